@@ -23,14 +23,14 @@ def main() -> None:
     frames = np.array([[int(bit) for bit in line] for line in text], dtype=np.uint8)
 
     everything = Subspace.span(frames)
-    print(f"{len(frames)} frames of {frames.shape[1]} bits; their plain span has dimension", end=" ")
-    print(f"{everything.dim}: it obeys {everything.annihilator().dim} XOR checks.\n")
+    print(f"{len(frames)} frames of {frames.shape[1]} bits.")
+    print(f"All of them together span {everything.dim} dimensions: a single damage is enough.\n")
 
     flag = Flag(frames.shape[1]).update(frames)
     print("The stable partition, as a flag of nested spaces:")
     for level in flag.levels():
-        last = level.first_index + level.multiplicity - 1
-        print(f"  sets {level.first_index:>3} to {last:>3} span a space of dimension {level.dim:>2}")
+        first, last = level.first_index, level.first_index + level.multiplicity - 1
+        print(f"  sets {first:>3} to {last:>3} span a space of dimension {level.dim:>2}")
 
     t = WINDOW[Coins(SEED).integers("threshold", len(WINDOW))]
     span = flag.span_at(t)
