@@ -1,0 +1,35 @@
+"""The one place where kernels meet Numba's compiler and its on-disk cache.
+
+Kernels are module-level functions decorated with :func:`jit`; small helpers that must vanish into
+their callers use :func:`inline`. Nothing compiles at import: compilation happens at the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+__all__ = ["inline", "jit"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _compile(function: F, **options: Any) -> F:
+    # Numba looks for a writable cache directory when it decorates: beside the module, then in the
+    # user's cache. A read-only install for a user without a home has neither, and Numba raises.
+    try:
+        return numba.njit(cache=True, nogil=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:
+        return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
+
+
+def jit(function: F) -> F:
+    """Compile at the first call; keep the result on disk where that is possible."""
+    return _compile(function)
+
+
+def inline(function: F) -> F:
+    """Like :func:`jit`, but always merged into the calling kernel by LLVM."""
+    return _compile(function, forceinline=True)
