@@ -1,0 +1,35 @@
+"""Histogram counting for small domains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flagstone.kernels._jit import jit
+
+__all__ = ["count"]
+
+
+def count(
+    values: NDArray[Any], weights: NDArray[np.int64] | None, counts: NDArray[np.int64]
+) -> None:
+    """Add one, or its weight, to ``counts[value]`` for each value, in place."""
+    if weights is None:
+        _count(values, counts)
+    else:
+        _count_weighted(values, weights, counts)
+
+
+@jit
+def _count(values: Any, counts: Any) -> None:
+    for value in values:
+        counts[value] += 1
+
+
+@jit
+def _count_weighted(values: Any, weights: Any, counts: Any) -> None:
+    for i in range(len(values)):
+        if weights[i] > 0:
+            counts[values[i]] += weights[i]
