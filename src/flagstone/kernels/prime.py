@@ -1,0 +1,156 @@
+"""Arithmetic of GF(p), p < 2^31: whole arrays through NumPy, single rows for the compiled kernels.
+
+The compiled kernels never reduce modulo p inside an inner loop. A row being worked on is held in
+*lanes* wider than the field's elements, and ``budget`` multiples of other rows may be added to it
+before a lane can overflow; only then is it settled back to 0..p−1. Narrow lanes make wide vector
+instructions, so each prime gets the narrowest lanes that leave a useful budget.
+
+The ``row_…`` and ``scalar_…`` functions below are plain Python on purpose:
+:mod:`flagstone.kernels.rowops` compiles them into the algorithms. Nothing here imports Numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class Prime(NamedTuple):
+    """The arithmetic of GF(p).
+
+    ``lane`` is an empty array: its dtype is that of a working row. ``reciprocal`` is
+    floor(2^32 / p), with which lanes of at most 32 bits are reduced without a division.
+    """
+
+    p: np.uint64
+    reciprocal: np.uint64
+    budget: np.int64
+    lane: NDArray[Any]
+
+
+def build(p: int) -> Prime:
+    """Return the arithmetic of GF(p) for a prime p < 2^31 (primality is the caller's business).
+
+    >>> ar = build(7)
+    >>> ar.lane.dtype.name, int(ar.budget)
+    ('uint16', 1820)
+    """
+    square = (p - 1) ** 2
+    for lane, least in ((np.uint16, 16), (np.uint32, 64), (np.uint64, 1)):
+        budget = (int(np.iinfo(lane).max) - (p - 1)) // square
+        if budget >= least:
+            break
+    return Prime(
+        np.uint64(p), np.uint64(2**32 // p), np.int64(min(budget, 2**62)), np.zeros(0, lane)
+    )
+
+
+def dtype(ar: Prime) -> np.dtype[Any]:
+    """Return the narrowest unsigned dtype that holds the field's elements."""
+    return np.dtype(np.min_scalar_type(int(ar.p) - 1))
+
+
+def add(ar: Prime, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
+    """Return a + b, elementwise.
+
+    >>> add(build(7), [1, 5, 6], 2)
+    array([3, 0, 1], dtype=uint8)
+    """
+    return _narrow(ar, (np.asarray(a, np.uint64) + np.asarray(b, np.uint64)) % ar.p)
+
+
+def sub(ar: Prime, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
+    """Return a − b, elementwise."""
+    return _narrow(ar, (np.asarray(a, np.uint64) + (ar.p - np.asarray(b, np.uint64))) % ar.p)
+
+
+def neg(ar: Prime, a: ArrayLike) -> NDArray[Any]:
+    """Return −a, elementwise."""
+    return _narrow(ar, (ar.p - np.asarray(a, np.uint64)) % ar.p)
+
+
+def mul(ar: Prime, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
+    """Return a · b, elementwise."""
+    return _narrow(ar, np.asarray(a, np.uint64) * np.asarray(b, np.uint64) % ar.p)
+
+
+def inv(ar: Prime, a: ArrayLike) -> NDArray[Any]:
+    """Return 1 / a, elementwise, as a^(p−2); the inverse of 0 comes out as 0.
+
+    >>> ar = build(65521)
+    >>> a = np.arange(1, 65521)
+    >>> bool((mul(ar, a, inv(ar, a)) == 1).all())
+    True
+    """
+    power = np.asarray(a, np.uint64)
+    result = np.ones_like(power)
+    exponent = int(ar.p) - 2
+    while exponent > 0:
+        if exponent & 1:
+            result = result * power % ar.p
+        power = power * power % ar.p
+        exponent >>= 1
+    if ar.p == 2:
+        result = power
+    return _narrow(ar, result)
+
+
+def _narrow(ar: Prime, a: NDArray[np.uint64]) -> NDArray[Any]:
+    return a.astype(dtype(ar))
+
+
+def scalar_value(ar: Prime, x: Any) -> Any:
+    """Return the field element that a lane stands for."""
+    if ar.lane.itemsize == 8:
+        return np.uint64(x) % ar.p
+    # Barrett: the quotient is short by at most one.
+    r = np.uint64(x) - ((np.uint64(x) * ar.reciprocal) >> np.uint64(32)) * ar.p
+    return r - ar.p if r >= ar.p else r
+
+
+def scalar_neg(ar: Prime, a: Any) -> Any:
+    """Return −a."""
+    return ar.p - np.uint64(a) if a != 0 else np.uint64(0)
+
+
+def scalar_mul(ar: Prime, a: Any, b: Any) -> Any:
+    """Return a · b."""
+    return np.uint64(a) * np.uint64(b) % ar.p
+
+
+def scalar_inv(ar: Prime, a: Any) -> Any:
+    """Return 1 / a for a ≠ 0 by the extended Euclidean algorithm."""
+    r0, r1 = np.int64(ar.p), np.int64(a)
+    t0, t1 = np.int64(0), np.int64(1)
+    while r1 != 0:
+        quotient = r0 // r1
+        r0, r1 = r1, r0 - quotient * r1
+        t0, t1 = t1, t0 - quotient * t1
+    return np.uint64(t0 + np.int64(ar.p) if t0 < 0 else t0)
+
+
+def row_lift(ar: Prime, w: NDArray[Any], row: NDArray[Any]) -> None:
+    """Copy a row of field elements into the working row w."""
+    for j in range(w.shape[0]):
+        w[j] = row[j]
+
+
+def row_axpy(ar: Prime, w: NDArray[Any], row: NDArray[Any], c: Any) -> None:
+    """Add c · row to the working row, unreduced; spends one unit of the budget."""
+    factor = np.uint64(c)
+    for j in range(w.shape[0]):
+        w[j] += factor * np.uint64(row[j])
+
+
+def row_settle(ar: Prime, w: NDArray[Any]) -> None:
+    """Reduce the working row modulo p, which restores the budget."""
+    for j in range(w.shape[0]):
+        w[j] = scalar_value(ar, w[j])
+
+
+def row_lower(ar: Prime, row: NDArray[Any], w: NDArray[Any], c: Any) -> None:
+    """Store c · w, settled, as a row of field elements; w must be settled."""
+    for j in range(w.shape[0]):
+        row[j] = np.uint64(c) * np.uint64(w[j]) % ar.p

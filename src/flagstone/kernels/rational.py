@@ -1,0 +1,214 @@
+"""Linear algebra and counted flags over the rationals, exact, with python-flint inside.
+
+Rows cross the boundary as 2-D object arrays of :class:`fractions.Fraction`. Inside, a row vector is
+one flint ``fmpq_poly`` (entry i is the coefficient of x^i): flint's only dense rational vector, kept
+over one common denominator and in lowest terms by itself. Whole matrices use ``fmpq_mat``.
+
+The flag is the echelon chain of :mod:`flagstone.kernels.finite`, step by step; only the arithmetic
+differs. The first argument of every function, which names the arithmetic, is None here.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpq_poly
+from numpy.typing import NDArray
+
+
+class State(NamedTuple):
+    """An echelon chain: lists by position, counts falling.
+
+    Invariant: rows[i][pivot[i]] = 1 and rows[j][pivot[i]] = 0 for j > i; V_j is the span of the
+    rows with count ≥ j.
+    """
+
+    dim: int
+    rows: list[Any]
+    pivot: list[int]
+    count: list[int]
+
+
+def new(ar: None, dim: int, dtype: Any = object) -> State:
+    """Return the empty flag of QQ^dim."""
+    return State(dim, [], [], [])
+
+
+def copy(state: State) -> State:
+    """Return an independent copy (the rows themselves are never changed in place)."""
+    return State(state.dim, list(state.rows), list(state.pivot), list(state.count))
+
+
+def nbytes(state: State) -> int:
+    """Return the approximate memory held: numerators, denominators and the lists."""
+    limbs = sum(
+        8 + (abs(int(c)).bit_length() + 7) // 8 for row in state.rows for c in row.numer().coeffs()
+    )
+    return limbs + 8 * (3 * len(state.rows) + 1)
+
+
+def load(ar: None, basis: NDArray[Any], counts: NDArray[np.int64], dim: int) -> State:
+    """Return the flag of an adapted basis, given by falling counts."""
+    state = new(None, dim)
+    for row, count in zip(basis, counts, strict=True):
+        v = _vector(row)
+        for x, column in zip(state.rows, state.pivot, strict=True):
+            v -= v[column] * x
+        _append(state, v, int(count))
+    return state
+
+
+def dump(state: State) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return an adapted basis and its counts, falling."""
+    return _array(state.rows, state.dim), np.array(state.count, np.int64)
+
+
+def insert(state: State, rows: NDArray[Any], weights: NDArray[np.int64] | None = None) -> None:
+    """Insert rows in their order, each ``weights[i]`` times; zero rows and weights are skipped."""
+    for i, row in enumerate(rows):
+        weight = 1 if weights is None else int(weights[i])
+        if weight > 0:
+            _insert(state, _vector(row), weight)
+
+
+def rref(ar: None, M: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the non-zero rows of the reduced row echelon form of M and their pivot columns."""
+    n_rows, dim = M.shape
+    block = max(2 * dim, 64)  # a tall M is folded block by block into the rows found so far
+    found = M[:0]
+    pivots = np.zeros(0, np.int64)
+    for start in range(0, n_rows, block):
+        if len(found) == dim:
+            break
+        stacked = np.concatenate([found, M[start : start + block]])
+        reduced, rank = _matrix(stacked).rref()
+        found = _fractions(reduced)[:rank]
+        pivots = np.array([np.flatnonzero(row != 0)[0] for row in found], np.int64)
+    return found, pivots
+
+
+def reduce(ar: None, X: NDArray[Any], R: NDArray[Any], pivots: NDArray[np.int64]) -> NDArray[Any]:
+    """Return X minus the combinations of R (reduced echelon) that clear its pivot columns."""
+    if not (X.size and R.size):
+        return X.copy()
+    return _fractions(_matrix(X) - _matrix(X[:, pivots]) * _matrix(R))
+
+
+def dot(ar: None, X: NDArray[Any], W: NDArray[Any]) -> NDArray[Any]:
+    """Return the products ⟨x_i, w_j⟩ as an array of shape (len(X), len(W))."""
+    return _fractions(_matrix(X) * _matrix(W.T))
+
+
+def merge(
+    ar: None,
+    X: NDArray[Any],
+    cx: NDArray[np.int64],
+    Y: NDArray[Any],
+    cy: NDArray[np.int64],
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return an adapted basis, by falling counts, of the merge of two flags given by such.
+
+    As :func:`flagstone.kernels.finite.merge`: every y, by falling count, is written in the chain of
+    X (extended, with count 0, by what lies outside); while the last element of its support is
+    claimed, the claimer's multiple is subtracted; then y claims it, and their counts add.
+    """
+    dim = X.shape[1]
+    state = load(None, X, cx, dim)
+    common, count = list(state.rows), list(state.count)
+    claims: dict[int, Any] = {}  # position → coordinates of its claimer
+    for row, weight in zip(Y, cy, strict=True):
+        y = v = _vector(row)
+        coordinates = fmpq_poly()
+        for i, (x, column) in enumerate(zip(state.rows, state.pivot, strict=True)):
+            a = v[column]
+            v -= a * x
+            coordinates[i] = a
+        if v != 0:
+            column = _append(state, v, 0)
+            coordinates[len(state.rows) - 1] = v[column]
+            common.append(state.rows[-1])
+            count.append(0)
+        last = coordinates.degree()
+        while last in claims:
+            factor = coordinates[last] / claims[last][last]
+            coordinates -= factor * claims[last]
+            y -= factor * common[last]
+            last = coordinates.degree()
+        claims[last] = coordinates
+        common[last] = y
+        count[last] += int(weight)
+    cz = np.array(count, np.int64)
+    falling = np.argsort(-cz, kind="stable")
+    return _array(common, dim)[falling], cz[falling]
+
+
+def _insert(state: State, v: Any, weight: int) -> None:
+    """Insert one row; see ``_insert`` of :mod:`flagstone.kernels.finite` for the idea."""
+    rows, pivot, count = state.rows, state.pivot, state.count
+    hits: list[tuple[int, Any]] = []  # per class: first hit position, residual there
+    for i, (x, column) in enumerate(zip(rows, pivot, strict=True)):
+        a = v[column]
+        if a:
+            if not hits or count[hits[-1][0]] != count[i]:
+                hits.append((i, v))
+            v -= a * x
+    if v != 0:
+        _append(state, v, 0)
+        hits.append((len(rows) - 1, v))
+    if not hits:
+        return
+    f, residual = hits.pop()
+    while weight > 0:
+        start = count.index(count[f])
+        _promote(state, f, start, residual)
+        step = weight if start == 0 else min(weight, count[start - 1] - count[start])
+        count[start] += step
+        weight -= step
+        f = start
+        if hits and count[hits[-1][0]] == count[start]:
+            f, residual = hits.pop()
+
+
+def _promote(state: State, f: int, start: int, residual: Any) -> None:
+    """Let the residual replace row f of its class and lead it, clearing the rows in between."""
+    column = state.pivot.pop(f)
+    del state.rows[f]
+    x = residual / residual[column]
+    for i in range(start, f):
+        state.rows[i] -= state.rows[i][column] * x
+    state.rows.insert(start, x)
+    state.pivot.insert(start, column)
+
+
+def _append(state: State, v: Any, count: int) -> int:
+    """Put a reduced row at the end of the chain, scaled to 1 in a pivot column; return that."""
+    column: int = v.degree()
+    state.rows.append(v / v[column])
+    state.pivot.append(column)
+    state.count.append(count)
+    return column
+
+
+def _vector(row: NDArray[Any]) -> Any:
+    return fmpq_poly([fmpq(x.numerator, x.denominator) for x in row.tolist()])
+
+
+def _array(vectors: list[Any], dim: int) -> NDArray[Any]:
+    out = np.full((len(vectors), dim), Fraction(0), dtype=object)
+    for i, v in enumerate(vectors):
+        for j, x in enumerate(v.coeffs()):
+            out[i, j] = Fraction(int(x.p), int(x.q))
+    return out
+
+
+def _matrix(M: NDArray[Any]) -> Any:
+    return fmpq_mat(*M.shape, [fmpq(x.numerator, x.denominator) for x in M.ravel().tolist()])
+
+
+def _fractions(M: Any) -> NDArray[Any]:
+    out = np.empty((M.nrows(), M.ncols()), dtype=object)
+    for i, row in enumerate(M.tolist()):
+        out[i] = [Fraction(int(x.p), int(x.q)) for x in row]
+    return out

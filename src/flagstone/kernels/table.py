@@ -1,0 +1,221 @@
+"""Arithmetic of GF(p^k), order ≤ 2^16, through tables: whole arrays by NumPy, rows for the kernels.
+
+An element is the integer whose base-p digit i is the coefficient of x^i, the usual polynomial
+representation. Products go through discrete logarithms to a primitive element g (the class of x,
+which a Conway polynomial makes primitive). The logarithm of 0 is the out-of-range 2(q−1), and the
+table of powers is zero from there on, so multiplication needs no test for 0.
+
+Sums need no table at all in the kernels: a working row holds *spread* elements, one bit field of a
+64-bit lane per digit, which add without carries until ``budget`` of them have been added
+(characteristic 2: exclusive or, no budget needed). The table of powers holds them already spread.
+
+The ``row_…`` and ``scalar_…`` functions are plain Python on purpose:
+:mod:`flagstone.kernels.rowops` compiles them into the algorithms. Nothing here imports Numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class Table(NamedTuple):
+    """The arithmetic of GF(p^k).
+
+    Attributes
+    ----------
+    q, p, k : order, characteristic, degree
+    exp : powers of g as integers, zero from index 2(q−1) on
+    log : discrete logarithms, log[0] = 2(q−1)
+    spread : the powers of g in lane form; the same length as ``exp``
+    digits : bits per digit of a lane (0 in characteristic 2)
+    budget : how many elements a lane can take up before it must be settled
+    lane : empty array with the dtype of a working row
+    """
+
+    q: np.int64
+    p: np.uint64
+    k: np.int64
+    exp: NDArray[np.uint16]
+    log: NDArray[np.uint32]
+    spread: NDArray[Any]
+    digits: np.uint64
+    budget: np.int64
+    lane: NDArray[Any]
+
+
+def build(p: int, k: int, poly: ArrayLike) -> Table:
+    """Build the tables of GF(p^k) = GF(p)[x] / (poly).
+
+    Parameters
+    ----------
+    p, k
+        Characteristic and degree, p^k ≤ 2^16.
+    poly
+        The k + 1 coefficients of a monic primitive polynomial, constant term first.
+
+    Examples
+    --------
+    GF(4) = {0, 1, x, x + 1}, in which x² = x + 1:
+
+    >>> ar = build(2, 2, [1, 1, 1])
+    >>> int(mul(ar, 2, 2)), int(add(ar, 2, 3))
+    (3, 1)
+    """
+    q = p**k
+    low = [(-int(c)) % p for c in np.asarray(poly).tolist()[:k]]  # x^k in lower powers
+    top = q // p
+    feedback = [sum((t * c) % p * p**i for i, c in enumerate(low)) for t in range(p)]
+    powers = np.zeros(q - 1, np.int64)
+    element = 1
+    for i in range(q - 1):
+        powers[i] = element
+        carry, rest = divmod(element, top)
+        element = _add_integers(rest * p, feedback[carry], p)
+    exp = np.zeros(3 * (q - 1) + 1, np.uint16)
+    exp[: 2 * (q - 1)] = np.concatenate([powers, powers])
+    log = np.full(q, 2 * (q - 1), np.uint32)
+    log[powers] = np.arange(q - 1)
+    if p == 2:
+        digits, budget, spread = 0, 2**62, exp
+    else:
+        digits = 64 // k
+        budget = (2**digits - p) // (p - 1)
+        spread = np.zeros(exp.size, np.uint64)
+        rest = exp.astype(np.uint64)
+        for i in range(k):
+            spread |= (rest % np.uint64(p)) << np.uint64(i * digits)
+            rest //= np.uint64(p)
+    return Table(
+        np.int64(q), np.uint64(p), np.int64(k), exp, log, spread,
+        np.uint64(digits), np.int64(budget), np.zeros(0, spread.dtype),
+    )  # fmt: skip
+
+
+def _add_integers(a: int, b: int, p: int) -> int:
+    """Add two elements digit by digit."""
+    if p == 2:
+        return a ^ b
+    total, place = 0, 1
+    while a or b:
+        a, i = divmod(a, p)
+        b, j = divmod(b, p)
+        total += (i + j) % p * place
+        place *= p
+    return total
+
+
+def dtype(ar: Table) -> np.dtype[Any]:
+    """Return the narrowest unsigned dtype that holds the field's elements."""
+    return np.dtype(np.uint8 if ar.q <= 256 else np.uint16)
+
+
+def add(ar: Table, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
+    """Return a + b, elementwise.
+
+    >>> ar = build(3, 2, [2, 2, 1])
+    >>> int(add(ar, 5, 7))  # (x + 2) + (2x + 1)
+    0
+    """
+    a, b = np.asarray(a, np.int64), np.asarray(b, np.int64)
+    if ar.p == 2:
+        return (a ^ b).astype(dtype(ar))
+    p, place = int(ar.p), 1
+    total = np.zeros(np.broadcast_shapes(a.shape, b.shape), np.int64)
+    for _ in range(int(ar.k)):
+        total += (a // place + b // place) % p * place
+        place *= p
+    return total.astype(dtype(ar))
+
+
+def neg(ar: Table, a: ArrayLike) -> NDArray[Any]:
+    """Return −a, elementwise."""
+    minus_one = 1 if ar.p == 2 else ar.p - 1
+    return mul(ar, a, minus_one)
+
+
+def sub(ar: Table, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
+    """Return a − b, elementwise."""
+    return add(ar, a, neg(ar, b))
+
+
+def mul(ar: Table, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
+    """Return a · b, elementwise."""
+    i, j = ar.log[np.asarray(a)].astype(np.int64), ar.log[np.asarray(b)].astype(np.int64)
+    return ar.exp[np.minimum(i + j, ar.exp.size - 1)].astype(dtype(ar))
+
+
+def inv(ar: Table, a: ArrayLike) -> NDArray[Any]:
+    """Return 1 / a, elementwise; the inverse of 0 comes out as 0.
+
+    >>> ar = build(2, 3, [1, 1, 0, 1])
+    >>> mul(ar, np.arange(1, 8), inv(ar, np.arange(1, 8)))
+    array([1, 1, 1, 1, 1, 1, 1], dtype=uint8)
+    """
+    a = np.asarray(a)
+    return np.where(a == 0, 0, ar.exp[(2 * (ar.q - 1) - ar.log[a]) % (2 * (ar.q - 1))]).astype(
+        dtype(ar)
+    )
+
+
+def scalar_value(ar: Table, x: Any) -> Any:
+    """Return the field element that a lane stands for."""
+    if ar.p == 2:
+        return np.uint64(x)
+    rest = np.uint64(x)
+    mask = (np.uint64(1) << ar.digits) - np.uint64(1)
+    total, place = np.uint64(0), np.uint64(1)
+    for _ in range(ar.k):
+        total += (rest & mask) % ar.p * place
+        place *= ar.p
+        rest = rest >> ar.digits
+    return total
+
+
+def scalar_neg(ar: Table, a: Any) -> Any:
+    """Return −a."""
+    if ar.p == 2 or a == 0:
+        return np.uint64(a)
+    return np.uint64(ar.exp[np.int64(ar.log[a]) + (ar.q - 1) // 2])
+
+
+def scalar_mul(ar: Table, a: Any, b: Any) -> Any:
+    """Return a · b for b ≠ 0."""
+    return np.uint64(ar.exp[np.int64(ar.log[a]) + np.int64(ar.log[b])])
+
+
+def scalar_inv(ar: Table, a: Any) -> Any:
+    """Return 1 / a for a ≠ 0."""
+    return np.uint64(ar.exp[ar.q - 1 - np.int64(ar.log[a])])
+
+
+def row_lift(ar: Table, w: NDArray[Any], row: NDArray[Any]) -> None:
+    """Spread a row of field elements into the working row w."""
+    for j in range(w.shape[0]):
+        w[j] = ar.spread[ar.log[row[j]]]
+
+
+def row_axpy(ar: Table, w: NDArray[Any], row: NDArray[Any], c: Any) -> None:
+    """Add c · row (c ≠ 0) to the working row; spends one unit of the budget."""
+    shift = np.int64(ar.log[c])
+    if ar.p == 2:
+        for j in range(w.shape[0]):
+            w[j] ^= ar.spread[shift + np.int64(ar.log[row[j]])]
+    else:
+        for j in range(w.shape[0]):
+            w[j] += ar.spread[shift + np.int64(ar.log[row[j]])]
+
+
+def row_settle(ar: Table, w: NDArray[Any]) -> None:
+    """Bring the working row to normal form, which restores the budget."""
+    if ar.p != 2:
+        for j in range(w.shape[0]):
+            w[j] = ar.spread[ar.log[scalar_value(ar, w[j])]]
+
+
+def row_lower(ar: Table, row: NDArray[Any], w: NDArray[Any], c: Any) -> None:
+    """Store c · w (c ≠ 0) as a row of field elements."""
+    for j in range(w.shape[0]):
+        row[j] = scalar_mul(ar, scalar_value(ar, w[j]), c)
