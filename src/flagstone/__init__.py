@@ -1,5 +1,74 @@
-"""Replicable linear algebra: two samples, one published seed, the same answer."""
+"""flagstone: replicable learning of linear structure over finite fields and the rationals.
+
+Two people who run it on fresh samples from the same source, with the same published seed,
+get the same answer, bit for bit, with a probability that is proven and reported.
+
+The road every answer takes: rows → :class:`Flag` → rule + coins → :class:`Subspace` → answer.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 from flagstone._version import __version__
 
-__all__ = ["__version__"]
+# Names load on first use, so that `import flagstone` costs next to nothing.
+_HOMES = {
+    "fields": ["GF", "QQ", "Field"],
+    "bitrows": ["BitRows", "pack"],
+    "subspace": ["AffineSubspace", "Subspace"],
+    "partition": ["stable_partition"],
+    "flag": ["Flag", "merge_flags"],
+    "histogram": ["Histogram"],
+    "coins": ["Coins"],
+    "guarantees": ["Guarantee", "plan"],
+    "rules": ["HeavyRule", "IndexRule", "SpanResult", "select_span"],
+    "linear_span": ["rep_linear_span"],
+    "answers": ["Constraints", "LinearSystem", "ParityRule"],
+    "estimators": [
+        "AffineSpan",
+        "EliminationClassifier",
+        "FieldEncoder",
+        "LinearEquations",
+        "LinearSpan",
+        "ParityClassifier",
+        "PrivateParityClassifier",
+        "SubspaceClassifier",
+    ],
+    "errors": [
+        "BottomError",
+        "FlagstoneError",
+        "FormatError",
+        "InputError",
+        "ReplicabilityWarning",
+    ],
+}
+_SUBMODULES = [
+    "audit",
+    "distributions",
+    "estimators",
+    "experiments",
+    "guarantees",
+    "models",
+    "plots",
+    "tables",
+]
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF), *_SUBMODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(f"flagstone.{_HOME_OF[name]}"), name)
+    elif name in _SUBMODULES:
+        value = importlib.import_module(f"flagstone.{name}")
+    else:
+        raise AttributeError(f"module 'flagstone' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

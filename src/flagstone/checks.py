@@ -1,0 +1,71 @@
+"""Small checks of what the caller hands in: a width, the number of a set, weights."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from flagstone.errors import InputError
+from flagstone.fields import Array
+
+__all__ = ["checked_dim", "checked_index", "checked_weights"]
+
+
+def checked_dim(dim: Any) -> int:
+    """Return a positive number of columns, or say what was given."""
+    return _at_least_one(dim, "dim must be a positive number of columns")
+
+
+def checked_index(j: Any) -> int:
+    """Return the number of a set (from 1 on), or say what was given."""
+    return _at_least_one(j, "sets are numbered from 1 on")
+
+
+def checked_weights(weights: Any, n_rows: int, name: str = "weights") -> tuple[Array | None, int]:
+    """Return weights as int64 (None for all ones) and their sum, or say which one is bad.
+
+    Examples
+    --------
+    >>> from flagstone.checks import checked_weights
+    >>> checked_weights([2, 0, 1], 3)[1]
+    3
+    >>> checked_weights([2, -1, 1], 3)
+    Traceback (most recent call last):
+    ...
+    flagstone.errors.InputError: weights: row 1 has weight -1; weights say how often a row \
+counts, so they must be whole numbers ≥ 0
+    """
+    if weights is None:
+        return None, n_rows
+    array = np.asarray(weights)
+    if array.shape != (n_rows,):
+        raise InputError(
+            f"{name} must be one number per row, shape ({n_rows},), got shape {array.shape}"
+        )
+    if array.dtype.kind not in "buif":
+        raise InputError(f"{name} must be whole numbers ≥ 0, got dtype {array.dtype}")
+    with np.errstate(invalid="ignore"):
+        good = (array >= 0) & (array < 2.0**63) & (np.floor(array) == array)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise InputError(
+            f"{name}: row {row} has weight {array[row].item()!r}; weights say how often a row "
+            "counts, so they must be whole numbers ≥ 0"
+        )
+    counts = np.ascontiguousarray(array, dtype=np.int64)
+    total = int(counts.sum())
+    if counts.astype(np.float64).sum() > 2.0**62:
+        total = sum(counts.tolist())
+    return counts, total
+
+
+def _at_least_one(value: Any, must: str) -> int:
+    try:
+        number = 0 if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise InputError(f"{must}, got {value!r}")
+    return number

@@ -1,0 +1,11 @@
+"""Fields: GF(2), GF(p), GF(p^k) and the rationals QQ.
+
+A :class:`Field` says what a legal entry is, turns whatever the caller has into canonical
+rows, and knows the kernels that do its linear algebra. Everything downstream handles rows in
+the field's own form and never asks which field it is.
+"""
+
+from flagstone.fields._base import Array, Field, FieldLike, Rows, width
+from flagstone.fields._lookup import GF, QQ, as_field
+
+__all__ = ["GF", "QQ", "Array", "Field", "FieldLike", "Rows", "as_field", "width"]

@@ -1,0 +1,202 @@
+"""What every field offers, and the way from a caller's table to canonical rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from flagstone.bitrows import BitRows
+from flagstone.fields._tables import as_table
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Rows: TypeAlias = "BitRows | Array"
+FieldLike: TypeAlias = "Field | int | str"
+
+
+def width(rows: Rows) -> int:
+    """Return the number of columns of rows in internal form."""
+    return rows.dim if isinstance(rows, BitRows) else int(rows.shape[1])
+
+
+class Field(ABC):
+    """A field F: what its elements are, and who computes with them.
+
+    Get one from ``GF(order)`` or ``QQ``; a plain order or the text ``"QQ"`` is accepted
+    wherever a field is.
+
+    Attributes
+    ----------
+    order : int or None
+        The number of elements q; None for the rationals.
+    characteristic, degree : int
+        p and k of GF(p^k); 0 and 1 for the rationals.
+    name : str
+        ``"GF(2)"``, ``"GF(7)"``, ``"GF(2^8)"``, ``"QQ"``.
+    dtype : numpy dtype
+        The dtype of canonical arrays: the smallest unsigned integer that holds q − 1;
+        object (of ``Fraction``) for the rationals.
+
+    Examples
+    --------
+    >>> from flagstone import GF
+    >>> F = GF(4)
+    >>> F
+    GF(2^2)
+    >>> x = F.array(F.rows([[0, 1, 2, 3]]))
+    >>> F.mul(x, F.mul(x, F.mul(x, x))).tolist() == x.tolist()  # a^q = a
+    True
+    """
+
+    order: int | None
+    characteristic: int
+    degree: int
+    name: str
+    dtype: np.dtype[Any]
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return self.order == other.order if isinstance(other, Field) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Field, self.order))
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        from flagstone.fields._lookup import as_field
+
+        return as_field, (self.name,)
+
+    # -- rows in and out ------------------------------------------------------------------
+
+    def rows(
+        self, X: Any, *, dim: int | None = None, name: str = "X", reduce: bool = False
+    ) -> Rows:
+        """Validate a table and return it as rows in the field's internal form.
+
+        Parameters
+        ----------
+        X : BitRows, array, nested list or sparse matrix, shape (n_rows, n_columns)
+        dim : int, optional
+            The number of columns there must be.
+        name : str
+            What the caller calls the table, for error messages.
+        reduce : bool
+            Map every integer into the field (modulo its order; fractions are floored)
+            instead of refusing those outside.
+
+        Raises
+        ------
+        InputError
+            Naming row, column, value and remedy.
+        """
+        table = as_table(X, dim=dim, name=name)
+        if isinstance(table, BitRows):
+            return self._packed(table, name)
+        return self._canonical(table, name, reduce)
+
+    def array(self, rows: Rows) -> Array:
+        """Return rows as a plain array of the field's dtype."""
+        return rows.unpack() if isinstance(rows, BitRows) else rows
+
+    @abstractmethod
+    def empty(self, n_rows: int, dim: int) -> Rows:
+        """Return all-zero rows in internal form."""
+
+    @abstractmethod
+    def stack(self, first: Rows, second: Rows) -> Rows:
+        """Put the rows of the second below those of the first."""
+
+    @abstractmethod
+    def format(self, value: Any) -> str:
+        """Return the text of one element."""
+
+    @abstractmethod
+    def _canonical(self, table: Array, name: str, reduce: bool) -> Rows: ...
+
+    def _packed(self, rows: BitRows, name: str) -> Rows:
+        return self._canonical(rows.unpack(), name, False)
+
+    # -- arithmetic on canonical arrays ---------------------------------------------------
+
+    @abstractmethod
+    def add(self, a: Any, b: Any) -> Array:
+        """Add elementwise."""
+
+    @abstractmethod
+    def neg(self, a: Any) -> Array:
+        """Negate elementwise."""
+
+    @abstractmethod
+    def mul(self, a: Any, b: Any) -> Array:
+        """Multiply elementwise."""
+
+    @abstractmethod
+    def inv(self, a: Any) -> Array:
+        """Invert elementwise; zero has no inverse and raises ZeroDivisionError."""
+
+    def sub(self, a: Any, b: Any) -> Array:
+        """Subtract elementwise."""
+        return self.add(a, self.neg(b))
+
+    # -- linear algebra on rows in internal form ------------------------------------------
+
+    def rref(self, rows: Rows) -> tuple[Rows, Array]:
+        """Return the reduced row echelon form (its non-zero rows) and the pivot columns."""
+        dim = width(rows)
+        R, pivots = self._linalg().rref(self._arithmetic(dim), self.matrix(rows))
+        return self.wrap(R, dim), pivots
+
+    def reduce(self, rows: Rows, basis: Rows, pivots: Array) -> Rows:
+        """Subtract the combination of an echelon basis that cancels its pivot columns."""
+        dim = width(rows)
+        residual = self._linalg().reduce(
+            self._arithmetic(dim), self.matrix(rows), self.matrix(basis), pivots
+        )
+        return self.wrap(residual, dim)
+
+    def dot(self, rows: Rows, W: Any) -> Array:
+        """Return the inner products ⟨x_i, w_j⟩ as an array of shape (n_rows, n_vectors)."""
+        dim = width(rows)
+        out: Array = self._linalg().dot(
+            self._arithmetic(dim), self.matrix(rows), self.matrix(self.rows(W, dim=dim, name="W"))
+        )
+        return out
+
+    def merge(self, X: Rows, cx: Array, Y: Rows, cy: Array) -> tuple[Rows, Array]:
+        """Merge two counted adapted bases (docs/theory/flag.md) into one."""
+        dim = width(X)
+        Z, cz = self._linalg().merge(self._arithmetic(dim), self.matrix(X), cx, self.matrix(Y), cy)
+        return self.wrap(Z, dim), cz
+
+    @abstractmethod
+    def nonzero(self, rows: Rows) -> Array:
+        """Say of each row whether it has a non-zero entry."""
+
+    @abstractmethod
+    def flag_kernel(self, dim: int) -> ModuleType:
+        """Return the kernel that builds flags of this width."""
+
+    def flag_state(self, dim: int, basis: Rows | None = None, counts: Array | None = None) -> Any:
+        """Return the kernel's state of an empty flag, or of the one a counted basis describes."""
+        kernel, ar = self.flag_kernel(dim), self._arithmetic(dim)
+        if basis is None:
+            return kernel.new(ar, dim, self.dtype)
+        return kernel.load(ar, self.matrix(basis), counts, dim)
+
+    @abstractmethod
+    def _linalg(self) -> ModuleType: ...
+
+    @abstractmethod
+    def _arithmetic(self, dim: int) -> Any: ...
+
+    def matrix(self, rows: Rows) -> Array:
+        """Return rows as the array that kernels take."""
+        return rows.words if isinstance(rows, BitRows) else rows
+
+    def wrap(self, matrix: Array, dim: int) -> Rows:
+        """Return an array that a kernel made as rows."""
+        return matrix

@@ -1,0 +1,94 @@
+"""GF(2): rows are packed into 64-bit words."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from flagstone.bitrows import BitRows
+from flagstone.fields._base import Array, Field, Rows
+from flagstone.fields._tables import fail_value, whole_numbers
+
+
+class BinaryField(Field):
+    """GF(2)."""
+
+    order = 2
+    characteristic = 2
+    degree = 1
+    name = "GF(2)"
+    dtype = np.dtype(np.uint8)
+
+    def empty(self, n_rows: int, dim: int) -> Rows:
+        return BitRows.trusted(np.zeros((n_rows, max(1, -(-dim // 64))), dtype=np.uint64), dim)
+
+    def stack(self, first: Rows, second: Rows) -> Rows:
+        assert isinstance(first, BitRows)
+        return BitRows.trusted(np.concatenate([self.matrix(first), self.matrix(second)]), first.dim)
+
+    def format(self, value: Any) -> str:
+        return str(int(value))
+
+    def _packed(self, rows: BitRows, name: str) -> Rows:
+        return rows
+
+    def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
+        from flagstone.kernels import bits
+
+        whole = whole_numbers(table, name, floor=reduce)
+        if whole.dtype == object or reduce:
+            if reduce:
+                whole = (whole % 2).astype(np.uint8)
+            elif whole.size:
+                fail_value(table, (whole < 0) | (whole > 1), name, _OUTSIDE)
+        words, bad = bits.pack(whole)
+        if bad >= 0:
+            fail_value(table, int(bad), name, _OUTSIDE)
+        return BitRows.trusted(words, table.shape[1])
+
+    def add(self, a: Any, b: Any) -> Array:
+        return np.asarray(np.bitwise_xor(a, b), self.dtype)
+
+    def neg(self, a: Any) -> Array:
+        return np.asarray(a, self.dtype)
+
+    def mul(self, a: Any, b: Any) -> Array:
+        return np.asarray(np.bitwise_and(a, b), self.dtype)
+
+    def inv(self, a: Any) -> Array:
+        out = np.asarray(a, self.dtype)
+        if not out.all():
+            raise ZeroDivisionError("0 has no inverse in GF(2)")
+        return out
+
+    def nonzero(self, rows: Rows) -> Array:
+        return np.asarray(self.matrix(rows).any(axis=1))
+
+    def flag_kernel(self, dim: int) -> ModuleType:
+        if dim <= 64:
+            from flagstone.kernels import gf2_word
+
+            return gf2_word
+        if dim <= 128:
+            from flagstone.kernels import gf2_pair
+
+            return gf2_pair
+        from flagstone.kernels import gf2_wide
+
+        return gf2_wide
+
+    def _linalg(self) -> ModuleType:
+        from flagstone.kernels import gf2_linalg
+
+        return gf2_linalg
+
+    def _arithmetic(self, dim: int) -> int:
+        return dim
+
+    def wrap(self, matrix: Array, dim: int) -> Rows:
+        return BitRows.trusted(matrix, dim)
+
+
+_OUTSIDE = "which is not in GF(2); entries must be 0 or 1"

@@ -1,0 +1,99 @@
+"""QQ: exact rationals; rows are object arrays of ``Fraction``, python-flint computes."""
+
+from __future__ import annotations
+
+import importlib.util
+from fractions import Fraction
+from numbers import Rational
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from flagstone.errors import MissingDependencyError
+from flagstone.fields._base import Array, Field, Rows
+from flagstone.fields._tables import fail_value, whole_numbers
+
+_BINARY_FLOAT = (
+    "a binary float that is no whole number; write it exactly, as Fraction(3, 4) or '3/4'"
+)
+
+
+class RationalField(Field):
+    """The rationals."""
+
+    order = None
+    characteristic = 0
+    degree = 1
+    name = "QQ"
+    dtype = np.dtype(object)
+
+    def empty(self, n_rows: int, dim: int) -> Rows:
+        return np.full((n_rows, dim), Fraction(0), dtype=object)
+
+    def stack(self, first: Rows, second: Rows) -> Rows:
+        return np.concatenate([self.matrix(first), self.matrix(second)])
+
+    def format(self, value: Any) -> str:
+        return str(value)
+
+    def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
+        if table.dtype.kind in "buif":
+            exact = (
+                whole_numbers(table, name) if not reduce else whole_numbers(table, name, floor=True)
+            )
+            values = [Fraction(int(v)) for v in exact.ravel()]
+        else:
+            values = [self._parse(table, flat, name) for flat in range(table.size)]
+        out = np.empty(table.size, dtype=object)
+        out[:] = values
+        return out.reshape(table.shape)
+
+    def _parse(self, table: Array, flat: int, name: str) -> Fraction:
+        value = table.ravel()[flat]
+        if isinstance(value, (Rational, np.bool_)):
+            return Fraction(int(value)) if isinstance(value, np.bool_) else Fraction(value)
+        if isinstance(value, float) and value.is_integer():
+            return Fraction(value)
+        if isinstance(value, str):
+            try:
+                return Fraction(value.strip())
+            except (ValueError, ZeroDivisionError):
+                fail_value(table, flat, name, "which is no rational; write for example '3/4'")
+        if isinstance(value, float):
+            problem = _BINARY_FLOAT if value == value else "a missing value; drop the row first"
+            fail_value(table, flat, name, problem)
+        fail_value(
+            table, flat, name, "which is no rational; give ints, Fractions or texts as '3/4'"
+        )
+        raise AssertionError("unreachable")
+
+    def add(self, a: Any, b: Any) -> Array:
+        return np.asarray(np.asarray(a, object) + np.asarray(b, object), object)
+
+    def neg(self, a: Any) -> Array:
+        return np.asarray(-np.asarray(a, object), object)
+
+    def mul(self, a: Any, b: Any) -> Array:
+        return np.asarray(np.asarray(a, object) * np.asarray(b, object), object)
+
+    def inv(self, a: Any) -> Array:
+        return np.asarray(Fraction(1) / np.asarray(a, object), object)
+
+    def nonzero(self, rows: Rows) -> Array:
+        return np.asarray((self.matrix(rows) != 0).any(axis=1), dtype=bool)
+
+    def flag_kernel(self, dim: int) -> ModuleType:
+        return self._linalg()
+
+    def _linalg(self) -> ModuleType:
+        if importlib.util.find_spec("flint") is None:
+            raise MissingDependencyError(
+                "linear algebra over QQ needs python-flint: pip install 'flagstone[rationals]'"
+            )
+        from flagstone.kernels import rational
+
+        return rational
+
+    def _arithmetic(self, dim: int) -> None:
+        return None

@@ -1,0 +1,311 @@
+"""Flag: the spans of the stable partition, with counts, in one pass and O(d²) memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from flagstone.checks import checked_dim, checked_index, checked_weights
+from flagstone.errors import InputError
+from flagstone.fields import Array, Field, FieldLike, Rows, as_field
+from flagstone.subspace import Subspace
+
+__all__ = ["Flag", "Level", "merge_flags"]
+
+_MOST_ROWS = 2**63 - 1
+
+
+class Level:
+    """One space of a flag: V_j for ``multiplicity`` consecutive sets from ``first_index`` on.
+
+    Attributes
+    ----------
+    dim, multiplicity, first_index : int
+    subspace : Subspace
+        Computed when it is asked for.
+    """
+
+    __slots__ = ("_basis", "_field", "dim", "first_index", "multiplicity")
+
+    def __init__(
+        self, dim: int, multiplicity: int, first_index: int, basis: Rows, field: Field
+    ) -> None:
+        self.dim = dim
+        self.multiplicity = multiplicity
+        self.first_index = first_index
+        self._basis = basis
+        self._field = field
+
+    @property
+    def last_index(self) -> int:
+        """The last set that spans this space."""
+        return self.first_index + self.multiplicity - 1
+
+    @property
+    def subspace(self) -> Subspace:
+        """The space itself."""
+        return Subspace.of_rows(self._basis[: self.dim], self._field)
+
+    def __repr__(self) -> str:
+        return (
+            f"Level(dim={self.dim}, multiplicity={self.multiplicity}, "
+            f"first_index={self.first_index})"
+        )
+
+
+class Flag:
+    """The counted flag V_1 ⊇ V_2 ⊇ … of the rows seen so far.
+
+    V_j is the span of the j-th set of the stable partition (Algorithm 3 of [NST26], kept
+    literally as :func:`~flagstone.stable_partition`). The spans are nested, so all of them
+    are held by one *counted basis*: vectors x_i with counts c_i, where V_j is spanned by the
+    x_i with c_i ≥ j. A new row changes it by one basis exchange, and two flags merge by
+    adding counts on a common basis (docs/theory/flag.md).
+
+    Parameters
+    ----------
+    dim : int
+        The number of columns d.
+    field : Field, int or str, default=2
+
+    Attributes
+    ----------
+    n_rows : int
+        All rows seen, zero rows included.
+    n_shards : int
+        How many separately built flags were merged into this one: the bounds on
+        replicability and coverage grow with it (docs/theory/guarantees.md).
+
+    Guarantees
+    ----------
+    The flag equals that of the literal partition of the rows in arrival order, bit for bit.
+    Adding or removing one row, anywhere, changes exactly one V_j by one dimension.
+
+    References
+    ----------
+    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
+       Learning of Parities and Applications", 2026.
+
+    Examples
+    --------
+    >>> from flagstone import Flag
+    >>> flag = Flag(2).update([[1, 0], [1, 0], [0, 0], [0, 1], [1, 1]])
+    >>> flag
+    Flag(dim=2, field=GF(2), n_rows=5, rank=2, n_sets=2)
+    >>> flag.counts.tolist()
+    [2, 2]
+    >>> flag.update([[1, 1]]).levels()
+    [Level(dim=2, multiplicity=2, first_index=1), Level(dim=1, multiplicity=1, first_index=3)]
+    >>> flag.span_at(3).basis.tolist()
+    [[1, 1]]
+
+    Repeated rows may come as weights:
+
+    >>> flag == Flag(2).update([[1, 0], [0, 0], [0, 1], [1, 1]], weights=[2, 1, 1, 2])
+    True
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, dim: int, field: FieldLike = 2) -> None:
+        self.field = as_field(field)
+        self.dim = checked_dim(dim)
+        self.n_rows = 0
+        self.n_shards = 1
+        self._sealed = False
+        self._kernel = self.field.flag_kernel(self.dim)
+        self._state = self.field.flag_state(self.dim)
+        self._snapshot: tuple[Rows, Array] | None = None
+
+    @property
+    def kernel(self) -> str:
+        """The name of the kernel that builds this flag."""
+        return self._kernel.__name__.rpartition(".")[2]
+
+    # -- rows in --------------------------------------------------------------------------
+
+    def update(self, X: Any, weights: Any = None) -> Flag:
+        """Add rows in the order they come, each ``weights[i]`` times, and return self.
+
+        A row outside the field, of another width or with a bad weight is refused with its
+        number, and then the flag is as before: all rows are added or none.
+        """
+        rows = self.field.rows(X, dim=self.dim)
+        counts, total = checked_weights(weights, len(rows))
+        if self.n_rows + total > _MOST_ROWS:
+            raise InputError(f"a flag counts up to {_MOST_ROWS} rows; these would be more")
+        state = self._state
+        if self.field.order is None:  # pure Python: an interrupt must not leave half an update
+            state = self._kernel.copy(state)
+        self._kernel.insert(state, self.field.matrix(rows), counts)
+        self._state = state
+        self._snapshot = None
+        if self._sealed and total:
+            self.n_shards += 1
+            self._sealed = False
+        self.n_rows += total
+        return self
+
+    def merge(self, other: Flag) -> Flag:
+        """Return the flag M_k = Σ_{i+j=k} V_i ∩ W_j of two shards (V_0 = W_0 = F^d).
+
+        Commutative, but not associative, and not the flag of the concatenated rows: the
+        order of merges is part of the algorithm (:func:`merge_flags` fixes one).
+        """
+        if not isinstance(other, Flag):
+            raise TypeError(f"a flag merges with a flag, got {type(other).__name__}")
+        if self.field != other.field or self.dim != other.dim:
+            raise InputError(
+                f"the flags do not fit: one is over {self.field}^{self.dim}, "
+                f"the other over {other.field}^{other.dim}"
+            )
+        basis, counts = self.field.merge(*self._adapted(), *other._adapted())
+        # Merging a single row is the same as inserting it, so it makes no further shard.
+        shards = sum(f.n_shards for f in (self, other) if f.n_rows > 1)
+        return Flag._restore(
+            self.field, self.dim, basis, counts, self.n_rows + other.n_rows, max(1, shards)
+        )
+
+    def copy(self) -> Flag:
+        """Return an independent copy."""
+        twin = Flag(self.dim, self.field)
+        twin._state = self._kernel.copy(self._state)
+        twin.n_rows, twin.n_shards, twin._sealed = self.n_rows, self.n_shards, self._sealed
+        return twin
+
+    # -- what it says ---------------------------------------------------------------------
+
+    @property
+    def counts(self) -> Array:
+        """The counts of the basis vectors, falling; their sum is the number of non-zero rows."""
+        return self._adapted()[1].copy()
+
+    @property
+    def rank(self) -> int:
+        """The dimension of V_1, the span of all rows."""
+        return len(self._adapted()[1])
+
+    @property
+    def n_sets(self) -> int:
+        """The number of sets of the partition; V_j = {0} for larger j."""
+        counts = self._adapted()[1]
+        return int(counts[0]) if len(counts) else 0
+
+    def levels(self) -> list[Level]:
+        """Return the distinct spaces, from V_1 (the largest) to the last."""
+        basis, counts = self._adapted()
+        ends = np.unique(counts)
+        levels, first = [], 1
+        for end in ends.tolist():
+            dim = int(np.count_nonzero(counts >= end))
+            levels.append(Level(dim, end - first + 1, first, basis, self.field))
+            first = end + 1
+        return levels
+
+    def dim_at(self, j: int) -> int:
+        """Return dim V_j (j counts from 1); 0 past the last set."""
+        return int(np.count_nonzero(self._adapted()[1] >= checked_index(j)))
+
+    def span_at(self, j: int) -> Subspace:
+        """Return V_j (j counts from 1); {0} past the last set."""
+        dim = self.dim_at(j)
+        return Subspace.of_rows(self._adapted()[0][:dim], self.field)
+
+    def adapted_basis(self) -> tuple[Rows, Array]:
+        """Return the canonical counted basis: equal flags give equal arrays.
+
+        Level by level from the smallest space outwards, each block reduced modulo the
+        blocks before it and in reduced row echelon form.
+        """
+        rest, counts = self._adapted()
+        blocks = self.field.empty(0, self.dim)
+        start = 0
+        while start < len(counts):
+            size = int(np.count_nonzero(counts == counts[start]))
+            block, pivots = self.field.rref(rest[:size])
+            blocks = self.field.stack(blocks, block)
+            rest = self.field.reduce(rest[size:], block, pivots)
+            start += size
+        return blocks, counts
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Flag):
+            return NotImplemented
+        return (
+            (self.field, self.dim, self.n_rows, self.n_shards)
+            == (other.field, other.dim, other.n_rows, other.n_shards)
+            and np.array_equal(self._adapted()[1], other._adapted()[1])
+            and np.array_equal(
+                self.field.matrix(self.adapted_basis()[0]),
+                self.field.matrix(other.adapted_basis()[0]),
+            )
+        )
+
+    def __repr__(self) -> str:
+        shards = f", n_shards={self.n_shards}" if self.n_shards > 1 else ""
+        return (
+            f"Flag(dim={self.dim}, field={self.field}, n_rows={self.n_rows}, "
+            f"rank={self.rank}, n_sets={self.n_sets}{shards})"
+        )
+
+    # -- bytes ----------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """Serialize on the canonical basis: equal flags are byte-identical.
+
+        The layout is in :mod:`flagstone.serialize`; a checksum guards every byte.
+        """
+        from flagstone import serialize
+
+        return serialize.flag_to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Flag:
+        """Read what :meth:`to_bytes` wrote; anything else is refused with a reason."""
+        from flagstone import serialize
+
+        return serialize.flag_from_bytes(data)
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return Flag.from_bytes, (self.to_bytes(),)
+
+    @classmethod
+    def _restore(
+        cls, field: Field, dim: int, basis: Rows, counts: Array, n_rows: int, n_shards: int
+    ) -> Flag:
+        flag = cls(dim, field)
+        flag._state = field.flag_state(dim, basis, counts)
+        flag.n_rows, flag.n_shards, flag._sealed = n_rows, n_shards, n_shards > 1
+        return flag
+
+    def _adapted(self) -> tuple[Rows, Array]:
+        """Return some counted basis, counts falling, as it comes from the kernel."""
+        if self._snapshot is None:
+            basis, counts = self._kernel.dump(self._state)
+            self._snapshot = self.field.wrap(basis, self.dim), counts
+        return self._snapshot
+
+
+def merge_flags(flags: Iterable[Flag]) -> Flag:
+    """Merge shards by the fixed tree: (0, 1), (2, 3), …, an odd one carried up, and again.
+
+    Merging is not associative, so the tree is part of the algorithm: it depends on the
+    numbers of the shards alone, never on which worker was done first.
+
+    Examples
+    --------
+    >>> from flagstone import Flag
+    >>> from flagstone.flag import merge_flags
+    >>> shards = [Flag(2).update([[1, 0], [1, 1]]) for _ in range(3)]
+    >>> merge_flags(shards).counts.tolist()
+    [3, 3]
+    """
+    layer = list(flags)
+    if not layer:
+        raise InputError("there are no flags to merge")
+    while len(layer) > 1:
+        pairs = [a.merge(b) for a, b in zip(layer[::2], layer[1::2], strict=False)]
+        layer = pairs + layer[2 * len(pairs) :]
+    return layer[0]

@@ -1,0 +1,175 @@
+"""Histogram: the order-free summary for small domains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flagstone.checks import checked_dim, checked_weights
+from flagstone.errors import InputError
+from flagstone.fields import Array, FieldLike, Rows, as_field
+from flagstone.flag import Flag
+
+__all__ = ["Histogram", "new_summary"]
+
+_MOST_VALUES = 1 << 26
+_SUMMARY_VALUES = 1 << 20
+
+
+class Histogram:
+    """How often each vector of F^d was seen, for domains that fit in memory.
+
+    Row order leaves no trace in it, and shards merge by addition without any loss; as a flag
+    (:meth:`to_flag`) it stands for its rows in value order, the value of a row x being
+    Σ x_i q^i (over GF(2): its packed word).
+
+    Parameters
+    ----------
+    dim : int
+        The number of columns d, with q^d at most 2^26.
+    field : Field, int or str, default=2
+        A finite field of order q.
+
+    Attributes
+    ----------
+    counts : array of int64, shape (q^d,)
+        How often each value was seen.
+
+    Guarantees
+    ----------
+    :meth:`to_flag` equals the flag of the stable partition of the rows sorted by value,
+    whatever the order in which they came and however they were split over shards.
+
+    Examples
+    --------
+    >>> from flagstone import Histogram
+    >>> a = Histogram(2).update([[1, 0], [1, 1], [1, 0]])
+    >>> b = Histogram(2).update([[0, 1]])
+    >>> a.merge(b) == Histogram(2).update([[0, 1], [1, 0], [1, 0], [1, 1]])
+    True
+    >>> a.merge(b).to_flag().counts.tolist()
+    [2, 2]
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, dim: int, field: FieldLike = 2) -> None:
+        self.field = as_field(field)
+        self.dim = checked_dim(dim)
+        q = self.field.order
+        if q is None:
+            raise InputError("a histogram needs a finite field; over QQ use Flag")
+        if self.dim > 26 or q**self.dim > _MOST_VALUES:
+            raise InputError(
+                f"{self.field}^{self.dim} has more than 2^26 vectors, too many for a "
+                "histogram; use Flag"
+            )
+        self._order = q
+        self.n_rows = 0
+        self.counts: Array = np.zeros(q**self.dim, dtype=np.int64)
+
+    def update(self, X: Any, weights: Any = None) -> Histogram:
+        """Add rows, each ``weights[i]`` times, and return self; all are added or none."""
+        rows = self.field.rows(X, dim=self.dim)
+        counts, total = checked_weights(weights, len(rows))
+        if self.n_rows + total > 2**63 - 1:
+            raise InputError(f"a histogram counts up to {2**63 - 1} rows; these would be more")
+        self._add(self._values(rows), counts)
+        return self
+
+    def merge(self, other: Histogram) -> Histogram:
+        """Return the histogram of the rows of both."""
+        if not isinstance(other, Histogram):
+            raise TypeError(f"a histogram merges with a histogram, got {type(other).__name__}")
+        if self.field != other.field or self.dim != other.dim:
+            raise InputError(
+                f"the histograms do not fit: one is over {self.field}^{self.dim}, "
+                f"the other over {other.field}^{other.dim}"
+            )
+        if self.n_rows + other.n_rows > 2**63 - 1:
+            raise InputError(f"a histogram counts up to {2**63 - 1} rows; these would be more")
+        both = self.copy()
+        both.counts += other.counts
+        both.n_rows += other.n_rows
+        return both
+
+    def copy(self) -> Histogram:
+        """Return an independent copy."""
+        twin = Histogram(self.dim, self.field)
+        twin.counts[:] = self.counts
+        twin.n_rows = self.n_rows
+        return twin
+
+    def to_flag(self) -> Flag:
+        """Return the flag of the rows in value order, by weighted inserts."""
+        values = np.flatnonzero(self.counts)
+        return Flag(self.dim, self.field).update(self._rows(values), self.counts[values])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Histogram):
+            return NotImplemented
+        return (
+            self.field == other.field
+            and self.dim == other.dim
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    def __repr__(self) -> str:
+        return f"Histogram(dim={self.dim}, field={self.field}, n_rows={self.n_rows})"
+
+    def to_bytes(self) -> bytes:
+        """Serialize; equal histograms are byte-identical."""
+        from flagstone import serialize
+
+        return serialize.histogram_to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Histogram:
+        """Read what :meth:`to_bytes` wrote; anything else is refused with a reason."""
+        from flagstone import serialize
+
+        return serialize.histogram_from_bytes(data)
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return Histogram.from_bytes, (self.to_bytes(),)
+
+    def _add(self, values: Array, weights: Array | None) -> None:
+        from flagstone.kernels import counting
+
+        counting.count(values, weights, self.counts)
+        self.n_rows += len(values) if weights is None else int(weights.sum())
+
+    def _values(self, rows: Rows) -> Array:
+        matrix = self.field.matrix(rows)
+        if self._order == 2:
+            return matrix[:, 0]
+        values = np.zeros(len(rows), dtype=np.int64)
+        for column in reversed(range(self.dim)):
+            values = values * self._order + matrix[:, column]
+        return values
+
+    def _rows(self, values: Array) -> Rows:
+        if self._order == 2:
+            return self.field.wrap(values.astype(np.uint64)[:, np.newaxis], self.dim)
+        digits = [values // self._order**i % self._order for i in range(self.dim)]
+        return self.field.rows(np.stack(digits, axis=1), dim=self.dim)
+
+
+def new_summary(dim: int, field: FieldLike = 2) -> Flag | Histogram:
+    """Return an empty Histogram where q^dim ≤ 2^20, and an empty Flag otherwise.
+
+    The choice looks at public parameters only, so two people always take the same path.
+
+    Examples
+    --------
+    >>> from flagstone.histogram import new_summary
+    >>> new_summary(20)
+    Histogram(dim=20, field=GF(2), n_rows=0)
+    >>> new_summary(21)
+    Flag(dim=21, field=GF(2), n_rows=0, rank=0, n_sets=0)
+    """
+    F = as_field(field)
+    if F.order is not None and checked_dim(dim) <= 20 and F.order**dim <= _SUMMARY_VALUES:
+        return Histogram(dim, F)
+    return Flag(dim, F)
