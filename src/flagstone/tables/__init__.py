@@ -1,0 +1,37 @@
+"""Tables: files and frames in, rows over a field out, one batch at a time.
+
+>>> import tempfile, pathlib
+>>> from flagstone.tables import open_table
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
+>>> _ = path.write_text("door,alarm\\nopen,1\\nshut,0\\n")
+>>> table = open_table(path)
+>>> for proposal in table.proposals(table.columns):
+...     print(proposal)
+door=levels:open,shut (text with 2 values)
+alarm=element (whole numbers, all in GF(2))
+>>> encoding = table.encoding(2, encode={"door": "levels:shut,open"})
+>>> [batch.matrix.tolist() for batch in table.rows(encoding)]
+[[[1, 1], [0, 0]]]
+"""
+
+from flagstone.tables.batches import Batch, Place
+from flagstone.tables.encoders import ColumnEncoder
+from flagstone.tables.encodings import Encoding
+from flagstone.tables.files import FORMATS
+from flagstone.tables.frames import BIT_ORDERS
+from flagstone.tables.proposals import Proposal, propose
+from flagstone.tables.table import EncodedBatch, Table, open_table
+
+__all__ = [
+    "BIT_ORDERS",
+    "FORMATS",
+    "Batch",
+    "ColumnEncoder",
+    "EncodedBatch",
+    "Encoding",
+    "Place",
+    "Proposal",
+    "Table",
+    "open_table",
+    "propose",
+]

@@ -1,0 +1,109 @@
+"""Batches: what every reader of this package yields, and where each row came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, TypeAlias
+
+import numpy as np
+
+from flagstone.errors import InputError
+
+__all__ = ["Batch", "Place", "Position", "Reader", "rows_per_batch"]
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Position: TypeAlias = "tuple[int, ...]"
+"""Where to go on reading inside one file; what the numbers mean is the reader's business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row stands: its file, its number there (from 1) and, for text, its line.
+
+    Examples
+    --------
+    >>> print(Place("frames.txt", row=2, line=5))
+    frames.txt line 5
+    >>> print(Place("table.parquet", row=7))
+    table.parquet row 7
+    """
+
+    file: str
+    row: int
+    line: int | None = None
+
+    def __str__(self) -> str:
+        if self.line is None:
+            return f"{self.file} row {self.row}"
+        return f"{self.file} line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some consecutive rows of one file, before any encoding.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    values : 2-D array, or list of 1-D arrays
+        One array for files that hold a matrix; one array per column for tables.
+    first_row : int
+        The number, in its file, of the first row of the batch (counted from 1).
+    lines : array of int, or None
+        The line of each row, where the reader knows it.
+    after : tuple of int
+        The position to resume from once this batch is done.
+    done : float
+        The share of the file read so far, for progress bars.
+    skipped : int
+        Rows left out on request (frames of another length).
+    """
+
+    columns: tuple[str, ...]
+    values: Array | list[Array]
+    first_row: int
+    lines: Array | None
+    after: Position
+    done: float
+    skipped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.values) if isinstance(self.values, np.ndarray) else len(self.values[0])
+
+    def column(self, index: int) -> Array:
+        """Return one column."""
+        if isinstance(self.values, np.ndarray):
+            return self.values[:, index]
+        return self.values[index]
+
+
+class Reader(Protocol):
+    """One open file: its columns, its length if known, its rows in batches."""
+
+    path: Path
+    columns: tuple[str, ...]
+    n_rows: int | None
+
+    def batches(
+        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+    ) -> Iterator[Batch]:
+        """Yield the chosen columns; kinds say what untyped text must be read as."""
+
+    def line(self, row: int) -> int | None:
+        """Return the line of a row (both counted from 1); None where files have no lines."""
+
+
+def rows_per_batch(n_columns: int) -> int:
+    """Return a batch length that keeps a batch near four million cells.
+
+    >>> rows_per_batch(41) > rows_per_batch(4096) >= 256
+    True
+    """
+    return int(min(131_072, max(256, 4_194_304 // max(1, n_columns))))
+
+
+def fail(path: Path, where: str, problem: str) -> NoReturn:
+    """Raise InputError for something found inside a file."""
+    raise InputError(f"{path} {where}: {problem}" if where else f"{path}: {problem}")

@@ -1,0 +1,200 @@
+"""CSV and TSV: read in blocks by Arrow, with every problem traced to its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from flagstone.errors import InputError
+from flagstone.tables.batches import Batch, Position, fail
+from flagstone.tables.columnar import as_numpy
+from flagstone.tables.textio import BLOCK, is_compressed, open_binary
+
+__all__ = ["DelimitedReader"]
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+_PLAIN_INTEGER = re.compile(r"[+-]?\d{1,18}")
+
+
+@dataclass
+class DelimitedReader:
+    """Rows of a delimited text file; every row is one line.
+
+    Parameters
+    ----------
+    path : Path
+    delimiter : str
+    header : bool, optional
+        Whether the first line names the columns. Left open, a first line that looks like
+        data is an error rather than a guess; without a header columns are x0, x1, …
+    """
+
+    path: Path
+    delimiter: str = ","
+    header: bool | None = None
+    n_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        found = next(self._records(), None)
+        if found is None:
+            fail(self.path, "", "is empty: a line of column names and rows are expected")
+        self._header_line, cells = found
+        cells = [cell.strip() for cell in cells]
+        if self.header is None:
+            counting = [str(i) for i in range(len(cells))]
+            if all(_NUMBER.fullmatch(cell) for cell in cells) and cells != counting:
+                fail(
+                    self.path,
+                    f"line {self._header_line}",
+                    f"looks like data, not like column names ({', '.join(cells[:4])}…); give "
+                    "--no-header (header=False) if it is a row, --header (header=True) if not",
+                )
+            self.header = True
+        if self.header:
+            self.columns = tuple(cells)
+            for index, name in enumerate(cells):
+                if name in cells[:index]:
+                    fail(
+                        self.path,
+                        f"line {self._header_line}",
+                        f"two columns are called {name!r}; rename one, or give --no-header if "
+                        "the file has no line of names",
+                    )
+        else:
+            self._header_line = 0
+            self.columns = tuple(f"x{i}" for i in range(len(cells)))
+
+    def batches(
+        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+    ) -> Iterator[Batch]:
+        """Yield the columns, each read as the kind it must have."""
+        import pyarrow as pa
+        from pyarrow import csv as pacsv
+
+        types = {"integer": pa.int64(), "number": pa.float64(), "text": pa.string()}
+        skip = (start or (0,))[0]
+        row = 1
+        size = max(1, self.path.stat().st_size)
+        with open_binary(self.path) as stream:
+            counted = _Counted(stream)
+            try:
+                reader = pacsv.open_csv(
+                    pa.PythonFile(counted, "r"),
+                    read_options=pacsv.ReadOptions(
+                        column_names=list(self.columns),
+                        skip_rows=self._header_line,
+                        block_size=BLOCK,
+                        use_threads=False,
+                    ),
+                    parse_options=pacsv.ParseOptions(delimiter=self.delimiter),
+                    convert_options=pacsv.ConvertOptions(
+                        include_columns=list(columns),
+                        column_types={c: types[kinds.get(c, "text")] for c in columns},
+                        strings_can_be_null=False,
+                        null_values=[],
+                    ),
+                )
+                for found in reader:
+                    first, row = row, row + found.num_rows
+                    if row <= skip + 1 or not found.num_rows:
+                        continue
+                    if first <= skip:
+                        found, first = found.slice(skip + 1 - first), skip + 1
+                    values = [as_numpy(found.column(i), self, c, first) for i, c in
+                              enumerate(columns)]  # fmt: skip
+                    done = 0.0 if is_compressed(self.path) else min(1.0, counted.n_bytes / size)
+                    yield Batch(tuple(columns), values, first, None, (row - 1,), done)
+            except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
+                if "Empty CSV" in str(error):
+                    return
+                self._explain(columns, kinds, error)
+
+    def line(self, row: int) -> int | None:
+        """Return the line of a row: blank lines count as lines, not as rows."""
+        records = self._records()
+        if self.header:
+            next(records, None)
+        for index, (number, _) in enumerate(records, 1):
+            if index == row:
+                return number
+        return None
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield (line, cells) of every line that is not blank."""
+        with open_binary(self.path) as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+            number = 0
+            try:
+                for line in text:
+                    number += 1
+                    bare = line.rstrip("\r\n")
+                    if bare:
+                        yield number, next(csv.reader([bare], delimiter=self.delimiter))
+            except UnicodeDecodeError:
+                fail(self.path, f"after line {number}", "is not UTF-8 text")
+            except (csv.Error, EOFError, OSError) as error:
+                fail(self.path, f"after line {number}", f"cannot be read ({error})")
+
+    def _explain(self, columns: Sequence[str], kinds: Mapping[str, str], error: Exception) -> None:
+        """Find the line that the fast reader stumbled over, and say what is wrong with it."""
+        records = self._records()
+        if self.header:
+            next(records, None)
+        places = {name: self.columns.index(name) for name in columns}
+        for number, cells in records:
+            if len(cells) != len(self.columns):
+                fail(
+                    self.path,
+                    f"line {number}",
+                    f"the row has {len(cells)} cell(s), but there are {len(self.columns)} columns "
+                    f"({'too short' if len(cells) < len(self.columns) else 'too long'})",
+                )
+            for name, index in places.items():
+                problem = _cell_problem(cells[index], kinds.get(name, "text"))
+                if problem:
+                    fail(self.path, f"line {number}, column {name!r}", problem)
+        raise InputError(f"{self.path}: {error}") from error
+
+
+def _cell_problem(cell: str, kind: str) -> str | None:
+    """Say why a cell cannot be read as its kind, or None if it can."""
+    if kind == "text":
+        return None
+    if not cell.strip():
+        return "the value is missing; fill it in or drop the row"
+    if kind == "number":
+        try:
+            float(cell)
+        except ValueError:
+            return f"{cell!r} is not a number"
+        return None
+    if not _PLAIN_INTEGER.fullmatch(cell.strip()):
+        return f"{cell!r} is not a whole number; choose an encoder for the column (--encode)"
+    return None
+
+
+class _Counted:
+    """A binary stream that counts what was read from it; Arrow pulls through this."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.n_bytes = 0
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        """Read and count."""
+        chunk = self._stream.read(size)
+        self.n_bytes += len(chunk)
+        return chunk
+
+    def readable(self) -> bool:
+        """Say that this is for reading, as Arrow asks."""
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

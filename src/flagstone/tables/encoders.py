@@ -1,0 +1,250 @@
+"""Encoders: how one column of a table becomes elements of a field.
+
+An encoder is a small value with a text form, the one that ``--encode`` takes and that models
+store. It depends on nothing but that text, never on the data it is applied to, so that two
+people who publish it encode alike.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from flagstone.errors import InputError
+from flagstone.fields import Field
+from flagstone.tables.batches import Array
+
+__all__ = ["KINDS", "BadEntry", "ColumnEncoder"]
+
+KINDS = {
+    "element": "entries are elements of the field already (0 or 1, true or false)",
+    "levels": "levels:no,yes - the listed values become 0, 1, … in this order",
+    "onehot": "onehot:red,green,blue - one column per listed value",
+    "bits": "bits:8 - a whole number becomes its bits, least significant first",
+    "above": "above:3.5 - 1 where the number is greater",
+    "mod": "mod - a whole number modulo the order of the field",
+}
+
+
+class BadEntry(ValueError):
+    """An entry that an encoder refuses: its index in the batch, and why."""
+
+    def __init__(self, index: int, problem: str) -> None:
+        super().__init__(problem)
+        self.index = index
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEncoder:
+    """How one column is encoded.
+
+    Parameters
+    ----------
+    column : str
+    kind : str
+        One of ``element``, ``levels``, ``onehot``, ``bits``, ``above``, ``mod``.
+    values : tuple of str
+        The listed values, the number of bits, or the bound.
+
+    Examples
+    --------
+    >>> from flagstone import GF
+    >>> encoder = ColumnEncoder.parse("colour", "onehot:red,blue")
+    >>> encoder.names
+    ('colour=red', 'colour=blue')
+    >>> encoder.encode(np.array(["blue", "red"], dtype=object), GF(2)).tolist()
+    [[0, 1], [1, 0]]
+    >>> ColumnEncoder.parse("t", "bits:3").encode(np.array([6]), GF(2)).tolist()
+    [[0, 1, 1]]
+    """
+
+    column: str
+    kind: str
+    values: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, column: str, text: str) -> ColumnEncoder:
+        """Read the text form, e.g. ``bits:8`` or ``levels:no,yes``."""
+        kind, _, rest = text.partition(":")
+        values = tuple(next(csv.reader([rest]))) if rest else ()
+        problem = None
+        if kind not in KINDS:
+            problem = "no such encoder"
+        elif kind in ("levels", "onehot") and (len(values) < 2 or len(set(values)) < len(values)):
+            problem = "at least two different values must be listed"
+        elif kind == "bits" and not (len(values) == 1 and _in_range(values[0], 1, 64)):
+            problem = "the number of bits must be between 1 and 64"
+        elif kind == "above" and not (len(values) == 1 and _is_float(values[0])):
+            problem = "one number must be given"
+        elif kind in ("element", "mod") and values:
+            problem = "it takes no values"
+        if problem:
+            known = "; ".join(KINDS.values())
+            raise InputError(
+                f"encoder {text!r} of column {column!r}: {problem}. Encoders: element - {known}"
+            )
+        return cls(column, kind, values)
+
+    @property
+    def text(self) -> str:
+        """The text form that :meth:`parse` reads."""
+        if not self.values:
+            return self.kind
+        quoted = [
+            f'"{v.replace(chr(34), chr(34) * 2)}"' if set(v) & set(',"\r\n') else v
+            for v in self.values
+        ]
+        return f"{self.kind}:{','.join(quoted)}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the encoded columns."""
+        if self.kind == "onehot":
+            return tuple(f"{self.column}={value}" for value in self.values)
+        if self.kind == "bits":
+            return tuple(f"{self.column}[{i}]" for i in range(int(self.values[0])))
+        if self.kind == "above":
+            return (f"{self.column}>{self.values[0]}",)
+        if self.kind == "mod":
+            return (f"{self.column} mod q",)
+        return (self.column,)
+
+    def reads(self, field: Field) -> str:
+        """Say what untyped text must be read as: integer, number or text."""
+        if self.kind in ("levels", "onehot") or field.order is None:
+            return "number" if self.kind == "above" else "text"
+        return "number" if self.kind == "above" else "integer"
+
+    def encode(self, values: Array, field: Field) -> Array:
+        """Return the encoded columns, shape (n_rows, len(names)); BadEntry names a bad row."""
+        if self.kind == "element":
+            return _elements(values, field)[:, np.newaxis]
+        if self.kind in ("levels", "onehot"):
+            codes = self._codes(values)
+            if self.kind == "levels":
+                if field.order is not None and len(self.values) > field.order:
+                    raise InputError(
+                        f"column {self.column!r} lists {len(self.values)} levels, but {field.name} "
+                        f"has {field.order} elements; use onehot, or a larger field"
+                    )
+                return codes.astype(field.dtype)[:, np.newaxis]
+            places = np.arange(len(self.values))
+            return np.asarray(codes[:, np.newaxis] == places).astype(field.dtype)
+        if self.kind == "above":
+            numbers = _numbers(values)
+            return (numbers > float(self.values[0])).astype(field.dtype)[:, np.newaxis]
+        integers = _integers(values)
+        if self.kind == "mod":
+            if field.order is None:
+                raise InputError("encoder 'mod' needs a finite field; QQ takes whole numbers as is")
+            return (integers % field.order).astype(field.dtype)[:, np.newaxis]
+        n_bits = int(self.values[0])
+        out_of_range = (integers < 0) | (integers > (1 << n_bits) - 1)
+        _refuse(out_of_range, values, f"does not fit into {n_bits} bits (0 … {(1 << n_bits) - 1})")
+        shifts = np.arange(n_bits, dtype=np.uint64)
+        bits = (integers.astype(np.uint64)[:, np.newaxis] >> shifts) & np.uint64(1)
+        return bits.astype(field.dtype)
+
+    def _codes(self, values: Array) -> Array:
+        places = {value: i for i, value in enumerate(self.values)}
+        codes = np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
+        _refuse(codes < 0, values, f"is none of the listed values {', '.join(self.values)}")
+        return codes
+
+
+def texts(values: Array) -> Iterable[str]:
+    """Return the text of every entry: true/false for booleans, 3 for the number three."""
+    if values.dtype == bool:
+        return ("true" if value else "false" for value in values)
+    return (
+        ("true" if value else "false") if isinstance(value, (bool, np.bool_)) else str(value)
+        for value in values.tolist()
+    )
+
+
+def _elements(values: Array, field: Field) -> Array:
+    if field.order is None:
+        return _rationals(values)
+    if values.dtype == bool:
+        return values.astype(field.dtype)
+    if values.dtype.kind == "u" and values.dtype.itemsize == 1:
+        # the common case, kept narrow
+        if values.size and int(values.max()) >= field.order:
+            _refuse(values >= field.order, values, _not_in(field))
+        return values.astype(field.dtype, copy=False)
+    integers = _integers(values, hint=_not_in(field))
+    if values.size and (int(integers.min()) < 0 or int(integers.max()) >= field.order):
+        _refuse((integers < 0) | (integers >= field.order), values, _not_in(field))
+    return integers.astype(field.dtype)
+
+
+def _not_in(field: Field) -> str:
+    top = "0 or 1" if field.order == 2 else f"0 … {(field.order or 0) - 1}"
+    return f"is not an element of {field.name} ({top})"
+
+
+def _rationals(values: Array) -> Array:
+    out = np.empty(len(values), dtype=object)
+    for index, value in enumerate(values.tolist()):
+        try:
+            if isinstance(value, float) and not value.is_integer():
+                raise ValueError  # 0.1 would silently become a fraction with 17 digits
+            out[index] = Fraction(value)
+        except (ValueError, TypeError, ZeroDivisionError):
+            raise BadEntry(
+                index, f"{value!r} is not a rational number (write 3, -7 or 3/4)"
+            ) from None
+    return out
+
+
+def _integers(values: Array, hint: str = "is not a whole number") -> Array:
+    kind = values.dtype.kind
+    if kind in "bui":
+        return values
+    if kind == "f":
+        with np.errstate(invalid="ignore"):
+            whole = np.isfinite(values) & (np.floor(values) == values) & (np.abs(values) < 2.0**53)
+        _refuse(~whole, values, hint)
+        return values.astype(np.int64)
+    for index, value in enumerate(values.tolist()):
+        if value is None:
+            raise BadEntry(index, "the value is missing; fill it in or drop the row")
+        if not isinstance(value, int) or not -(2**63) <= value < 2**63:
+            raise BadEntry(index, f"{value!r} {hint}")
+    return values.astype(np.int64)
+
+
+def _numbers(values: Array) -> Array:
+    if values.dtype.kind not in "buif":
+        for index, value in enumerate(values.tolist()):
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise BadEntry(index, f"{value!r} is not a number")
+    numbers = values.astype(float)
+    _refuse(np.isnan(numbers), values, "is not a number")
+    return numbers
+
+
+def _refuse(bad: Array, values: Array, problem: str) -> None:
+    if bad.any():
+        index = int(np.argmax(bad))
+        value: Any = values[index]
+        value = value.item() if isinstance(value, np.generic) else value
+        raise BadEntry(index, f"{value!r} {problem}")
+
+
+def _in_range(text: str, low: int, high: int) -> bool:
+    return text.isascii() and text.isdigit() and low <= int(text) <= high
+
+
+def _is_float(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

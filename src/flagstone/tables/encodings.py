@@ -1,0 +1,120 @@
+"""An encoding: the encoders of all chosen columns, and of the label, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flagstone.errors import FormatError
+from flagstone.fields import Field, as_field
+from flagstone.tables.batches import Array, Batch
+from flagstone.tables.encoders import BadEntry, ColumnEncoder
+
+__all__ = ["EncodedError", "Encoding"]
+
+
+class EncodedError(ValueError):
+    """An entry that does not fit, by its index in the batch; the table adds the place."""
+
+    def __init__(self, index: int, column: str, problem: str) -> None:
+        super().__init__(problem)
+        self.index = index
+        self.column = column
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How a table becomes a matrix over a field: features first, the label last.
+
+    Examples
+    --------
+    >>> from flagstone import GF
+    >>> encoding = Encoding(GF(2), (ColumnEncoder("level", "bits", ("2",)),), None)
+    >>> encoding.names
+    ('level[0]', 'level[1]')
+    >>> Encoding.from_dict(encoding.to_dict()) == encoding
+    True
+    """
+
+    field: Field
+    encoders: tuple[ColumnEncoder, ...]
+    label: ColumnEncoder | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to read, in the order in which they are encoded."""
+        columns = tuple(encoder.column for encoder in self.encoders)
+        return columns if self.label is None else (*columns, self.label.column)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the encoded feature columns."""
+        return tuple(name for encoder in self.encoders for name in encoder.names)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the text of each column must be read as."""
+        encoders = (*self.encoders, *((self.label,) if self.label else ()))
+        return {encoder.column: encoder.reads(self.field) for encoder in encoders}
+
+    def without_label(self) -> Encoding:
+        """Return the encoding of the features alone."""
+        return Encoding(self.field, self.encoders)
+
+    def matrix(self, batch: Batch) -> Array:
+        """Encode a batch that holds exactly :attr:`columns`, in this order."""
+        encoders = (*self.encoders, *((self.label,) if self.label else ()))
+        if isinstance(batch.values, np.ndarray) and all(e.kind == "element" for e in encoders):
+            return self._dense(batch.values)
+        n_columns = sum(len(encoder.names) for encoder in encoders)
+        # column by column into column-major memory: every write is contiguous
+        out = np.empty((len(batch), n_columns), dtype=self.field.dtype, order="F")
+        place = 0
+        for index, encoder in enumerate(encoders):
+            try:
+                part = encoder.encode(batch.column(index), self.field)
+            except BadEntry as bad:
+                raise EncodedError(bad.index, encoder.column, bad.problem) from None
+            out[:, place : place + part.shape[1]] = part
+            place += part.shape[1]
+        return out
+
+    def _dense(self, matrix: Array) -> Array:
+        order = self.field.order
+        if order and matrix.dtype.kind in "bui":
+            fits = matrix.size == 0 or (int(matrix.min()) >= 0 and int(matrix.max()) < order)
+            if fits:
+                return matrix.astype(self.field.dtype, copy=False)
+        out = np.empty(matrix.shape, dtype=self.field.dtype, order="F")
+        for index, name in enumerate(self.columns):
+            try:
+                out[:, index] = ColumnEncoder(name, "element").encode(matrix[:, index], self.field)[
+                    :, 0
+                ]
+            except BadEntry as bad:
+                raise EncodedError(bad.index, name, bad.problem) from None
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON form that :meth:`from_dict` reads."""
+        pairs = [[encoder.column, encoder.text] for encoder in self.encoders]
+        label = None if self.label is None else [self.label.column, self.label.text]
+        return {"field": self.field.name, "columns": pairs, "label": label}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Encoding:
+        """Read the form that :meth:`to_dict` writes."""
+        try:
+            encoders = tuple(ColumnEncoder.parse(str(c), str(t)) for c, t in data["columns"])
+            label = data["label"]
+            return cls(
+                as_field(data["field"]),
+                encoders,
+                None if label is None else ColumnEncoder.parse(str(label[0]), str(label[1])),
+            )
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise FormatError(f"the encoders cannot be read ({error})") from error

@@ -1,0 +1,81 @@
+"""Which files a user means: paths, directories and globs, and the format of each."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+from collections.abc import Iterable
+from pathlib import Path
+
+from flagstone.errors import InputError
+from flagstone.tables.textio import COMPRESSED
+
+__all__ = ["FORMATS", "closest", "expand", "format_of"]
+
+FORMATS = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
+    "npy": (".npy",),
+    "npz": (".npz",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "hex": (".hex",),
+    "bits": (".bits",),
+}
+_BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
+
+
+def expand(sources: Iterable[str | Path]) -> list[Path]:
+    """Return the files that paths, directories and globs stand for, in a fixed order.
+
+    Files of one directory or glob are sorted by path; sources keep the order given.
+    """
+    files: list[Path] = []
+    for source in sources:
+        text = str(source)
+        path = Path(source)
+        if path.is_dir():
+            found = sorted(
+                p
+                for p in path.rglob("*")
+                if p.is_file()
+                and not any(q.startswith((".", "_")) for q in p.relative_to(path).parts)
+            )
+            if not found:
+                raise InputError(f"{path}: the directory holds no files")
+            files += found
+        elif path.exists():
+            files.append(path)
+        elif glob.has_magic(text):
+            found = sorted(Path(p) for p in glob.glob(text, recursive=True) if Path(p).is_file())
+            if not found:
+                raise InputError(f"{text}: no file matches this pattern")
+            files += found
+        else:
+            here = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise InputError(f"{path}: no such file or directory{closest(path.name, here)}")
+    if not files:
+        raise InputError("no file was given")
+    for file in files:
+        if file.stat().st_size == 0:
+            raise InputError(f"{file}: the file is empty")
+    return files
+
+
+def format_of(path: Path) -> str:
+    """Return the format that a file name says, looking through a compression suffix."""
+    stem = path.with_suffix("") if path.suffix in COMPRESSED else path
+    found = _BY_SUFFIX.get(stem.suffix.lower())
+    if found is None:
+        raise InputError(
+            f"{path}: the name does not say the format; give --format (format=) as one of "
+            f"{', '.join(FORMATS)}"
+        )
+    return found
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the closest known names, or nothing."""
+    names = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(n) for n in names)}?" if names else ""

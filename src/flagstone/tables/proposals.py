@@ -1,0 +1,108 @@
+"""Proposals: which encoder would suit a column, and why.
+
+A proposal looks at data, so it is never applied behind the caller's back: it is printed with
+its reason, and accepted by writing it down (or by ``--encode auto``, which writes it into the
+model).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from flagstone.fields import Field
+from flagstone.tables.batches import Array
+from flagstone.tables.encoders import ColumnEncoder, texts
+
+__all__ = ["SAMPLE_ROWS", "Proposal", "propose", "typed"]
+
+SAMPLE_ROWS = 10_000
+_MOST_CATEGORIES = 32
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An encoder (or None: leave the column out) and the reason for it."""
+
+    column: str
+    encoder: ColumnEncoder | None
+    reason: str
+
+    def __str__(self) -> str:
+        if self.encoder is None:
+            return f"{self.column}: leave it out ({self.reason})"
+        return f"{self.column}={self.encoder.text} ({self.reason})"
+
+
+def propose(column: str, values: Array, field: Field) -> Proposal:
+    """Propose an encoder for a column from a look at some of its values.
+
+    Examples
+    --------
+    >>> from flagstone import GF
+    >>> print(propose("fault", np.array(["no", "yes", "no"], dtype=object), GF(2)))
+    fault=levels:no,yes (text with 2 values)
+    >>> print(propose("level", np.array([0, 5, 9]), GF(2)))
+    level=bits:4 (whole numbers up to 9)
+    """
+    kind = values.dtype.kind
+    if not len(values):
+        return Proposal(column, ColumnEncoder(column, "element"), "no rows to judge by")
+    if kind == "b":
+        return Proposal(column, ColumnEncoder(column, "element"), "true and false are 1 and 0")
+    if kind == "f":
+        finite = values[np.isfinite(values)]
+        if len(finite) == len(values) and (np.floor(values) == values).all():
+            return _whole(column, values.astype(np.int64), field)
+        middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
+        reason = f"fractional numbers; {middle} is the median of the rows looked at"
+        return Proposal(column, ColumnEncoder(column, "above", (middle,)), reason)
+    if kind in "ui":
+        return _whole(column, values, field)
+    found = sorted(set(texts(values)))
+    if field.order is None and all(_is_rational(text) for text in found):
+        return Proposal(column, ColumnEncoder(column, "element"), "rational numbers")
+    if len(found) == 1:
+        return Proposal(column, None, f"it is always {found[0]!r} in the rows looked at")
+    if len(found) == 2:
+        return Proposal(column, ColumnEncoder(column, "levels", tuple(found)), "text with 2 values")
+    if len(found) <= _MOST_CATEGORIES:
+        reason = f"text with {len(found)} values"
+        return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
+    return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
+
+
+def _whole(column: str, values: Array, field: Field) -> Proposal:
+    low, high = int(values.min()), int(values.max())
+    if field.order is None or (low >= 0 and high < field.order):
+        reason = f"whole numbers, all in {field.name}"
+        return Proposal(column, ColumnEncoder(column, "element"), reason)
+    if low < 0:
+        reason = f"whole numbers from {low} to {high}"
+        return Proposal(column, ColumnEncoder(column, "mod"), reason)
+    n_bits = max(1, high.bit_length())
+    reason = f"whole numbers up to {high}"
+    return Proposal(column, ColumnEncoder(column, "bits", (str(n_bits),)), reason)
+
+
+def typed(values: Array) -> Array:
+    """Return a column of text as integers or floats if every entry is one, else unchanged."""
+    cells = [str(value) for value in values.tolist()]
+    if all(_INTEGER.fullmatch(cell) for cell in cells):
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    try:
+        return np.array([float(cell) for cell in cells])
+    except ValueError:
+        return values
+
+
+def _is_rational(text: str) -> bool:
+    try:
+        Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return False
+    return True

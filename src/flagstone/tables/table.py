@@ -1,0 +1,346 @@
+"""Table: one or many files of rows, read in batches as rows over a field."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flagstone.errors import InputError
+from flagstone.fields import FieldLike, as_field
+from flagstone.tables.batches import Array, Batch, Place, Position, Reader
+from flagstone.tables.encoders import ColumnEncoder
+from flagstone.tables.encodings import EncodedError, Encoding
+from flagstone.tables.files import FORMATS, closest, expand, format_of
+from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, propose, typed
+
+__all__ = ["EncodedBatch", "Table", "open_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
+    """Some consecutive rows as a matrix over the field, the label (if any) last."""
+
+    matrix: Array
+    file: int
+    batch: Batch
+    table: Table
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def after(self) -> tuple[int, ...]:
+        """The position to resume from: (file, position in it)."""
+        return (self.file, *self.batch.after)
+
+    def place(self, index: int) -> Place:
+        """Say where a row of this batch stands."""
+        return self.table.place(self.file, self.batch, index)
+
+
+def open_table(
+    *sources: str | Path,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    bit_order: str = "msb",
+    length: int | None = None,
+) -> Table:
+    """Open files, directories or globs as one table.
+
+    Parameters
+    ----------
+    *sources : str or Path
+        Files; directories (all files in them, sorted); glob patterns such as
+        ``"logs/**/*.csv"`` (sorted).
+    format : str, optional
+        csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits; read off each name otherwise.
+    delimiter, header
+        For csv and tsv, see :class:`~flagstone.tables.delimited.DelimitedReader`.
+    bit_order, length
+        For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "frames.hex"
+    >>> _ = path.write_text("{6} b4 ; the first\\n{6} 48\\n")
+    >>> table = open_table(path)
+    >>> table.columns
+    ('x0', 'x1', 'x2', 'x3', 'x4', 'x5')
+    >>> [batch.matrix.tolist() for batch in table.rows(table.encoding(field=2))]
+    [[[1, 0, 1, 1, 0, 1], [0, 1, 0, 0, 1, 0]]]
+    """
+    if format is not None and format not in FORMATS:
+        raise InputError(
+            f"format must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}"
+        )
+    options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
+    readers = [_reader(path, format or format_of(path), options) for path in expand(sources)]
+    return Table(readers)
+
+
+def _reader(path: Path, format: str, options: Mapping[str, Any]) -> Reader:
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    if format in ("csv", "tsv"):
+        from flagstone.tables.delimited import DelimitedReader
+
+        delimiter = options["delimiter"] or {"csv": ",", "tsv": "\t"}[format]
+        return DelimitedReader(path, delimiter, options["header"])
+    if format in ("hex", "bits"):
+        from flagstone.tables.frames import FrameReader
+
+        return FrameReader(path, format, options["bit_order"], options["length"])
+    if format == "jsonl":
+        from flagstone.tables.jsonlines import JsonLinesReader
+
+        return JsonLinesReader(path)
+    if format in ("parquet", "arrow"):
+        from flagstone.tables import columnar
+
+        return columnar.ParquetReader(path) if format == "parquet" else columnar.ArrowReader(path)
+    from flagstone.tables import arrays
+
+    return arrays.NpyReader(path) if format == "npy" else arrays.NpzReader(path)
+
+
+class Table:
+    """Files of rows with the same columns, read one after the other.
+
+    Made by :func:`open_table`. Nothing is kept in memory but one batch.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    files : list of Path
+    n_rows : int or None
+        The number of rows, if the files say it without being read.
+    """
+
+    def __init__(self, readers: Sequence[Reader]) -> None:
+        self._readers = list(readers)
+        self.columns = readers[0].columns
+        self.files = [reader.path for reader in readers]
+        counts = [reader.n_rows for reader in readers]
+        self.n_rows = None if None in counts else sum(n for n in counts if n is not None)
+        for reader in readers[1:]:
+            if reader.columns != self.columns:
+                odd = sorted(set(reader.columns) ^ set(self.columns))
+                raise InputError(
+                    f"{reader.path}: its columns differ from those of {self.files[0]} "
+                    f"({len(reader.columns)} and {len(self.columns)}"
+                    + (f"; first difference {odd[0]!r})" if odd else "; in another order)")
+                )
+
+    def __repr__(self) -> str:
+        rows = "?" if self.n_rows is None else str(self.n_rows)
+        return f"Table({len(self.files)} file(s), {rows} rows, {len(self.columns)} columns)"
+
+    def batches(
+        self,
+        columns: Sequence[str] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        start: Sequence[int] | None = None,
+    ) -> Iterator[tuple[int, Batch]]:
+        """Yield (file index, batch) of the chosen columns, unencoded."""
+        chosen = list(self.columns if columns is None else columns)
+        self._check_columns(chosen)
+        first, position = (int(start[0]), tuple(start[1:])) if start else (0, None)
+        for index in range(first, len(self._readers)):
+            here: Position | None = position if index == first else None
+            for batch in self._readers[index].batches(chosen, kinds or {}, here or None):
+                yield index, batch
+
+    def rows(
+        self, encoding: Encoding, start: Sequence[int] | None = None
+    ) -> Iterator[EncodedBatch]:
+        """Yield encoded batches, from the beginning or from a position of an earlier run.
+
+        Raises
+        ------
+        InputError
+            Naming file, row or line, column and value of the first entry that does not fit.
+        """
+        for index, batch in self.batches(encoding.columns, encoding.kinds, start):
+            try:
+                matrix = encoding.matrix(batch)
+            except EncodedError as bad:
+                place = self.place(index, batch, bad.index)
+                role = ""
+                if encoding.label is not None and bad.column == encoding.label.column:
+                    role = "label "
+                elif len(self.columns) > 1:
+                    role = "column "
+                where = f"{place}, {role or 'column '}{bad.column!r}"
+                hint = "; choose a larger --field or an encoder (--encode)"
+                hint = hint if "element of" in bad.problem else ""
+                raise InputError(f"{where}: {bad.problem}{hint}") from None
+            yield EncodedBatch(matrix, index, batch, self)
+
+    def place(self, file: int, batch: Batch, index: int) -> Place:
+        """Say where a row of a batch stands."""
+        row = batch.first_row + index
+        if batch.lines is not None:
+            line: int | None = int(batch.lines[index])
+        else:
+            line = self._readers[file].line(row)
+        return Place(str(self.files[file]), row, line)
+
+    # -- which columns, and how ---------------------------------------------------------------
+
+    def sample(self, columns: Sequence[str]) -> dict[str, Array]:
+        """Return the first rows of some columns, text read as numbers where all of it is."""
+        for _, batch in self.batches(columns):
+            found = {}
+            for index, name in enumerate(columns):
+                values = batch.column(index)[:SAMPLE_ROWS]
+                found[name] = typed(values) if values.dtype.kind in "OUT" else values
+            return found
+        raise InputError(f"{self.files[0]}: holds no rows")
+
+    def proposals(self, columns: Sequence[str], field: FieldLike = 2) -> list[Proposal]:
+        """Propose an encoder for each column from the first rows of the table."""
+        values = self.sample(columns)
+        return [propose(name, values[name], as_field(field)) for name in columns]
+
+    def encoding(
+        self,
+        field: FieldLike = 2,
+        *,
+        columns: Sequence[str] | None = None,
+        label: str | None = None,
+        encode: Mapping[str, str] | str | None = None,
+    ) -> Encoding:
+        """Decide how the table becomes rows over a field, without coercing anything silently.
+
+        Parameters
+        ----------
+        field : Field, int or str
+        columns : list of str, optional
+            The feature columns, by name or glob pattern (``"b*"``); ``"-name"`` leaves one
+            out. Default: all but the label.
+        label : str, optional
+        encode : mapping of column (or glob pattern) to encoder text, or "auto"
+            Columns without an encoder must hold elements of the field already; "auto" (or
+            ``{"*": "auto"}``) accepts what :meth:`proposals` says.
+
+        Raises
+        ------
+        InputError
+            For unknown columns (with the closest names), and for columns that need an
+            encoder (with a proposal and its reason).
+        """
+        F = as_field(field)
+        if label is not None:
+            self._check_columns([label], "label ")
+        chosen = self._choose(columns, label)
+        wanted = {"*": encode} if isinstance(encode, str) else dict(encode or {})
+        every = [*chosen, *([label] if label is not None else [])]
+        for pattern in wanted:
+            if not any(fnmatch.fnmatchcase(name, pattern) or name == pattern for name in every):
+                raise InputError(
+                    f"--encode names the column {pattern!r}, which is not among the chosen ones"
+                    f"{closest(pattern, every)}"
+                )
+        given = {name: _lookup(wanted, name) for name in every}
+        open_ones = [name for name in every if given[name] in (None, "auto")]
+        proposed = {p.column: p for p in self.proposals(open_ones, F)} if open_ones else {}
+        encoders: dict[str, ColumnEncoder | None] = {}
+        refused: list[Proposal] = []
+        for name in every:
+            text = given[name]
+            if text not in (None, "auto"):
+                encoders[name] = ColumnEncoder.parse(name, str(text))
+                continue
+            proposal = proposed[name]
+            plain = proposal.encoder is not None and proposal.encoder.kind == "element"
+            if name == label and not plain and text is None:
+                plain = False
+            encoders[name] = proposal.encoder
+            if not plain and text is None:
+                refused.append(proposal)
+        if refused:
+            raise InputError(_explain(refused, F.name, label, str(self.files[0])))
+        features = tuple(e for n in chosen if (e := encoders[n]) is not None)
+        if not features:
+            raise InputError("no feature column is left; choose columns with --columns")
+        target = encoders[label] if label is not None else None
+        if label is not None and (target is None or len(target.names) != 1):
+            raise InputError(
+                f"the label {label!r} must become one element of {F.name}: give it an encoder "
+                f"with --encode, e.g. {label}=levels:no,yes"
+            )
+        return Encoding(F, features, target)
+
+    def _choose(self, columns: Sequence[str] | None, label: str | None) -> list[str]:
+        wanted = [c for c in columns or [] if not (c.startswith("-") and c not in self.columns)]
+        unwanted = [c[1:] for c in columns or [] if c not in wanted]
+        chosen: list[str] = []
+        for pattern in wanted or ["*"]:
+            found = [pattern] if pattern in self.columns else [
+                name for name in self.columns if fnmatch.fnmatchcase(name, pattern)
+            ]  # fmt: skip
+            if not found:
+                self._check_columns([pattern])
+            chosen += [name for name in found if name not in chosen]
+        for pattern in unwanted:
+            gone = [name for name in chosen if fnmatch.fnmatchcase(name, pattern)]
+            if not gone:
+                self._check_columns([pattern])
+            chosen = [name for name in chosen if name not in gone]
+        return [name for name in chosen if name != label]
+
+    def _check_columns(self, names: Sequence[str], role: str = "") -> None:
+        known = set(self.columns)
+        for name in names:
+            if name not in known:
+                shown = ", ".join(self.columns[:6]) + (", …" if len(self.columns) > 6 else "")
+                raise InputError(
+                    f"{self.files[0]}: there is no {role}column {name!r}"
+                    f"{closest(name, self.columns) or f' (columns: {shown})'}"
+                )
+
+    def identity(self) -> str:
+        """Return a strong id of the files: names, sizes, times, and their first and last bytes.
+
+        Resumed runs compare it, so that a checkpoint never continues on other data.
+        """
+        digest = hashlib.sha256()
+        for path in self.files:
+            stat = path.stat()
+            digest.update(json.dumps([str(path), stat.st_size, stat.st_mtime_ns]).encode())
+            with path.open("rb") as stream:
+                digest.update(stream.read(1 << 20))
+                stream.seek(max(0, stat.st_size - (1 << 20)))
+                digest.update(stream.read(1 << 20))
+        return digest.hexdigest()
+
+
+def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
+    """Return the encoder asked for: by the very name, else by the first pattern that fits."""
+    if name in wanted:
+        return wanted[name]
+    return next((t for p, t in wanted.items() if fnmatch.fnmatchcase(name, p)), None)
+
+
+def _explain(refused: Sequence[Proposal], field: str, label: str | None, file: str) -> str:
+    first = refused[0]
+    role = "label" if first.column == label else "column"
+    others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+    proposals = " ".join(
+        f"--encode '{p.column}={p.encoder.text}'" if p.encoder else f"--columns '-{p.column}'"
+        for p in refused[:5]
+    )
+    return (
+        f"{file}: {role} {first.column!r}{others} does not hold elements of {field}: "
+        f"{first.reason}. Proposed: {proposals}, or --encode auto for every proposal"
+    )

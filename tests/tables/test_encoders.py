@@ -1,0 +1,128 @@
+"""Encoders: explicit, reversible to text, refusing what they were not told about."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flagstone import GF, QQ
+from flagstone.errors import FormatError, InputError
+from flagstone.tables import ColumnEncoder, Encoding, open_table, propose
+from flagstone.tables.encoders import BadEntry
+
+
+def encode(text, values, field=2):
+    from flagstone.fields import as_field
+
+    return ColumnEncoder.parse("c", text).encode(np.asarray(values), as_field(field)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "field", "expected"),
+    [
+        ("element", [True, False], 2, [[1], [0]]),
+        ("element", [1.0, 0.0], 2, [[1], [0]]),
+        ("element", [4, 0], 5, [[4], [0]]),
+        ("element", ["3/4", "-2"], "QQ", [["3/4"], ["-2"]]),
+        ("levels:no,yes", ["yes", "no"], 2, [[1], [0]]),
+        ("levels:3,1,2", [2, 3], 3, [[2], [0]]),
+        ("levels:false,true", [True, False], 2, [[1], [0]]),
+        ("onehot:a,b,c", ["c", "a"], 2, [[0, 0, 1], [1, 0, 0]]),
+        ("bits:3", [5, 2], 2, [[1, 0, 1], [0, 1, 0]]),
+        ("bits:64", [2**63], 2, [[0] * 63 + [1]]),
+        ("above:2.5", [2, 3], 2, [[0], [1]]),
+        ("mod", [-1, 9], 7, [[6], [2]]),
+    ],
+)
+def test_each_encoder(text, values, field, expected):
+    values = np.asarray(values, dtype=np.uint64) if text == "bits:64" else values
+    assert [[str(e) for e in row] for row in encode(text, values, field)] == [
+        [str(e) for e in row] for row in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "problem"),
+    [
+        ("element", [0, 2], "2 is not an element of GF"),
+        ("element", [0, -1], "-1 is not an element"),
+        ("element", [0.0, 0.5], "0.5 is not an element"),
+        ("element", np.array(["1", 1], dtype=object)[::-1], "'1' is not an element"),
+        ("levels:a,b", ["a", "z"], "'z' is none of the listed values a, b"),
+        ("bits:3", [0, 8], r"8 does not fit into 3 bits \(0 … 7\)"),
+        ("bits:3", [0, -1], "-1 does not fit"),
+        ("above:1", [0.0, float("nan")], "nan is not a number"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_index(text, values, problem):
+    with pytest.raises(BadEntry, match=problem) as caught:
+        encode(text, values)
+    assert caught.value.index == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["bit", "levels", "levels:a", "onehot:a,a", "bits", "bits:0", "bits:65", "bits:-1",
+             "above", "above:x", "above:nan", "element:1", "mod:2"]
+)  # fmt: skip
+def test_bad_encoder_texts_are_explained(text):
+    with pytest.raises(InputError, match="of column 'c'"):
+        ColumnEncoder.parse("c", text)
+
+
+def test_more_levels_than_elements_are_refused():
+    with pytest.raises(InputError, match=r"3 levels, but GF\(2\) has 2 elements"):
+        encode("levels:a,b,c", ["a"])
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda s: s.isprintable()), min_size=2, unique=True))
+@settings(deadline=None, max_examples=60)
+def test_the_text_form_holds_any_values(values):
+    encoder = ColumnEncoder("c", "levels", tuple(values))
+    assert ColumnEncoder.parse("c", encoder.text) == encoder
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "expected"),
+    [
+        ([True, False], GF(2), "c=element (true and false are 1 and 0)"),
+        ([0, 1], GF(2), "c=element (whole numbers, all in GF(2))"),
+        ([0, 200], GF(2), "c=bits:8 (whole numbers up to 200)"),
+        ([0, 6], GF(7), "c=element (whole numbers, all in GF(7))"),
+        ([-4, 6], GF(7), "c=mod (whole numbers from -4 to 6)"),
+        ([0.5, 1.5], GF(2), "c=above:1 (fractional numbers; 1 is the median"),
+        (["b", "a"], GF(2), "c=levels:a,b (text with 2 values)"),
+        (["b", "a", "c"], GF(2), "c=onehot:a,b,c (text with 3 values)"),
+        (["1/2", "3"], QQ, "c=element (rational numbers)"),
+        (["a", "a"], GF(2), "c: leave it out (it is always 'a'"),
+        ([str(i) + "x" for i in range(99)], GF(2), "c: leave it out (text with 99 different"),
+    ],
+)
+def test_proposals_come_with_a_reason(values, field, expected):
+    values = np.array(values, dtype=object) if isinstance(values[0], str) else np.array(values)
+    assert str(propose("c", values, field)).startswith(expected)
+
+
+def test_a_table_coerces_nothing_silently_but_explains_a_proposal(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("door,level,fault\nopen,3,no\nshut,0,yes\n")
+    table = open_table(path)
+    with pytest.raises(InputError) as caught:
+        table.encoding(2, label="fault")
+    message = str(caught.value)
+    assert "column 'door' (and 2 more) does not hold elements of GF(2)" in message
+    assert "--encode 'door=levels:open,shut' --encode 'level=bits:2'" in message
+    assert "--encode auto" in message
+    auto = table.encoding(2, label="fault", encode="auto")
+    assert auto.names == ("door", "level[0]", "level[1]")
+    (batch,) = table.rows(auto)
+    assert batch.matrix.tolist() == [[0, 1, 1, 0], [1, 0, 0, 1]]
+    assert Encoding.from_dict(auto.to_dict()) == auto
+    with pytest.raises(InputError, match=r"--encode names the column 'dor'.*did you mean 'door'"):
+        table.encoding(2, encode={"dor": "element"})
+    with pytest.raises(InputError, match="the label 'level' must become one element"):
+        table.encoding(2, label="level", encode="auto")
+
+
+def test_a_damaged_encoding_is_refused():
+    with pytest.raises(FormatError, match="encoders cannot be read"):
+        Encoding.from_dict({"field": "GF(2)", "columns": [["a", "nonsense"]], "label": None})
