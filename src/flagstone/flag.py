@@ -161,6 +161,8 @@ class Flag:
                 f"the flags do not fit: one is over {self.field}^{self.dim}, "
                 f"the other over {other.field}^{other.dim}"
             )
+        if self.n_rows + other.n_rows > _MOST_ROWS:
+            raise InputError(f"a flag counts up to {_MOST_ROWS} rows; these would be more")
         basis, counts = self.field.merge(*self._adapted(), *other._adapted())
         # Merging a single row is the same as inserting it, so it makes no further shard.
         shards = sum(f.n_shards for f in (self, other) if f.n_rows > 1)

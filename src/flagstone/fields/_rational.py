@@ -38,34 +38,28 @@ class RationalField(Field):
         return str(value)
 
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
-        if table.dtype.kind in "buif":
-            exact = (
-                whole_numbers(table, name) if not reduce else whole_numbers(table, name, floor=True)
-            )
-            values = [Fraction(int(v)) for v in exact.ravel()]
+        if table.dtype.kind in "bui" or reduce:
+            values = [Fraction(int(v)) for v in whole_numbers(table, name, floor=reduce).ravel()]
         else:
-            values = [self._parse(table, flat, name) for flat in range(table.size)]
+            values = [self._parse(v, table, flat, name) for flat, v in enumerate(table.ravel())]
         out = np.empty(table.size, dtype=object)
         out[:] = values
         return out.reshape(table.shape)
 
-    def _parse(self, table: Array, flat: int, name: str) -> Fraction:
-        value = table.ravel()[flat]
+    def _parse(self, value: Any, table: Array, flat: int, name: str) -> Fraction:
         if isinstance(value, (Rational, np.bool_)):
             return Fraction(int(value)) if isinstance(value, np.bool_) else Fraction(value)
-        if isinstance(value, float) and value.is_integer():
+        if isinstance(value, (float, np.floating)) and value.is_integer():
             return Fraction(value)
         if isinstance(value, str):
             try:
                 return Fraction(value.strip())
             except (ValueError, ZeroDivisionError):
                 fail_value(table, flat, name, "which is no rational; write for example '3/4'")
-        if isinstance(value, float):
+        if isinstance(value, (float, np.floating)):
             problem = _BINARY_FLOAT if value == value else "a missing value; drop the row first"
             fail_value(table, flat, name, problem)
-        fail_value(
-            table, flat, name, "which is no rational; give ints, Fractions or texts as '3/4'"
-        )
+        fail_value(table, flat, name, "no rational; give ints, Fractions or texts such as '3/4'")
         raise AssertionError("unreachable")
 
     def add(self, a: Any, b: Any) -> Array:

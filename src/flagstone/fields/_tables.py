@@ -35,7 +35,9 @@ def _as_array(X: Any, dim: int | None, name: str) -> Array:
         array = np.asarray(X)
     except ValueError:
         array = _nested(X, name)
-    if array.ndim == 1 and array.size == 0 and dim is not None:
+    if array.ndim == 1 and array.size == 0:
+        if dim is None:
+            raise InputError(f"{name} has no rows; say how many columns it has with dim=…")
         return np.zeros((0, dim), dtype=np.uint8)
     if array.ndim == 1 and array.dtype == object:
         array = _nested(X, name)
