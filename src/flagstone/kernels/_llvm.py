@@ -1,4 +1,4 @@
-"""Single machine instructions that Numba does not offer: bit counts and bit scans.
+"""Machine instructions that Numba does not offer: bit counts, bit scans, vector sweeps.
 
 With ``NUMBA_DISABLE_JIT=1`` (coverage runs) the same names are plain Python.
 """
@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import config, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["popcount", "trailing_zeros"]
+__all__ = ["popcount", "sweep", "sweep_pair", "trailing_zeros"]
+
+_WORD = ir.IntType(64)
+_VECTOR_BITS = 256
 
 
 @intrinsic
@@ -30,6 +35,104 @@ def _trailing_zeros(_typingctx: Any, word: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def _sweep(_typingctx: Any, table: Any, bit: Any, add: Any, row: Any) -> Any:
+    element = ir.IntType(table.dtype.bitwidth)
+    lanes = _VECTOR_BITS // element.width
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature.args[0], args[0])
+        bits, adds, rows = (
+            _splat(builder, builder.trunc(arg, element) if element.width < 64 else arg, lanes)
+            for arg in args[1:]
+        )
+        total = ir.Constant(rows.type, None)
+        for start in range(0, element.width, lanes):
+            place = _vector_at(builder, data, start, rows.type)
+            vector = builder.load(place, align=8)
+            vector = builder.xor(vector, _where(builder, vector, bits, adds))
+            builder.store(vector, place, align=8)
+            columns = ir.Constant(rows.type, [1 << (start + lane) for lane in range(lanes)])
+            total = builder.xor(total, _where(builder, rows, columns, vector))
+        result = _xor_lanes(builder, total)
+        return builder.zext(result, _WORD) if element.width < 64 else result
+
+    return types.uint64(table, types.uint64, types.uint64, types.uint64), codegen
+
+
+@intrinsic
+def _sweep_pair(
+    _typingctx: Any, table: Any, bit0: Any, bit1: Any, add0: Any, add1: Any, row0: Any, row1: Any
+) -> Any:
+    lanes = _VECTOR_BITS // 64
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature.args[0], args[0])
+        # Let "near" be the word that holds the tested bit: only that word needs the test.
+        low = builder.icmp_unsigned("!=", args[1], ir.Constant(_WORD, 0))
+        halves = data, builder.gep(data, [ir.Constant(_WORD, 128)])
+        near_data = builder.select(low, *halves)
+        far_data = builder.select(low, *reversed(halves))
+        near_add = _splat(builder, builder.select(low, args[3], args[4]), lanes)
+        far_add = _splat(builder, builder.select(low, args[4], args[3]), lanes)
+        bits = _splat(builder, builder.or_(args[1], args[2]), lanes)
+        rows = [_splat(builder, arg, lanes) for arg in args[5:]]
+        near_total = far_total = zero = ir.Constant(bits.type, None)
+        for start in range(0, 128, lanes):
+            near_place = _vector_at(builder, near_data, start, bits.type)
+            far_place = _vector_at(builder, far_data, start, bits.type)
+            near, far = builder.load(near_place, align=8), builder.load(far_place, align=8)
+            hit = builder.icmp_unsigned("!=", builder.and_(near, bits), zero)
+            near = builder.xor(near, builder.select(hit, near_add, zero))
+            far = builder.xor(far, builder.select(hit, far_add, zero))
+            builder.store(near, near_place, align=8)
+            builder.store(far, far_place, align=8)
+            columns = ir.Constant(bits.type, [1 << (start % 64 + lane) for lane in range(lanes)])
+            used = builder.icmp_unsigned("!=", builder.and_(rows[start // 64], columns), zero)
+            near_total = builder.xor(near_total, builder.select(used, near, zero))
+            far_total = builder.xor(far_total, builder.select(used, far, zero))
+        near_word, far_word = _xor_lanes(builder, near_total), _xor_lanes(builder, far_total)
+        words = [
+            builder.select(low, near_word, far_word),
+            builder.select(low, far_word, near_word),
+        ]
+        return context.make_tuple(builder, signature.return_type, words)
+
+    return types.UniTuple(types.uint64, 2)(table, *[types.uint64] * 6), codegen
+
+
+def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
+    return context.make_array(array_type)(context, builder, array).data
+
+
+def _vector_at(builder: Any, data: Any, start: int, vector: Any) -> Any:
+    place = builder.gep(data, [ir.Constant(_WORD, start)])
+    return builder.bitcast(place, vector.as_pointer())
+
+
+def _splat(builder: Any, scalar: Any, lanes: int) -> Any:
+    vector = ir.VectorType(scalar.type, lanes)
+    first = builder.insert_element(
+        ir.Constant(vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
+    )
+    every = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), every)
+
+
+def _where(builder: Any, vector: Any, bits: Any, value: Any) -> Any:
+    """``value`` in the lanes where ``vector & bits`` is not zero."""
+    zero = ir.Constant(vector.type, None)
+    hit = builder.icmp_unsigned("!=", builder.and_(vector, bits), zero)
+    return builder.select(hit, value, zero)
+
+
+def _xor_lanes(builder: Any, vector: Any) -> Any:
+    element = vector.type.element
+    name = f"llvm.vector.reduce.xor.v{vector.type.count}i{element.width}"
+    signature = ir.FunctionType(element, [vector.type])
+    return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), [vector])
+
+
 def _popcount_python(word: Any) -> int:
     return int(word).bit_count()
 
@@ -39,8 +142,33 @@ def _trailing_zeros_python(word: Any) -> int:
     return (value & -value).bit_length() - 1 if value else 64
 
 
+def _sweep_python(table: Any, bit: Any, add: Any, row: Any) -> Any:
+    table ^= np.where(table & bit, table.dtype.type(add), 0).astype(table.dtype)
+    used = (row >> np.arange(len(table), dtype=np.uint64)) & np.uint64(1) != 0
+    return np.uint64(np.bitwise_xor.reduce(table[used], initial=0))
+
+
+def _sweep_pair_python(
+    table: Any, bit0: Any, bit1: Any, add0: Any, add1: Any, row0: Any, row1: Any
+) -> Any:
+    hit = (table[0] & bit0) | (table[1] & bit1) != 0
+    table[0, hit] ^= add0
+    table[1, hit] ^= add1
+    shifts = np.arange(64, dtype=np.uint64)
+    used = np.concatenate([row0 >> shifts, row1 >> shifts]) & np.uint64(1) != 0
+    words = np.bitwise_xor.reduce(table[:, used], axis=1, initial=0)
+    return np.uint64(words[0]), np.uint64(words[1])
+
+
 popcount: Any = _popcount_python if config.DISABLE_JIT else _popcount
 """Number of set bits of a 64-bit word."""
 
 trailing_zeros: Any = _trailing_zeros_python if config.DISABLE_JIT else _trailing_zeros
 """Index of the lowest set bit of a 64-bit word; 64 for zero."""
+
+sweep: Any = _sweep_python if config.DISABLE_JIT else _sweep
+"""``sweep(table, bit, add, row)``, one pass over the 32 or 64 entries of a square bit table:
+add ``add`` to the entries that contain ``bit``, then return Σ of the entries named by ``row``."""
+
+sweep_pair: Any = _sweep_pair_python if config.DISABLE_JIT else _sweep_pair
+"""The same for ``table[2, 128]``, where entry i has the words ``table[0, i]``, ``table[1, i]``."""

@@ -1,5 +1,181 @@
-"""Counted flags over GF(2)."""
+"""Counted flags over GF(2) in dimension at most 64: one word per row.
 
-from flagstone.kernels.gf2_wide import State, copy, dump, insert, load, nbytes, new
+The state holds a basis of all of GF(2)^d: sample rows with counts ≥ 1, and unit vectors, count 0,
+for what the sample does not span yet. V_j is spanned by the elements with count ≥ j. Beside the
+basis stands its coordinate map, ``table[i]`` = coordinates of the unit vector e_i, so the
+coordinates of a row are the sum of the entries that the row names.
+
+Inserting v exchanges it for an element of smallest count κ in its support, with count κ + 1; a
+support with a single element of count κ needs no exchange, only the new count. The exchange at
+position q adds ``coords ^ (1 << q)`` to every entry of the table with bit q: a rank-one update.
+
+Two things keep the loop short. One bit mask per distinct count finds the candidates of an exchange
+with an AND. And the update for row i is done in the sweep that reads the coordinates of row i + 2:
+what row i + 1 misses is put right on its coordinates alone, since the update is linear.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flagstone.kernels._jit import inline, jit
+from flagstone.kernels._llvm import sweep, trailing_zeros
 
 __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
+
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
+_NO_WEIGHTS = np.ones(1, np.int64)
+
+
+class State(NamedTuple):
+    """Basis, coordinate map, and the elements of each distinct count, by rising count.
+
+    ``masks[:n]`` are disjoint and not empty, ``counts[:n]`` rise, n = ``levels[0]``.
+    """
+
+    basis: NDArray[np.uint64]
+    table: NDArray[Any]
+    masks: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
+    """The flag of the empty sample in GF(2)^dim: every element has count 0."""
+    units = _ONE << np.arange(64, dtype=np.uint64)
+    masks = np.zeros(66, np.uint64)
+    masks[0] = np.bitwise_or.reduce(units[:ar], initial=0)
+    counts = np.full(66, -1, np.int64)
+    counts[0] = 0
+    table = units[:32].astype(np.uint32) if ar <= 32 else units.copy()
+    return State(units[:ar].copy(), table, masks, counts, np.array([min(ar, 1)]))
+
+
+def insert(state: State, rows: NDArray[np.uint64], weights: NDArray[np.int64] | None) -> None:
+    """Insert ``rows`` in order, each as often as its weight says."""
+    _insert(*state, rows, _NO_WEIGHTS if weights is None else weights, weights is not None)
+
+
+def load(
+    ar: int, basis: NDArray[np.uint64], counts: NDArray[np.int64], dim: int | None = None
+) -> State:
+    """The flag that an adapted basis with falling counts describes."""
+    state = new(ar)
+    insert(state, basis, counts)
+    return state
+
+
+def dump(state: State) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """An adapted basis, by falling count."""
+    counts = np.zeros(len(state.basis), np.int64)
+    for level in range(state.levels[0]):
+        members = (state.masks[level] >> np.arange(len(counts), dtype=np.uint64)) & _ONE
+        counts[members != 0] = state.counts[level]
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    return state.basis[order, None], counts[order]
+
+
+def copy(state: State) -> State:
+    """A state that shares nothing with the first."""
+    return State(*(array.copy() for array in state))
+
+
+def nbytes(state: State) -> int:
+    """Memory held by the state."""
+    return sum(array.nbytes for array in state)
+
+
+@jit
+def _insert(
+    basis: Any,
+    table: Any,
+    masks: Any,
+    counts: Any,
+    levels: Any,
+    rows: Any,
+    weights: Any,
+    weighted: bool,
+) -> None:
+    size = len(rows)
+    bit = _NONE
+    add = _NONE
+    ahead = sweep(table, bit, add, rows[0, 0]) if size else _NONE
+    for i in range(size):
+        row = rows[i, 0]
+        coords = ahead ^ (add if ahead & bit else _NONE)
+        ahead = sweep(table, bit, add, rows[i + 1, 0] if i + 1 < size else _NONE)
+        bit = _NONE
+        add = _NONE
+        weight = weights[i] if weighted else 1
+        if coords != _NONE and weight > 0:
+            level = 0
+            tie = coords & masks[0]
+            while tie == _NONE:
+                level += 1
+                tie = coords & masks[level]
+            first = tie & (~tie + _ONE)
+            exchange = tie != first
+            if weight > 1 and not exchange:
+                exchange = _passes(masks, counts, coords ^ tie, level, weight)
+            if exchange:
+                basis[trailing_zeros(first)] = row
+                bit = first
+                add = coords ^ first
+            if weight == 1:
+                _promote(masks, counts, levels, level, first)
+            else:
+                _raise(masks, counts, levels, level, first, counts[level] + weight)
+    sweep(table, bit, add, _NONE)
+
+
+@inline
+def _promote(masks: Any, counts: Any, levels: Any, level: int, bit: Any) -> None:
+    """Move an element from ``level`` to the next higher count."""
+    count = counts[level] + 1
+    left = masks[level] ^ bit
+    if counts[level + 1] == count and left != _NONE:
+        masks[level] = left
+        masks[level + 1] |= bit
+    elif counts[level + 1] != count and left == _NONE:
+        counts[level] = count
+    else:
+        _raise(masks, counts, levels, level, bit, count)
+
+
+@jit
+def _raise(masks: Any, counts: Any, levels: Any, level: int, bit: Any, count: int) -> None:
+    """Give an element of ``level`` a larger count, opening and closing levels as needed."""
+    number = levels[0]
+    masks[level] ^= bit
+    if masks[level] == _NONE:
+        number -= 1
+        for k in range(level, number):
+            masks[k] = masks[k + 1]
+            counts[k] = counts[k + 1]
+        counts[number] = -1
+    while level < number and counts[level] < count:
+        level += 1
+    if counts[level] != count:
+        for k in range(number, level, -1):
+            masks[k] = masks[k - 1]
+            counts[k] = counts[k - 1]
+        number += 1
+        masks[level] = _NONE
+        counts[level] = count
+    masks[level] |= bit
+    levels[0] = number
+
+
+@jit
+def _passes(masks: Any, counts: Any, others: Any, level: int, weight: int) -> bool:
+    """Whether ``weight`` lifts the only smallest count above the next one in the support."""
+    if others == _NONE:
+        return False
+    above = level + 1
+    while others & masks[above] == _NONE:
+        above += 1
+    return counts[level] + weight > counts[above]
