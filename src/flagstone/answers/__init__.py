@@ -1,0 +1,16 @@
+"""Answers: what a replicable subspace says, as values that predict, check, print and compare.
+
+The last stop of the road rows → flag → subspace → answer. Every answer is a function of a
+subspace and of coins alone, so equal subspaces and equal seeds give equal answers: this is
+where replicability passes, by post-processing, from the span to what the user wanted.
+
+- :class:`ParityRule`: a linear function of the features (the paper's Algorithm 2);
+- :class:`Constraints`: the equations that rows obey;
+- :class:`LinearSystem`: a small system that stands for a large one.
+"""
+
+from flagstone.answers._constraints import Constraints
+from flagstone.answers._parity import ParityRule
+from flagstone.answers._system import Certificate, LinearSystem
+
+__all__ = ["Certificate", "Constraints", "LinearSystem", "ParityRule"]
