@@ -50,7 +50,7 @@ class RationalField(Field):
         if isinstance(value, (Rational, np.bool_)):
             return Fraction(int(value)) if isinstance(value, np.bool_) else Fraction(value)
         if isinstance(value, (float, np.floating)) and value.is_integer():
-            return Fraction(value)
+            return Fraction(int(value))
         if isinstance(value, str):
             try:
                 return Fraction(value.strip())
