@@ -1,0 +1,17 @@
+"""Displays: objects that keep the numbers of a figure and draw them when asked.
+
+Importing this package does not import matplotlib; drawing does.
+"""
+
+from flagstone.plots.scree import ScreeDisplay
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display, save_figure, style
+
+__all__ = [
+    "COLUMN_WIDTH",
+    "OKABE_ITO",
+    "SERIES",
+    "Display",
+    "ScreeDisplay",
+    "save_figure",
+    "style",
+]

@@ -1,0 +1,195 @@
+"""One look for every figure: column width, a colour-blind safe palette, atomic files.
+
+Colour never carries meaning alone: each series also has its own marker and dash pattern, so the
+figures survive grey-scale printing.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from flagstone.errors import InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Width of one journal column, in inches.
+COLUMN_WIDTH = 3.3
+
+#: Okabe and Ito's palette: distinguishable under every common colour vision deficiency.
+OKABE_ITO = {
+    "black": "#000000",
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "blue": "#0072B2",
+    "vermillion": "#D55E00",
+    "purple": "#CC79A7",
+    "grey": "#7F7F7F",
+}
+
+
+@dataclass(frozen=True)
+class SeriesStyle:
+    """How one kind of learner or bound is drawn, the same in every figure."""
+
+    label: str
+    color: str
+    marker: str
+    dashes: str
+
+
+#: The cast of the figures. A reader who has seen one figure can read the next.
+SERIES = {
+    "index": SeriesStyle("index rule (ours)", OKABE_ITO["blue"], "o", "-"),
+    "heavy": SeriesStyle("heavy rule (paper)", OKABE_ITO["orange"], "s", "--"),
+    "elimination": SeriesStyle("elimination", OKABE_ITO["vermillion"], "^", ":"),
+    "private": SeriesStyle("pure-DP learner", OKABE_ITO["purple"], "D", "-."),
+    "printed": SeriesStyle("printed", OKABE_ITO["black"], "x", ":"),
+    "corrected": SeriesStyle("corrected", OKABE_ITO["grey"], "v", "--"),
+    "sharp": SeriesStyle("sharp", OKABE_ITO["green"], "P", "-."),
+    "measured": SeriesStyle("measured", OKABE_ITO["blue"], "o", "-"),
+}
+
+_RC: dict[str, Any] = {
+    "figure.dpi": 150,
+    "savefig.dpi": 300,
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "legend.fontsize": 6.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "legend.borderaxespad": 0.3,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.0,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.linewidth": 0.4,
+    "grid.alpha": 0.35,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "svg.hashsalt": "flagstone",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Apply the common look inside a ``with`` block, and only there."""
+    try:
+        import matplotlib
+    except ImportError as missing:  # pragma: no cover - exercised without the extra
+        raise MissingDependencyError(
+            "drawing needs matplotlib; install it with: pip install 'flagstone[plot]'"
+        ) from missing
+    with matplotlib.rc_context(cast(Any, _RC)):
+        yield
+
+
+def new_figure(
+    width: float = COLUMN_WIDTH, height: float = 2.3, *, rows: int = 1, columns: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure outside pyplot's global state, and its axes from left to right, top down."""
+    with style():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False)
+    return figure, [axis for line in axes for axis in line]
+
+
+def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` fill a temporary file beside ``path``, then rename it into place.
+
+    Guarantees
+    ----------
+    At every moment ``path`` is absent, the old file, or the complete new one.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    scratch = Path(name)
+    try:
+        write(scratch)
+        # mkstemp makes private files; results are meant to be shared like any other file.
+        mask = os.umask(0)
+        os.umask(mask)
+        scratch.chmod(0o666 & ~mask)
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a figure as PNG, SVG or PDF (by suffix), atomically and without a time stamp."""
+    target = Path(path)
+    kind = target.suffix.lower().lstrip(".")
+    if kind not in {"png", "svg", "pdf"}:
+        raise InputError(f"a figure is saved as .png, .svg or .pdf, got {target.name!r}")
+    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
+
+    def write(scratch: Path) -> None:
+        with style():
+            figure.savefig(scratch, format=kind, metadata=stamp)
+
+    write_atomically(target, write)
+    return target
+
+
+class Display:
+    """Numbers first, drawing second: a subclass keeps plain numbers and draws them on demand.
+
+    Subclasses set ``panels`` (how many axes ``plot`` needs), ``size`` in inches, and implement
+    ``_draw(axes)``.
+    """
+
+    panels: tuple[int, int] = (1, 1)
+    size: tuple[float, float] = (COLUMN_WIDTH, 2.3)
+    figure_: Figure | None = None
+
+    def _draw(self, axes: list[Axes]) -> None:
+        raise NotImplementedError
+
+    def plot(self, ax: Axes | list[Axes] | None = None) -> Display:
+        """Draw on the given axes (one per panel), or on a new figure kept in ``figure_``."""
+        wanted = self.panels[0] * self.panels[1]
+        if ax is None:
+            self.figure_, axes = new_figure(*self.size, rows=self.panels[0], columns=self.panels[1])
+        else:
+            axes = list(ax) if isinstance(ax, (list, tuple)) else [ax]
+            if len(axes) != wanted:
+                raise InputError(f"this display draws {wanted} panels, got {len(axes)} axes")
+            figure = axes[0].get_figure(root=True)
+            self.figure_ = figure
+        with style():
+            self._draw(axes)
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Draw (if needed) and write the figure; the suffix chooses PNG, SVG or PDF."""
+        if self.figure_ is None:
+            self.plot()
+        assert self.figure_ is not None
+        return save_figure(self.figure_, path)
+
+
+def band(
+    axis: Axes, x: Any, y: Any, low: Any, high: Any, kind: SeriesStyle, *, label: str | None = None
+) -> None:
+    """Draw a line with markers and its uncertainty as a shaded band."""
+    axis.plot(x, y, kind.dashes, color=kind.color, marker=kind.marker, label=label or kind.label)
+    axis.fill_between(x, low, high, color=kind.color, alpha=0.18, linewidth=0)
