@@ -1,0 +1,106 @@
+"""Every bound, threshold and sample size that flagstone promises, and nothing else.
+
+One function per statement of docs/theory; the numbers S1, S2, … are the statements' numbers there.
+Letters: d = `dim`, m = `n_rows`, T = `threshold` (length of the window), k = `start`, R = `shards`.
+
+===================  ==========================================================================
+module               statements
+===================  ==========================================================================
+`paper`              the paper's T_max and m: printed, and with the corrected sensitivity
+`heavy`              the paper's Algorithm 1, sharper
+`index`              the rule used by default
+`contamination`      outliers: containment, binomial tail, two adversaries
+`sample`             what the flag of one sample shows: coverage, margin
+`pac`                sizes for the parity learner
+`planning`             rows needed under each analysis, as a table
+`promise`            `Guarantee`: what is proven for one fit, what is not
+===================  ==========================================================================
+"""
+
+from flagstone.guarantees.contamination import (
+    adaptive_adversary_rho,
+    blind_adversary_rho,
+    check_contamination,
+    containment_failure,
+    outlier_start,
+    outlier_start_for_failure,
+)
+from flagstone.guarantees.heavy import (
+    heavy_certificate,
+    heavy_proves,
+    heavy_rho,
+    heavy_rows,
+    heavy_threshold,
+    heavy_threshold_for_eps,
+    heavy_uncovered,
+)
+from flagstone.guarantees.index import (
+    index_certificate,
+    index_constant,
+    index_proves,
+    index_rho,
+    index_rho_from_rows,
+    index_rows,
+    index_threshold,
+    index_threshold_for_eps,
+    index_uncovered,
+)
+from flagstone.guarantees.pac import (
+    generalization_rows,
+    parity_dim,
+    parity_error,
+    parity_failure,
+    parity_rows,
+)
+from flagstone.guarantees.paper import paper_gap, paper_rho, paper_rows, paper_threshold
+from flagstone.guarantees.planning import Plan, PlanRow, plan
+from flagstone.guarantees.promise import Guarantee, Window
+from flagstone.guarantees.sample import (
+    heavy_margin,
+    index_margin,
+    rows_in_first_sets,
+    uncovered_bracket,
+)
+
+__all__ = [
+    "Guarantee",
+    "Plan",
+    "PlanRow",
+    "Window",
+    "adaptive_adversary_rho",
+    "blind_adversary_rho",
+    "check_contamination",
+    "containment_failure",
+    "generalization_rows",
+    "heavy_certificate",
+    "heavy_margin",
+    "heavy_proves",
+    "heavy_rho",
+    "heavy_rows",
+    "heavy_threshold",
+    "heavy_threshold_for_eps",
+    "heavy_uncovered",
+    "index_certificate",
+    "index_constant",
+    "index_margin",
+    "index_proves",
+    "index_rho",
+    "index_rho_from_rows",
+    "index_rows",
+    "index_threshold",
+    "index_threshold_for_eps",
+    "index_uncovered",
+    "outlier_start",
+    "outlier_start_for_failure",
+    "paper_gap",
+    "paper_rho",
+    "paper_rows",
+    "paper_threshold",
+    "parity_dim",
+    "parity_error",
+    "parity_failure",
+    "parity_rows",
+    "plan",
+    "rows_in_first_sets",
+    "uncovered_bracket",
+]

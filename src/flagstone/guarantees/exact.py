@@ -1,0 +1,126 @@
+"""Exact arithmetic for promises: a bound that rounding can break is not a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Any, TypeAlias
+
+from flagstone.errors import InputError
+
+__all__ = [
+    "Share",
+    "at_least",
+    "check_dim",
+    "check_share",
+    "exact",
+    "positive",
+    "root",
+    "root_ceil",
+    "smallest",
+    "times_log",
+]
+
+#: A probability or share: floats are read as the decimal they print as.
+Share: TypeAlias = float | Fraction
+
+
+def exact(value: Any) -> Fraction:
+    """The number a person means: floats are read as the decimal they print as.
+
+    >>> exact(0.29) * 100  # in floating point this product is 28.999999999999996
+    Fraction(29, 1)
+    """
+    if isinstance(value, Rational):
+        return Fraction(value)
+    return Fraction(repr(float(value)))
+
+
+def smallest(holds: Callable[[int], bool], start: int = 1) -> int:
+    """The smallest integer ≥ `start` at which a monotone condition holds.
+
+    >>> smallest(lambda n: n * n >= 1000)
+    32
+    """
+    if holds(start):
+        return start
+    low, step = start, 1
+    while not holds(low + step):
+        low, step = low + step, 2 * step
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def root(value: Fraction) -> float:
+    """The square root as a float, also where the value itself is too large for one.
+
+    >>> root(Fraction(10) ** 400)
+    1e+200
+    """
+    if value < 2**1000:
+        return math.sqrt(value)
+    return float(math.isqrt(math.floor(value)))
+
+
+def root_ceil(value: Fraction) -> int:
+    """The smallest integer whose square reaches the value.
+
+    >>> root_ceil(Fraction(10) ** 40), root_ceil(Fraction(10) ** 40 + 1)
+    (100000000000000000000, 100000000000000000001)
+    """
+    return math.isqrt(math.ceil(value) - 1) + 1 if value > 0 else 0
+
+
+def times_log(factor: Fraction, ratio: Fraction, *, at_least: float = 0.0) -> Fraction:
+    """`factor · max(ln(ratio), at_least)`, without overflow."""
+    log = math.log(ratio.numerator) - math.log(ratio.denominator)
+    return factor * Fraction(max(log, at_least))
+
+
+def positive(name: str, value: object) -> int:
+    """An integer ≥ 1, or an error in the caller's words."""
+    return at_least(name, value, 1)
+
+
+def at_least(name: str, value: object, low: int) -> int:
+    """An integer ≥ `low`, or an error in the caller's words."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        raise InputError(f"{name} must be an integer of at least {low}, got {value!r}")
+    return int(value)
+
+
+def check_dim(dim: object) -> int:
+    """The dimension of the rows, an integer ≥ 1."""
+    return positive("dim", dim)
+
+
+_WHY_NOT_ZERO = {
+    "rho": "rho = 0 would mean that two samples never disagree, which no amount of data promises",
+    "eps": "eps = 0 would mean that no row is ever left out, which no amount of data promises",
+    "delta": "delta = 0 would mean certainty, which no amount of data promises",
+}
+
+
+def _finite(value: Any) -> bool:
+    return math.isfinite(value)
+
+
+def check_share(name: str, value: Any) -> Fraction:
+    """A probability strictly between 0 and 1, as the decimal it prints as."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
+        raise InputError(f"{name} must be a number strictly between 0 and 1, got {value!r}")
+    share = exact(value)
+    if not 0 < share < 1:
+        why = _WHY_NOT_ZERO.get(name, "") if share == 0 else ""
+        raise InputError(
+            f"{name} must lie strictly between 0 and 1, got {value!r}" + (f": {why}" if why else "")
+        )
+    return share

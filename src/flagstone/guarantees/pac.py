@@ -1,0 +1,130 @@
+"""PAC sizes of the parity learner (the paper's Algorithm 2). Proof: docs/theory/learners.md, S26.
+
+A table with d features gives rows (x, y) of dimension D = d + 1, or (x, 1, y) of dimension
+D = d + 2 with an intercept. Half of ε pays for rows outside U*, half for generalization.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Integral
+from typing import Any
+
+from flagstone.errors import InputError
+from flagstone.guarantees.exact import Share, check_dim, check_share, positive, times_log
+from flagstone.guarantees.index import index_rows
+
+__all__ = ["generalization_rows", "parity_dim", "parity_error", "parity_failure", "parity_rows"]
+
+
+def parity_dim(n_features: int, *, fit_intercept: bool = False) -> int:
+    """D, the dimension of the rows that a labelled table becomes.
+
+    Examples
+    --------
+    >>> parity_dim(20), parity_dim(20, fit_intercept=True)
+    (21, 22)
+    """
+    return positive("n_features", n_features) + 1 + bool(fit_intercept)
+
+
+def _order(order: Any) -> int | None:
+    if order is None:
+        return None
+    if not isinstance(order, Integral) or order < 2:
+        raise InputError(
+            f"order must be the number of elements of a finite field, or None for QQ: got {order!r}"
+        )
+    return int(order)
+
+
+def generalization_rows(dim: int, eps: Share, delta: Share, *, order: int | None = 2) -> int | None:
+    """m ≥ 8·((D-1)·ln q + ln(1/δ))/ε: small empirical error is small error (S26).
+
+    With these rows, at confidence 1 - δ, each of the q^(D-1) linear rules with at most ε/2 of the
+    rows wrong has error at most ε. None over QQ (`order=None`), where the rules are infinitely
+    many and this count of them says nothing.
+
+    Examples
+    --------
+    >>> generalization_rows(21, 0.1, 0.05)
+    1349
+    >>> generalization_rows(21, 0.1, 0.05, order=None) is None
+    True
+    """
+    d, e, share, q = (
+        check_dim(dim),
+        check_share("eps", eps),
+        check_share("delta", delta),
+        _order(order),
+    )
+    if q is None:
+        return None
+    hypotheses = Fraction(q) ** (d - 1)
+    return math.ceil(times_log(8 / e, hypotheses / share))
+
+
+def parity_rows(
+    dim: int,
+    rho: Share,
+    eps: Share,
+    delta: Share,
+    *,
+    order: int | None = 2,
+    contamination: Share = 0.0,
+) -> int | None:
+    """Rows with which the parity learner is ρ-replicable and (ε, δ)-PAC, index rule (S26).
+
+    The larger of 2·D·T(D)/ε and 8·((D-1)·ln q + ln(1/δ))/ε, D = `dim` the dimension of the rows
+    (see `parity_dim`). None where no number of rows is proven to suffice (QQ; heavy contamination).
+
+    Examples
+    --------
+    >>> parity_rows(21, 0.05, 0.1, 0.05) == index_rows(21, 0.05, 0.05)  # replicability decides
+    True
+    """
+    half = check_share("eps", eps) / 2
+    span = index_rows(dim, rho, half, contamination=contamination)
+    general = generalization_rows(dim, eps, delta, order=order)
+    return None if span is None or general is None else max(span, general)
+
+
+def parity_failure(dim: int, eps: Share, n_rows: int, *, order: int | None = 2) -> float | None:
+    """δ = min(1, q^(D-1)·exp(-εm/8)): the confidence that m rows give (S26); None over QQ.
+
+    Examples
+    --------
+    >>> parity_failure(21, 0.1, generalization_rows(21, 0.1, 0.05)) <= 0.05
+    True
+    """
+    d, e, m, q = (
+        check_dim(dim),
+        check_share("eps", eps),
+        positive("n_rows", n_rows),
+        _order(order),
+    )
+    if q is None:
+        return None
+    return math.exp(min(0.0, (d - 1) * math.log(q) - float(e * m / 8)))
+
+
+def parity_error(dim: int, delta: Share, n_rows: int, *, order: int | None = 2) -> float | None:
+    """ε = 8·((D-1)·ln q + ln(1/δ))/m: the error that m rows allow to promise (S26); None over QQ.
+
+    Valid when at most ε/2 of the rows are left wrong. A value ≥ 1 says nothing.
+
+    Examples
+    --------
+    >>> parity_error(21, 0.05, generalization_rows(21, 0.1, 0.05)) <= 0.1
+    True
+    """
+    d, share, m, q = (
+        check_dim(dim),
+        check_share("delta", delta),
+        positive("n_rows", n_rows),
+        _order(order),
+    )
+    if q is None:
+        return None
+    return float(times_log(Fraction(8, m), Fraction(q) ** (d - 1) / share))

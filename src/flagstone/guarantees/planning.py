@@ -1,0 +1,227 @@
+"""`plan`: how many rows a promise needs, under each analysis."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+from flagstone.fields import FieldLike, as_field
+from flagstone.guarantees.contamination import check_contamination, outlier_start
+from flagstone.guarantees.exact import check_dim, check_share
+from flagstone.guarantees.heavy import heavy_rows, heavy_threshold
+from flagstone.guarantees.index import index_rows, index_threshold
+from flagstone.guarantees.pac import generalization_rows
+from flagstone.guarantees.paper import paper_rows, paper_threshold
+
+__all__ = ["Plan", "PlanRow", "plan"]
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One analysis: rows needed, and the threshold T and start k of the window at that size.
+
+    `rows` is None where the analysis promises nothing for what was asked.
+    """
+
+    analysis: str
+    rows: int | None
+    threshold: int | None
+    start: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows needed for a promise, under the paper's analysis and ours. Printable; see `plan`."""
+
+    dim: int
+    rho: float
+    eps: float
+    delta: float | None
+    field: str
+    contamination: float
+    row_dim: int
+    entries: tuple[PlanRow, ...]
+    generalization_rows: int | None
+
+    def __getitem__(self, analysis: str) -> PlanRow:
+        """The line of one analysis, by its name."""
+        for entry in self.entries:
+            if entry.analysis == analysis:
+                return entry
+        raise KeyError(f"no analysis {analysis!r}; there are {[e.analysis for e in self.entries]}")
+
+    @property
+    def rows(self) -> int | None:
+        """The rows needed by the rule used by default."""
+        return self["index"].rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self) | {"entries": [asdict(entry) for entry in self.entries]}
+
+    def _title(self) -> str:
+        asked = f"rho = {self.rho:g}, eps = {self.eps:g}"
+        if self.delta is not None:
+            asked += f", delta = {self.delta:g}"
+        if self.contamination:
+            asked += f", contamination = {self.contamination:g}"
+        if self.delta is None:
+            return f"Rows of dimension {self.dim} over {self.field}: {asked}"
+        return f"Parity learner with {self.dim} features over {self.field}: {asked}"
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.delta is not None:
+            notes.append(
+                f"rows (x, y) of dimension {self.row_dim}; "
+                "half of eps for rows left out, half for generalization"
+            )
+            if self.generalization_rows is None:
+                notes.append(
+                    f"over {self.field} the linear rules are infinitely many: the finite-class "
+                    "bound gives no delta; plan without delta for replicability and coverage"
+                )
+            else:
+                notes.append(f"generalization alone: {_number(self.generalization_rows)} rows")
+        if any(entry.rows is None for entry in self.entries) and self.contamination:
+            notes.append(
+                "–: not proven for any number of rows (the paper has no statement on outliers; "
+                "ours need contamination × d < eps, for the heavy rule × d(d+1)/2)"
+            )
+        notes.append("paper (printed) rests on a sensitivity that is off by a factor of two")
+        return notes
+
+    def _cells(self) -> list[tuple[str, str, str, str]]:
+        lines = [("analysis", "rows needed", "threshold T", "start k")]
+        for entry in self.entries:
+            known = entry.rows is not None
+            start = _number(entry.start) if known else "–"
+            lines.append((entry.analysis, _number(entry.rows), _number(entry.threshold), start))
+        return lines
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(len(line[i]) for line in cells) for i in range(4)]
+        table = [
+            "  ".join(
+                cell.ljust(width) if i == 0 else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in cells
+        ]
+        table.insert(1, "  ".join("─" * width for width in widths))
+        return "\n".join([self._title(), "", *table, "", *(f"· {n}" for n in self._notes())])
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells()
+        th = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>"
+            for line in body
+        )
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self._notes())
+        title = html.escape(self._title())
+        return (
+            f"<table><caption>{title}</caption><thead><tr>{th}</tr></thead>"
+            f"<tbody>{rows}</tbody></table><ul>{notes}</ul>"
+        )
+
+
+def _number(value: int | None) -> str:
+    """An integer for people: grouped digits, or two significant ones and a power of ten."""
+    if value is None:
+        return "–"
+    if value < 10**12:
+        return f"{value:,}"
+    power = len(str(value)) - 1
+    lead = math.ceil(Fraction(value, 10 ** (power - 1)))
+    return f"{lead / 10:g} × 10^{power}"
+
+
+def plan(
+    dim: int,
+    rho: float,
+    eps: float,
+    delta: float | None = None,
+    field: FieldLike = 2,
+    contamination: float = 0.0,
+) -> Plan:
+    """How many rows prove a promise, under the paper's analysis and under ours.
+
+    Parameters
+    ----------
+    dim : int
+        Dimension of the rows; with `delta`, the number of features of a labelled table.
+    rho : float
+        Allowed probability that two samples give different answers.
+    eps : float
+        Allowed share of rows outside the answer; with `delta`, the allowed error.
+    delta : float, optional
+        Plan for the parity learner: with probability 1 - delta its error is at most eps.
+    field : field specification, default 2
+        Only matters with `delta`: the number of linear rules depends on it.
+    contamination : float, default 0.0
+        Largest share of rows that may be outliers.
+
+    Returns
+    -------
+    Plan
+        `print` it, read `plan["index"].rows`, or call `to_dict()`. Four analyses: "paper
+        (printed)", "paper (corrected)", "heavy (sharp)", "index".
+
+    Examples
+    --------
+    >>> print(plan(20, rho=0.05, eps=0.1))
+    Rows of dimension 20 over GF(2): rho = 0.05, eps = 0.1
+    <BLANKLINE>
+    analysis              rows needed      threshold T  start k
+    ─────────────────  ──────────────  ───────────────  ───────
+    paper (printed)       1.4 × 10^15  339,967,130,492        0
+    paper (corrected)     2.5 × 10^15  604,386,009,763        0
+    heavy (sharp)      53,760,000,000       25,600,000        0
+    index                 205,332,000        1,026,660        0
+    <BLANKLINE>
+    · paper (printed) rests on a sensitivity that is off by a factor of two
+    """
+    d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
+    c, F = check_contamination(contamination), as_field(field)
+    general: int | None = None
+    D = d
+    if delta is not None:
+        D = d + 1
+        general = generalization_rows(D, eps, delta, order=F.order)
+    share = e / 2 if delta is not None else e
+
+    def line(analysis: str, rows: int | None) -> PlanRow:
+        if rows is None or (delta is not None and general is None):
+            return PlanRow(analysis, None, None, 0)
+        m = max(rows, general or 0)
+        k = outlier_start(m, c)
+        if analysis.startswith("paper"):
+            T = paper_threshold(D, rho, m, corrected="corrected" in analysis)
+        elif analysis.startswith("heavy"):
+            T = heavy_threshold(D, rho, start=k, n_rows=m)
+        else:
+            T = index_threshold(D, rho, start=k)
+        return PlanRow(analysis, m, math.ceil(T), k)
+
+    entries = (
+        line("paper (printed)", None if c else paper_rows(D, rho, share)),
+        line("paper (corrected)", None if c else paper_rows(D, rho, share, corrected=True)),
+        line("heavy (sharp)", heavy_rows(D, rho, share, contamination=c)),
+        line("index", index_rows(D, rho, share, contamination=c)),
+    )
+    return Plan(
+        dim=d,
+        rho=float(r),
+        eps=float(e),
+        delta=None if delta is None else float(delta),
+        field=F.name,
+        contamination=c,
+        row_dim=D,
+        entries=entries,
+        generalization_rows=general,
+    )
