@@ -1,0 +1,87 @@
+"""Rule "heavy": Algorithm 1 of the paper, RepLinearSpan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from flagstone import guarantees as g
+from flagstone.coins import Coins
+from flagstone.flag import Flag
+from flagstone.guarantees import Window
+from flagstone.rules.base import CONFIDENCE, Proofs, SpanRule
+
+__all__ = ["HeavyRule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeavyRule(SpanRule):
+    """The paper's Algorithm 1: the largest V with n(V) ≥ t, t uniform on (k, k+T].
+
+    n(V) is the number of sets of the partition that span V; when no space is heavy, V* = {0}.
+
+    Implements Algorithm 1 (RepLinearSpan) of [NST26]. Departures: the window may start at k > 0
+    (the paper has k = 0), T comes from the sharper bounds S16 and S17 unless t_max="paper", and
+    "nothing is heavy" is answered by {0}, which the paper's choice of m excludes.
+
+    Guarantees
+    ----------
+    - Coverage, for every sample: at most R·(⌈k+T⌉-1)·d(d+1)/2 rows lie outside V* (S10, S23).
+    - Replicability: two samples of m rows with the same coins disagree with probability at most
+      √(8d·min(m, R·d²·⌈k+T⌉))/T (S16, S17, S23).
+    - Containment: if at most k rows are outliers, V* holds no outlier direction (S20).
+
+    References
+    ----------
+    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable Learning
+       of Parities and Applications", 2026.
+
+    Examples
+    --------
+    >>> from flagstone import Flag
+    >>> flag = Flag(2).update([[1, 0], [0, 1]], weights=[50, 3])  # n(F²) = 3, n(span e1) = 47
+    >>> [flag.dim_at(HeavyRule().index(flag, t)) for t in (2.5, 3.5, 47.5)]
+    [2, 1, 0]
+    """
+
+    name: ClassVar[str] = "heavy"
+
+    def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> float:
+        if self.rho is not None:
+            length = g.heavy_threshold(dim, self.rho, start=start, shards=n_shards, n_rows=n_rows)
+        else:
+            length = g.heavy_threshold_for_eps(dim, self.eps, n_rows, shards=n_shards)
+        return max(1.0, length)
+
+    def _rounded(self, length: Fraction) -> float:
+        return float(length)
+
+    def draw(self, window: Window, coins: Coins) -> float:
+        """t = k + T(1 - u), u = coins.uniform("threshold")."""
+        return window.start + window.length * (1 - coins.uniform("threshold"))
+
+    def index(self, flag: Flag, t: int | float) -> int:
+        """The first set that spans the largest heavy space; past the last set if none is heavy."""
+        for level in flag.levels():  # from the largest space to the smallest
+            if level.multiplicity >= t:
+                return level.first_index
+        return flag.n_sets + 1
+
+    def margin(self, flag: Flag, t: int | float) -> int:
+        """A replaced row moves a multiplicity by at most 2 (S12)."""
+        return g.heavy_margin(flag.counts.tolist(), flag.dim, t)
+
+    def _proofs(self, flag: Flag, window: Window) -> Proofs:
+        d, m, T = flag.dim, flag.n_rows, float(window.length)
+        k, R = window.start, flag.n_shards
+        rho = g.heavy_rho(d, T, start=k, shards=R, n_rows=m)
+        matter = g.rows_in_first_sets(flag.counts.tolist(), d * math.ceil(k + T))
+        certificate = g.heavy_certificate(d, T, matter, confidence=CONFIDENCE)
+        uncovered = Fraction(g.heavy_uncovered(d, T, start=k, shards=R))
+        if self.rho is None:
+            return Proofs(rho, False, uncovered, certificate, None)
+        proves = g.heavy_proves(d, self.rho, T, start=k, shards=R, n_rows=m)
+        needed = g.heavy_rows(d, self.rho, self.eps, shards=R, **self._outliers(window))
+        return Proofs(rho, proves, uncovered, certificate, needed)

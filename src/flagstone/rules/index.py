@@ -1,0 +1,76 @@
+"""Rule "index": the span of one random set of the partition."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from flagstone import guarantees as g
+from flagstone.coins import Coins
+from flagstone.flag import Flag
+from flagstone.guarantees import Window
+from flagstone.rules.base import CONFIDENCE, Proofs, SpanRule
+
+__all__ = ["IndexRule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexRule(SpanRule):
+    """V* = V_t for t uniform on {k+1..k+T}: the span of one random set of the partition.
+
+    Guarantees
+    ----------
+    - V* lies in the span of the rows (with merged shards: in the span of all of them).
+    - Coverage, for every sample: at most R·d·(k+T-1) rows lie outside V* (S9, S23).
+    - Replicability, for every distribution and field: two samples of m rows with the same coins
+      disagree with probability at most C(d)·√(min(m, R·d·(k+T)))/T (S18, S21, S23).
+    - Containment: if at most k rows are outliers, V* holds no outlier direction (S20).
+
+    Examples
+    --------
+    >>> from flagstone import Coins, Flag
+    >>> flag = Flag(2).update([[1, 0], [0, 1]], weights=[50, 3])
+    >>> rule = IndexRule(t_max=40)
+    >>> window = rule.window(flag.dim, flag.n_rows)
+    >>> t = rule.draw(window, Coins(7))
+    >>> t in range(1, 41) and flag.span_at(rule.index(flag, t)).dim == (2 if t <= 3 else 1)
+    True
+    """
+
+    name: ClassVar[str] = "index"
+
+    def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int:
+        if self.rho is not None:
+            return g.index_threshold(dim, self.rho, start=start, shards=n_shards)
+        return g.index_threshold_for_eps(dim, self.eps, n_rows, shards=n_shards)
+
+    def _rounded(self, length: Fraction) -> int:
+        return math.floor(length)
+
+    def draw(self, window: Window, coins: Coins) -> int:
+        """t = k + 1 + ⌊uT⌋, u = coins.uniform("threshold")."""
+        u = Fraction(coins.uniform("threshold"))  # exact: in floats u·T may round up to T
+        return window.start + 1 + math.floor(u * int(window.length))
+
+    def index(self, flag: Flag, t: int | float) -> int:
+        """V* = V_t."""
+        return int(t)
+
+    def margin(self, flag: Flag, t: int | float) -> int:
+        """The largest s with V_{t-s} = V_{t+s} (S11)."""
+        return g.index_margin(flag.counts.tolist(), flag.dim, int(t))
+
+    def _proofs(self, flag: Flag, window: Window) -> Proofs:
+        d, m, T = flag.dim, flag.n_rows, int(window.length)
+        k, R = window.start, flag.n_shards
+        rho = g.index_rho(d, T, start=k, shards=R, n_rows=m)
+        matter = g.rows_in_first_sets(flag.counts.tolist(), k + T)
+        certificate = g.index_certificate(d, T, matter, confidence=CONFIDENCE)
+        uncovered = Fraction(g.index_uncovered(d, T, start=k, shards=R))
+        if self.rho is None:
+            return Proofs(rho, False, uncovered, certificate, None)
+        proves = g.index_proves(d, self.rho, T, start=k, shards=R, n_rows=m)
+        needed = g.index_rows(d, self.rho, self.eps, shards=R, **self._outliers(window))
+        return Proofs(rho, proves, uncovered, certificate, needed)
