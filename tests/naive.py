@@ -203,25 +203,34 @@ class Reduced(Ambient):
     """Subspaces as tuples of rows in reduced row echelon form."""
 
     def span(self, rows):
-        return rref(self.F, [self.vector(v) for v in rows])
+        return self.reduced(map(self.vector, rows))
+
+    @cache  # noqa: B019
+    def full(self):
+        return super().full()
+
+    def reduced(self, rows):
+        return rref(self.F, list(rows))
 
     def size(self, V):
         return len(V)
 
     def contains(self, V, v):
-        return self.span([*V, v]) == V
+        return self.reduced([*V, self.vector(v)]) == V
 
     def within(self, V, W):
         return self.sum(V, W) == W
 
     def sum(self, V, W):
-        return self.span([*V, *W])
+        return self.reduced([*V, *W]) if V and W else V or W
 
     def meet(self, V, W):
         """Zassenhaus: the rows (0 | u) of the reduced form of (V V; W 0) span the meet."""
+        if len(V) == self.dim or len(W) == self.dim:
+            return W if len(V) == self.dim else V
         zeros = (self.F.zero,) * self.dim
         both = rref(self.F, [v + v for v in V] + [w + zeros for w in W])
-        return self.span([row[self.dim :] for row in both if not any(row[: self.dim])])
+        return self.reduced(row[self.dim :] for row in both if not any(row[: self.dim]))
 
     def basis(self, V):
         return list(V)
@@ -239,6 +248,7 @@ class Reduced(Ambient):
         return self.span(rows)
 
 
+@cache
 def ambient(order, dim):
     """Return F^dim: listed when it is small enough, else in reduced form."""
     if order != "QQ" and order**dim <= LISTABLE:
@@ -248,6 +258,8 @@ def ambient(order, dim):
 
 def rref(F, rows):
     """Schoolbook elimination: the non-zero rows of the reduced row echelon form."""
+    if F.order == 2:
+        return rref_of_bits(rows)
     rows, rank = [list(row) for row in rows], 0
     for column in range(len(rows[0]) if rows else 0):
         found = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
@@ -264,6 +276,18 @@ def rref(F, rows):
                 ]
         rank += 1
     return tuple(tuple(row) for row in rows[:rank])
+
+
+def rref_of_bits(rows):
+    """The same over GF(2), where a row is a number (first column highest) and minus is XOR."""
+    basis = []
+    for v in (int("".join(map(str, row)), 2) for row in rows):
+        for b in basis:
+            v = min(v, v ^ b)
+        if v:
+            basis = [b ^ v if b >> (v.bit_length() - 1) & 1 else b for b in basis] + [v]
+    dim = len(rows[0]) if rows else 0
+    return tuple(tuple(b >> i & 1 for i in reversed(range(dim))) for b in sorted(basis)[::-1])
 
 
 def stable_partition(space, rows):

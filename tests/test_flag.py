@@ -178,7 +178,7 @@ def test_different_chains_are_different_flags(order, data):
     assert grown.to_bytes() != flag.to_bytes()
 
 
-@pytest.mark.parametrize("dim", (3, *WIDTHS))
+@pytest.mark.parametrize("dim", [3, *WIDTHS])
 @given(data=st.data())
 def test_packed_rows_are_rows(dim, data):
     sample = data.draw(samples(2, dim=dim))

@@ -42,7 +42,7 @@ def altered(draw, sample, times):
 @pytest.mark.parametrize("order", ORDERS)
 @given(data=st.data())
 def test_one_row_more_changes_one_space_by_one_dimension(order, data):
-    """[checked] Adding or removing a row at any position: one V_j, one dimension, l∞ ≤ 1, l1 ≤ 2."""
+    """[checked] Adding or removing a row anywhere: one V_j, one dimension, l∞ ≤ 1, l1 ≤ 2."""
     sample = data.draw(samples(order))
     at = data.draw(st.integers(0, len(sample.rows)))
     row = data.draw(other_rows(sample))
