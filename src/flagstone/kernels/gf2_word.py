@@ -21,14 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import inline, jit
+from flagstone.kernels._jit import jit
 from flagstone.kernels._llvm import sweep, trailing_zeros
 
 __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
-_NO_WEIGHTS = np.ones(1, np.int64)
 
 
 class State(NamedTuple):
@@ -47,9 +46,9 @@ class State(NamedTuple):
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     """The flag of the empty sample in GF(2)^dim: every element has count 0."""
     units = _ONE << np.arange(64, dtype=np.uint64)
-    masks = np.zeros(66, np.uint64)
+    masks = np.zeros(64 + 4, np.uint64)
     masks[0] = np.bitwise_or.reduce(units[:ar], initial=0)
-    counts = np.full(66, -1, np.int64)
+    counts = np.full(64 + 2, -1, np.int64)
     counts[0] = 0
     table = units[:32].astype(np.uint32) if ar <= 32 else units.copy()
     return State(units[:ar].copy(), table, masks, counts, np.array([min(ar, 1)]))
@@ -57,7 +56,10 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
 
 def insert(state: State, rows: NDArray[np.uint64], weights: NDArray[np.int64] | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
-    _insert(*state, rows, _NO_WEIGHTS if weights is None else weights, weights is not None)
+    if weights is None:
+        _insert(*state, rows)
+    else:
+        _insert_weighted(*state, rows, weights)
 
 
 def load(
@@ -90,60 +92,68 @@ def nbytes(state: State) -> int:
 
 
 @jit
-def _insert(
-    basis: Any,
-    table: Any,
-    masks: Any,
-    counts: Any,
-    levels: Any,
-    rows: Any,
-    weights: Any,
-    weighted: bool,
-) -> None:
+def _insert(basis: Any, table: Any, masks: Any, counts: Any, levels: Any, rows: Any) -> None:
     size = len(rows)
     bit = _NONE
     add = _NONE
     ahead = sweep(table, bit, add, rows[0, 0]) if size else _NONE
     for i in range(size):
-        row = rows[i, 0]
         coords = ahead ^ (add if ahead & bit else _NONE)
         ahead = sweep(table, bit, add, rows[i + 1, 0] if i + 1 < size else _NONE)
         bit = _NONE
         add = _NONE
-        weight = weights[i] if weighted else 1
-        if coords != _NONE and weight > 0:
+        if coords != _NONE:
             level = 0
             tie = coords & masks[0]
-            while tie == _NONE:
+            while tie == _NONE and level < 3:
                 level += 1
                 tie = coords & masks[level]
+            if tie == _NONE:
+                level = 4
+                while coords & (masks[level] | masks[level + 1] | masks[level + 2]) == _NONE:
+                    level += 3
+                level += 0 if coords & masks[level] else 1 if coords & masks[level + 1] else 2
+                tie = coords & masks[level]
             first = tie & (~tie + _ONE)
-            exchange = tie != first
-            if weight > 1 and not exchange:
-                exchange = _passes(masks, counts, coords ^ tie, level, weight)
-            if exchange:
-                basis[trailing_zeros(first)] = row
+            if tie != first:
+                basis[trailing_zeros(first)] = rows[i, 0]
                 bit = first
                 add = coords ^ first
-            if weight == 1:
-                _promote(masks, counts, levels, level, first)
+            # Written out: Numba counts references around every call that takes an array.
+            count = counts[level] + 1
+            left = masks[level] ^ first
+            if counts[level + 1] == count and left != _NONE:
+                masks[level] = left
+                masks[level + 1] |= first
+            elif counts[level + 1] != count and left == _NONE:
+                counts[level] = count
             else:
-                _raise(masks, counts, levels, level, first, counts[level] + weight)
+                _raise(masks, counts, levels, level, first, count)
     sweep(table, bit, add, _NONE)
 
 
-@inline
-def _promote(masks: Any, counts: Any, levels: Any, level: int, bit: Any) -> None:
-    """Move an element from ``level`` to the next higher count."""
-    count = counts[level] + 1
-    left = masks[level] ^ bit
-    if counts[level + 1] == count and left != _NONE:
-        masks[level] = left
-        masks[level + 1] |= bit
-    elif counts[level + 1] != count and left == _NONE:
-        counts[level] = count
-    else:
-        _raise(masks, counts, levels, level, bit, count)
+@jit
+def _insert_weighted(
+    basis: Any, table: Any, masks: Any, counts: Any, levels: Any, rows: Any, weights: Any
+) -> None:
+    bit = _NONE
+    add = _NONE
+    for i in range(len(rows)):
+        coords = sweep(table, bit, add, rows[i, 0])
+        bit = _NONE
+        add = _NONE
+        if coords != _NONE and weights[i] > 0:
+            level = 0
+            while coords & masks[level] == _NONE:
+                level += 1
+            tie = coords & masks[level]
+            first = tie & (~tie + _ONE)
+            if tie != first or _passes(masks, counts, coords ^ tie, level, weights[i]):
+                basis[trailing_zeros(first)] = rows[i, 0]
+                bit = first
+                add = coords ^ first
+            _raise(masks, counts, levels, level, first, counts[level] + weights[i])
+    sweep(table, bit, add, _NONE)
 
 
 @jit
