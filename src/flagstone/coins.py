@@ -33,8 +33,8 @@ class Coins:
     start:
 
     - ``uniform``: the first 8 bytes as a big-endian integer, its top 53 bits over 2^53;
-    - ``integers``: words of ``n``'s width in whole bytes, big-endian, cut down to the bit
-      length of ``n - 1`` by dropping low bits; the first one below ``n`` counts;
+    - ``integers``: words of as many whole bytes as ``n - 1`` needs, big-endian, cut down to
+      the bit length of ``n - 1`` by dropping low bits; the first one below ``n`` counts;
     - ``vector``: the same, one accepted word after the other.
 
     Parameters
@@ -101,6 +101,8 @@ class Coins:
         F: Field = as_field(field)
         if F.order is None:
             raise InputError("there is no uniform vector over QQ; choose a finite field")
+        if not isinstance(length, (int, np.integer)) or length < 0:
+            raise InputError(f"the length of a vector must be a whole number ≥ 0, got {length!r}")
         draws = self._below(name, F.order)
         return np.fromiter((next(draws) for _ in range(length)), dtype=F.dtype, count=length)
 
