@@ -1,0 +1,42 @@
+"""The counted flag over other fields, against ranks by python-flint and galois.
+
+python-flint's matrix is made beforehand, so only ``rank()`` is timed, on the same rows; galois gets
+the prefix that takes it about a second. flagstone starts from the plain array, checks included.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.harness import Bench, Contestant, prefix
+from flagstone import GF, Flag
+
+# (m, d): m·d stays near 5·10^6, since python-flint takes its entries as Python integers.
+SIZES = ((10**5, 20), (8 * 10**4, 64), (4 * 10**4, 128), (2 * 10**4, 256), (10**4, 512))
+OTHERS = (3, 11, 101, 65521, 2**31 - 1, 2**8)
+
+
+def run(bench: Bench) -> None:
+    """Time GF(7) at every size, the other fields at d = 64 and 128."""
+    for rows, dim in SIZES:
+        _compare(bench, 7, bench.scale(rows), dim)
+    for order in OTHERS:
+        for rows, dim in SIZES[1:3]:
+            _compare(bench, order, bench.scale(rows), dim)
+
+
+def _compare(bench: Bench, order: int, rows: int, dim: int) -> None:
+    field = GF(order)
+    X = np.random.default_rng(2026).integers(0, order, (rows, dim)).astype(field.dtype)
+    contestants = [Contestant("flagstone", rows, lambda _: Flag(dim, field).update(X).rank)]
+    versions = peers.versions()
+    if versions["python-flint"] is not None and field.degree == 1:
+        matrix = peers.flint_matrix(X, order)
+        contestants.append(Contestant("python-flint", rows, lambda _: matrix.rank()))
+    if versions["galois"] is not None:
+        n = prefix(lambda n: peers.galois_rank(X[:n], order), rows, 0.1 if bench.quick else 0.5)
+        contestants.append(
+            Contestant("galois", n, lambda _: peers.galois_rank(X[:n], order), slow=True)
+        )
+    bench.compare(f"{field} d={dim}", contestants, dim=dim, seconds=1.0)

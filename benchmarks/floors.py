@@ -1,0 +1,153 @@
+"""The speeds we hold ourselves to, as data, and how a run measures up to them.
+
+A floor names one result, another to compare it with or none, and a limit. Compared are seconds
+per row, so a peer measured on a prefix of the rows is judged by its rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.harness import Result
+
+__all__ = ["FLOORS", "Floor", "Verdict", "judge"]
+
+
+@dataclass(frozen=True)
+class Floor:
+    """``result`` (divided by ``against``) is at most ``limit``; with ``faster``, the other way
+    round: ``result`` is at least ``limit`` times as fast as ``against``."""
+
+    group: str
+    text: str
+    result: str
+    limit: float
+    against: str | None = None
+    faster: bool = False
+    unit: str = "×"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A floor with the measured value; ``holds`` is None where the run has no such numbers."""
+
+    floor: Floor
+    value: float | None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the floor holds."""
+        if self.value is None:
+            return None
+        floor = self.floor
+        return self.value >= floor.limit if floor.faster else self.value <= floor.limit
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self.floor) | {"value": self.value, "holds": self.holds}
+
+
+def judge(results: Iterable[Result], floors: Iterable[Floor] | None = None) -> list[Verdict]:
+    """Hold results against floors."""
+    by_key = {r.key: r for r in results}
+    return [Verdict(f, _value(f, by_key)) for f in (FLOORS if floors is None else floors)]
+
+
+def _value(floor: Floor, by_key: dict[str, Result]) -> float | None:
+    ours = by_key.get(floor.result)
+    if ours is None:
+        return None
+    if floor.against is None:
+        return ours.value
+    other = by_key.get(floor.against)
+    if other is None:
+        return None
+    quotient = _per_row(ours) / _per_row(other)
+    return 1 / quotient if floor.faster else quotient
+
+
+def _per_row(result: Result) -> float:
+    return result.value / (result.rows or 1)
+
+
+def _floors() -> Iterator[Floor]:
+    group = "GF(2), packed: our time over M4RI's"
+    limits = {20: (1.5, 1.6), 64: (1.3, 1.4), 128: (2.5, 3), 512: (1.8, 3), 1024: (1.3, 2)}
+    limits[2048] = (1.2, 1.6)
+    for dim, (plain, structured) in limits.items():
+        for kind in ("uniform", "planted", "low-rank"):
+            case = f"flag_gf2/{kind} d={dim}"
+            limit = plain if kind == "uniform" else structured
+            yield Floor(group, f"{kind} d={dim}", f"{case}/flagstone", limit, f"{case}/M4RI")
+    group = "GF(2), packed: our time over our own on uniform rows"
+    for dim in limits:
+        for kind, limit in (("skewed", 1.3), ("zipf", 3.0)):
+            ours = f"flag_gf2/{kind} d={dim}/flagstone"
+            own = f"flag_gf2/uniform d={dim}/flagstone"
+            yield Floor(group, f"{kind} d={dim}", ours, limit, own)
+    group = "GF(2), from uint8: how many times faster than"
+    for dim in (64, 1024):
+        for peer in ("ldpc", "galois", "python-flint"):
+            case = f"flag_uint8/uniform d={dim}"
+            text = f"{peer} d={dim}"
+            yield Floor(group, text, f"{case}/flagstone", 100, f"{case}/{peer}", faster=True)
+    group = "GF(7): how many times faster than python-flint's rank"
+    for dim, limit in ((64, 1.0), (128, 3.0), (256, 3.0), (512, 3.0)):
+        case = f"flag_finite/GF(7) d={dim}"
+        text = f"GF(7) d={dim}"
+        yield Floor(group, text, f"{case}/flagstone", limit, f"{case}/python-flint", faster=True)
+    group = "Histogram: how many times faster than our flag, m = 16·2^d"
+    for dim in (12, 16, 20):
+        case = f"histogram/d={dim}"
+        yield Floor(group, f"d={dim}", f"{case}/histogram", 5, f"{case}/flag", faster=True)
+    group = "Growth"
+    for dim in (20, 64):
+        for m, base in ((10**6, 10**5), (10**7, 10**5), (10**8, 10**5)):
+            yield Floor(
+                group,
+                f"seconds per row, m={m:.0e} over m={base:.0e}, d={dim}",
+                f"growth/m={m} d={dim}/flagstone",
+                1.25,
+                f"growth/m={base} d={dim}/flagstone",
+            )
+        yield Floor(
+            group,
+            f"memory beside the rows, stream of 1e+08 rows, d={dim}",
+            f"growth/memory m={10**8} d={dim}/flagstone",
+            32e6,
+            unit="bytes",
+        )
+    state = "merge/state d=1024/resident"
+    yield Floor(group, "state of a flag, d=1024", state, 4e6, unit="bytes")
+    for kind in ("uniform", "zipf"):
+        for who, limit in (("merge", 0.1), ("span_at", 0.05), ("span_at + fingerprint", 0.05)):
+            text = f"{who}, {kind} flag d=1024"
+            yield Floor(group, text, f"merge/{kind} d=1024/{who}", limit, unit="s")
+    group = "Start-up"
+    for dim in (20, 64, 128, 1024):
+        first = f"startup/first update d={dim}"
+        limit = 4.0 if dim <= 128 else 10.0
+        yield Floor(group, f"cold first update d={dim}", f"{first}/cold", limit, unit="s")
+        yield Floor(group, f"warm first update d={dim}", f"{first}/warm", 0.8, unit="s")
+    loaded = "startup/import/numba loaded"
+    yield Floor(group, "numba loaded by `import flagstone`", loaded, 0, unit="")
+    yield Floor(group, "flagstone --help", "cli_startup/--help/flagstone", 0.3, unit="s")
+    yield Floor(group, "first verb, cold", "cli_startup/first verb/cold", 8.0, unit="s")
+    yield Floor(group, "first verb, warm", "cli_startup/first verb/warm", 2.5, unit="s")
+    loaded = "cli_startup/first verb/scikit-learn loaded"
+    yield Floor(group, "scikit-learn loaded by the verb", loaded, 0, unit="")
+    group = "Full guarantee"
+    for case, who, limit in (
+        ("d=20 rho=0.05 eps=0.1", "flag", 10.0),
+        ("d=20 rho=0.05 eps=0.1", "histogram", 2.0),
+        ("d=10 rho=0.1 eps=0.1", "flag", 1.0),
+        ("d=10 rho=0.1 eps=0.1", "histogram", 1.0),
+    ):
+        yield Floor(group, f"{case}, {who}", f"full_guarantee/{case}/{who}", limit, unit="s")
+    fit, parts = "estimator_fit/d=63/fit", "estimator_fit/d=63/pack + update"
+    yield Floor("Estimators", "ParityClassifier.fit over pack + update", fit, 1.5, parts)
+
+
+FLOORS = tuple(_floors())

@@ -1,0 +1,62 @@
+"""Growth with the number of rows: time linear in m, memory flat.
+
+Rows are generated in batches of a million; only the updates are timed.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from benchmarks import inputs, memory, peers
+from benchmarks.harness import Bench, Contestant
+from flagstone import BitRows, Flag
+
+DIMS = (20, 64)
+BATCH = 10**6
+ROWS = (10**5, 10**6, 10**7, 10**8)
+
+
+def run(bench: Bench) -> None:
+    """Time streams of growing length, M4RI while its matrix is small, the naive partition."""
+    lengths = [bench.scale(m) for m in ROWS]
+    for dim in DIMS:
+        for m in lengths:
+            rounds = [stream(m, dim) for _ in range(1 if bench.quick else 2 if m > 10**7 else 5)]
+            best, middle = min(rounds), float(np.median(rounds))
+            bench.record(f"m={m} d={dim}", "flagstone", best, "s", middle, len(rounds), m, dim)
+            bench.say(f"m={m} d={dim}: {m / best / 1e6:.3g} M/s")
+        if peers.versions()["M4RI"] is not None:
+            for m in lengths[:3]:
+                matrix = peers.Matrix(inputs.bit_rows("uniform", m, dim))
+                contestant = Contestant("M4RI", m, peers.Matrix.echelonize_m4ri, matrix.fill)
+                bench.compare(f"m={m} d={dim}", [contestant], dim=dim, seconds=1.0)
+        for m in (250, 500, 1000, 2000):
+            data = inputs.bit_rows("uniform", m, dim)
+            contestant = Contestant("naive", m, lambda _, x=data: peers.naive_rank(x), slow=True)
+            bench.compare(f"m={m} d={dim}", [contestant], dim=dim, seconds=0.0, least=1, most=1)
+        for m in (lengths[1], lengths[-1]):
+            extra = memory.in_child(stream_memory, rows=m, dim=dim)
+            bench.record(f"memory m={m} d={dim}", "flagstone", extra, "bytes", rows=m, dim=dim)
+            bench.say(f"memory m={m} d={dim}: {extra / 1e6:.3g} MB beside the batch")
+
+
+def stream(rows: int, dim: int, seed: int = 2026) -> float:
+    """Return the seconds that updating a flag with fresh uniform rows takes."""
+    rng = np.random.default_rng(seed)
+    flag = Flag(dim)
+    spent = 0.0
+    for done in range(0, rows, BATCH):
+        batch = BitRows(inputs.uniform(rng, min(BATCH, rows - done), dim), dim)
+        begin = time.perf_counter()
+        flag.update(batch)
+        spent += time.perf_counter() - begin
+    assert flag.n_rows == rows
+    return spent
+
+
+def stream_memory(rows: int, dim: int) -> int:
+    """Return how far memory rises over a whole stream, batches included."""
+    stream(BATCH, dim)
+    return memory.extra_memory(lambda: stream(rows, dim))

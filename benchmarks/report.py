@@ -1,0 +1,187 @@
+"""Markdown from results: the page docs/performance.md and the short table in README."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from benchmarks.floors import Verdict
+from benchmarks.harness import Result
+from benchmarks.inputs import KINDS, SIZES
+
+__all__ = ["START", "STOP", "floor_lines", "page", "replace_block", "summary"]
+
+START, STOP = "<!-- bench:start -->", "<!-- bench:end -->"
+
+SUITES = {
+    "flag_gf2": "The flag over GF(2), packed rows",
+    "flag_uint8": "The flag over GF(2), from uint8",
+    "flag_finite": "The flag over other fields",
+    "histogram": "Histogram",
+    "packing": "Packing",
+    "subspace": "Subspaces",
+    "merge": "Finished flags",
+    "growth": "Growth with the number of rows",
+    "full_guarantee": "The full guarantee",
+    "startup": "Start-up",
+    "estimator_fit": "Estimators",
+    "cli_startup": "Command line",
+}
+
+
+def number(result: Result) -> str:
+    """Return a result for people: a rate where there are rows, a time or a size elsewhere."""
+    if result.unit == "bytes":
+        return f"{result.value / 1e6:.3g} MB"
+    if result.unit == "count":
+        return f"{result.value:g}"
+    if result.rows:
+        return f"{_digits(result.rate / 1e6)} M/s"
+    return f"{result.value * 1e3:.3g} ms" if result.value < 1 else f"{result.value:.2f} s"
+
+
+def summary(results: Iterable[Result]) -> str:
+    """Return the main table: uniform rows, rows per second, and the ratio to M4RI."""
+    by_key = {r.key: r for r in results}
+
+    def line(label: str, suite: str, who: str, shown: bool = False) -> list[str]:
+        cells = []
+        for _, dim in SIZES:
+            r = by_key.get(f"{suite}/uniform d={dim}/{who}")
+            cell = "–" if r is None else _digits(r.rate / 1e6)
+            cells.append(f"{cell} (m = {r.rows})" if r is not None and shown else cell)
+        return [label, *cells]
+
+    def ratio(kind: str) -> list[str]:
+        cells = []
+        for _, dim in SIZES:
+            case = f"flag_gf2/{kind} d={dim}"
+            ours, peer = by_key.get(f"{case}/flagstone"), by_key.get(f"{case}/M4RI")
+            cells.append(f"{ours.value / peer.value:.2f}" if ours and peer else "–")
+        return [f"our time ÷ M4RI, {kind}", *cells]
+
+    head = ["million rows per second", *(f"d = {dim}" for _, dim in SIZES)]
+    lines = [
+        line("**flagstone, full counted flag, packed**", "flag_gf2", "flagstone"),
+        line("M4RI `mzd_echelonize_m4ri`, packed", "flag_gf2", "M4RI"),
+        line("M4RI `mzd_echelonize`, packed", "flag_gf2", "M4RI default"),
+        line("NumPy loop, packed", "flag_gf2", "NumPy loop"),
+        line("**flagstone, full counted flag, from uint8**", "flag_uint8", "flagstone"),
+        line("ldpc, from uint8", "flag_uint8", "ldpc", shown=True),
+        line("galois, from uint8", "flag_uint8", "galois", shown=True),
+        line("python-flint, from uint8", "flag_uint8", "python-flint", shown=True),
+        line("literal partition", "flag_uint8", "naive", shown=True),
+        *(ratio(kind) for kind in KINDS),
+    ]
+    return _table(head, lines)
+
+
+def page(
+    machine: dict[str, Any],
+    results: Sequence[Result],
+    verdicts: Sequence[Verdict],
+    notes: Sequence[str],
+) -> str:
+    """Return the whole page."""
+    versions = {**machine["versions"], **machine["peers"]}
+    parts = [
+        "# Performance",
+        "*Written by `make bench`; do not edit. How each number comes about can be read in "
+        "`benchmarks/`, one short file per section.*",
+        "The full counted flag, from which every replicable answer is read, against peers that "
+        "do plain elimination of the same rows on one thread. Contestants take turns in one run; "
+        "shown is the least of the rounds. Slow peers get the first m rows, about one second's "
+        "worth. A ratio below 1 means that flagstone is faster.",
+        summary(results),
+        "![Rows per second over m and d](images/scaling.svg)",
+        f"Measured {machine['date']} on {machine['cpu']}; {machine['cores']} cores, "
+        f"{machine['memory_gb']} GB, load {machine['load'][0]}; {machine['system']}, "
+        f"Python {machine['python']}; "
+        + ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
+        + ".",
+        "## Floors",
+        "What the project promises itself. Start-up counts from before `import flagstone`.",
+        _floor_table(verdicts),
+    ]
+    for suite, title in SUITES.items():
+        mine = [r for r in results if r.suite == suite]
+        if mine:
+            parts += [f"## {title}", *_pivots(mine)]
+    if notes:
+        parts += ["## Notes of the run", "\n".join(f"- {note}" for note in notes)]
+    return "\n\n".join(parts) + "\n"
+
+
+def floor_lines(verdicts: Iterable[Verdict]) -> list[str]:
+    """Return one line per floor for the terminal."""
+    signs = {True: "holds ", False: "MISSES", None: "  –   "}
+    return [
+        f"{signs[v.holds]}  {v.floor.group}: {v.floor.text}: {_amount(v.value, v.floor.unit)} "
+        f"({'≥' if v.floor.faster else '≤'} {_amount(v.floor.limit, v.floor.unit)})"
+        for v in verdicts
+    ]
+
+
+def replace_block(text: str, block: str) -> str | None:
+    """Return the text with the marked block replaced; None where there are no marks."""
+    head, start, rest = text.partition(START)
+    _, stop, tail = rest.partition(STOP)
+    if not start or not stop:
+        return None
+    return f"{head}{START}\n\n{block}\n\n{STOP}{tail}"
+
+
+def _floor_table(verdicts: Iterable[Verdict]) -> str:
+    signs = {True: "✓", False: "✗ misses", None: "not measured"}
+    lines = []
+    previous = ""
+    for v in verdicts:
+        group = v.floor.group if v.floor.group != previous else ""
+        previous = v.floor.group
+        limit = f"{'≥' if v.floor.faster else '≤'} {_amount(v.floor.limit, v.floor.unit)}"
+        value = _amount(v.value, v.floor.unit)
+        lines.append([group, v.floor.text, limit, value, signs[v.holds]])
+    return _table(["", "", "floor", "measured", ""], lines)
+
+
+def _pivots(results: Sequence[Result]) -> list[str]:
+    """Return tables with a line per case and a column per contestant, one per set of columns."""
+    cases: dict[str, dict[str, Result]] = {}
+    for r in results:
+        cases.setdefault(r.case, {})[r.who] = r
+    tables: dict[tuple[str, ...], list[list[str]]] = {}
+    for case, found in cases.items():
+        rows = max((r.rows or 0 for r in found.values()), default=0)
+        cells = [case, f"{rows:,}" if rows else "–"]
+        for r in found.values():
+            short = f" (m = {r.rows:,})" if r.rows and r.rows != rows else ""
+            cells.append(number(r) + short)
+        tables.setdefault(tuple(found), []).append(cells)
+    return [_table(["case", "rows", *whos], lines) for whos, lines in tables.items()]
+
+
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    rule = ["---", *("---:" for _ in head[1:])]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (head, rule, *lines))
+
+
+def _digits(value: float) -> str:
+    """Two or three significant digits, never an exponent."""
+    if value >= 100:
+        return f"{value:.0f}"
+    if value >= 10:
+        return f"{value:.1f}"
+    if value >= 1:
+        return f"{value:.2f}"
+    text = f"{value:.6f}" if value < 0.001 else f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
+    return text.rstrip("0") if value < 0.1 else text
+
+
+def _amount(value: float | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    if unit == "bytes":
+        return f"{value / 1e6:.3g} MB"
+    if unit == "s":
+        return f"{value:.3g} s"
+    return f"{_digits(value) if value else '0'}{' ' + unit if unit else ''}"
