@@ -96,8 +96,7 @@ def conway(p: int, k: int, smaller: dict[tuple[int, int], Poly]) -> Poly:
         f = tuple((-1) ** (k - i) * word[k - 1 - i] % p for i in range(k)) + (1,)
         x = (0, 1) + (0,) * (k - 2)
         if all(
-            is_root(power(x, (p**k - 1) // (p**m - 1), f, p), smaller[p, m], f, p)
-            for m in divisors
+            is_root(power(x, (p**k - 1) // (p**m - 1), f, p), smaller[p, m], f, p) for m in divisors
         ) and is_primitive(f, p):
             return f
     raise AssertionError(f"no Conway polynomial for p = {p}, k = {k}")

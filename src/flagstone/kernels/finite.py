@@ -21,7 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import jit
-from flagstone.kernels.rowops import axpy, inverse, lift, lower, negate, settle, times, value
+from flagstone.kernels.rowops import (
+    axpy,
+    inverse,
+    lift,
+    lower,
+    narrowest,
+    negate,
+    settle,
+    times,
+    value,
+)
 
 _ONE = np.uint64(1)
 _NO_WEIGHTS = np.zeros(0, np.int64)
@@ -42,11 +52,11 @@ class State(NamedTuple):
     size: NDArray[np.int64]
 
 
-def new(ar: Any, dim: int, dtype: Any) -> State:
-    """Return the empty flag of F^dim, with rows of the given dtype."""
+def new(ar: Any, dim: int, dtype: Any = None) -> State:
+    """Return the empty flag of F^dim; its rows have the given dtype, or the narrowest."""
     return State(
         ar,
-        np.zeros((dim, dim), dtype),
+        np.zeros((dim, dim), narrowest(ar) if dtype is None else dtype),
         np.arange(dim, dtype=np.int64),
         np.zeros(dim, np.int64),
         np.zeros(dim, np.int64),
@@ -95,9 +105,7 @@ def rref(ar: Any, M: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return state.rows[state.order[by_column]], pivots[by_column]
 
 
-def reduce(
-    ar: Any, X: NDArray[Any], R: NDArray[Any], pivots: NDArray[np.int64]
-) -> NDArray[Any]:
+def reduce(ar: Any, X: NDArray[Any], R: NDArray[Any], pivots: NDArray[np.int64]) -> NDArray[Any]:
     """Return X minus the combinations of R (reduced echelon) that clear its pivot columns."""
     out = np.empty_like(X, order="C")
     _reduce(ar, np.ascontiguousarray(X), np.ascontiguousarray(R), pivots, out)
@@ -144,6 +152,16 @@ def _first_nonzero(w):
 
 
 @jit
+def _add(ar, w, row, a, credit):
+    """Add a · row (a ≠ 0) to the working row; return what is left of its budget."""
+    if credit == 0:
+        settle(ar, w)
+        credit = ar.budget
+    axpy(ar, w, row, a)
+    return credit - 1
+
+
+@jit
 def _reduce_through(state, w, stop):
     """Clear the working row in the pivots of the first ``stop`` rows of the chain; settle it."""
     ar, rows, order, pivot = state.ar, state.rows, state.order, state.pivot
@@ -151,11 +169,7 @@ def _reduce_through(state, w, stop):
     for i in range(stop):
         a = value(ar, w[pivot[i]])
         if a != 0:
-            if credit == 0:
-                settle(ar, w)
-                credit = ar.budget
-            axpy(ar, w, rows[order[i]], negate(ar, a))
-            credit -= 1
+            credit = _add(ar, w, rows[order[i]], negate(ar, a), credit)
     settle(ar, w)
 
 
@@ -200,11 +214,7 @@ def _span(state, M):
         for j in range(i + 1, state.size[0]):
             a = row[pivot[j]]
             if a != 0:
-                if credit == 0:
-                    settle(ar, w)
-                    credit = ar.budget
-                axpy(ar, w, rows[order[j]], negate(ar, a))
-                credit -= 1
+                credit = _add(ar, w, rows[order[j]], negate(ar, a), credit)
         settle(ar, w)
         lower(ar, row, w, _ONE)
 
@@ -218,11 +228,7 @@ def _reduce(ar, X, R, pivots, out):
         for j in range(R.shape[0]):
             a = X[i, pivots[j]]
             if a != 0:
-                if credit == 0:
-                    settle(ar, w)
-                    credit = ar.budget
-                axpy(ar, w, R[j], negate(ar, a))
-                credit -= 1
+                credit = _add(ar, w, R[j], negate(ar, a), credit)
         settle(ar, w)
         lower(ar, out[i], w, _ONE)
 
@@ -235,11 +241,7 @@ def _dot(ar, X, Wt, out):
         credit = ar.budget
         for j in range(X.shape[1]):
             if X[i, j] != 0:
-                if credit == 0:
-                    settle(ar, w)
-                    credit = ar.budget
-                axpy(ar, w, Wt[j], X[i, j])
-                credit -= 1
+                credit = _add(ar, w, Wt[j], X[i, j], credit)
         settle(ar, w)
         lower(ar, out[i], w, _ONE)
 
@@ -316,11 +318,7 @@ def _insert(state, X, weights):
                     top = min(top + 1, depth - 1)
                     hits[top] = i
                     kept[top] = w
-                if credit == 0:
-                    settle(ar, w)
-                    credit = ar.budget
-                axpy(ar, w, rows[order[i]], negate(ar, a))
-                credit -= 1
+                credit = _add(ar, w, rows[order[i]], negate(ar, a), credit)
         settle(ar, w)
         column = _first_nonzero(w)
         if column >= 0:
@@ -364,11 +362,7 @@ def _merge(state, Y, cy, Z, cz):
         for i in range(state.size[0]):
             a = value(ar, w[pivot[i]])
             if a != 0:
-                if credit == 0:
-                    settle(ar, w)
-                    credit = ar.budget
-                axpy(ar, w, rows[order[i]], negate(ar, a))
-                credit -= 1
+                credit = _add(ar, w, rows[order[i]], negate(ar, a), credit)
                 C[y, i] = a
         settle(ar, w)
         column = _first_nonzero(w)
@@ -384,11 +378,9 @@ def _merge(state, Y, cy, Z, cz):
                 if claimer[last] < 0:
                     break
                 other = C[claimer[last]]
-                if credit == 0:
-                    settle(ar, w)
-                    credit = ar.budget
-                axpy(ar, w, other, negate(ar, times(ar, a, inverse(ar, other[last]))))
-                credit -= 1
+                credit = _add(
+                    ar, w, other, negate(ar, times(ar, a, inverse(ar, other[last]))), credit
+                )
             last -= 1
         settle(ar, w)
         lower(ar, C[y], w, _ONE)
@@ -403,10 +395,6 @@ def _merge(state, Y, cy, Z, cz):
             for j in range(i + 1):
                 a = C[claimer[i], j]
                 if a != 0:
-                    if credit == 0:
-                        settle(ar, w)
-                        credit = ar.budget
-                    axpy(ar, w, rows[order[j]], a)
-                    credit -= 1
+                    credit = _add(ar, w, rows[order[j]], a, credit)
             settle(ar, w)
             lower(ar, Z[i], w, _ONE)

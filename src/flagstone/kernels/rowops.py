@@ -18,12 +18,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
 from flagstone.kernels import prime, table
 
 _HOMES = {prime.Prime: prime, table.Table: table}
+
+
+def narrowest(ar: Any) -> np.dtype[Any]:
+    """Return the narrowest dtype for the field's elements (not for compiled code)."""
+    return _HOMES[type(ar)].dtype(ar)
 
 
 def lift(ar: Any, w: Any, row: Any) -> None:
