@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from flagstone.distributions._laws import (
     Array,
     Distribution,
+    Finite,
     RandomLike,
     Weighted,
     as_random_state,
@@ -178,7 +180,7 @@ class LabelledParity(Distribution):
         constants = np.asarray(self.field.mul(last, np.full(len(last), self.intercept, last.dtype)))
         return _solutions(equations, constants, self.features.dim, self.field)
 
-    def error(self, coef: npt.ArrayLike | None = None, intercept: Any = 0) -> float:
+    def error(self, coef: Any = None, intercept: Any = 0) -> float:
         """Probability that ``<coef, x> + intercept`` differs from the label: exact.
 
         ``coef`` may also be a rule with attributes ``coef`` and ``intercept``; ``None`` asks for
@@ -194,8 +196,14 @@ class LabelledParity(Distribution):
         # The rule agrees where <planted - coef, x> + (planted intercept - intercept) = 0.
         equation = np.asarray(self.field.sub(self.coef, other))[None, :]
         offset = np.asarray(self.field.sub(planted, constant))
-        agree = _solutions(equation, offset, self.features.dim, self.field)
-        return 1.0 - self._label_law(self.features.probability(agree), 1.0)
+        if isinstance(self.features, Finite):  # evaluating the support beats solving equations
+            values = self.field.dot(self.field.rows(self.features.support), equation)[:, 0]
+            zero = np.asarray(self.field.add(values, np.full(len(values), offset[0]))) == 0
+            agreeing = math.fsum(self.features.probabilities[zero])
+        else:
+            agree = _solutions(equation, offset, self.features.dim, self.field)
+            agreeing = self.features.probability(agree)
+        return 1.0 - self._label_law(agreeing, 1.0)
 
     def canonical(self) -> dict[str, Any]:
         return {

@@ -89,7 +89,7 @@ class Distribution(ABC):
         """Probability that a row falls outside ``space``."""
         return 1.0 - self.probability(space)
 
-    def _check_size(self, m: int) -> int:
+    def _check_size(self, m: Any) -> int:
         if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
             raise InputError(f"the number of rows must be a non-negative integer, got {m!r}")
         return int(m)

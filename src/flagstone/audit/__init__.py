@@ -1,0 +1,57 @@
+"""How often do two fresh samples with the same coins give the same answer?
+
+Replicability is an empirical claim as much as a theorem. An audit measures it for *any* estimator
+with ``fit``: ours, scikit-learn's, yours.
+
+- :class:`Task`: an estimator, a source of samples, a notion of "same"; it has a strong id.
+- :func:`collect`: runs pairs until a stop rule is met; parallel, resumable, deterministic.
+- :class:`AuditStats`: frozen counts that add up, with exact intervals and verdicts.
+- :func:`report`: the result in words. :func:`audit_table`, :func:`audit_sampler`: all in one call.
+- :func:`tradeoff`: coverage or accuracy against replicability, to choose ``t_max`` on pilot data.
+
+For our rules the threshold is integrated out exactly (``integrate=True``,
+:mod:`flagstone.audit.integrate`), which needs far fewer pairs.
+"""
+
+from flagstone.audit.collect import collect
+from flagstone.audit.integrate import Staircase, average, disagreement
+from flagstone.audit.intervals import anytime_interval, clopper_pearson
+from flagstone.audit.pairs import Outcome, run_pair
+from flagstone.audit.report import AuditReport, report
+from flagstone.audit.same import Same, TaskError
+from flagstone.audit.simple import ESTIMATORS, audit_sampler, audit_table
+from flagstone.audit.sources import FromFunction, FromLaw, FromTable, Sample, Source
+from flagstone.audit.stats import AuditStats, Verdict
+from flagstone.audit.store import read_outcomes
+from flagstone.audit.task import Task
+from flagstone.audit.tradeoff import TradeoffCurve, TradeoffPoint, tradeoff
+
+__all__ = [
+    "ESTIMATORS",
+    "AuditReport",
+    "AuditStats",
+    "FromFunction",
+    "FromLaw",
+    "FromTable",
+    "Outcome",
+    "Same",
+    "Sample",
+    "Source",
+    "Staircase",
+    "Task",
+    "TaskError",
+    "TradeoffCurve",
+    "TradeoffPoint",
+    "Verdict",
+    "anytime_interval",
+    "audit_sampler",
+    "audit_table",
+    "average",
+    "clopper_pearson",
+    "collect",
+    "disagreement",
+    "read_outcomes",
+    "report",
+    "run_pair",
+    "tradeoff",
+]

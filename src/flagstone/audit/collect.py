@@ -1,0 +1,151 @@
+"""Collect pairs until a stop rule says enough."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from flagstone.audit.intervals import check_confidence
+from flagstone.audit.pairs import Outcome, run_pair
+from flagstone.audit.progress import track
+from flagstone.audit.stats import AuditStats
+from flagstone.audit.store import Store
+from flagstone.audit.task import Task
+from flagstone.errors import InputError
+
+__all__ = ["collect"]
+
+#: Pairs computed between two looks at the stop rules; surplus pairs are thrown away.
+_BATCH = 32
+
+
+def collect(
+    *,
+    tasks: Task | Sequence[Task],
+    max_pairs: int = 1000,
+    max_disagreements: int | None = None,
+    max_width: float | None = None,
+    confidence: float = 0.95,
+    file: str | os.PathLike[str] | None = None,
+    add: bool = False,
+    n_jobs: int = 1,
+    on_error: str = "count",
+    progress: bool | None = None,
+) -> list[AuditStats]:
+    """Run pairs of each task until the first stop rule is met.
+
+    Parameters
+    ----------
+    tasks : Task or sequence of Task
+    max_pairs : int
+        Stop after this many pairs (those in ``file`` included).
+    max_disagreements : int, optional
+        Stop once this many pairs disagreed.
+    max_width : float, optional
+        Stop once the anytime interval of the disagreement rate is at most this wide.
+    confidence : float
+        Of that interval.
+    file : path, optional
+        Append-only result file. Pairs it already holds are not computed again, so an interrupted
+        collection continues where it stopped.
+    add : bool
+        Allow tasks that an existing file does not know yet.
+    n_jobs : int
+        Processes. The result does not depend on it: every random stream is a function of the task
+        and the number of the pair, and stop rules are applied pair by pair, in order.
+    on_error : {"count", "raise"}
+        What to do with an exception from an estimator.
+    progress : bool, optional
+        Show a bar; by default on a terminal.
+
+    Returns
+    -------
+    list of AuditStats
+        In the order of the tasks.
+
+    Guarantees
+    ----------
+    The same task gives the same counts, whatever ``n_jobs``, interruptions and resumptions. The
+    anytime interval and every verdict stay valid under all stop rules, and when a collection is
+    continued because of what it showed. Clopper–Pearson intervals do not: use them only if
+    ``max_pairs`` was fixed beforehand and was the rule that stopped.
+
+    Examples
+    --------
+    >>> from flagstone import LinearSpan
+    >>> from flagstone.audit import Task, collect
+    >>> from flagstone.distributions import uniform
+    >>> task = Task(LinearSpan(t_max=3), uniform(4), m=100)
+    >>> [stats] = collect(tasks=task, max_pairs=20)
+    >>> stats.pairs, stats.agreements  # uniform rows always span everything
+    (20, 20)
+    """
+    wanted = [tasks] if isinstance(tasks, Task) else list(tasks)
+    _check(wanted, max_pairs, max_disagreements, max_width, n_jobs, on_error)
+    check_confidence(confidence)
+    store = Store(file, wanted, add)
+    results = []
+    for task in wanted:
+        stats = AuditStats(task.strong_id)
+
+        def enough(stats: AuditStats) -> bool:
+            if stats.pairs >= max_pairs:
+                return True
+            if max_disagreements is not None and stats.disagreements >= max_disagreements:
+                return True
+            if max_width is None or stats.answered == 0:
+                return False
+            low, high = stats.interval(confidence)
+            return high - low <= max_width
+
+        known = store.done(task)
+        while stats.pairs in known and not enough(stats):
+            stats = known[stats.pairs].after(stats)
+        with track(max_pairs, task.name, progress) as advance:
+            advance(stats.pairs)
+            while not enough(stats):
+                first = stats.pairs
+                batch = range(first, min(first + _BATCH, max_pairs))
+                kept = []
+                for outcome in _run(task, batch, on_error, n_jobs):
+                    if enough(stats):
+                        break
+                    kept.append(outcome)
+                    stats = outcome.after(stats)
+                store.record(task, first, kept)
+                advance(len(kept))
+        results.append(stats)
+    return results
+
+
+def _run(task: Task, batch: range, on_error: str, n_jobs: int) -> list[Outcome]:
+    if n_jobs == 1:
+        return [run_pair(task, pair, on_error) for pair in batch]
+    from joblib import Parallel, delayed
+
+    return list(Parallel(n_jobs=n_jobs)(delayed(run_pair)(task, pair, on_error) for pair in batch))
+
+
+def _check(
+    tasks: list[Task],
+    max_pairs: int,
+    max_disagreements: int | None,
+    max_width: float | None,
+    n_jobs: int,
+    on_error: str,
+) -> None:
+    if not tasks or not all(isinstance(task, Task) for task in tasks):
+        raise InputError("tasks must be a Task or a non-empty sequence of them")
+    ids = [task.strong_id for task in tasks]
+    if len(set(ids)) < len(ids):
+        raise InputError("two of the tasks are the same (same strong_id); give each once")
+    if max_pairs < 1:
+        raise InputError(f"max_pairs must be at least 1, got {max_pairs}")
+    if max_disagreements is not None and max_disagreements < 1:
+        raise InputError(f"max_disagreements must be at least 1, got {max_disagreements}")
+    if max_width is not None and not 0 < max_width <= 1:
+        raise InputError(f"max_width must lie in (0, 1], got {max_width}")
+    if n_jobs == 0:
+        raise InputError("n_jobs must not be 0 (1 is serial, -1 all processors)")
+    if on_error not in {"count", "raise"}:
+        raise InputError(f"on_error must be 'count' or 'raise', got {on_error!r}")

@@ -1,0 +1,113 @@
+"""What an audit says, in words and as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flagstone.audit.stats import AuditStats, Verdict
+from flagstone.audit.task import Task
+
+__all__ = ["AuditReport", "report"]
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """An audit for people (``str``) and for programs (:meth:`to_dict`)."""
+
+    stats: AuditStats
+    confidence: float
+    task: str | None = None
+    indicative: bool = False
+    verdict: Verdict | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        low, high = self.stats.interval(self.confidence)
+        exact = self.stats.interval(self.confidence, anytime=False)
+        return {
+            "task": self.task,
+            **self.stats.to_dict(),
+            "replicability": 1.0 - self.stats.disagreement_rate if self.stats.answered else None,
+            "confidence": self.confidence,
+            "interval_anytime": [low, high],
+            "interval_clopper_pearson": list(exact),
+            "indicative": self.indicative,
+            "gain": self.stats.gain if self.stats.is_integrated else None,
+            "verdict": None
+            if self.verdict is None
+            else {
+                "decision": self.verdict.decision,
+                "claim": self.verdict.claim,
+                "evidence": self.verdict.evidence,
+            },
+        }
+
+    def __str__(self) -> str:
+        s = self.stats
+        lines = [f"audit of {self.task}" if self.task else "audit"]
+        lines.append(
+            f"  {s.pairs} pairs: {s.agreements} agree ({s.both_bottom} of them both ⊥), "
+            f"{s.disagreements} differ ({s.one_bottom} of them one ⊥), {s.errors} with an error"
+        )
+        for kind, count in s.error_types:
+            lines.append(f"    {count} × {kind}")
+        if not s.answered:
+            lines.append("  no pair was answered: nothing can be said about replicability")
+            return "\n".join(lines)
+        lines.append(
+            f"  replicability {s.replicability:.4f} (disagreement {s.disagreement_rate:.4f})"
+        )
+        low, high = s.interval(self.confidence)
+        lines.append(
+            f"  disagreement in [{low:.4f}, {high:.4f}] at confidence {self.confidence:g}, "
+            "under any stop rule"
+        )
+        low, high = s.interval(self.confidence, anytime=False)
+        lines.append(
+            f"  disagreement in [{low:.4f}, {high:.4f}] (Clopper–Pearson: only if the number of "
+            "pairs was fixed beforehand)"
+        )
+        if s.is_integrated:
+            lines.append(
+                f"  threshold integrated out exactly: each pair is worth {s.gain:.1f} plain ones"
+            )
+        if self.indicative:
+            lines.append(
+                "  INDICATIVE ONLY: halves of one table are not fresh samples; this describes "
+                "random halves of this table"
+            )
+        if s.errors:
+            lines.append("  rates are over the pairs without an error")
+        if self.verdict is not None:
+            lines.append(f"  verdict: {self.verdict}")
+        return "\n".join(lines)
+
+
+def report(
+    stats: AuditStats,
+    *,
+    task: Task | None = None,
+    claim: float | None = None,
+    confidence: float = 0.95,
+) -> AuditReport:
+    """Put counts into words; with a ``claim`` also a verdict about it.
+
+    Examples
+    --------
+    >>> from flagstone.audit import AuditStats, report
+    >>> print(report(AuditStats("…", pairs=200, agreements=120), claim=0.05))
+    audit
+      200 pairs: 120 agree (0 of them both ⊥), 80 differ (0 of them one ⊥), 0 with an error
+      replicability 0.6000 (disagreement 0.4000)
+      disagreement in [0.2908, 0.5164] at confidence 0.95, under any stop rule
+      disagreement in [0.3315, 0.4715] (Clopper–Pearson: only if the number of pairs was ...
+      verdict: the claimed rho = 0.05 is REJECTED at confidence 0.95 (rate in ...
+    """
+    return AuditReport(
+        stats,
+        confidence,
+        None if task is None else f"{task.name} on {task.source!r}",
+        False if task is None else task.source.indicative,
+        None if claim is None else stats.verdict(claim, confidence),
+    )

@@ -1,0 +1,252 @@
+"""Coverage or accuracy against replicability, over t_max: choose the window on pilot data.
+
+From one pair of flags the disagreement and the coverage are known for *every* threshold, so the
+whole curve costs no more than a single point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flagstone.answers import ParityRule
+from flagstone.audit.integrate import Staircase, average, disagreement
+from flagstone.audit.sources import FromLaw, Sample, Source
+from flagstone.audit.task import as_source
+from flagstone.distributions import LabelledParity
+from flagstone.errors import InputError
+from flagstone.fields import FieldLike, as_field
+from flagstone.flag import Flag
+from flagstone.plots.style import SERIES, Display
+from flagstone.subspace import Subspace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["TradeoffCurve", "TradeoffPoint", "tradeoff"]
+
+
+@dataclass(frozen=True)
+class TradeoffPoint:
+    """One window: what it keeps, and how often two samples agree.
+
+    ``kept`` is the coverage (share of rows in the answer) or, for labelled rows, the accuracy.
+    """
+
+    rule: str
+    t_min: int
+    t_max: float
+    kept: float
+    kept_sem: float
+    replicability: float
+    replicability_sem: float
+    pairs: int
+
+
+@dataclass
+class TradeoffCurve(Display):
+    """The curve, as numbers (``points``) and as a drawing (:meth:`plot`).
+
+    ``indicative`` is True for halves of one table, whose pairs are not fresh samples.
+    """
+
+    points: tuple[TradeoffPoint, ...]
+    quantity: str
+    m: int
+    indicative: bool = False
+
+    def best(self, replicability: float, rule: str = "index") -> TradeoffPoint | None:
+        """Return the point that keeps most among those with the wanted replicability."""
+        fit = [p for p in self.points if p.rule == rule and p.replicability >= replicability]
+        return max(fit, key=lambda p: p.kept, default=None)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the points as plain data."""
+        return [vars(p) | {"quantity": self.quantity, "m": self.m} for p in self.points]
+
+    def __str__(self) -> str:
+        lines = [f"rule   t_max        {self.quantity:<10} replicability"]
+        lines += [
+            f"{p.rule:<6} {p.t_max:<12.6g} {p.kept:<10.4f} {p.replicability:.4f}"
+            for p in self.points
+        ]
+        return "\n".join(lines)
+
+    def _draw(self, axes: list[Axes]) -> None:
+        axis = axes[0]
+        for rule in dict.fromkeys(p.rule for p in self.points):
+            points = [p for p in self.points if p.rule == rule]
+            kind = SERIES[rule]
+            x = [100 * p.replicability for p in points]
+            y = [100 * p.kept for p in points]
+            axis.errorbar(
+                x,
+                y,
+                xerr=[200 * p.replicability_sem for p in points],
+                yerr=[200 * p.kept_sem for p in points],
+                fmt=kind.dashes,
+                marker=kind.marker,
+                color=kind.color,
+                elinewidth=0.6,
+                label=kind.label,
+            )
+            for i in (0, len(points) - 1):
+                axis.annotate(
+                    f"T={points[i].t_max:.3g}",
+                    (x[i], y[i]),
+                    textcoords="offset points",
+                    xytext=(3, 4),
+                    fontsize=6,
+                    color=kind.color,
+                )
+        axis.set_xlabel(r"replicability (%), $\pm 2$ SEM")
+        axis.set_ylabel(f"{self.quantity} (%)")
+        axis.set_title(f"$m={self.m}$ rows per sample", loc="left", fontsize=7)
+        axis.legend(loc="lower left")
+
+
+def tradeoff(
+    source: Any,
+    *,
+    m: int | None = None,
+    t_max: Sequence[float] | None = None,
+    t_min: int = 0,
+    rules: Sequence[str] = ("index", "heavy"),
+    field: FieldLike = 2,
+    pairs: int = 50,
+    seed: int = 0,
+) -> TradeoffCurve:
+    """Measure coverage (or accuracy) and replicability over t_max, for both rules.
+
+    Parameters
+    ----------
+    source : Distribution, callable, (X, y) or X
+        As for :class:`~flagstone.audit.Task`. With labels the rows are (x, y) and the curve is
+        about the accuracy of the lexicographically smallest linear rule (⊥ and wrong predictions
+        count as errors). A distribution gives exact values; a sampler or a table is measured on
+        the other sample of the pair.
+    m : int
+        Rows per sample, for distributions and samplers.
+    t_max : sequence of numbers, optional
+        Lengths of the window; by default twelve from 1 to m/2, evenly on a logarithmic scale.
+    t_min : int
+        Start of the window.
+    pairs, seed : int
+
+    Guarantees
+    ----------
+    The threshold is integrated out exactly for each pair. Choose ``t_max`` on *pilot* data and
+    fix it before the samples it is used on: a window chosen on the data itself voids every
+    promise.
+
+    Examples
+    --------
+    A longer window replicates more often, and keeps less:
+
+    >>> from flagstone.audit import tradeoff
+    >>> from flagstone.distributions import geometric
+    >>> curve = tradeoff(geometric(10), m=1000, t_max=[4, 64], rules=["index"], pairs=20)
+    >>> short, long = curve.points
+    >>> short.kept > long.kept and short.replicability < long.replicability
+    True
+    """
+    where = as_source(source, m)
+    if pairs < 2:
+        raise InputError(f"pairs must be at least 2, got {pairs}")
+    rng = np.random.RandomState(seed)
+    rounds = []
+    for _ in range(pairs):
+        samples = where.pair(rng, rng)
+        flags = [_flag(sample, field) for sample in samples]
+        rounds.append((flags, [_value(where, samples[1 - i], field) for i in range(2)]))
+    size = int(rounds[0][0][0].n_rows)
+    lengths = _lengths(t_max, size)
+    points = [_point(rule, t_min, length, rounds) for rule in rules for length in lengths]
+    labelled = rounds[0][1][0].labelled
+    return TradeoffCurve(
+        tuple(points), "accuracy" if labelled else "coverage", size, where.indicative
+    )
+
+
+def _lengths(t_max: Sequence[float] | None, size: int) -> list[float]:
+    if t_max is None:
+        grid = np.geomspace(1, max(2, size // 2), 12)
+        return [float(t) for t in np.unique(np.round(grid))]
+    lengths = sorted({float(t) for t in t_max})
+    if not lengths or lengths[0] < 1:
+        raise InputError(f"t_max must hold numbers of at least 1, got {list(t_max)}")
+    return lengths
+
+
+def _flag(sample: Sample, field: FieldLike) -> Flag:
+    F = as_field(field)
+    rows = _joined(sample)
+    return Flag(rows.shape[1], F).update(rows, sample.weights)
+
+
+def _joined(sample: Sample) -> Any:
+    X = np.asarray(sample.X)
+    return X if sample.y is None else np.concatenate([X, np.asarray(sample.y)[:, None]], axis=1)
+
+
+@dataclass
+class _Value:
+    """What a subspace is worth: exact for a law, measured on the other sample otherwise."""
+
+    labelled: bool
+    law: Any
+    rows: Any
+
+    def __call__(self, V: Subspace) -> float:
+        if not self.labelled:
+            if self.law is not None:
+                return float(self.law.probability(V))
+            return float(np.mean(V.contains(self.rows)))
+        rule = ParityRule.from_subspace(V, choice="lexmin")
+        if rule.is_bottom:
+            return 0.0
+        if self.law is not None:
+            return 1.0 - float(self.law.error(rule))
+        return float(np.mean(rule.check(self.rows[:, :-1], self.rows[:, -1])))
+
+
+def _value(where: Source, other: Sample, field: FieldLike) -> _Value:
+    if isinstance(where, FromLaw):
+        law = where.law
+        if law.field != as_field(field):
+            raise InputError(
+                f"the distribution is over {law.field.name}, but field={field!r} was given"
+            )
+        return _Value(isinstance(law, LabelledParity), law, None)
+    return _Value(other.y is not None, None, _joined(other))
+
+
+def _point(rule: str, t_min: int, length: float, rounds: list[Any]) -> TradeoffPoint:
+    same, kept = [], []
+    stop = t_min + (math.floor(length) if rule == "index" else length)
+    for flags, values in rounds:
+        stairs = [Staircase(flag, rule) for flag in flags]
+        same.append(
+            1.0 - disagreement(stairs[0], stairs[1], t_min, stop, answer=_answer(values[0]))
+        )
+        kept += [average(s, t_min, stop, value) for s, value in zip(stairs, values, strict=True)]
+    return TradeoffPoint(
+        rule,
+        t_min,
+        stop - t_min,
+        float(np.mean(kept)),
+        float(np.std(kept, ddof=1) / math.sqrt(len(kept))),
+        float(np.mean(same)),
+        float(np.std(same, ddof=1) / math.sqrt(len(same))),
+        len(same),
+    )
+
+
+def _answer(value: _Value) -> Any:
+    if not value.labelled:
+        return None
+    return lambda U: ParityRule.from_subspace(U, choice="lexmin").fingerprint()
