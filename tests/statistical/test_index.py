@@ -1,0 +1,68 @@
+"""S18: the index rule at its proven threshold and size, and 100 times below."""
+
+import pytest
+
+from flagstone.guarantees import index_rho, index_rows, index_threshold
+from tests.statistical.promises import check_both_promises
+from tests.statistical.tools import (
+    HARD,
+    disagreements,
+    hard_laws,
+    holds,
+    staircase,
+    violated,
+    window_of,
+)
+
+RHO = EPS = 0.1
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_both_promises_at_the_proven_size(name):
+    m = index_rows(6, RHO, EPS)
+    law = hard_laws(6, m, window_of("index", index_threshold(6, RHO)))[name]
+    check_both_promises(law, "index", m, rho=RHO, eps=EPS, count=50, seed=6)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("dim", [6, 10])
+def test_both_promises_at_the_proven_size_over_many_pairs(dim, name):
+    m = index_rows(dim, RHO, EPS)
+    law = hard_laws(dim, m, window_of("index", index_threshold(dim, RHO)))[name]
+    check_both_promises(law, "index", m, rho=RHO, eps=EPS, count=300, seed=dim)
+
+
+@pytest.mark.parametrize("dim", [2, 6, 10])
+def test_threshold(dim):
+    """At T the bound holds on a distribution made hard for T; at T/100 it is broken."""
+    T = index_threshold(dim, RHO)
+    for length, verdict in ((T, holds), (max(1, T // 100), violated)):
+        m = 10 * dim * length
+        values = disagreements(
+            window_of("index", length), staircase(dim, length, m), m, count=120, seed=1
+        )
+        assert verdict(values, RHO), (length, sum(values) / len(values))
+
+
+@pytest.mark.parametrize("n_rows", [2000, 50_000])
+def test_bound_for_few_rows(n_rows):
+    """N ≤ m: a shorter window serves when there are fewer rows than the window can hold."""
+    T = index_threshold(10, RHO, n_rows=n_rows)
+    assert T < index_threshold(10, RHO)
+    for length, verdict in ((T, holds), (T // 100, violated)):
+        law = staircase(10, min(length, 1.5 * n_rows / 10), n_rows)
+        values = disagreements(window_of("index", length), law, n_rows, count=120, seed=2)
+        assert verdict(values, RHO)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("dim", [2, 4, 7, 12, 20])
+def test_bound_is_never_exceeded_over_windows(dim):
+    for i, T in enumerate((10, 100, 1000, 10_000, 100_000)):
+        m = 10 * dim * T
+        for name, law in hard_laws(dim, m, window_of("index", T)).items():
+            if dim > 12 and name == "rare direction":
+                continue  # its support would be listed in full
+            values = disagreements(window_of("index", T), law, m, count=30, seed=100 + i)
+            assert holds(values, min(1.0, index_rho(dim, T))), name
