@@ -1,0 +1,27 @@
+"""Estimators: the answers in scikit-learn's clothes.
+
+Nothing here does mathematics of its own: rows are validated, counted in a summary, and the
+answers of the core are offered under scikit-learn's names.
+"""
+
+from flagstone.estimators._measure import Measurement
+from flagstone.estimators.affine import AffineSpan
+from flagstone.estimators.elimination import EliminationClassifier
+from flagstone.estimators.encoder import FieldEncoder
+from flagstone.estimators.equations import LinearEquations
+from flagstone.estimators.parity import ParityClassifier
+from flagstone.estimators.private import PrivateParityClassifier
+from flagstone.estimators.span import LinearSpan
+from flagstone.estimators.subspaces import SubspaceClassifier
+
+__all__ = [
+    "AffineSpan",
+    "EliminationClassifier",
+    "FieldEncoder",
+    "LinearEquations",
+    "LinearSpan",
+    "Measurement",
+    "ParityClassifier",
+    "PrivateParityClassifier",
+    "SubspaceClassifier",
+]

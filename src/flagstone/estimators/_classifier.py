@@ -1,0 +1,158 @@
+"""What classifiers share: labels in and out, and what to do when the answer is ⊥."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from flagstone.errors import BottomError, InputError
+from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators._labels import LabelCoder, distinct, label_vector
+from flagstone.estimators._measure import Measurement
+from flagstone.fields import Array, Field, as_field
+
+
+def is_binary(field: Any) -> bool:
+    """Say whether a ``field`` parameter means GF(2), without complaining about a bad one."""
+    try:
+        return as_field(field).order == 2
+    except ValueError:
+        return False
+
+
+class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
+    """Labels become elements of a field; the span is taken over labelled rows."""
+
+    _coder: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on labelled rows.
+
+        Parameters
+        ----------
+        X : array-like, frame, CSR matrix or BitRows of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of whole numbers, shape (n_samples,), optional
+            How often each row counts: weights are repeated rows.
+
+        Returns
+        -------
+        self
+        """
+        self._begin()
+        self._take(X, y, None, sample_weight)
+        self._finish()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add labelled rows; all of them are added or none.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`.
+        classes : array-like, optional
+            All labels that can occur, at the first call. May be left out when the labels are
+            elements of the field.
+
+        Returns
+        -------
+        self
+        """
+        if not self._is_begun:
+            self._begin()
+        self._take(X, y, classes, sample_weight)
+        return self
+
+    def _take(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        rows = self._rows(X, reset=not self._is_begun)
+        labels = label_vector(y, len(rows), type(self).__name__)
+        coder = self._next_coder(distinct(labels), classes)
+        elements = coder.encode(labels)
+        weights = self._absorb(rows, elements, sample_weight)
+        self._label_counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
+        self._coder = coder
+
+    def _next_coder(self, found: Array, classes: Any) -> Any:
+        given = None if classes is None else np.unique(np.asarray(classes))
+        if not self._is_begun:
+            known = found if given is None else given
+            return self._first_coder(known, closed=given is not None).including(found)
+        if given is not None and not np.array_equal(given, self._coder.classes):
+            raise InputError(
+                f"classes={given.tolist()!r} is not the same as on last call to partial_fit, was: "
+                f"{self._coder.classes.tolist()!r}"
+            )
+        return self._coder.including(found)
+
+    def _first_coder(self, classes: Array, *, closed: bool) -> Any:
+        return LabelCoder.of(classes, self._field, closed=closed)
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        if not self._is_begun:
+            raise AttributeError(f"{type(self).__name__} is not fitted: it has no classes_")
+        classes: Array = self._coder.classes
+        return classes
+
+    def _majority(self) -> Any:
+        """The most frequent label; the smallest of several."""
+        counts = self._label_counts
+        best = max(counts.values())
+        element = min(e for e, n in counts.items() if n == best)
+        labels, _ = self._coder.decode(np.array([element], dtype=self._field.dtype))
+        return labels[0]
+
+    def measure(self, X: Any, y: Any, sample_weight: Any = None) -> Measurement:
+        """Count on labelled rows how many lie outside the kept span, and how many are wrong.
+
+        Returns
+        -------
+        Measurement
+            ``n_rows``, ``n_uncovered`` and ``n_wrong`` (None when the answer is ⊥).
+        """
+        self._settle()
+        rows = self._rows(X)
+        labels = label_vector(y, len(rows), type(self).__name__)
+        elements = self._coder.encode(labels)
+        return self._measure(rows, elements, self._wrong(rows, elements), sample_weight)
+
+    def _wrong(self, rows: Any, elements: Array) -> Array | None:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # A linear function over a finite field is no model for clouds of points.
+        tags.classifier_tags.poor_score = True
+        tags.classifier_tags.multi_class = not is_binary(self.field)
+        return tags
+
+
+def check_on_bottom(on_bottom: str) -> None:
+    """Refuse an unknown way to handle ⊥."""
+    if on_bottom not in ("raise", "majority"):
+        raise InputError(f"on_bottom must be 'raise' or 'majority', got {on_bottom!r}")
+
+
+def no_label(element: Any, row: int, field: Field) -> BottomError:
+    """Return the error for a prediction that no label stands for."""
+    return BottomError(
+        f"the rule takes the value {field.format(element)} in {field} on row {row}, for which "
+        "there is no label; use on_bottom='majority' to predict the most frequent label there"
+    )
+
+
+def add_counts(counts: dict[Any, int], elements: Array, weights: Array | None) -> dict[Any, int]:
+    """Return label counts with more labels, repeated rows counted by their weights."""
+    if elements.dtype == np.uint8:
+        sums = np.bincount(elements, weights=weights)
+        new = {e: int(sums[e]) for e in np.flatnonzero(sums).tolist()}
+    else:
+        values, place = np.unique(elements, return_inverse=True)
+        totals = np.zeros(len(values), dtype=np.int64)
+        np.add.at(totals, place, 1 if weights is None else weights)
+        new = {e: n for e, n in zip(values.tolist(), totals.tolist(), strict=True) if n}
+    return {e: counts.get(e, 0) + new.get(e, 0) for e in counts.keys() | new.keys()}

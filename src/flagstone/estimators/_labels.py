@@ -1,0 +1,227 @@
+"""Labels as field elements, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from flagstone.errors import InputError
+from flagstone.fields import Array, Field
+
+_SHOWN = 5
+
+
+def label_vector(y: Any, n_rows: int, owner: str) -> Array:
+    """Return y as a vector of as many labels as there are rows."""
+    if y is None:
+        raise InputError(f"{owner} requires y to be passed, but the target y is None")
+    labels: Array = column_or_1d(y, warn=True)
+    if labels.dtype == object:
+        labels = _plain(labels)
+    if len(labels) != n_rows:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} row(s), "
+            f"y has {len(labels)} label(s)"
+        )
+    return labels
+
+
+def distinct(labels: Array) -> Array:
+    """Return the sorted distinct labels, without sorting where two numbers tell all."""
+    if labels.dtype.kind in "bui" and len(labels):
+        low, high = labels.min(), labels.max()
+        if low == high:
+            return np.array([low])
+        if labels.dtype.kind == "b" or int(high) - int(low) == 1:
+            return np.array([low, high])
+    try:
+        return np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(v).__name__ for v in labels.tolist()})
+        raise InputError(f"y mixes labels of types {', '.join(kinds)}; use one type") from None
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCoder:
+    """Which label stands for which field element.
+
+    Whole numbers that are elements of the field stand for themselves, even if only some of
+    them occur: over GF(3) the labels {0, 2} are 0 and 2. True and False are 1 and 0. All other
+    labels, such as {-1, 1} or {"no", "yes"}, are numbered 0, 1, … in sorted order.
+    """
+
+    classes: Array
+    field: Field
+    by_value: bool
+    closed: bool = False
+
+    @classmethod
+    def of(cls, classes: Array, field: Field, *, closed: bool = False) -> LabelCoder:
+        """Return the coder of sorted distinct labels, or say why there is none.
+
+        No further label may come later when the labels are ``closed``.
+        """
+        if field.order is None:
+            return cls(classes, field, True, closed)
+        check_classification_targets(classes)
+        if _are_elements(classes, field.order):
+            return cls(classes, field, True, closed)
+        if len(classes) > field.order:
+            shown = ", ".join(repr(v) for v in classes[:_SHOWN].tolist())
+            binary = "Only binary classification is supported. " if field.order == 2 else ""
+            raise InputError(
+                f"{binary}y has {len(classes)} distinct labels ({shown}"
+                f"{', …' if len(classes) > _SHOWN else ''}), but {field} has {field.order} "
+                f"elements; use a field of order {len(classes)} or more, or merge labels"
+            )
+        return cls(classes, field, False, closed)
+
+    def encode(self, labels: Array) -> Array:
+        """Return the elements of labels, or name the first one that has none."""
+        if self.by_value:
+            return self._elements(labels)
+        place = np.clip(np.searchsorted(self.classes, labels), 0, len(self.classes) - 1)
+        known = self.classes[place] == labels
+        if not np.all(known):
+            self._refuse(labels, np.asarray(known))
+        return place.astype(self.field.dtype)
+
+    def decode(self, elements: Array) -> tuple[Array, Array]:
+        """Return the labels of elements, and which of these have one."""
+        if self.by_value:
+            return self._values(elements), np.ones(len(elements), dtype=bool)
+        place = elements.astype(np.int64)
+        known = place < len(self.classes)
+        return self.classes[np.where(known, place, 0)], known
+
+    def including(self, found: Array) -> LabelCoder:
+        """Return the coder with the labels found in more rows."""
+        if not self.by_value:
+            return self
+        fresh = np.setdiff1d(found, self.classes)
+        if not len(fresh):
+            return self
+        if self.closed:
+            self._refuse(fresh, np.zeros(len(fresh), dtype=bool))
+        self._elements(fresh)
+        return LabelCoder(np.union1d(self.classes, fresh), self.field, True)
+
+    def _elements(self, labels: Array) -> Array:
+        order = self.field.order
+        if order is not None and labels.dtype.kind in "bui" and len(labels):
+            if labels.dtype.kind == "b" or (labels.min() >= 0 and int(labels.max()) < order):
+                return labels.astype(self.field.dtype, copy=False)
+        elif order is not None and labels.dtype.kind in "US":
+            self._refuse(labels, np.zeros(len(labels), dtype=bool))
+        try:
+            return self.field.array(self.field.rows(labels[:, np.newaxis], name="y"))[:, 0]
+        except InputError as error:
+            raise InputError(
+                f"{error}; labels that are no elements of {self.field} must all be named at the "
+                "first call: partial_fit(X, y, classes=[...])"
+            ) from None
+
+    def _values(self, elements: Array) -> Array:
+        kind = self.classes.dtype.kind
+        if self.field.order is None:
+            whole = all(v.denominator == 1 for v in elements)
+            if not whole or kind == "O":
+                return elements
+            return np.array([int(v) for v in elements], dtype=self.classes.dtype)
+        if kind == "b":
+            return elements.astype(bool) if self.field.order == 2 else elements
+        largest = np.iinfo(self.classes.dtype).max if kind in "ui" else np.inf
+        fits = not len(elements) or int(elements.max()) <= largest
+        return elements.astype(self.classes.dtype if fits and kind in "uif" else np.int64)
+
+    def _refuse(self, labels: Array, known: Array) -> None:
+        refuse_label(labels[int(np.argmin(known))])
+
+
+@dataclass(frozen=True, eq=False)
+class SignCoder:
+    """Two labels, of which the larger is positive (1) and the other negative (0).
+
+    A single label is positive when it is a number above zero or True, negative when it is a
+    number up to zero or False; of any other single label nothing says which it is.
+    """
+
+    classes: Array
+    lone_sign: int | None = None
+    closed: bool = False
+
+    @classmethod
+    def of(cls, classes: Array, *, closed: bool = False) -> SignCoder:
+        """Return the coder of one or two labels, or say why there is none."""
+        check_classification_targets(classes)
+        if len(classes) > 2:
+            raise InputError(
+                f"Only binary classification is supported. y has {len(classes)} distinct labels; "
+                "an example lies in the subspace or it does not"
+            )
+        if len(classes) == 2:
+            return cls(classes, None, closed)
+        if classes.dtype.kind not in "buif":
+            raise InputError(
+                f"y has only one class, {classes[0]!r}, and nothing says whether it is the "
+                "positive one; use 0 and 1, or partial_fit(X, y, classes=[negative, positive])"
+            )
+        return cls(classes, int(classes[0] > 0), closed)
+
+    def encode(self, labels: Array) -> Array:
+        """Return 1 for positive labels and 0 for negative ones."""
+        known = np.isin(labels, self.classes)
+        if not known.all():
+            refuse_label(labels[int(np.argmin(known))])
+        if self.lone_sign is not None:
+            return np.full(len(labels), self.lone_sign, dtype=np.uint8)
+        return np.asarray(labels == self.classes[1]).astype(np.uint8)
+
+    def decode(self, positive: Array) -> Array:
+        """Return the labels; with a single class always that one."""
+        place = positive.astype(np.int64)
+        labels: Array = self.classes[place if self.lone_sign is None else 0 * place]
+        return labels
+
+    def including(self, found: Array) -> SignCoder:
+        """Return the coder with the labels found in more rows."""
+        fresh = np.setdiff1d(found, self.classes)
+        if not len(fresh):
+            return self
+        wider = np.union1d(self.classes, fresh)
+        # What was counted as negative or positive so far must stay so.
+        if self.closed or len(wider) > 2 or wider[self.lone_sign or 0] != self.classes[0]:
+            refuse_label(fresh[0])
+        return SignCoder(wider)
+
+
+def refuse_label(label: Any) -> None:
+    """Raise for a label that does not go with those of the first call."""
+    value = label.item() if isinstance(label, np.generic) else label
+    raise InputError(
+        f"y holds {value!r}, a label that does not go with those of the first call; name all "
+        "labels (classes) there: partial_fit(X, y, classes=[...])"
+    )
+
+
+def _are_elements(classes: Array, order: int) -> bool:
+    if classes.dtype.kind == "b":
+        return True
+    if classes.dtype.kind not in "uif":
+        return False
+    return bool((classes == np.floor(classes)).all() and classes[0] >= 0 and classes[-1] < order)
+
+
+def _plain(labels: Array) -> Array:
+    """Return labels that are Python booleans or integers in an object array as numbers."""
+    kinds = {type(v) for v in labels.tolist()}
+    if kinds and (kinds <= {bool, np.bool_} or kinds <= {int}):
+        try:
+            return np.array(labels.tolist())
+        except OverflowError:
+            return labels
+    return labels

@@ -1,0 +1,55 @@
+"""Rows in internal form: append a column, blank rows out, walk in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from flagstone.answers._solve import one, zero
+from flagstone.bitrows import BitRows
+from flagstone.fields import Array, Field, Rows, width
+
+#: Small enough for lifted rows to stay in the cache between being made and being counted.
+CHUNK = 1 << 15
+
+
+def chunks(n_rows: int) -> Iterator[slice]:
+    """Cut n_rows into slices."""
+    for start in range(0, n_rows, CHUNK):
+        yield slice(start, min(start + CHUNK, n_rows))
+
+
+def append_column(field: Field, rows: Rows, column: Array) -> Rows:
+    """Return rows with one more column of elements; packed rows are copied once."""
+    matrix, dim = field.matrix(rows), width(rows)
+    if not isinstance(rows, BitRows):
+        return field.wrap(np.concatenate([matrix, column[:, np.newaxis]], axis=1), dim + 1)
+    word, bit = divmod(dim, 64)
+    bits = column.astype(np.uint64)
+    if word == matrix.shape[1]:
+        words = np.concatenate([matrix, bits[:, np.newaxis]], axis=1)
+    else:
+        words = matrix.copy()
+        words[:, word] |= bits << np.uint64(bit)
+    return field.wrap(words, dim + 1)
+
+
+def append_ones(field: Field, rows: Rows) -> Rows:
+    """Return the rows (x, 1)."""
+    return append_column(field, rows, np.full(len(rows), one(field), dtype=field.dtype))
+
+
+def keep_rows(field: Field, rows: Rows, keep: Array) -> Rows:
+    """Return rows with those not to be kept replaced by zero rows, so that m stays the same."""
+    matrix = field.matrix(rows).copy()
+    matrix[~keep] = zero(field) if not isinstance(rows, BitRows) else 0
+    return field.wrap(matrix, width(rows))
+
+
+def stack_all(field: Field, parts: list[Rows]) -> Rows:
+    """Return rows that came in pieces as one."""
+    if len(parts) == 1:
+        return parts[0]
+    matrices = np.concatenate([field.matrix(part) for part in parts])
+    return field.wrap(matrices, width(parts[0]))

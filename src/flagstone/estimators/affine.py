@@ -1,0 +1,112 @@
+"""AffineSpan: a replicable affine span of rows, and the equations they obey."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flagstone.answers import Constraints
+from flagstone.coins import Coins
+from flagstone.estimators._rows import append_ones
+from flagstone.estimators.span import SpanLearner
+from flagstone.fields import Array, Rows
+from flagstone.subspace import AffineSubspace, Subspace
+
+__all__ = ["AffineSpan"]
+
+
+class AffineSpan(SpanLearner):
+    """An affine subspace that covers most rows and comes out the same on a fresh sample.
+
+    As :class:`LinearSpan`, for equations with a constant (``x0 ⊕ x3 = 1``): the span is taken
+    over rows (x, 1), and the answer is {x : (x, 1) ∈ V*}. ``points_`` are the synthetic affine
+    span of [NST26]_: a few points that stand for the data.
+
+    Parameters
+    ----------
+    field, rho, eps, rule, t_max, t_min, contamination, random_state, out_of_field
+        As for :class:`LinearSpan`.
+
+    Attributes
+    ----------
+    subspace_ : AffineSubspace
+    points_ : array of shape (dim + 1, n_features)
+        Canonical affinely spanning points; none when the subspace is empty.
+    constraints_ : Constraints
+        The check equations; ``0 = 1`` when the subspace is empty.
+    formula_ : str
+        The equations, one per line.
+    fingerprint_ : str
+        SHA-256 of the affine subspace.
+    guarantee_, margin_, result_, flag_, random_state_, n_features_in_, feature_names_in_
+        As for :class:`LinearSpan`; D = n_features + 1.
+
+    Guarantees
+    ----------
+    - The affine subspace lies inside the affine span of the rows and covers all but the
+      uncovered share that ``guarantee_`` states.
+    - At most n_features + 1 points.
+    - Of a flag merged from shards the affine part may be empty; it says so.
+
+    See Also
+    --------
+    LinearSpan : Equations without a constant.
+
+    References
+    ----------
+    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
+       Learning of Parities and Applications", 2026.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import AffineSpan
+    >>> X = np.random.RandomState(0).randint(0, 2, size=(500, 4))
+    >>> X[:, 3] = 1 ^ X[:, 0]
+    >>> span = AffineSpan(random_state=2026).fit(X)
+    >>> print(span.formula_)
+    x0 ⊕ x3 = 1
+    >>> span.points_.tolist()
+    [[0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1]]
+    """
+
+    def __init__(
+        self,
+        *,
+        field: Any = 2,
+        rho: float | None = None,
+        eps: float = 0.1,
+        rule: str = "index",
+        t_max: int | float | str | None = None,
+        t_min: int | None = None,
+        contamination: float = 0.0,
+        random_state: int | str | None = None,
+        out_of_field: str = "raise",
+    ) -> None:
+        self.field = field
+        self.rho = rho
+        self.eps = eps
+        self.rule = rule
+        self.t_max = t_max
+        self.t_min = t_min
+        self.contamination = contamination
+        self.random_state = random_state
+        self.out_of_field = out_of_field
+
+    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
+        return append_ones(self._field, rows)
+
+    def _read(self, V: Subspace, coins: Coins) -> Constraints:
+        return Constraints.from_subspace(AffineSubspace.from_homogeneous(V), names=self._names)
+
+    def _space(self) -> AffineSubspace:
+        return AffineSubspace.from_homogeneous(self.result_.subspace)
+
+    @property
+    def subspace_(self) -> AffineSubspace:
+        """The affine subspace; possibly empty."""
+        return self._space()
+
+    @property
+    def points_(self) -> Array:
+        """Canonical affinely spanning points: at most n_features + 1."""
+        return self._space().points()

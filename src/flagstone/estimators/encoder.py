@@ -1,0 +1,228 @@
+"""FieldEncoder: real tables to field elements."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from flagstone.answers._text import feature_names
+from flagstone.errors import InputError
+from flagstone.estimators._input import plain_frame
+from flagstone.fields import Array, Field, as_field
+from flagstone.tables.encoders import BadEntry, ColumnEncoder
+from flagstone.tables.encodings import Encoding
+from flagstone.tables.proposals import propose
+
+__all__ = ["FieldEncoder"]
+
+#: What may be chosen without being asked for: encodings that lose nothing.
+_FAITHFUL = ("element", "levels", "onehot", "bits")
+
+
+class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn the columns of a table into elements of a field.
+
+    Each column gets an encoder, proposed from its values or named by the caller:
+
+    - true and false, and whole numbers in the field, stay as they are;
+    - text with two values becomes 0 and 1, in sorted order;
+    - text with more values becomes one column per value;
+    - whole numbers beyond the field become their bits, least significant first.
+
+    Anything that would lose information (fractions, negative numbers, identifiers) is refused
+    until an encoder is named for it.
+
+    Parameters
+    ----------
+    field : Field, int or str, default=2
+    encoders : dict of str to str, optional
+        Encoders by column name, in the form of the command line: ``"element"``,
+        ``"levels:no,yes"``, ``"onehot:red,green,blue"``, ``"bits:8"``, ``"above:3.5"``,
+        ``"mod"``. Columns without a name are x0, x1, ….
+    out_of_field : {"raise", "reduce"}, default="raise"
+        With ``"reduce"`` numbers are mapped into the field: floor, then modulo q.
+
+    Attributes
+    ----------
+    encoders_ : dict of str to str
+        The encoder of every column. Publish it: a second run must encode alike, and a
+        proposal depends on the values seen.
+    left_out_ : dict of str to str
+        Columns that were dropped (text that never varies), and why.
+    encoding_ : Encoding
+        The same as a value.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X had names.
+
+    Guarantees
+    ----------
+    ``transform`` is a function of ``encoders_`` and of the row alone. A value that has no code
+    is refused with its row and column, never guessed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from flagstone import FieldEncoder
+    >>> table = pd.DataFrame({"on": [True, False, True], "mode": ["a", "b", "a"], "n": [0, 3, 2]})
+    >>> encoder = FieldEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['on', 'mode', 'n[0]', 'n[1]']
+    >>> encoder.transform(table).tolist()
+    [[1, 0, 0, 0], [0, 1, 1, 1], [1, 0, 0, 1]]
+    >>> encoder.encoders_
+    {'on': 'element', 'mode': 'levels:a,b', 'n': 'bits:2'}
+    """
+
+    def __init__(
+        self,
+        *,
+        field: Any = 2,
+        encoders: dict[str, str] | None = None,
+        out_of_field: str = "raise",
+    ) -> None:
+        self.field = field
+        self.encoders = encoders
+        self.out_of_field = out_of_field
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose an encoder for every column.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        field = as_field(self.field)
+        if self.out_of_field not in ("raise", "reduce"):
+            raise InputError(f"out_of_field must be 'raise' or 'reduce', got {self.out_of_field!r}")
+        columns = self._columns(X, reset=True)
+        named = dict(self.encoders or {})
+        if unknown := [name for name in named if name not in columns]:
+            raise InputError(
+                f"encoders names column {unknown[0]!r}, but X has {', '.join(map(repr, columns))}"
+            )
+        chosen: list[ColumnEncoder] = []
+        self.left_out_: dict[str, str] = {}
+        for name, values in columns.items():
+            if name in named:
+                encoder: ColumnEncoder | None = ColumnEncoder.parse(name, named[name])
+            else:
+                encoder = self._propose(name, values, field)
+            if encoder is not None:
+                chosen.append(encoder)
+        if not chosen:
+            raise InputError(f"no column of X carries information: {self.left_out_}")
+        self.encoding_ = Encoding(field, tuple(chosen))
+        self._encode(columns)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the encoded table, an array of field elements."""
+        check_is_fitted(self)
+        return self._encode(self._columns(X, reset=False))
+
+    @property
+    def encoders_(self) -> dict[str, str]:
+        """The encoder of every column that is kept, as text."""
+        check_is_fitted(self)
+        return {encoder.column: encoder.text for encoder in self.encoding_.encoders}
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the encoded columns, such as ``n[0]`` or ``colour=red``."""
+        check_is_fitted(self)
+        if input_features is not None:
+            given, names = list(input_features), getattr(self, "feature_names_in_", None)
+            if names is not None and given != list(names):
+                raise InputError("input_features is not equal to feature_names_in_")
+            if len(given) != self.n_features_in_:
+                raise InputError(
+                    "input_features should have length equal to number of features "
+                    f"({self.n_features_in_}), got {len(given)}"
+                )
+        return np.array(self.encoding_.names, dtype=object)
+
+    def _propose(self, name: str, values: Array, field: Field) -> ColumnEncoder | None:
+        if self.out_of_field == "reduce" and values.dtype.kind in "uif" and field.order is not None:
+            return ColumnEncoder(name, "mod")
+        proposal = propose(name, values, field)
+        if proposal.encoder is None and len(set(values.tolist())) == 1:
+            self.left_out_[name] = proposal.reason
+            return None
+        if proposal.encoder is None or proposal.encoder.kind not in _FAITHFUL:
+            hint = "" if proposal.encoder is None else f", for example {proposal.encoder.text!r}"
+            raise InputError(
+                f"column {name!r} holds {proposal.reason}; drop it, or name its encoder{hint}: "
+                f"FieldEncoder(encoders={{{name!r}: ...}})"
+            )
+        return proposal.encoder
+
+    def _encode(self, columns: dict[str, Array]) -> Array:
+        field, parts = self.encoding_.field, []
+        for encoder in self.encoding_.encoders:
+            values = columns[encoder.column]
+            if encoder.kind == "mod" and values.dtype.kind == "f":
+                values = np.floor(values)
+            try:
+                parts.append(encoder.encode(values, field))
+            except BadEntry as bad:
+                raise InputError(
+                    f"X: row {bad.index}, column {encoder.column!r}: {bad.problem}"
+                ) from None
+        return np.concatenate(parts, axis=1)
+
+    def _columns(self, X: Any, *, reset: bool) -> dict[str, Array]:
+        """Return the columns by name, each with its own type; nothing may be missing."""
+        table = plain_frame(X)
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            validate_data(self, table, reset=reset, skip_check_array=True)
+            if not frame.shape[0]:
+                raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
+            arrays = [_series(frame[name]) for name in frame.columns]
+        else:
+            array = validate_data(self, X, reset=reset, dtype=None)
+            arrays = [_typed(array[:, j]) for j in range(array.shape[1])]
+        names = getattr(self, "feature_names_in_", None)
+        return dict(zip(feature_names(names, self.n_features_in_), arrays, strict=True))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _series(series: Any) -> Array:
+    """Return a column of a frame as an array, or say which entry is missing."""
+    missing = series.is_null().to_numpy()
+    if not missing.any() and series.dtype.is_float():
+        missing = series.is_nan().to_numpy()
+    if missing.any():
+        raise InputError(
+            f"X: row {int(np.argmax(missing))}, column {series.name!r} is missing; "
+            "fill it in or drop the row first"
+        )
+    return _typed(series.to_numpy())
+
+
+def _typed(values: Array) -> Array:
+    """Return a column of objects that are all booleans or all numbers as such."""
+    if values.dtype.kind in "US":
+        return values.astype(object)
+    if values.dtype != object:
+        finite: Array = check_array(values[:, np.newaxis], dtype=None)[:, 0]
+        return finite
+    kinds = {type(v) for v in values.tolist()}
+    if kinds <= {bool} or kinds <= {int} or kinds <= {int, float}:
+        return np.array(values.tolist())
+    return values

@@ -1,0 +1,205 @@
+"""LinearEquations: a small system that stands for a large one."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from flagstone.answers import Certificate, LinearSystem
+from flagstone.coins import Coins
+from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators._labels import label_vector
+from flagstone.estimators._measure import Measurement
+from flagstone.estimators._rows import append_column
+from flagstone.fields import Array, Rows
+from flagstone.subspace import Subspace
+
+__all__ = ["LinearEquations"]
+
+
+class LinearEquations(SpanEstimator):
+    """A small system of equations that most of the given ones follow from.
+
+    Fit on equations ⟨a_i, x⟩ = b_i, given as X (the rows a_i) and y (the b_i). The kept system
+    has at most n_features + 1 equations, comes out the same on a fresh sample with the
+    probability that ``guarantee_`` reports, and each of its solutions satisfies all but an ε
+    of the given equations: the synthetic linear equations of [NST26]_.
+
+    Parameters
+    ----------
+    field, rho, eps, rule, t_max, t_min, contamination, random_state, out_of_field
+        As for :class:`LinearSpan`; ``out_of_field`` governs X and y alike.
+
+    Attributes
+    ----------
+    system_ : LinearSystem
+        The kept equations, as a value: prints, compares, saves itself.
+    is_feasible_ : bool
+    solution_ : array of shape (n_features,) or None
+        The lexicographically smallest solution (free unknowns 0 over QQ).
+    formula_ : str
+        The kept equations, one per line.
+    fingerprint_ : str
+        SHA-256 of the kept system.
+    guarantee_, margin_, result_, flag_, random_state_, n_features_in_, feature_names_in_
+        As for :class:`LinearSpan`; D = n_features + 1.
+
+    Guarantees
+    ----------
+    - The kept equations are consequences of the given ones; when these have a common
+      solution, so has the kept system.
+    - Every solution of the kept system satisfies all covered equations; coverage and
+      replicability as stated by ``guarantee_``.
+    - When the kept system has no solution it contains 0 = 1, and :meth:`certificate` derives
+      that from at most n_features + 1 of the given equations.
+
+    See Also
+    --------
+    ParityClassifier : One solution, chosen by published coins.
+
+    References
+    ----------
+    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
+       Learning of Parities and Applications", 2026.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import LinearEquations
+    >>> A = np.random.RandomState(0).randint(0, 2, size=(900, 3))
+    >>> b = A[:, 0] ^ A[:, 2]                             # the solution x = (1, 0, 1)
+    >>> fitted = LinearEquations(random_state=2026).fit(A, b)
+    >>> print(fitted.formula_)
+    x0 = 1
+    x1 = 0
+    x2 = 1
+    >>> fitted.solve().tolist()
+    [1, 0, 1]
+    """
+
+    def __init__(
+        self,
+        *,
+        field: Any = 2,
+        rho: float | None = None,
+        eps: float = 0.1,
+        rule: str = "index",
+        t_max: int | float | str | None = None,
+        t_min: int | None = None,
+        contamination: float = 0.0,
+        random_state: int | str | None = None,
+        out_of_field: str = "raise",
+    ) -> None:
+        self.field = field
+        self.rho = rho
+        self.eps = eps
+        self.rule = rule
+        self.t_max = t_max
+        self.t_min = t_min
+        self.contamination = contamination
+        self.random_state = random_state
+        self.out_of_field = out_of_field
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on equations ⟨x_i, unknowns⟩ = y_i.
+
+        Parameters
+        ----------
+        X : array-like, frame, CSR matrix or BitRows of shape (n_equations, n_unknowns)
+        y : array-like of shape (n_equations,)
+            The right-hand sides, elements of the field.
+        sample_weight : array-like of whole numbers, shape (n_equations,), optional
+            How often each equation counts.
+
+        Returns
+        -------
+        self
+        """
+        self._begin()
+        self.partial_fit(X, y, sample_weight)
+        return self._finish()
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add equations; all of them are added or none. Parameters as for :meth:`fit`."""
+        if not self._is_begun:
+            self._begin()
+        rows = self._rows(X, reset=not self._is_begun)
+        self._absorb(rows, self._right(y, len(rows)), sample_weight)
+        return self
+
+    def _right(self, y: Any, n_rows: int) -> Array:
+        F = self._field
+        values = label_vector(y, n_rows, type(self).__name__)
+        reduce = self.out_of_field == "reduce"
+        return F.array(F.rows(values[:, np.newaxis], name="y", reduce=reduce))[:, 0]
+
+    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
+        assert labels is not None
+        return append_column(self._field, rows, labels)
+
+    def _read(self, V: Subspace, coins: Coins) -> LinearSystem:
+        return LinearSystem.from_subspace(V, names=self._names)
+
+    @property
+    def system_(self) -> LinearSystem:
+        """The kept equations."""
+        answer: LinearSystem = self._answer
+        return answer
+
+    @property
+    def is_feasible_(self) -> bool:
+        """Whether the kept system has a solution."""
+        return self.system_.is_feasible
+
+    @property
+    def solution_(self) -> Array | None:
+        """The lexicographically smallest solution; None when there is none."""
+        return self.system_.solve() if self.is_feasible_ else None
+
+    def solve(self, choice: str = "lexmin") -> Array:
+        """Return a solution: the lexicographically smallest, or a uniform one by the coins.
+
+        Raises
+        ------
+        BottomError
+            When the kept system has no solution.
+        """
+        system = self.system_
+        return system.solve(choice=choice, coins=Coins(self.random_state_))
+
+    def certificate(self, X: Any = None, y: Any = None) -> Certificate | None:
+        """Derive 0 = 1 when the kept system is infeasible; None when it is feasible.
+
+        Parameters
+        ----------
+        X, y : optional
+            The given equations. With them the derivation uses their row numbers, without
+            them the rows of ``system_``, whose last equation then reads 0 = 1.
+        """
+        system = self.system_
+        if system.is_feasible or X is None:
+            return system.certificate
+        rows = self._rows(X)
+        return system.derive_contradiction(rows, self._right(y, len(rows)))
+
+    def measure(self, X: Any, y: Any, sample_weight: Any = None) -> Measurement:
+        """Count how many equations are uncovered, and how many ``solution_`` violates."""
+        solution = self.solution_
+        rows = self._rows(X)
+        right = self._right(y, len(rows))
+        wrong = None
+        if solution is not None:
+            wrong = np.asarray(self._field.dot(rows, solution[np.newaxis, :])[:, 0] != right)
+        return self._measure(rows, right, wrong, sample_weight)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the unknowns that appear in the kept equations."""
+        self._check_input_features(input_features)
+        used = np.asarray(self.system_.matrix != 0, dtype=bool).any(axis=0)
+        return self._all_names()[used]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

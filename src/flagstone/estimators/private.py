@@ -1,0 +1,260 @@
+"""PrivateParityClassifier: the pure-DP parity learner, for comparison."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from flagstone.answers import ParityRule
+from flagstone.errors import InputError
+from flagstone.estimators._classifier import check_on_bottom, is_binary, no_label
+from flagstone.estimators._input import table_rows
+from flagstone.estimators._labels import LabelCoder, distinct, label_vector
+from flagstone.estimators._private_learner import (
+    SeededSource,
+    Source,
+    SystemSource,
+    boosted_learner,
+    noisy_argmin,
+)
+from flagstone.estimators._rows import append_column, append_ones
+from flagstone.fields import Array, Field, as_field
+
+__all__ = ["PrivateParityClassifier"]
+
+
+class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A parity learner with pure differential privacy, for comparison only.
+
+    The learner of [KLNRS11]_, which the paper sets beside replicable learning: it protects
+    every single row, but two runs on fresh samples need not agree, and its need for rows grows
+    with d·ln(1/δ)/α where that of :class:`ParityClassifier` grows with ln(1/δ) alone. Meant
+    for experiments on this difference, not for protecting anybody's data.
+
+    The base learner answers ⊥ with probability ½; otherwise it keeps each row with probability
+    α/(2q) (α/4 over GF(2)) and returns a uniform solution of the kept equations, ⊥ if there is
+    none. It runs on disjoint blocks of rows; the best rule is chosen by noisy error counts on
+    a held-out block.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The privacy loss, in (0, q].
+    delta : float, default=0.05
+        Allowed probability of failure; sets the number of blocks.
+    field : int or str, default=2
+        A finite field.
+    fit_intercept : bool, default=False
+    on_bottom : {"raise", "majority"}, default="raise"
+        With ``"majority"`` half of α on the held-out block pays for a noisy majority label.
+    classes : array-like, optional
+        The labels, as public knowledge. If left out they are taken from y, and are the one
+        thing besides the shape of X that the fitted model then reveals exactly.
+    random_state : None, int or numpy Generator, default=None
+        None draws from the system's entropy: the randomness must stay secret. A seed or a
+        generator is for tests and voids privacy.
+    out_of_field : {"raise", "reduce"}, default="raise"
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or None
+    intercept_ : element of the field or None
+    is_bottom_ : bool
+    rule_ : ParityRule
+    formula_ : str
+    classes_ : array
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X had names.
+
+    Guarantees
+    ----------
+    With ``random_state=None``, ``classes`` given and rows inside the field, the fitted
+    attributes and all predictions are α-differentially private with respect to exchanging one
+    row; the number of rows is public. No flag, margin, count or other function of the data is
+    kept. Running time is no secret.
+
+    See Also
+    --------
+    ParityClassifier : The replicable learner.
+
+    References
+    ----------
+    .. [KLNRS11] S. Kasiviswanathan, H. Lee, K. Nissim, S. Raskhodnikova, A. Smith, "What Can
+       We Learn Privately?", SIAM Journal on Computing 40(3), 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import PrivateParityClassifier
+    >>> X = np.random.RandomState(0).randint(0, 2, size=(4000, 5))
+    >>> y = X[:, 1] ^ X[:, 4]
+    >>> model = PrivateParityClassifier(alpha=1.0, classes=[0, 1], random_state=3).fit(X, y)
+    >>> model.formula_
+    'y = x1 ⊕ x4'
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        delta: float = 0.05,
+        *,
+        field: Any = 2,
+        fit_intercept: bool = False,
+        on_bottom: str = "raise",
+        classes: Any = None,
+        random_state: Any = None,
+        out_of_field: str = "raise",
+    ) -> None:
+        self.alpha = alpha
+        self.delta = delta
+        self.field = field
+        self.fit_intercept = fit_intercept
+        self.on_bottom = on_bottom
+        self.classes = classes
+        self.random_state = random_state
+        self.out_of_field = out_of_field
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array-like, frame, CSR matrix or BitRows of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        field, alpha, delta = self._checked()
+        source = _source(self.random_state)
+        rows = table_rows(self, X, field, reset=True, reduce=self.out_of_field == "reduce")
+        labels = label_vector(y, len(rows), type(self).__name__)
+        given = self.classes is not None
+        known = np.unique(np.asarray(self.classes)) if given else distinct(labels)
+        coder = LabelCoder.of(known, field, closed=given).including(distinct(labels))
+        elements = coder.encode(labels)
+        if self.fit_intercept:
+            rows = append_ones(field, rows)
+        rows = append_column(field, rows, elements)
+        with_majority = self.on_bottom == "majority"
+        # The held-out block is looked at twice then, so each look gets half.
+        budget = alpha / 2 if with_majority else alpha
+        rule, held_out = boosted_learner(
+            rows, field, budget, delta, source, fit_intercept=self.fit_intercept
+        )
+        names = getattr(self, "feature_names_in_", None)
+        self.rule_ = ParityRule(
+            rule.coef, rule.intercept, field, None if names is None else tuple(names), "y", rule.dim
+        )
+        self._coder = coder
+        self._fallback = None
+        if with_majority:
+            counts = [-int(np.count_nonzero(labels[held_out] == c)) for c in coder.classes]
+            self._fallback = coder.classes[noisy_argmin(counts, alpha / 2, source)]
+        return self
+
+    def _checked(self) -> tuple[Field, Fraction, Fraction]:
+        field = as_field(self.field)
+        if field.order is None:
+            raise InputError("the private learner draws uniform solutions: it needs a finite field")
+        check_on_bottom(self.on_bottom)
+        if self.out_of_field not in ("raise", "reduce"):
+            raise InputError(f"out_of_field must be 'raise' or 'reduce', got {self.out_of_field!r}")
+        alpha, delta = _number("alpha", self.alpha), _number("delta", self.delta)
+        if not 0 < alpha <= field.order:
+            raise InputError(
+                f"alpha must lie in (0, {field.order}] over {field}, got {self.alpha!r}"
+            )
+        if not 0 < delta < 1:
+            raise InputError(f"delta must lie strictly between 0 and 1, got {self.delta!r}")
+        return field, alpha, delta
+
+    @property
+    def coef_(self) -> Array | None:
+        """The coefficients w; None when the answer is ⊥."""
+        check_is_fitted(self)
+        return self.rule_.coef
+
+    @property
+    def intercept_(self) -> Any:
+        """The constant c; None when the answer is ⊥."""
+        check_is_fitted(self)
+        return self.rule_.intercept
+
+    @property
+    def is_bottom_(self) -> bool:
+        """Whether the answer is ⊥."""
+        check_is_fitted(self)
+        return self.rule_.is_bottom
+
+    @property
+    def formula_(self) -> str:
+        """The rule as text."""
+        check_is_fitted(self)
+        return self.rule_.text
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        check_is_fitted(self)
+        classes: Array = self._coder.classes
+        return classes
+
+    def predict(self, X: Any) -> Array:
+        """Predict labels; with a single class always that one.
+
+        Raises
+        ------
+        BottomError
+            When the answer is ⊥ and ``on_bottom="raise"``.
+        """
+        check_is_fitted(self)
+        field = as_field(self.field)
+        rows = table_rows(self, X, field, reset=False, reduce=self.out_of_field == "reduce")
+        if len(self.classes_) == 1 or (self.is_bottom_ and self._fallback is not None):
+            label = self.classes_[0] if len(self.classes_) == 1 else self._fallback
+            return np.full(len(rows), label, dtype=self.classes_.dtype)
+        elements = self.rule_.predict(rows)
+        labels, known = self._coder.decode(elements)
+        if not known.all():
+            if self._fallback is None:
+                row = int(np.argmin(known))
+                raise no_label(elements[row], row, field)
+            labels[~known] = self._fallback
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.non_deterministic = self.random_state is None
+        tags.classifier_tags.poor_score = True
+        tags.classifier_tags.multi_class = not is_binary(self.field)
+        return tags
+
+
+def _source(random_state: Any) -> Source:
+    if random_state is None:
+        return SystemSource()
+    if isinstance(random_state, np.random.Generator):
+        return SeededSource(random_state)
+    try:
+        return SeededSource(np.random.default_rng(random_state))
+    except (TypeError, ValueError):
+        raise InputError(
+            "random_state must be None (secret, from the system), or for tests a seed or a numpy "
+            f"Generator, got {random_state!r}"
+        ) from None
+
+
+def _number(name: str, value: Any) -> Fraction:
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a finite number, got {value!r}") from None

@@ -1,0 +1,162 @@
+"""SubspaceClassifier: learning a subspace from labelled examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flagstone.answers import Constraints
+from flagstone.coins import Coins
+from flagstone.estimators._classifier import SpanClassifier
+from flagstone.estimators._labels import SignCoder
+from flagstone.estimators._rows import append_ones, keep_rows
+from flagstone.fields import Array, Rows
+from flagstone.subspace import AffineSubspace, Subspace
+
+__all__ = ["SubspaceClassifier"]
+
+
+class SubspaceClassifier(SpanClassifier):
+    """Tell the vectors of an unknown subspace from the others, replicably.
+
+    The positive examples span the answer; negative ones are counted as zero rows, so that the
+    number of rows stays the same in both runs. PAC learning of subspaces, an application named
+    in [NST26]_.
+
+    Parameters
+    ----------
+    affine : bool, default=False
+        Whether the positive examples lie in an affine subspace.
+    field, rho, eps, rule, t_max, t_min, contamination, random_state, out_of_field
+        As for :class:`LinearSpan`.
+
+    Attributes
+    ----------
+    subspace_ : Subspace or AffineSubspace
+    constraints_ : Constraints
+        The equations of the positive examples.
+    classes_ : array of shape (2,)
+        The labels; ``classes_[1]`` is the positive one.
+    formula_ : str
+        The equations, one per line.
+    fingerprint_ : str
+        SHA-256 of the subspace.
+    guarantee_, margin_, result_, flag_, random_state_, n_features_in_, feature_names_in_
+        As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
+
+    Guarantees
+    ----------
+    - No false positive on realizable data: when the positive examples lie in a subspace that
+      holds no negative one, every vector predicted positive lies in it.
+    - Coverage and replicability as stated by ``guarantee_``.
+
+    Notes
+    -----
+    There must be at most two labels. A single label that is a number above zero (or True) is
+    the positive class, one at or below zero the negative; other single labels are refused,
+    because nothing says which class they are. With one class ``predict`` always returns it;
+    :meth:`contains` still tells vectors apart. All-negative data leave {0}, or the empty set
+    when affine.
+
+    See Also
+    --------
+    LinearSpan, AffineSpan : The same without labels.
+
+    References
+    ----------
+    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
+       Learning of Parities and Applications", 2026.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import SubspaceClassifier
+    >>> X = np.random.RandomState(0).randint(0, 2, size=(600, 4))
+    >>> y = np.where(X[:, 0] == X[:, 3], "yes", "no")
+    >>> model = SubspaceClassifier(random_state=2026).fit(X, y)
+    >>> print(model.formula_)
+    x0 ⊕ x3 = 0
+    >>> model.predict([[1, 0, 0, 1], [1, 0, 0, 0]]).tolist()
+    ['yes', 'no']
+    """
+
+    def __init__(
+        self,
+        *,
+        affine: bool = False,
+        field: Any = 2,
+        rho: float | None = None,
+        eps: float = 0.1,
+        rule: str = "index",
+        t_max: int | float | str | None = None,
+        t_min: int | None = None,
+        contamination: float = 0.0,
+        random_state: int | str | None = None,
+        out_of_field: str = "raise",
+    ) -> None:
+        self.affine = affine
+        self.field = field
+        self.rho = rho
+        self.eps = eps
+        self.rule = rule
+        self.t_max = t_max
+        self.t_min = t_min
+        self.contamination = contamination
+        self.random_state = random_state
+        self.out_of_field = out_of_field
+
+    def _first_coder(self, classes: Array, *, closed: bool) -> SignCoder:
+        return SignCoder.of(classes, closed=closed)
+
+    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
+        assert labels is not None
+        if self.affine:
+            rows = append_ones(self._field, rows)
+        return keep_rows(self._field, rows, labels == 1)
+
+    def _read(self, V: Subspace, coins: Coins) -> Constraints:
+        return Constraints.from_subspace(self._space(V), names=self._names)
+
+    def _space(self, V: Subspace) -> Subspace | AffineSubspace:
+        return AffineSubspace.from_homogeneous(V) if self.affine else V
+
+    @property
+    def subspace_(self) -> Subspace | AffineSubspace:
+        """The subspace of the positive examples."""
+        return self._space(self.result_.subspace)
+
+    @property
+    def constraints_(self) -> Constraints:
+        """The equations of the positive examples."""
+        answer: Constraints = self._answer
+        return answer
+
+    @property
+    def fingerprint_(self) -> str:
+        """SHA-256 of the subspace: equal answers, equal digits."""
+        return self.subspace_.fingerprint()
+
+    def contains(self, X: Any) -> Array:
+        """Say of each row whether it lies in the subspace."""
+        return self.constraints_.check(self._rows(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the positive label for rows in the subspace, the negative one for others."""
+        inside = self.contains(X)
+        labels: Array = self._coder.decode(inside)
+        return labels
+
+    def _wrong(self, rows: Rows, elements: Array) -> Array:
+        return np.asarray(self.constraints_.check(rows) != (elements == 1))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the features that appear in the equations."""
+        self._check_input_features(input_features)
+        used = np.asarray(self.constraints_.matrix != 0, dtype=bool).any(axis=0)
+        return self._all_names()[used]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,80 @@
+"""scikit-learn's own battery, on every estimator there is, with nothing excused."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+import flagstone
+from flagstone import estimators
+
+#: Nothing is expected to fail, of any estimator.
+EXPECTED_FAILURES: dict[str, str] = {}
+
+#: The fewest checks that must have been run for the result to mean anything.
+FEWEST_CHECKS = {"classifier": 52, "other": 45}
+
+
+def discovered():
+    """Find every estimator class in the public modules of the package."""
+    found = {}
+    for module in pkgutil.iter_modules(estimators.__path__):
+        if module.name.startswith("_"):
+            continue
+        home = importlib.import_module(f"flagstone.estimators.{module.name}")
+        for name, cls in inspect.getmembers(home, inspect.isclass):
+            # A base class leaves the constructor to those that can be used.
+            usable = issubclass(cls, BaseEstimator) and "__init__" in vars(cls)
+            if usable and cls.__module__ == home.__name__:
+                found[name] = cls
+    return found
+
+
+def instances():
+    """Return each estimator as the battery needs it: total on numbers, never ⊥ at predict."""
+    made = []
+    for cls in discovered().values():
+        known = cls().get_params()
+        settings = {"out_of_field": "reduce"}
+        if "on_bottom" in known:
+            settings["on_bottom"] = "majority"
+        if cls is flagstone.PrivateParityClassifier:
+            settings["random_state"] = 0  # secret randomness would excuse it from some checks
+        made.append(cls(**settings))
+        if is_classifier(made[-1]) and "classes_" not in known:
+            made.append(cls(**settings, field=3))
+    return made
+
+
+def test_discovery_finds_exactly_the_public_estimators():
+    public = {
+        name for name in estimators.__all__ if issubclass(getattr(estimators, name), BaseEstimator)
+    }
+    assert set(discovered()) == public
+    assert public <= set(flagstone.__all__)
+    assert len(public) == 8
+
+
+@pytest.mark.parametrize("estimator", instances(), ids=repr)
+def test_the_battery_is_not_empty(estimator):
+    checks = list(estimator_checks_generator(clone(estimator)))
+    kind = "classifier" if is_classifier(estimator) else "other"
+    assert len(checks) >= FEWEST_CHECKS[kind]
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    instances(), expected_failed_checks=lambda estimator: dict(EXPECTED_FAILURES)
+)
+def test_battery(estimator, check):
+    check(estimator)
+
+
+def test_span_estimators_are_no_outlier_detectors():
+    from sklearn.base import is_outlier_detector
+
+    for cls in discovered().values():
+        assert not is_outlier_detector(cls())
