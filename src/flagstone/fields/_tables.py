@@ -97,7 +97,7 @@ def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
     """
     kind = table.dtype.kind
     if kind in "bui":
-        return table
+        return table if table.dtype.isnative else table.astype(table.dtype.newbyteorder("="))
     if kind == "f":
         finite = np.isfinite(table)
         if not finite.all():
