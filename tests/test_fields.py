@@ -1,0 +1,222 @@
+"""Fields: the arithmetic of galois, the spellings people use, the limits we state."""
+
+import pickle
+from fractions import Fraction
+
+import galois
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagstone.bitrows import BitRows, pack
+from flagstone.errors import InputError
+from flagstone.fields import GF, QQ, as_field
+from tests import naive
+
+TABLED = [2, 3, 4, 8, 9, 3**5, 251, 256]
+LARGE = [2**9, 7**4, 65521, 2**16, 2**31 - 1]
+
+
+@pytest.mark.parametrize("order", TABLED)
+def test_tables_agree_with_galois(order):
+    """Every sum, difference, product, negative and inverse, elementwise."""
+    F, G = GF(order), galois.GF(order)
+    a = np.arange(order, dtype=F.dtype)
+    x, y = a[:, np.newaxis], a[np.newaxis, :]
+    u, v = G(a)[:, np.newaxis], G(a)[np.newaxis, :]
+    for ours, theirs in [
+        (F.add(x, y), u + v),
+        (F.sub(x, y), u - v),
+        (F.mul(x, y), u * v),
+        (F.neg(a), -G(a)),
+        (F.inv(a[1:]), G(a[1:]) ** -1),
+    ]:
+        assert ours.dtype == F.dtype
+        assert np.array_equal(ours, np.asarray(theirs))
+
+
+@pytest.mark.parametrize("order", LARGE)
+def test_large_fields_agree_with_galois(order):
+    """On the corners and a thousand random pairs."""
+    F, G = GF(order), galois.GF(order)
+    random = np.random.RandomState(order % 2**31)
+    corners = np.array([0, 1, 2, order // 2, order - 2, order - 1])
+    a, b = np.meshgrid(
+        np.r_[corners, random.randint(0, order, 30)], np.r_[corners, random.randint(0, order, 30)]
+    )
+    a, b = a.ravel().astype(F.dtype), b.ravel().astype(F.dtype)
+    u, v = G(a), G(b)
+    assert np.array_equal(F.add(a, b), np.asarray(u + v))
+    assert np.array_equal(F.sub(a, b), np.asarray(u - v))
+    assert np.array_equal(F.mul(a, b), np.asarray(u * v))
+    nonzero = a[a != 0]
+    assert np.array_equal(F.inv(nonzero), np.asarray(G(nonzero) ** -1))
+
+
+@pytest.mark.parametrize("order", [4, 8, 9, 16, 25, 27])
+def test_tables_agree_with_polynomials(order):
+    """And with polynomial arithmetic by hand."""
+    F, N = GF(order), naive.field(order)
+    a = np.arange(order)
+    sums = [[N.add(i, j) for j in range(order)] for i in range(order)]
+    products = [[N.mul(i, j) for j in range(order)] for i in range(order)]
+    assert F.add(a[:, np.newaxis], a).tolist() == sums
+    assert F.mul(a[:, np.newaxis], a).tolist() == products
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "order", "p", "k", "dtype"),
+    [
+        (2, "GF(2)", 2, 2, 1, np.uint8),
+        (7, "GF(7)", 7, 7, 1, np.uint8),
+        ("GF(7)", "GF(7)", 7, 7, 1, np.uint8),
+        ("2^8", "GF(2^8)", 256, 2, 8, np.uint8),
+        ("GF(2^8)", "GF(2^8)", 256, 2, 8, np.uint8),
+        (257, "GF(257)", 257, 257, 1, np.uint16),
+        (2**16, "GF(2^16)", 2**16, 2, 16, np.uint16),
+        (65537, "GF(65537)", 65537, 65537, 1, np.uint32),
+        (2**31 - 1, "GF(2147483647)", 2**31 - 1, 2**31 - 1, 1, np.uint32),
+        (np.int64(5), "GF(5)", 5, 5, 1, np.uint8),
+    ],
+)
+def test_fields_by_order_and_by_name(spec, name, order, p, k, dtype):
+    F = as_field(spec)
+    assert (F.name, F.order, F.characteristic, F.degree, F.dtype) == (name, order, p, k, dtype)
+    assert F is GF(order)
+    assert as_field(F.name) is F
+    assert as_field(F) is F
+    assert pickle.loads(pickle.dumps(F)) is F
+    assert hash(F) == hash(GF(order))
+
+
+def test_rationals_by_name():
+    assert as_field("QQ") is QQ
+    assert (QQ.order, QQ.characteristic, QQ.name) == (None, 0, "QQ")
+    assert QQ != GF(2)
+
+
+@pytest.mark.parametrize(
+    "order", [-2, 0, 1, 6, 12, 100, 2**17, 3**11, 2**31, 2**31 + 11, 2**61 - 1]
+)
+def test_orders_that_are_no_field_or_too_large(order):
+    with pytest.raises(InputError, match=r"order|large"):
+        GF(order)
+
+
+@pytest.mark.parametrize(
+    "spec", [2.0, None, True, "ZZ", "GF", "", "GF(x)", "6", [2], "9" * 5000, "2^99999"]
+)
+def test_specs_that_are_no_field(spec):
+    with pytest.raises(InputError):
+        as_field(spec)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 251, 65536, 2**31 - 1])
+def test_zero_has_no_inverse(order):
+    with pytest.raises(ZeroDivisionError):
+        GF(order).inv(np.array([1, 0]))
+
+
+def test_rational_arithmetic():
+    a, b = (
+        np.array([Fraction(1, 2), Fraction(3)], object),
+        np.array([Fraction(1, 3), Fraction(-1)], object),
+    )
+    assert QQ.add(a, b).tolist() == [Fraction(5, 6), Fraction(2)]
+    assert QQ.sub(a, b).tolist() == [Fraction(1, 6), Fraction(4)]
+    assert QQ.mul(a, b).tolist() == [Fraction(1, 6), Fraction(-3)]
+    assert QQ.neg(a).tolist() == [Fraction(-1, 2), Fraction(-3)]
+    assert QQ.inv(b).tolist() == [Fraction(3), Fraction(-1)]
+    with pytest.raises(ZeroDivisionError):
+        QQ.inv(np.array([Fraction(0)], object))
+    assert [QQ.format(x) for x in a] == ["1/2", "3"]
+
+
+@pytest.mark.parametrize("make", [
+    lambda X: X.tolist(),
+    lambda X: X.astype(bool),
+    lambda X: X.astype(np.int8),
+    lambda X: X.astype(np.uint64),
+    lambda X: X.astype(float),
+    lambda X: X.astype(np.float32),
+    lambda X: X.astype(object),
+    lambda X: np.asfortranarray(X),
+    lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    lambda X: np.ma.masked_array(X),
+    lambda X: [tuple(row) for row in X],
+    lambda X: X.astype(">i4"),
+])  # fmt: skip
+@pytest.mark.parametrize("order", [2, 3, 256, 65521, "QQ"])
+def test_rows_are_taken_in_every_usual_form(order, make):
+    X = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 1], [0, 0, 0]])
+    F = as_field(order)
+    rows = F.array(F.rows(make(X)))
+    assert rows.dtype == F.dtype
+    assert rows.tolist() == X.tolist()
+
+
+def test_rows_are_taken_from_sparse_matrices_and_frames():
+    import pandas as pd
+    import polars as pl
+    from scipy import sparse
+
+    X = np.array([[0, 1, 1], [1, 0, 1]])
+    for form in (sparse.csr_matrix(X), pd.DataFrame(X), pl.DataFrame(X)):
+        for order in (2, 5, "QQ"):
+            F = as_field(order)
+            assert F.array(F.rows(form)).tolist() == X.tolist()
+
+
+@given(data=st.data())
+def test_rows_do_not_alias_the_caller(data):
+    """Changing the table afterwards changes nothing that was made from it."""
+    order = data.draw(st.sampled_from([3, 4, 251]))
+    F = GF(order)
+    X = np.array([[0, 1], [1, 2]], dtype=F.dtype)
+    rows = F.rows(X)
+    kept = F.array(rows).copy()
+    from flagstone.subspace import Subspace
+
+    V = Subspace.of_rows(rows, F)
+    before = V.fingerprint()
+    X[:] = 1
+    assert V.fingerprint() == before
+    assert kept.tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize(("order", "values", "expected"), [
+    (2, [[2, 3, -1, 1.5]], [[0, 1, 1, 1]]),
+    (5, [[5, 7, -1, 2.9]], [[0, 2, 4, 2]]),
+    (4, [[4, 7, -1, 3.2]], [[0, 3, 3, 3]]),
+])  # fmt: skip
+def test_reduce_maps_into_the_field(order, values, expected):
+    F = GF(order)
+    assert F.array(F.rows(values, reduce=True)).tolist() == expected
+
+
+@pytest.mark.parametrize("order", [2, 3, 8, 251, 65521, 2**31 - 1, "QQ"])
+def test_dot_is_the_inner_product(order):
+    F, space = as_field(order), naive.Reduced(order, 5)
+    random = np.random.RandomState(3)
+    top = 7 if order == "QQ" else order
+    X, W = random.randint(0, top, (6, 5)), random.randint(0, top, (3, 5))
+    expected = [
+        [space.dot(space.vector(x), space.vector(w)) for w in W.tolist()] for x in X.tolist()
+    ]
+    out = F.dot(F.rows(X), W)
+    assert out.dtype == F.dtype
+    assert out.tolist() == expected
+
+
+def test_largest_prime_does_not_overflow():
+    """Sums of products near p² stay exact."""
+    p = 2**31 - 1
+    X = np.full((2, 300), p - 1)
+    assert GF(p).dot(GF(p).rows(X), X).tolist() == [[300, 300], [300, 300]]
+
+
+def test_packed_rows_are_accepted_over_other_fields():
+    rows = pack([[1, 0], [1, 1]])
+    assert isinstance(rows, BitRows)
+    assert GF(3).array(GF(3).rows(rows)).tolist() == [[1, 0], [1, 1]]
