@@ -13,7 +13,7 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["popcount", "sweep", "sweep_pair", "trailing_zeros"]
+__all__ = ["add_rows", "byte_at", "popcount", "sweep", "sweep_pair", "trailing_zeros"]
 
 _WORD = ir.IntType(64)
 _VECTOR_BITS = 256
@@ -101,6 +101,48 @@ def _sweep_pair(
     return types.UniTuple(types.uint64, 2)(table, *[types.uint64] * 6), codegen
 
 
+@intrinsic
+def _add_rows(
+    _typingctx: Any, target: Any, t: Any, left: Any, i: Any, right: Any, j: Any, start: Any
+) -> Any:
+    lanes = _VECTOR_BITS // 64
+    vector = ir.VectorType(_WORD, lanes)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        arrays = [
+            context.make_array(array_type)(context, builder, array)
+            for array_type, array in zip(signature.args[:6:2], args[:6:2], strict=True)
+        ]
+        width = builder.extract_value(arrays[0].shape, 1)
+        rows = [
+            builder.gep(array.data, [builder.mul(index, width)])
+            for array, index in zip(arrays, args[1:6:2], strict=True)
+        ]
+        step = ir.Constant(_WORD, lanes)
+        with cgutils.for_range_slice(builder, args[6], width, step, inc=True) as (word, _):
+            places = [
+                builder.bitcast(builder.gep(row, [word]), vector.as_pointer()) for row in rows
+            ]
+            total = builder.xor(*(builder.load(place, align=8) for place in places[1:]))
+            builder.store(total, places[0], align=8)
+        return context.get_dummy_value()
+
+    indices = types.int64
+    return types.void(target, indices, left, indices, right, indices, indices), codegen
+
+
+@intrinsic
+def _byte_at(_typingctx: Any, rows: Any, i: Any, octet: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        width = builder.extract_value(array.shape, 1)
+        row = builder.gep(array.data, [builder.mul(args[1], width)])
+        place = builder.gep(builder.bitcast(row, ir.IntType(8).as_pointer()), [args[2]])
+        return builder.zext(builder.load(place, align=1), _WORD)
+
+    return types.int64(rows, types.int64, types.int64), codegen
+
+
 def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
     return context.make_array(array_type)(context, builder, array).data
 
@@ -160,6 +202,16 @@ def _sweep_pair_python(
     return np.uint64(words[0]), np.uint64(words[1])
 
 
+def _add_rows_python(
+    target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int
+) -> None:
+    target[t, start:] = left[i, start:] ^ right[j, start:]
+
+
+def _byte_at_python(rows: Any, i: int, octet: int) -> int:
+    return int(rows[i, octet >> 3]) >> 8 * (octet & 7) & 255
+
+
 popcount: Any = _popcount_python if config.DISABLE_JIT else _popcount
 """Number of set bits of a 64-bit word."""
 
@@ -172,3 +224,10 @@ add ``add`` to the entries that contain ``bit``, then return Σ of the entries n
 
 sweep_pair: Any = _sweep_pair_python if config.DISABLE_JIT else _sweep_pair
 """The same for ``table[2, 128]``, where entry i has the words ``table[0, i]``, ``table[1, i]``."""
+
+add_rows: Any = _add_rows_python if config.DISABLE_JIT else _add_rows
+"""``add_rows(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word
+``start`` on; all three have the same width, and it and ``start`` are multiples of four."""
+
+byte_at: Any = _byte_at_python if config.DISABLE_JIT else _byte_at
+"""``byte_at(rows, i, octet)``: columns 8·octet to 8·octet + 7 of a packed row (little-endian)."""
