@@ -39,7 +39,10 @@ counts, so they must be whole numbers ≥ 0
     """
     if weights is None:
         return None, n_rows
-    array = np.asarray(weights)
+    try:
+        array = np.asarray(weights)
+    except ValueError:
+        raise InputError(f"{name} must be one number per row, got a ragged list") from None
     if array.shape != (n_rows,):
         raise InputError(
             f"{name} must be one number per row, shape ({n_rows},), got shape {array.shape}"

@@ -96,6 +96,8 @@ def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
     with ``floor`` fractions are rounded down instead of refused.
     """
     kind = table.dtype.kind
+    if not table.size:
+        return np.zeros(table.shape, dtype=np.uint8)
     if kind in "bui":
         return table if table.dtype.isnative else table.astype(table.dtype.newbyteorder("="))
     if kind == "f":
