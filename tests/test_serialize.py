@@ -1,0 +1,171 @@
+"""Bytes: canonical, checked to the last bit, and never trusted."""
+
+import hashlib
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagstone.errors import FormatError
+from flagstone.flag import Flag
+from flagstone.histogram import Histogram
+from tests.bridge import chain_of, flag_of
+from tests.strategies import ORDERS, WIDTHS, sample_pairs, samples
+
+
+def resealed(data, *, version=None, **header):
+    """Return the bytes with another version or header and a checksum that fits."""
+    magic = len(b"flagstone\n")
+    size = int.from_bytes(data[magic + 4 : magic + 8], "little")
+    start = magic + 8
+    fields = json.loads(data[start : start + size]) | header
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
+    number = data[magic : magic + 4] if version is None else version.to_bytes(4, "little")
+    content = (
+        data[:magic] + number + len(text).to_bytes(4, "little") + text + data[start + size : -32]
+    )
+    return content + hashlib.sha256(content).digest()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@given(data=st.data())
+def test_round_trip(order, data):
+    sample = data.draw(samples(order))
+    flag = flag_of(sample)
+    again = Flag.from_bytes(flag.to_bytes())
+    assert again == flag
+    assert again.to_bytes() == flag.to_bytes()
+    assert chain_of(sample.space, again) == sample.chain
+    assert (again.n_rows, again.n_shards) == (flag.n_rows, flag.n_shards)
+    assert pickle.loads(pickle.dumps(flag)) == flag
+
+
+@pytest.mark.parametrize("dim", WIDTHS)
+@given(data=st.data())
+def test_round_trip_at_every_width(dim, data):
+    flag = flag_of(data.draw(samples(2, dim=dim)))
+    assert Flag.from_bytes(flag.to_bytes()) == flag
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@given(data=st.data())
+def test_a_flag_read_back_goes_on_as_if_never_written(order, data):
+    one, two = data.draw(sample_pairs(order))
+    read = Flag.from_bytes(flag_of(one).to_bytes())
+    assert read.update(two.X) == flag_of(one).update(two.X)
+    merged = flag_of(one).merge(flag_of(two))
+    again = Flag.from_bytes(merged.to_bytes())
+    assert again == merged
+    assert again.update(two.X) == merged.update(two.X)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 251])
+@given(data=st.data())
+def test_histogram_round_trip(order, data):
+    sample = data.draw(samples(order, dim=2))
+    histogram = Histogram(2, order).update(sample.X)
+    again = Histogram.from_bytes(histogram.to_bytes())
+    assert again == histogram
+    assert again.n_rows == histogram.n_rows
+    assert again.to_bytes() == histogram.to_bytes()
+    assert pickle.loads(pickle.dumps(histogram)) == histogram
+
+
+SMALL = [
+    Flag(3).update([[1, 0, 1], [1, 1, 1], [1, 0, 1]]),
+    Flag(2, 5).update([[1, 4], [2, 3]]),
+    Flag(2, "QQ").update([["1/2", 3]]),
+    Flag(70).update(np.eye(70, dtype=int)[:2]),
+    Histogram(2).update([[1, 0], [1, 1]]),
+]
+
+
+@pytest.mark.parametrize("summary", SMALL, ids=repr)
+def test_every_single_byte_corruption_is_detected(summary):
+    """Every byte, each of its 255 wrong values."""
+    good = summary.to_bytes()
+    for at in range(len(good)):
+        bad = bytearray(good)
+        for wrong in range(256):
+            if wrong != good[at]:
+                bad[at] = wrong
+                with pytest.raises(FormatError):
+                    type(summary).from_bytes(bytes(bad))
+
+
+@pytest.mark.parametrize("summary", SMALL, ids=repr)
+def test_every_truncation_and_extension_is_detected(summary):
+    good = summary.to_bytes()
+    for end in range(len(good)):
+        with pytest.raises(FormatError):
+            type(summary).from_bytes(good[:end])
+    for more in (b"\0", b"\n", good):
+        with pytest.raises(FormatError):
+            type(summary).from_bytes(good + more)
+
+
+def test_foreign_bytes_are_refused():
+    for data in (b"", b"flagstone\n", b"\x80\x04N.", b"PAR1" * 40, np.zeros(100).tobytes()):
+        with pytest.raises(FormatError, match="do not start like one"):
+            Flag.from_bytes(data)
+
+
+def test_kinds_do_not_mix():
+    with pytest.raises(FormatError, match="hold a histogram, not a flag"):
+        Flag.from_bytes(Histogram(2).to_bytes())
+    with pytest.raises(FormatError, match="hold a flag, not a histogram"):
+        Histogram.from_bytes(Flag(2).to_bytes())
+
+
+@pytest.mark.parametrize("summary", SMALL, ids=repr)
+def test_newer_versions_are_refused_with_a_reason(summary):
+    with pytest.raises(FormatError, match="newer"):
+        type(summary).from_bytes(resealed(summary.to_bytes(), version=2))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"dim": 70}, {"dim": 0}, {"dim": -3}, {"dim": "x"}, {"dim": None}, {"dim": 10**12},
+        {"rank": 1}, {"rank": 3}, {"rank": -1}, {"rank": 10**9},
+        {"field": "GF(3)"}, {"field": "GF(6)"}, {"field": "QQ"}, {"field": 7.5}, {"n_rows": 1}, {"n_rows": -1}, {"n_rows": "many"},
+        {"n_shards": 0}, {"n_shards": "two"}, {"n_rows": 2**70}, {"n_rows": 3.5}, {"extra": 1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_headers_that_lie_are_refused(header):
+    """Even under a checksum that fits: a forged header must not crash, hang or pass."""
+    with pytest.raises(FormatError):
+        Flag.from_bytes(resealed(SMALL[0].to_bytes(), **header))
+
+
+def test_bases_that_are_not_canonical_are_refused():
+    """Equal flags are equal bytes, so other bytes of the same flag are no flag."""
+    good = Flag(3, 3).update([[1, 0, 1], [0, 1, 1]]).to_bytes()
+    body = bytearray(good[:-32])
+    assert bytes(body[-6:]) == bytes([1, 0, 1, 0, 1, 1])
+    for rows in (
+        [1, 1, 2, 0, 1, 1],
+        [2, 0, 2, 0, 1, 1],
+        [0, 1, 1, 1, 0, 1],
+        [1, 0, 1, 1, 0, 1],
+        [1, 0, 7, 0, 1, 1],
+    ):
+        content = bytes(body[:-6]) + bytes(rows)
+        with pytest.raises(FormatError):
+            Flag.from_bytes(content + hashlib.sha256(content).digest())
+
+
+def test_bytes_are_frozen():
+    """Format 1 for ever: a change of layout needs a new version number."""
+    flag = Flag(3).update([[1, 0, 1], [1, 1, 1], [1, 0, 1]])
+    header = b'{"dim":3,"field":"GF(2)","kind":"flag","n_rows":3,"n_shards":1,"rank":2}'
+    content = (
+        b"flagstone\n\x01\0\0\0" + len(header).to_bytes(4, "little") + header
+        + b"\x02" + bytes(7) + b"\x01" + bytes(7)  # counts 2, 1
+        + b"\x05" + bytes(7) + b"\x02" + bytes(7)  # rows 101, 010
+    )  # fmt: skip
+    assert flag.to_bytes() == content + hashlib.sha256(content).digest()
