@@ -131,7 +131,8 @@ def test_newer_versions_are_refused_with_a_reason(summary):
     [
         {"dim": 70}, {"dim": 0}, {"dim": -3}, {"dim": "x"}, {"dim": None}, {"dim": 10**12},
         {"rank": 1}, {"rank": 3}, {"rank": -1}, {"rank": 10**9},
-        {"field": "GF(3)"}, {"field": "GF(6)"}, {"field": "QQ"}, {"field": 7.5}, {"n_rows": 1}, {"n_rows": -1}, {"n_rows": "many"},
+        {"field": "GF(3)"}, {"field": "GF(6)"}, {"field": "QQ"}, {"field": 7.5},
+        {"n_rows": 1}, {"n_rows": -1}, {"n_rows": "many"},
         {"n_shards": 0}, {"n_shards": "two"}, {"n_rows": 2**70}, {"n_rows": 3.5}, {"extra": 1},
     ],
     ids=str,
