@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not (options.quick or options.only):
         LATEST.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n")
         _publish(run)
-    status = _verdict(bench.results, options.strict)
+    status = _verdict(bench.results, options.strict, options.quick)
     if failed:
         print(f"these suites failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else status
@@ -76,19 +76,23 @@ def _publish(run: dict[str, Any]) -> None:
     except ImportError as error:
         print(f"no picture drawn: {error}", file=sys.stderr)
     readme = ROOT / "README.md"
-    replaced = report.replace_block(readme.read_text(), report.summary(results))
+    replaced = report.replace_block(
+        readme.read_text(), report.readme_block(run["machine"], results)
+    )
     if replaced is None:
         print(f"README.md has no {report.START} … {report.STOP}: left alone", file=sys.stderr)
     else:
         readme.write_text(replaced)
 
 
-def _verdict(results: list[Result], strict: bool) -> int:
+def _verdict(results: list[Result], strict: bool, quick: bool = False) -> int:
     verdicts = judge(results)
     measured = [v for v in verdicts if v.holds is not None]
     print("\n".join(report.floor_lines(measured)))
     held = sum(v.holds is True for v in measured)
     missing = len(verdicts) - len(measured)
+    if quick:
+        print("a quick run has a twentieth of the rows: the floors are meant for full runs")
     print(f"{held} of {len(measured)} floors hold, {missing} were not measured")
     return int(strict and held < len(verdicts))
 

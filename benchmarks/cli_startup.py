@@ -50,5 +50,7 @@ def _spent(arguments: list[str], **environment: str) -> float:
     )
     spent = time.perf_counter() - begin
     if child.returncode:
-        raise RuntimeError(f"flagstone {' '.join(arguments)} failed: {child.stderr.strip()}")
+        raise RuntimeError(
+            f"flagstone {' '.join(arguments)} failed: {child.stderr.strip().splitlines()[-1:]}"
+        )
     return spent

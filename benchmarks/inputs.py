@@ -12,7 +12,7 @@ import numpy as np
 
 from flagstone import BitRows
 
-__all__ = ["KINDS", "SIZES", "bit_rows", "uniform"]
+__all__ = ["KINDS", "SIZES", "bit_rows", "planted", "uniform"]
 
 Words = np.ndarray
 
@@ -40,9 +40,9 @@ def low_rank(rng: np.random.Generator, rows: int, dim: int) -> Words:
     return _in_span(rng, rows, uniform(rng, dim // 4, dim))
 
 
-def planted(rng: np.random.Generator, rows: int, dim: int) -> Words:
-    """Uniform in a random subspace of dimension d/2, and one row in a hundred uniform."""
-    words = _in_span(rng, rows, uniform(rng, dim // 2, dim))
+def planted(rng: np.random.Generator, rows: int, dim: int, basis: Words | None = None) -> Words:
+    """Uniform in a subspace (random, of dimension d/2), and one row in a hundred uniform."""
+    words = _in_span(rng, rows, uniform(rng, dim // 2, dim) if basis is None else basis)
     outlier = rng.random(rows) < 0.01
     words[outlier] = uniform(rng, int(outlier.sum()), dim)
     return words

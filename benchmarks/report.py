@@ -9,7 +9,7 @@ from benchmarks.floors import Verdict
 from benchmarks.harness import Result
 from benchmarks.inputs import KINDS, SIZES
 
-__all__ = ["START", "STOP", "floor_lines", "page", "replace_block", "summary"]
+__all__ = ["START", "STOP", "floor_lines", "page", "readme_block", "replace_block", "summary"]
 
 START, STOP = "<!-- bench:start -->", "<!-- bench:end -->"
 
@@ -32,7 +32,7 @@ SUITES = {
 def number(result: Result) -> str:
     """Return a result for people: a rate where there are rows, a time or a size elsewhere."""
     if result.unit == "bytes":
-        return f"{result.value / 1e6:.3g} MB"
+        return _bytes(result.value)
     if result.unit == "count":
         return f"{result.value:g}"
     if result.rows:
@@ -40,8 +40,8 @@ def number(result: Result) -> str:
     return f"{result.value * 1e3:.3g} ms" if result.value < 1 else f"{result.value:.2f} s"
 
 
-def summary(results: Iterable[Result]) -> str:
-    """Return the main table: uniform rows, rows per second, and the ratio to M4RI."""
+def summary(results: Iterable[Result], brief: bool = False) -> str:
+    """Return the main table: uniform rows per second, ratios to M4RI, memory."""
     by_key = {r.key: r for r in results}
 
     def line(label: str, suite: str, who: str, shown: bool = False) -> list[str]:
@@ -49,7 +49,7 @@ def summary(results: Iterable[Result]) -> str:
         for _, dim in SIZES:
             r = by_key.get(f"{suite}/uniform d={dim}/{who}")
             cell = "–" if r is None else _digits(r.rate / 1e6)
-            cells.append(f"{cell} (m = {r.rows})" if r is not None and shown else cell)
+            cells.append(f"{cell} (m = {r.rows:,})" if r is not None and shown else cell)
         return [label, *cells]
 
     def ratio(kind: str) -> list[str]:
@@ -60,19 +60,30 @@ def summary(results: Iterable[Result]) -> str:
             cells.append(f"{ours.value / peer.value:.2f}" if ours and peer else "–")
         return [f"our time ÷ M4RI, {kind}", *cells]
 
+    def memory(who: str) -> list[str]:
+        found = [by_key.get(f"flag_gf2/memory d={dim}/{who}") for _, dim in SIZES]
+        return [f"memory beside the rows, {who}", *(number(r) if r else "–" for r in found)]
+
     head = ["million rows per second", *(f"d = {dim}" for _, dim in SIZES)]
     lines = [
-        line("**flagstone, full counted flag, packed**", "flag_gf2", "flagstone"),
+        line("**flagstone, counted flag, packed**", "flag_gf2", "flagstone"),
         line("M4RI `mzd_echelonize_m4ri`, packed", "flag_gf2", "M4RI"),
-        line("M4RI `mzd_echelonize`, packed", "flag_gf2", "M4RI default"),
-        line("NumPy loop, packed", "flag_gf2", "NumPy loop"),
-        line("**flagstone, full counted flag, from uint8**", "flag_uint8", "flagstone"),
-        line("ldpc, from uint8", "flag_uint8", "ldpc", shown=True),
-        line("galois, from uint8", "flag_uint8", "galois", shown=True),
-        line("python-flint, from uint8", "flag_uint8", "python-flint", shown=True),
+    ]
+    if not brief:
+        lines += [
+            line("M4RI `mzd_echelonize`, packed", "flag_gf2", "M4RI default"),
+            line("NumPy loop, packed", "flag_gf2", "NumPy loop", shown=True),
+        ]
+    lines += [
+        line("**flagstone, counted flag, from uint8**", "flag_uint8", "flagstone"),
+        line("ldpc, from uint8", "flag_uint8", "ldpc", shown=not brief),
+        line("galois, from uint8", "flag_uint8", "galois", shown=not brief),
+        line("python-flint, from uint8", "flag_uint8", "python-flint", shown=not brief),
         line("literal partition", "flag_uint8", "naive", shown=True),
         *(ratio(kind) for kind in KINDS),
     ]
+    if not brief:
+        lines += [memory("flagstone"), memory("M4RI")]
     return _table(head, lines)
 
 
@@ -110,6 +121,17 @@ def page(
     if notes:
         parts += ["## Notes of the run", "\n".join(f"- {note}" for note in notes)]
     return "\n\n".join(parts) + "\n"
+
+
+def readme_block(machine: dict[str, Any], results: Sequence[Result]) -> str:
+    """Return what README shows between its marks."""
+    return (
+        summary(results, brief=True)
+        + f"\n\nUniform rows, one thread of {machine['cpu']}; written by `make bench` on "
+        f"{machine['date']}. The peers only row-reduce; the literal partition is measured on few "
+        "rows, since its rate falls as 1/m. All inputs, fields, memory and floors: "
+        "[docs/performance.md](docs/performance.md)."
+    )
 
 
 def floor_lines(verdicts: Iterable[Verdict]) -> list[str]:
@@ -181,7 +203,11 @@ def _amount(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
     if unit == "bytes":
-        return f"{value / 1e6:.3g} MB"
+        return _bytes(value)
     if unit == "s":
         return f"{value:.3g} s"
     return f"{_digits(value) if value else '0'}{' ' + unit if unit else ''}"
+
+
+def _bytes(value: float) -> str:
+    return f"{value / 1e6:.3g} MB" if value >= 1e5 else f"{value / 1e3:.2g} kB"
