@@ -40,6 +40,7 @@ class DelimitedReader:
     n_rows: int | None = None
 
     def __post_init__(self) -> None:
+        self._blanks: list[int] | None = None
         found = next(self._records(), None)
         if found is None:
             fail(self.path, "", "is empty: a line of column names and rows are expected")
@@ -116,13 +117,22 @@ class DelimitedReader:
 
     def line(self, row: int) -> int | None:
         """Return the line of a row: blank lines count as lines, not as rows."""
-        records = self._records()
-        if self.header:
-            next(records, None)
-        for index, (number, _) in enumerate(records, 1):
-            if index == row:
-                return number
-        return None
+        line = self._header_line + row
+        for blank in self._blank_lines():
+            if blank <= line:
+                line += 1
+        return line
+
+    def _blank_lines(self) -> list[int]:
+        """Return the numbers of the blank lines after the header, found once."""
+        if self._blanks is None:
+            with open_binary(self.path) as stream:
+                self._blanks = [
+                    number
+                    for number, line in enumerate(stream, 1)
+                    if number > self._header_line and not line.strip(b"\r\n")
+                ]
+        return self._blanks
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line, cells) of every line that is not blank."""

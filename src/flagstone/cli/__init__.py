@@ -1,0 +1,35 @@
+"""The command ``flagstone``: one file per verb, loaded when it is called.
+
+Exit codes: 0 ok; 1 error; 2 usage; 3 the answer is ⊥; 4 a check failed, two models differ, or
+an audit says "not replicable"; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["VERBS", "main"]
+
+VERBS = {
+    "learn": "learn a label as a parity (a linear rule) of columns",
+    "span": "find the linear span that nearly all rows lie in",
+    "constraints": "find the check equations that rows obey",
+    "equations": "boil many equations down to a small system",
+    "predict": "apply a saved rule to new rows",
+    "check": "find the rows that break a saved rule",
+    "show": "show what a model or flag file says",
+    "compare": "compare two models: same or not, and where they part",
+    "summarize": "write the flag of files, to merge or answer from later",
+    "merge": "merge flags from several machines",
+    "plan": "say how many rows a promise needs",
+    "audit": "measure how often two samples agree",
+    "reproduce": "run the paper's evaluation, and more",
+    "bench": "measure the speed of this machine",
+}
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line."""
+    from flagstone.cli.app import app
+
+    return app(args=arguments, prog_name="flagstone")

@@ -1,0 +1,86 @@
+"""The group of all verbs; a verb's module is imported when its name is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from flagstone.cli import VERBS
+
+__all__ = ["app"]
+
+
+class Verb(TyperCommand):
+    """A command whose help ends with examples that work as printed, and with its JSON keys."""
+
+    examples: tuple[str, ...] = ()
+    json_keys: Mapping[str, str] = MappingProxyType({})
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write examples unwrapped, so that they can be copied, and the keys of --json."""
+        with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
+            for example in self.examples:
+                formatter.write(f"  {example}\n")
+        if self.json_keys:
+            with formatter.section("Keys of --json"):
+                formatter.write_dl(list(self.json_keys.items()))
+
+
+class LazyVerbs(TyperGroup):
+    """A group that knows its verbs by name and loads one when it is needed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the verbs in the order of a user's work, not of the alphabet."""
+        return list(VERBS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs without loading any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load one verb."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"flagstone.cli.{cmd_name}")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name=cmd_name, cls=Verb)(module.command)
+        command: Any = typer.main.get_command(single)
+        command.name = cmd_name
+        command.examples, command.json_keys = module.EXAMPLES, module.JSON_KEYS
+        return command
+
+
+app = typer.Typer(
+    cls=LazyVerbs,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from flagstone import __version__
+
+        print(f"flagstone {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def flagstone(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Replicable answers from tables and frames: two samples, one seed, the same rule.
+
+    Exit codes: 0 ok, 1 error, 2 usage, 3 the answer is ⊥, 4 check failed / not replicable.
+    """

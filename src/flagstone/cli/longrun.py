@@ -1,0 +1,240 @@
+"""Long runs: progress, checkpoints, and a Ctrl-C that loses nothing.
+
+The state of a run is small (a summary, a position, a few counts) and is written atomically,
+so a run killed at any moment resumes from the last state, and ends with the same bytes: the
+flag does not depend on how its rows came in batches.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flagstone.cli.options import RunOptions
+from flagstone.cli.runner import Interrupted
+from flagstone.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from flagstone.flag import Flag
+    from flagstone.histogram import Histogram
+    from flagstone.tables import EncodedBatch
+
+__all__ = ["LongRun", "State", "repeat_command"]
+
+
+@dataclass
+class State:
+    """How far a run has come: everything a resumed run needs."""
+
+    seed: str
+    summary: Flag | Histogram
+    phase: str = "read"
+    position: list[int] | None = None
+    rows: int = 0
+    skipped: int = 0
+    counts: dict[str, Any] = field(default_factory=dict)
+
+    def to_content(self, identity: str) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "id": identity,
+            "seed": self.seed,
+            "summary": type(self.summary).__name__,
+            "bytes": base64.b64encode(self.summary.to_bytes()).decode(),
+            "phase": self.phase,
+            "position": self.position,
+            "rows": self.rows,
+            "skipped": self.skipped,
+            "counts": self.counts,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> State:
+        """Read the JSON form."""
+        from flagstone.flag import Flag
+        from flagstone.histogram import Histogram
+
+        kind: Any = {"Flag": Flag, "Histogram": Histogram}[content["summary"]]
+        summary = kind.from_bytes(base64.b64decode(content["bytes"]))
+        return cls(
+            content["seed"],
+            summary,
+            content["phase"],
+            content["position"],
+            content["rows"],
+            content["skipped"],
+            content["counts"],
+        )
+
+
+class LongRun:
+    """One run over a table: resumed if its checkpoint says so.
+
+    Parameters
+    ----------
+    options : RunOptions
+    identity : mapping
+        Everything the result depends on (files, options, outputs); a checkpoint of another
+        run is refused.
+    """
+
+    def __init__(self, options: RunOptions, identity: Mapping[str, Any]) -> None:
+        text = json.dumps(identity, sort_keys=True)
+        self.id = hashlib.sha256(text.encode()).hexdigest()
+        self.path = None if options.checkpoint is None else Path(options.checkpoint)
+        self._every = options.checkpoint_every
+        self._shown = not options.quiet and sys.stderr.isatty()
+        self._warned = False
+        self._saved = time.monotonic()
+
+    def resume(self) -> State | None:
+        """Return the state of an earlier run of the same command, or None."""
+        if self.path is None or not self.path.exists():
+            return None
+        from flagstone.models import read_document
+
+        kind, content = read_document(self.path)
+        if kind != "checkpoint":
+            raise FormatError(f"{self.path} is no checkpoint but a {kind}; choose another file")
+        if content.get("id") != self.id:
+            raise InputError(
+                f"{self.path} belongs to another run (other files, options or outputs); run that "
+                "command again, or remove the checkpoint, or choose another one"
+            )
+        try:
+            state = State.from_content(content)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{self.path}: damaged ({error}); remove it") from error
+        if state.rows or state.phase != "read":
+            print(f"flagstone: resuming after {state.rows:,} rows", file=sys.stderr)
+        return state
+
+    def save(self, state: State, *, must: bool = False) -> None:
+        """Write the checkpoint; a full disk keeps the last one and is reported once."""
+        if self.path is None:
+            return
+        from flagstone.models import write_document
+
+        try:
+            write_document(self.path, "checkpoint", state.to_content(self.id), overwrite=True)
+        except OSError as error:
+            if must:
+                raise
+            if not self._warned:
+                print(
+                    f"flagstone: warning: {self.path}: the checkpoint could not be written "
+                    f"({error.strerror}); the last one is kept and the run goes on",
+                    file=sys.stderr,
+                )
+                self._warned = True
+        self._saved = time.monotonic()
+
+    def finish(self) -> None:
+        """Remove the checkpoint: everything it stood for is written."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+    def drive(
+        self,
+        state: State,
+        batches: Iterator[EncodedBatch],
+        step: Callable[[EncodedBatch], None],
+        total: int | None,
+        n_files: int,
+    ) -> None:
+        """Feed every batch to ``step``, keeping state, progress and checkpoint in time."""
+        with _Stop() as stop, self._progress(state.phase, total, n_files) as progress:
+            for batch in batches:
+                step(batch)
+                state.rows += len(batch)
+                state.skipped += batch.batch.skipped
+                state.position = list(batch.after)
+                progress(state.rows, batch.file, batch.batch.done)
+                due = time.monotonic() - self._saved >= self._every
+                if stop.requested or due:
+                    self.save(state)
+                if stop.requested:
+                    raise Interrupted(self._how_to_resume(state))
+
+    def _how_to_resume(self, state: State) -> str:
+        if self.path is None:
+            return "interrupted; nothing was written. With --checkpoint FILE a run can be resumed"
+        return (
+            f"interrupted after {state.rows:,} rows; {self.path} holds the state. To resume, run "
+            f"the same command again: {repeat_command(None)}"
+        )
+
+    @contextlib.contextmanager
+    def _progress(
+        self, phase: str, total: int | None, n_files: int
+    ) -> Iterator[Callable[[int, int, float], None]]:
+        if not self._shown:
+            yield lambda rows, file, done: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        words = {"read": "reading", "measure": "measuring"}
+        started = time.monotonic()
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        ) as bar:
+            task = bar.add_task(words.get(phase, phase), total=1.0, speed="")
+            first: list[int] = []
+
+            def update(rows: int, file: int, done: float) -> None:
+                first[:] = first or [rows]
+                seconds = max(1e-9, time.monotonic() - started)
+                share = rows / total if total else (file + done) / n_files
+                speed = f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s"
+                bar.update(task, completed=share, speed=speed)
+
+            yield update
+
+
+class _Stop:
+    """Turn the first Ctrl-C (or SIGTERM) into a request that is met between two batches."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # outside the main thread signals cannot be taken over, and need not be
+            with contextlib.suppress(ValueError):
+                self._before[number] = signal.signal(number, self._request)
+        return self
+
+    def _request(self, number: int, frame: object) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def repeat_command(seed: str | None) -> str:
+    """Return the command line as typed, with the seed added if it was drawn afresh."""
+    words = ["flagstone", *sys.argv[1:]]
+    given = any(word == "--seed" or word.startswith("--seed=") for word in words)
+    if seed is not None and not given:
+        words += ["--seed", seed]
+    return shlex.join(words)

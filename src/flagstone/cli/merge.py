@@ -1,0 +1,81 @@
+"""``flagstone merge``: put the flags of several machines together, by the fixed tree."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any
+
+import typer
+
+from flagstone.cli.options import JsonOption
+from flagstone.cli.runner import OK, UsageError, verb
+from flagstone.cli.show import FLAG_KEYS
+from flagstone.errors import InputError
+
+EXAMPLES = ("flagstone merge part1.flag part1.flag -o both.flag",)
+JSON_KEYS = FLAG_KEYS
+
+
+@verb
+def command(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FLAG...", help="Flag files; their order is part of the result."),
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", help="The flag file to write.")],
+    seed: Annotated[
+        str | None, typer.Option("--seed", help="Publish a seed with the flag, for later verbs.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Merge flags: (1, 2), (3, 4), … and again, an odd one carried up."""
+    from pathlib import Path
+
+    from flagstone.cli.output import print_json
+    from flagstone.cli.show import describe_flag, print_flag
+    from flagstone.flag import Flag, merge_flags
+    from flagstone.histogram import Histogram
+    from flagstone.models import Model, SummaryFile, load, refuse_existing, save
+
+    if not force:
+        refuse_existing(Path(output))
+    parts: list[SummaryFile] = []
+    for file in files:
+        part = load(file)
+        if isinstance(part, Model):
+            raise UsageError(f"{file} is a model; merge takes flags (flagstone summarize)")
+        if parts and (part.layout, part.encoding) != (parts[0].layout, parts[0].encoding):
+            raise InputError(
+                f"{file}: its rows differ from those of {files[0]} (columns, encoders, field or "
+                f"layout: {part.layout} and {parts[0].layout}); merge like with like"
+            )
+        parts.append(part)
+    summaries: list[Any] = [part.summary for part in parts]
+    merged: Flag | Histogram
+    if all(isinstance(s, Flag) for s in summaries):
+        merged = merge_flags(summaries)
+    elif all(isinstance(s, Histogram) for s in summaries):
+        merged = functools.reduce(lambda a, b: a.merge(b), summaries)
+    else:
+        raise InputError("some files are flags and some histograms; merge like with like")
+    seeds = {part.details.get("seed") for part in parts}
+    if seed is None and len(seeds) > 1:
+        found_seeds = ", ".join(sorted(map(str, seeds)))
+        raise InputError(
+            f"the flags were published with different seeds ({found_seeds}); choose one with --seed"
+        )
+    sources = [name for part in parts for name in part.details.get("sources", [])]
+    details = dict(parts[0].details) | {
+        "sources": sources,
+        "seed": seeds.pop() if seed is None else seed,
+        "skipped": sum(part.details.get("skipped", 0) for part in parts),
+    }
+    found = SummaryFile(merged, parts[0].layout, parts[0].encoding, details)
+    save(output, found, overwrite=force)
+    shown = describe_flag(found) | {"outputs": [output]}
+    if json:
+        print_json(shown)
+    else:
+        print_flag(shown)
+    return OK

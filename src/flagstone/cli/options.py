@@ -1,0 +1,246 @@
+"""The options that verbs share: each is written once, here, and grouped in frozen records.
+
+A verb names the records it wants; :func:`flagstone.cli.runner.verb` spreads their fields into
+the command line and hands the filled records back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "ExpectSeedOption",
+    "Files",
+    "JsonOption",
+    "OutputOptions",
+    "ReadOptions",
+    "RuleOptions",
+    "RunOptions",
+    "SeedOption",
+    "TableOptions",
+]
+
+TABLE, RULE, OUTPUT, RUN = "Reading the table", "Rule and promises", "Output", "Long runs"
+
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE", help="Files, directories or globs.", show_default=False),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+SeedOption = Annotated[
+    str | None,
+    typer.Option("--seed", help="The published seed (drawn afresh and shown if left out)."),
+]
+ExpectSeedOption = Annotated[
+    str | None,
+    typer.Option("--seed", help="Refuse a model that was made with another seed."),
+]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits; by default what the "
+            "file name says.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of a csv or tsv file names the columns.",
+            rich_help_panel=TABLE,
+            show_default=False,
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option("--delimiter", help="What separates cells of a csv.", rich_help_panel=TABLE),
+    ] = None
+    bit_order: Annotated[
+        str | None,
+        typer.Option(
+            "--bit-order",
+            help="Order of the bits of frames: msb (as written, the default), lsb (every byte "
+            "turned around), nibble (every digit), reversed (the whole row).",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "--length",
+            min=1,
+            help="Keep the frames of this many bits and count the others.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TableOptions(ReadOptions):
+    """How files are read, and how their columns become rows over a field."""
+
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            "-c",
+            help="Feature columns by name or pattern, repeatable or separated by commas; "
+            "'-NAME' leaves one out. Default: all.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    label: Annotated[
+        str | None,
+        typer.Option("--label", "-l", help="The label column.", rich_help_panel=TABLE),
+    ] = None
+    encode: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--encode",
+            "-e",
+            metavar="COLUMN=ENCODER",
+            help="How a column becomes field elements: element, levels:no,yes, onehot:a,b,c, "
+            "bits:8, above:3.5, mod; repeatable, COLUMN may be a pattern. 'auto' accepts every "
+            "proposal.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    field: Annotated[
+        str,
+        typer.Option("--field", help="2, 7, 2^8, … or QQ.", rich_help_panel=TABLE),
+    ] = "2"
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """What is promised, and how the threshold is drawn."""
+
+    rho: Annotated[
+        float | None,
+        typer.Option(
+            "--rho",
+            help="Allowed probability that a second sample gives another answer; the window is "
+            "then chosen to prove it.",
+            rich_help_panel=RULE,
+        ),
+    ] = None
+    eps: Annotated[
+        float,
+        typer.Option("--eps", help="Allowed share of rows left out.", rich_help_panel=RULE),
+    ] = 0.1
+    rule: Annotated[
+        str,
+        typer.Option("--rule", help="index, or heavy (the paper's).", rich_help_panel=RULE),
+    ] = "index"
+    t_max: Annotated[
+        str | None,
+        typer.Option(
+            "--t-max",
+            help="Length of the window by hand: a number of sets, a fraction of the rows, or "
+            "'paper'.",
+            rich_help_panel=RULE,
+        ),
+    ] = None
+    t_min: Annotated[
+        int | None,
+        typer.Option(
+            "--t-min",
+            help="Start of the window by hand (after a look at pilot data).",
+            rich_help_panel=RULE,
+        ),
+    ] = None
+    contamination: Annotated[
+        float,
+        typer.Option(
+            "--contamination",
+            help="Largest share of rows that may be damaged.",
+            rich_help_panel=RULE,
+        ),
+    ] = 0.0
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Where the answer goes."""
+
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Write the model here (JSON).", rich_help_panel=OUTPUT),
+    ] = None
+    report: Annotated[
+        str | None,
+        typer.Option(
+            "--report", help="Write one self-contained HTML page here.", rich_help_panel=OUTPUT
+        ),
+    ] = None
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            "--plot",
+            help="Draw the flag as a scree plot here (.png or .svg; png needs matplotlib).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace files that exist.", rich_help_panel=OUTPUT),
+    ] = False
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print one JSON object instead of text.", rich_help_panel=OUTPUT
+        ),
+    ] = False
+    show_as: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            help="How the answer prints: text, masks (hexadecimal bit masks) or python.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = "text"
+    show_rows: Annotated[
+        int,
+        typer.Option(
+            "--show-rows",
+            min=0,
+            help="How many rows that do not fit are listed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = 5
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a long run needs."""
+
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            help="Save the state here now and then; the same command resumes from it.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    checkpoint_every: Annotated[
+        float,
+        typer.Option(
+            "--checkpoint-every", min=0.0, help="Seconds between saves.", rich_help_panel=RUN
+        ),
+    ] = 10.0
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=RUN),
+    ] = False

@@ -1,0 +1,72 @@
+"""Outputs: checked before the work, written after it, each of them whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flagstone.cli.options import OutputOptions
+from flagstone.cli.runner import UsageError
+
+if TYPE_CHECKING:
+    from flagstone.models import Model
+
+__all__ = ["SHOWN_AS", "check_outputs", "output_paths", "write_outputs"]
+
+SHOWN_AS = ("text", "masks", "python")
+
+
+def output_paths(options: OutputOptions) -> list[Path]:
+    """Return the files that will be written."""
+    given = (options.output, options.report, options.plot)
+    return [Path(path) for path in given if path is not None]
+
+
+def check_outputs(options: OutputOptions) -> None:
+    """Refuse what cannot work before any row is read, except for files that exist."""
+    if options.show_as not in SHOWN_AS:
+        raise UsageError(f"--as must be one of {', '.join(SHOWN_AS)}, got {options.show_as!r}")
+    paths = output_paths(options)
+    if len(set(paths)) < len(paths):
+        raise UsageError("two outputs have the same name")
+    if options.plot is not None:
+        suffix = Path(options.plot).suffix.lower()
+        if suffix not in (".png", ".svg"):
+            raise UsageError(f"--plot must end in .png or .svg, got {options.plot!r}")
+        if suffix == ".png":
+            from flagstone.reports import need_matplotlib
+
+            need_matplotlib()
+
+
+def refuse_existing_outputs(options: OutputOptions) -> None:
+    """Refuse to replace files, unless --force was given."""
+    from flagstone.models import refuse_existing
+
+    for path in output_paths(options):
+        if not options.force:
+            refuse_existing(path)
+        elif not path.parent.is_dir():
+            raise UsageError(f"{path}: the directory {path.parent} does not exist")
+
+
+def write_outputs(model: Model, options: OutputOptions, *, overwrite: bool) -> list[str]:
+    """Write model, report and plot; return their names."""
+    from flagstone.models import atomic_write, save
+
+    written = []
+    if options.output is not None:
+        save(options.output, model, overwrite=overwrite)
+        written.append(options.output)
+    if options.report is not None:
+        from flagstone.reports import html_report
+
+        atomic_write(options.report, html_report(model).encode(), overwrite=overwrite)
+        written.append(options.report)
+    if options.plot is not None:
+        from flagstone.reports import Scree, plot_bytes
+
+        data = plot_bytes(Scree.of(model), Path(options.plot).suffix.lower())
+        atomic_write(options.plot, data, overwrite=overwrite)
+        written.append(options.plot)
+    return written

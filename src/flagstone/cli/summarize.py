@@ -1,0 +1,97 @@
+"""``flagstone summarize``: write the flag of files, to merge or to answer from later."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flagstone.cli.options import Files, JsonOption, RunOptions, TableOptions
+from flagstone.cli.runner import OK, UsageError, verb
+from flagstone.cli.show import FLAG_KEYS
+
+EXAMPLES = (
+    "flagstone summarize examples/frames.txt -f bits -o part1.flag",
+    "flagstone constraints part1.flag --contamination 0.01 --seed 7",
+)
+JSON_KEYS = FLAG_KEYS
+
+
+@verb
+def command(
+    files: Files,
+    table: TableOptions,
+    run: RunOptions,
+    output: Annotated[str, typer.Option("--output", "-o", help="The flag file to write.")],
+    purpose: Annotated[
+        str,
+        typer.Option("--for", help="The verb it is for: constraints, span, learn or equations."),
+    ] = "constraints",
+    intercept: Annotated[
+        bool, typer.Option("--intercept", help="With --for learn: allow a constant.")
+    ] = False,
+    linear: Annotated[
+        bool, typer.Option("--linear", help="With --for constraints: right-hand sides 0 only.")
+    ] = False,
+    seed: Annotated[
+        str | None, typer.Option("--seed", help="Publish a seed with the flag, for later verbs.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Write the flag of the rows: small, mergeable, and enough to answer from."""
+    import dataclasses
+    from pathlib import Path
+
+    from flagstone.cli.inputs import open_source, reading_of
+    from flagstone.cli.longrun import LongRun, State
+    from flagstone.cli.output import print_json
+    from flagstone.cli.road import read_summary
+    from flagstone.cli.show import describe_flag, print_flag
+    from flagstone.histogram import new_summary
+    from flagstone.models import LAYOUTS, SummaryFile, refuse_existing, save
+
+    if purpose not in LAYOUTS:
+        raise UsageError(f"--for must be one of {', '.join(LAYOUTS)}, got {purpose!r}")
+    layout = LAYOUTS[purpose]
+    if purpose == "learn":
+        layout = dataclasses.replace(layout, ones=intercept)
+    if purpose == "constraints":
+        layout = dataclasses.replace(layout, ones=not linear)
+    source = open_source(files, table, layout, purpose)
+    if source.table is None or source.encoding is None:
+        raise UsageError(f"{files[0]} is a flag already; put flags together with: flagstone merge")
+    identity = {
+        "verb": "summarize",
+        "data": source.table.identity(),
+        "encoding": source.encoding.to_dict(),
+        "layout": layout.to_dict(),
+        "table": dataclasses.asdict(table),
+        "output": output,
+        "seed": seed,
+    }
+    long = LongRun(run, identity)
+    state = long.resume()
+    resumed = state is not None
+    if state is None:
+        if not force:
+            refuse_existing(Path(output))
+        dim = layout.dim(len(source.encoding.names))
+        state = State("", new_summary(dim, source.encoding.field))
+        long.save(state, must=True)
+    read_summary(source, layout, long, state)
+    details = {
+        "sources": [str(path) for path in source.table.files],
+        "skipped": state.skipped,
+        "reading": reading_of(table),
+        "seed": seed,
+    }
+    found = SummaryFile(state.summary, layout, source.encoding, details)
+    save(output, found, overwrite=force or resumed)
+    long.finish()
+    shown = describe_flag(found) | {"outputs": [output]}
+    if json:
+        print_json(shown)
+    else:
+        print_flag(shown)
+    return OK

@@ -1,0 +1,28 @@
+"""Models and flags on disk: versioned, checksummed, written atomically, never executed.
+
+A file is one JSON document (see :mod:`flagstone.models._container`). Older versions load
+forever; newer, damaged and foreign files are refused with a reason.
+"""
+
+from flagstone.models._atomic import atomic_file, atomic_write, refuse_existing
+from flagstone.models._container import VERSION, read_document, write_document
+from flagstone.models._layout import LAYOUTS, Layout
+from flagstone.models._model import Answer, Model, SummaryFile, load, save
+from flagstone.models._span import SpanAnswer
+
+__all__ = [
+    "LAYOUTS",
+    "VERSION",
+    "Answer",
+    "Layout",
+    "Model",
+    "SpanAnswer",
+    "SummaryFile",
+    "atomic_file",
+    "atomic_write",
+    "load",
+    "read_document",
+    "refuse_existing",
+    "save",
+    "write_document",
+]

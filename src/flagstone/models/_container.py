@@ -1,0 +1,89 @@
+"""The container: one JSON document with a format, a version and a checksum.
+
+    {"format": "flagstone", "version": 1, "kind": "model", "content": {…}, "sha256": "…"}
+
+The checksum is the SHA-256 of the document without it, as JSON with sorted keys, no spaces
+and non-ASCII characters escaped. Binary data (a serialized flag) are base64 text inside.
+Reading is ``json.loads`` and nothing else: no file can make it run code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flagstone.errors import FormatError, InputError
+from flagstone.models._atomic import atomic_write
+
+__all__ = ["VERSION", "pack_document", "read_document", "unpack_document", "write_document"]
+
+VERSION = 1
+_FORMAT = "flagstone"
+_MOST_BYTES = 1 << 30
+
+
+def pack_document(kind: str, content: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a document; equal contents give equal bytes."""
+    document = {"format": _FORMAT, "version": VERSION, "kind": kind, "content": dict(content)}
+    document["sha256"] = _checksum(document)
+    text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return text.encode() + b"\n"
+
+
+def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[str, Any]]:
+    """Return (kind, content) of a document, or say why it is none."""
+    try:
+        document = json.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise FormatError(
+            f"{name}: no flagstone file, or cut short or damaged (it is not JSON)"
+        ) from error
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise FormatError(f"{name}: no flagstone file (it does not say so)")
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise FormatError(f"{name}: damaged (it has no format version)")
+    if version > VERSION:
+        raise FormatError(
+            f"{name}: written in format version {version}, newer than {VERSION}; "
+            "update flagstone to read it"
+        )
+    try:
+        given = document.pop("sha256", None)
+        if given != _checksum(document):
+            raise FormatError(f"{name}: damaged (its checksum does not match); get it again")
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{name}: damaged ({error})") from error
+    kind, content = document.get("kind"), document.get("content")
+    if not isinstance(kind, str) or not isinstance(content, dict):
+        raise FormatError(f"{name}: damaged (it has no kind or no content)")
+    return kind, content
+
+
+def write_document(
+    path: str | Path, kind: str, content: Mapping[str, Any], *, overwrite: bool = False
+) -> None:
+    """Write a document atomically."""
+    atomic_write(path, pack_document(kind, content), overwrite=overwrite)
+
+
+def read_document(path: str | Path) -> tuple[str, dict[str, Any]]:
+    """Read a document, refusing foreign, damaged and newer ones with a reason."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise FormatError(f"{path}: no flagstone file (it is larger than 1 GB)")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    return unpack_document(data, str(path))
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

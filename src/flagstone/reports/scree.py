@@ -1,0 +1,242 @@
+"""The scree plot as plain SVG: no plotting library, any theme, any size.
+
+Dimension of V_j against the set index j. The window that the threshold was drawn from is
+shaded, the margin around the threshold shaded again, and the threshold drawn as a line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flagstone.flag import Flag
+from flagstone.models import Model
+
+__all__ = ["STYLE", "Scree", "scree_svg"]
+
+WIDTH, HEIGHT = 720.0, 360.0
+LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
+
+STYLE = """
+.scree { --ink: #1c2430; --soft: #5b6675; --grid: #d9dee6; --stair: #0b62a8; --window: #56b4e9;
+  --mark: #c04a00; --margin: #e69f00; font: 13px system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) { .scree { --ink: #e6eaf0; --soft: #a3adbb; --grid: #333c48;
+  --stair: #6cb6f5; --window: #56b4e9; --mark: #ff9a57; --margin: #e6a72c; } }
+@media print { .scree { --ink: #000; --soft: #444; --grid: #ccc; --stair: #0b62a8;
+  --mark: #c04a00; } }
+.scree text { fill: var(--soft); } .scree .strong { fill: var(--ink); }
+.scree .grid { stroke: var(--grid); stroke-width: 1; }
+.scree .axis { stroke: var(--soft); stroke-width: 1; }
+.scree .stair { fill: none; stroke: var(--stair); stroke-width: 2.5; stroke-linejoin: round; }
+.scree .under { fill: var(--stair); opacity: .08; }
+.scree .window { fill: var(--window); opacity: .22; }
+.scree .margin { fill: var(--margin); opacity: .45; }
+.scree .mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 5 3; }
+@media (max-width: 34rem) { .scree { font-size: 23px; } .scree .stair { stroke-width: 4; } }
+@media print { .scree { font-size: 13px; } .scree .stair { stroke-width: 2.5; } }
+.scree .dot { fill: var(--mark); } .scree .mark-text { fill: var(--mark); font-weight: 600; }
+"""
+
+
+@dataclass(frozen=True)
+class Scree:
+    """The numbers of the plot.
+
+    Attributes
+    ----------
+    steps : sequence of (first set, last set, dimension)
+    ambient_dim : int
+    window : (first, last) or None
+    threshold : float or None
+    margin : int or None
+    """
+
+    steps: Sequence[tuple[int, int, int]]
+    ambient_dim: int
+    window: tuple[float, float] | None = None
+    threshold: float | None = None
+    margin: int | None = None
+    chosen_dim: int | None = None
+    rule: str = "index"
+
+    @classmethod
+    def of(cls, model: Model) -> Scree:
+        """Read the numbers off a model."""
+        steps = [(first, first + sets - 1, dim) for dim, sets, first in model.levels]
+        dim = 0 if model.subspace is None else model.subspace.ambient_dim
+        chosen = None if model.subspace is None else model.subspace.dim
+        guarantee = model.guarantee
+        if guarantee is None:
+            return cls(steps, dim, chosen_dim=chosen)
+        if guarantee.rule != "index":  # thresholds of the heavy rule are no set indices
+            return cls(steps, dim, chosen_dim=chosen, rule=guarantee.rule)
+        window = (float(guarantee.window.start + 1), float(guarantee.window.end))
+        t = float(guarantee.threshold)
+        return cls(steps, dim, window, t, guarantee.margin, chosen)
+
+    @classmethod
+    def of_flag(cls, flag: Flag) -> Scree:
+        """Read the staircase off a flag."""
+        return cls([(v.first_index, v.last_index, v.dim) for v in flag.levels()], flag.dim)
+
+    @property
+    def end(self) -> float:
+        """The right end of the axis: the last set, or the end of the window."""
+        last = self.steps[-1][1] if self.steps else 1
+        return float(max(last, self.window[1] if self.window else 1))
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the window would be invisible on a linear axis."""
+        return self.window is not None and self.window[1] < self.end / 12
+
+    def describe(self) -> str:
+        """Return the plot as a sentence, for those who cannot see it."""
+        if not self.steps:
+            return "No set spans anything: all rows are zero."
+        first, last = self.steps[0], self.steps[-1]
+        text = (
+            f"The spans shrink from dimension {first[2]} at set 1 to dimension {last[2]} at set "
+            f"{last[1]:,}."
+        )
+        if self.threshold is not None and self.window is not None:
+            text += (
+                f" The threshold {self.threshold:g} was drawn from sets {self.window[0]:g} to "
+                f"{self.window[1]:g}."
+            )
+        return text
+
+
+def scree_svg(scree: Scree, *, standalone: bool = False) -> str:
+    """Draw a flag.
+
+    Parameters
+    ----------
+    scree : Scree
+    standalone : bool
+        Whether the drawing must carry its own style (a file) or finds it in the page.
+    """
+    style = f"<style>{STYLE}.scree {{ background: var(--paper, #fff); }} "
+    style += "@media (prefers-color-scheme: dark) { .scree { --paper: #14181f; } }</style>"
+    return (
+        f'<svg class="scree" xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" aria-labelledby="scree-title">'
+        f'<title id="scree-title">{scree.describe()}</title>'
+        f"{style if standalone else ''}{_body(scree)}</svg>"
+    )
+
+
+def _body(scree: Scree) -> str:
+    x, y = _Axis(scree), _heights(max(scree.ambient_dim, 1))
+    base = y(0)
+    parts = []
+    if scree.window is not None:
+        parts.append(_band("window", x, scree.window[0] - 0.5, scree.window[1] + 0.5, base))
+    t = scree.threshold
+    parts += _grid(scree, x, y)
+    dim = 0 if t is None else next((d for a, b, d in scree.steps if a <= t <= b), 0)
+    if t is not None and scree.margin:
+        low, high = x(t - scree.margin - 0.5), x(t + scree.margin + 0.5)
+        parts.append(
+            f'<rect class="margin" x="{low:.1f}" y="{y(dim) - 9:.1f}" '
+            f'width="{max(2.0, high - low):.1f}" height="18" rx="4"/>'
+        )
+    if scree.steps:
+        points = []
+        for first, last, dim in scree.steps:
+            points += [(x(first - 0.5), y(dim)), (x(last + 0.5), y(dim))]
+        points.append((points[-1][0], base))
+        path = " ".join(
+            f"{'M' if i == 0 else 'L'}{a:.1f} {b:.1f}" for i, (a, b) in enumerate(points)
+        )
+        parts.append(f'<path class="under" d="{path} L{points[0][0]:.1f} {base:.1f} Z"/>')
+        parts.append(f'<path class="stair" d="{path}"/>')
+    if t is not None:
+        at = x(t)
+        anchor = "end" if at > WIDTH * 0.6 else "start"
+        shift = -8 if anchor == "end" else 8
+        parts.append(f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{base:.1f}"/>')
+        parts.append(f'<circle class="dot" cx="{at:.1f}" cy="{y(dim):.1f}" r="5"/>')
+        parts.append(
+            f'<text class="mark-text" x="{at + shift:.1f}" y="{TOP - 12:.1f}" '
+            f'text-anchor="{anchor}">t = {t:,.0f}, dimension {dim}</text>'
+        )
+    return "".join(parts)
+
+
+def _grid(scree: Scree, x: _Axis, y: Callable[[float], float]) -> list[str]:
+    parts = []
+    right, base = WIDTH - RIGHT, y(0)
+    for dim in _ticks(0, max(scree.ambient_dim, 1), 5):
+        at = y(dim)
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{dim:g}</text>')
+    parts.append(f'<line class="axis" x1="{LEFT}" x2="{right}" y1="{base}" y2="{base}"/>')
+    for tick in x.ticks():
+        at = x(tick)
+        parts.append(
+            f'<text x="{at:.1f}" y="{base + 22:.1f}" text-anchor="middle">{tick:,.0f}</text>'
+        )
+    middle = (LEFT + right) / 2
+    scale = ", logarithmic" if scree.is_log else ""
+    parts.append(
+        f'<text class="strong" x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">'
+        f"set index j{scale}</text>"
+    )
+    high = (TOP + base) / 2
+    parts.append(
+        f'<text class="strong" transform="translate(22 {high:.1f}) rotate(-90)" '
+        f'text-anchor="middle">dimension of V(j)</text>'
+    )
+    return parts
+
+
+def _band(name: str, x: _Axis, low: float, high: float, base: float) -> str:
+    a, b = x(low), x(high)
+    return (
+        f'<rect class="{name}" x="{a:.1f}" y="{TOP}" width="{max(1.5, b - a):.1f}" '
+        f'height="{base - TOP:.1f}"/>'
+    )
+
+
+class _Axis:
+    """From a set index to a place on the page, linear or logarithmic, clipped to the plot."""
+
+    def __init__(self, scree: Scree) -> None:
+        self._log = scree.is_log
+        self._end = scree.end + 0.5
+        self._low = 0.5
+
+    def __call__(self, value: float) -> float:
+        value = min(max(value, self._low), self._end)
+        if self._log:
+            share = math.log(value / self._low) / math.log(self._end / self._low)
+        else:
+            share = (value - self._low) / (self._end - self._low)
+        return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+    def ticks(self) -> list[float]:
+        """Return the marks of the axis."""
+        if not self._log:
+            return [t for t in _ticks(0, self._end, 6) if t >= 1] or [1.0]
+        powers = range(math.floor(math.log10(self._end)) + 1)
+        return [10.0**power for power in powers]
+
+
+def _heights(top: int) -> Callable[[float], float]:
+    base = HEIGHT - BOTTOM
+    return lambda value: base - (base - TOP) * value / (top * 1.04)
+
+
+def _ticks(low: float, high: float, about: int) -> list[float]:
+    """Return round numbers that cover an interval.
+
+    >>> _ticks(0, 41, 5)
+    [0, 10, 20, 30, 40]
+    """
+    raw = (high - low) / about
+    power = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1
+    step = next(s * power for s in (1, 2, 5, 10) if s * power >= raw)
+    step = max(1, step)
+    return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
