@@ -5,14 +5,27 @@ import inspect
 import pkgutil
 
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 import flagstone
 from flagstone import estimators
 
-#: Nothing is expected to fail, of any estimator.
-EXPECTED_FAILURES: dict[str, str] = {}
+
+def expected_failures(estimator):
+    """Nothing is excused, but for two bugs of the oldest release in checks of its own."""
+    if parse_version(sklearn.__version__) >= parse_version("1.7"):
+        return {}
+    excused = {"check_positive_only_tag_during_fit": "subtracts a float in place from integers"}
+    if is_classifier(estimator) and not get_tags(estimator).classifier_tags.multi_class:
+        reason = "gives the two estimators it compares different labels"
+        excused["check_sample_weight_equivalence_on_dense_data"] = reason
+        excused["check_sample_weight_equivalence_on_sparse_data"] = reason
+    return excused
+
 
 #: The fewest checks that must have been run for the result to mean anything.
 FEWEST_CHECKS = {"classifier": 52, "other": 45}
@@ -44,8 +57,8 @@ def instances():
         if cls is flagstone.PrivateParityClassifier:
             settings["random_state"] = 0  # secret randomness would excuse it from some checks
         made.append(cls(**settings))
-        if is_classifier(made[-1]) and "classes_" not in known:
-            made.append(cls(**settings, field=3))
+        if is_classifier(made[-1]):  # with room for the many classes of some checks
+            made.append(cls(**settings, field=11))
     return made
 
 
@@ -66,9 +79,7 @@ def test_the_battery_is_not_empty(estimator):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    instances(), expected_failed_checks=lambda estimator: dict(EXPECTED_FAILURES)
-)
+@parametrize_with_checks(instances(), expected_failed_checks=expected_failures)
 def test_battery(estimator, check):
     check(estimator)
 
