@@ -39,8 +39,7 @@ _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _MOST = np.int64(2**63 - 1)
 _SINGLES = 24
-_BATCH = 512
-_BULK = 2048
+_BATCH = 2048
 
 SINGLE, BULK, COORDINATES = 0, 1, 2
 
@@ -106,33 +105,114 @@ def _insert(basis: Any, counts: Any, used: Any, rows: Any) -> None:
     """Choose for each stretch of rows the cheapest way in, by the counts alone."""
     dim, padded = basis.shape
     table = np.zeros((256, padded), np.uint64)
-    slots = np.zeros(256, np.int64)
-    work = np.zeros((min(max(dim, _BATCH), _BULK, max(len(rows), 1)), padded), np.uint64)
-    supports = np.zeros((min(_BATCH, len(work)), padded), np.uint64)
+    slots = np.zeros(256, np.uint8)
+    work = np.zeros((min(_BATCH, len(rows)), padded), np.uint64)
     scratch = np.zeros((2, padded), np.uint64)
     i = 0
     singles = 0
     while i < len(rows):
-        base, size, above, ready = _survey(counts)
-        room = min(size - above, len(work), len(rows) - i)
-        if ready and 8 * size >= dim and room >= _SINGLES:
-            taken = _insert_bulk(
-                basis, counts, used, rows[i : i + room], base, size, table, slots, work, scratch
-            )
-            i += taken
+        base, size, _, ready = _survey(counts)
+        stop = min(i + _BATCH, len(rows))
+        if ready and 8 * size >= dim and stop - i >= _SINGLES:
+            members = rows[i:stop]
+            if size < dim:
+                number, inside = _insert_outside(
+                    basis, counts, used, members, base, table, slots, work, scratch
+                )
+                members = members[inside]
+            else:
+                number = stop - i
+            _insert_inside(basis, counts, used, members, size, table, slots, work, scratch)
             singles = 0
-        elif singles < _SINGLES or len(rows) - i < _SINGLES:
+            if i + number < stop:
+                stop = i + number + 1
+                _insert_one(basis, counts, scratch, rows, stop - 1, _MOST)
+                used[SINGLE] += 1
+        elif singles < _SINGLES or stop - i < _SINGLES:
+            stop = i + 1
+            _insert_one(basis, counts, scratch, rows, i, _MOST)
+            used[SINGLE] += 1
+            singles += 1
+        else:
+            _insert_by_coordinates(basis, counts, rows[i:stop], table, slots, work, scratch)
+            used[COORDINATES] += stop - i
+        i = stop
+
+
+@jit
+def _insert_outside(
+    basis: Any,
+    counts: Any,
+    used: Any,
+    rows: Any,
+    base: int,
+    table: Any,
+    slots: Any,
+    work: Any,
+    scratch: Any,
+) -> Any:
+    """Insert the rows outside V = V_base, and say which of ``rows`` are inside.
+
+    A row that passes set ``base`` itself, since the set has grown, would mix with the rows of V:
+    neither it nor the rows after it are dealt with. The number of those that are comes first.
+    """
+    number = len(rows)
+    inside = np.ones(number, np.bool_)
+    _load_rows(work, rows)
+    _reduce(basis, counts, base, table, slots, work, number)
+    for i in range(number):
+        for k in range(rows.shape[1]):
+            inside[i] &= work[i, k] == _NONE
+    for i in range(number):
+        if not inside[i]:
+            if not _insert_one(basis, counts, scratch, rows, i, base):
+                inside[i:] = False
+                return i, inside
+            used[SINGLE] += 1
+    return number, inside
+
+
+@jit
+def _insert_inside(
+    basis: Any,
+    counts: Any,
+    used: Any,
+    rows: Any,
+    size: int,
+    table: Any,
+    slots: Any,
+    work: Any,
+    scratch: Any,
+) -> None:
+    """Insert rows that all lie in a space V of dimension ``size`` that was some V_c.
+
+    Whenever some V_c has that dimension it is V, and the sets up to c can be left out of account.
+    """
+    dim = len(counts)
+    singles = 0
+    i = 0
+    while i < len(rows):
+        base, reached, above, ready = _survey(counts)
+        room = min(size - above, len(rows) - i)
+        if ready and reached == size and 8 * size >= dim and room >= _SINGLES:
+            _load_rows(work, rows[i : i + room])
+            active = np.arange(room)
+            left = _eliminate(basis, counts, base, table, slots, work, active)
+            for k in range(left):
+                _insert_one(basis, counts, scratch, rows, i + active[k], _MOST)
+            used[BULK] += room - left
+            used[SINGLE] += left
+            singles = 0
+            i += room
+        elif singles < _SINGLES:
             _insert_one(basis, counts, scratch, rows, i, _MOST)
             used[SINGLE] += 1
             singles += 1
             i += 1
         else:
-            stop = min(i + len(supports), len(rows))
-            _insert_by_coordinates(
-                basis, counts, rows[i:stop], table, slots, work, supports, scratch
-            )
-            used[COORDINATES] += stop - i
-            i = stop
+            _insert_by_coordinates(basis, counts, rows[i:], table, slots, work, scratch)
+            used[COORDINATES] += len(rows) - i
+            i = len(rows)
 
 
 @jit
@@ -231,51 +311,6 @@ def _extend(table: Any, slots: Any, number: int, basis: Any, p: int) -> None:
         new = (1 << number) + k
         add_rows(table, new, table, k, basis, p, start)
         slots[byte_at(table, new, octet)] = new
-
-
-@jit
-def _insert_bulk(
-    basis: Any,
-    counts: Any,
-    used: Any,
-    rows: Any,
-    base: int,
-    size: int,
-    table: Any,
-    slots: Any,
-    work: Any,
-    scratch: Any,
-) -> int:
-    """Insert the first of ``rows``, and say how many.
-
-    Rows outside V = V_base go in singly and first. One that passes set ``base`` itself, since the
-    set has grown, would mix with the rows of V: the batch ends before it.
-    """
-    number = len(rows)
-    inside = np.ones(number, np.bool_)
-    if size < len(counts):
-        _load_rows(work, rows)
-        _reduce(basis, counts, base, table, slots, work, number)
-        for i in range(number):
-            for k in range(rows.shape[1]):
-                inside[i] &= work[i, k] == _NONE
-        for i in range(number):
-            if not inside[i] and not _insert_one(basis, counts, scratch, rows, i, base):
-                number = i
-                break
-            used[SINGLE] += not inside[i]
-    if number == 0:
-        _insert_one(basis, counts, scratch, rows, 0, _MOST)
-        used[SINGLE] += 1
-        return 1
-    _load_rows(work, rows[:number])
-    active = np.flatnonzero(inside[:number])
-    left = _eliminate(basis, counts, base, table, slots, work, active)
-    used[BULK] += len(active) - left
-    used[SINGLE] += left
-    for k in range(left):
-        _insert_one(basis, counts, scratch, rows, active[k], _MOST)
-    return number
 
 
 @jit
@@ -378,11 +413,11 @@ def _insert_by_coordinates(
     table: Any,
     slots: Any,
     work: Any,
-    supports: Any,
     scratch: Any,
 ) -> None:
     """Insert ``rows`` by the supports that they have in the basis of the first moment."""
     number, width = rows.shape
+    supports = np.zeros((number, basis.shape[1]), np.uint64)
     _load_rows(work, rows)
     _supports(basis, counts, table, slots, work, supports, number)
     keys = np.empty(len(counts), np.int64)
@@ -412,8 +447,6 @@ def _supports(
     basis: Any, counts: Any, table: Any, slots: Any, work: Any, supports: Any, number: int
 ) -> None:
     dim = len(counts)
-    for i in range(number):
-        supports[i] = _NONE
     for octet in range((dim + 7) // 8):
         start = (octet >> 3) & ~3
         shift = np.uint64(8 * (octet & 7))
