@@ -3,6 +3,8 @@
 import pytest
 
 from flagstone import distributions as laws
+from flagstone.coins import Coins
+from flagstone.errors import ReplicabilityWarning
 from flagstone.flag import Flag
 from flagstone.guarantees import (
     adaptive_adversary_rho,
@@ -12,6 +14,7 @@ from flagstone.guarantees import (
     index_threshold,
     outlier_start_for_failure,
 )
+from flagstone.rules import select_span
 from flagstone.subspace import Subspace
 from tests.statistical.tools import (
     Sample,
@@ -60,6 +63,24 @@ def test_outliers_stay_out(rule):
         entered_early.append(not answer(rule, sample.flag, k // 100 + 1) <= PLANE)
     assert holds(entered, 0.01)
     assert violated(entered_early, 0.01)
+
+
+@pytest.mark.parametrize("rule", ["index", "heavy"])
+def test_agreement_and_containment_together(rule):
+    """Planted subspace with 2 % outliers, 2.5 % tolerated: as often equal as promised, and clean."""
+    m, rho = 400_000, 0.3
+    law = laws.planted_subspace(PLANE, 0.02, OUTLIERS)
+    differ = 0
+    for i, samples in enumerate(pairs(law, m, 100, 25)):
+        found = set()
+        for sample in samples:
+            with pytest.warns(ReplicabilityWarning, match=r"coverage \(eps = 0.1\) not proven"):
+                result = select_span(sample.flag, Coins(i), rule=rule, rho=rho, contamination=0.025)
+            assert result.guarantee.is_replicable_proven
+            assert result.subspace <= PLANE
+            found.add(result.subspace)
+        differ += len(found) > 1
+    assert differ <= rho * 100
 
 
 def test_binomial_tail():

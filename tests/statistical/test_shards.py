@@ -33,7 +33,7 @@ def test_index_threshold(shards):
         m = 10 * dim * length
         law = staircase(dim, length, m)
         window = window_of("index", length)
-        values = disagreements(window, law, m, count=150, seed=18, shards=shards)
+        values = disagreements(window, law, m, count=700, seed=18, shards=shards)
         assert verdict(values, RHO), (length, sum(values) / len(values))
 
 

@@ -141,6 +141,14 @@ def rotated(law, seed):
             return laws.finite(law.support @ basis % 2, law.probabilities)
 
 
+def rivals(dim, length, m):
+    """Unit vectors and their sum, all equally likely: the last spaces are a matter of luck."""
+    support = np.vstack([np.eye(dim, dtype=int), np.ones((1, dim), dtype=int)])
+    masses = np.full(dim + 1, 0.9 * dim * length / (dim + 1) / m)
+    support = np.vstack([support, np.zeros((1, dim), dtype=int)])
+    return laws.finite(support, [*masses, 1 - math.fsum(masses)])
+
+
 def hard_laws(dim, m, window):
     """Distributions that are known to be hard, by name."""
     length, start = window.length, window.start
@@ -153,6 +161,7 @@ def hard_laws(dim, m, window):
     return {
         "just below the threshold": rotated(staircase(dim, just_below, m, start), 1),
         "rising gaps": rotated(rising_gaps(dim, just_below, m), 2),
+        "rival spaces": rivals(dim, just_below, m),
         "geometric": laws.geometric(dim),
         "square-root blocks": laws.finite(padded, block.probabilities),
         "rare direction": laws.rare_direction(dim, m),
@@ -163,6 +172,7 @@ def hard_laws(dim, m, window):
 HARD = [
     "just below the threshold",
     "rising gaps",
+    "rival spaces",
     "geometric",
     "square-root blocks",
     "rare direction",
