@@ -92,6 +92,7 @@ def page(
     results: Sequence[Result],
     verdicts: Sequence[Verdict],
     notes: Sequence[str],
+    clock: str = "wall",
 ) -> str:
     """Return the whole page."""
     versions = {**machine["versions"], **machine["peers"]}
@@ -106,8 +107,8 @@ def page(
         summary(results),
         "![Rows per second over m and d](images/scaling.svg)",
         f"Measured {machine['date']} on {machine['cpu']}; {machine['cores']} cores, "
-        f"{machine['memory_gb']} GB, load {machine['load'][0]}; {machine['system']}, "
-        f"Python {machine['python']}; "
+        f"{machine['memory_gb']} GB, load {machine['load'][0]}, {clock} clock; "
+        f"{machine['system']}, Python {machine['python']}; "
         + ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
         + ".",
         "## Floors",

@@ -45,6 +45,14 @@ def test_rounds_stop_at_the_most_while_time_is_left():
     assert len(times["a"]) == 6
 
 
+@pytest.mark.parametrize("clock", harness.CLOCKS)
+def test_both_clocks_run_while_work_is_done(clock: str):
+    found = Bench(quick=True, clock=clock, show=False).compare(
+        "c", [Contestant("a", 1, lambda _: sum(range(10**5)))]
+    )
+    assert found["a"].value > 0
+
+
 def test_preparation_is_handed_over_fresh_each_time():
     got = []
     ready = iter(range(100))
@@ -208,6 +216,10 @@ def test_the_picture_is_drawn(tmp_path: Path, suffix: str):
 
 
 def test_a_missing_peer_is_named_and_the_run_goes_on(monkeypatch, tmp_path, capsys):
+    import benchmarks.flag_finite
+
+    monkeypatch.setattr(benchmarks.flag_finite, "SIZES", ((1000, 20),))
+    monkeypatch.setattr(benchmarks.flag_finite, "OTHERS", ())
     monkeypatch.setattr(peers, "versions", lambda: dict.fromkeys(peers.INSTALL))
     output = tmp_path / "run.json"
     assert command.main(["--quick", "--only", "flag_finite", "--output", str(output)]) == 0
