@@ -13,7 +13,7 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["add_rows", "byte_at", "popcount", "sweep", "sweep_pair", "trailing_zeros"]
+__all__ = ["add_two", "byte_at", "popcount", "set_sum", "sweep", "sweep_pair", "trailing_zeros"]
 
 _WORD = ir.IntType(64)
 _VECTOR_BITS = 256
@@ -102,33 +102,50 @@ def _sweep_pair(
 
 
 @intrinsic
-def _add_rows(
+def _set_sum(
     _typingctx: Any, target: Any, t: Any, left: Any, i: Any, right: Any, j: Any, start: Any
 ) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _row_loop(context, builder, signature, args, keep=False)
+
+    index = types.int64
+    return types.void(target, index, left, index, right, index, index), codegen
+
+
+@intrinsic
+def _add_two(
+    _typingctx: Any, target: Any, t: Any, left: Any, i: Any, right: Any, j: Any, start: Any
+) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _row_loop(context, builder, signature, args, keep=True)
+
+    index = types.int64
+    return types.void(target, index, left, index, right, index, index), codegen
+
+
+def _row_loop(context: Any, builder: Any, signature: Any, args: Any, keep: bool) -> Any:
+    """``target[t] = left[i] ^ right[j]``, and ``^ target[t]`` if ``keep``, 256 bits at a time."""
+    arrays = [
+        context.make_array(array_type)(context, builder, array)
+        for array_type, array in zip(signature.args[:6:2], args[:6:2], strict=True)
+    ]
+    width = builder.extract_value(arrays[0].shape, 1)
+    rows = [
+        builder.gep(array.data, [builder.mul(index, width)])
+        for array, index in zip(arrays, args[1:6:2], strict=True)
+    ]
     lanes = _VECTOR_BITS // 64
     vector = ir.VectorType(_WORD, lanes)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays = [
-            context.make_array(array_type)(context, builder, array)
-            for array_type, array in zip(signature.args[:6:2], args[:6:2], strict=True)
-        ]
-        width = builder.extract_value(arrays[0].shape, 1)
-        rows = [
-            builder.gep(array.data, [builder.mul(index, width)])
-            for array, index in zip(arrays, args[1:6:2], strict=True)
-        ]
-        step = ir.Constant(_WORD, lanes)
-        with cgutils.for_range_slice(builder, args[6], width, step, inc=True) as (word, _):
-            places = [
-                builder.bitcast(builder.gep(row, [word]), vector.as_pointer()) for row in rows
-            ]
-            total = builder.xor(*(builder.load(place, align=8) for place in places[1:]))
-            builder.store(total, places[0], align=8)
-        return context.get_dummy_value()
-
-    indices = types.int64
-    return types.void(target, indices, left, indices, right, indices, indices), codegen
+    step = ir.Constant(_WORD, lanes)
+    with cgutils.for_range_slice(builder, args[6], width, step, inc=True) as (word, _):
+        target, left, right = (
+            builder.bitcast(builder.gep(row, [word]), vector.as_pointer()) for row in rows
+        )
+        total = builder.xor(builder.load(left, align=8), builder.load(right, align=8))
+        if keep:
+            total = builder.xor(total, builder.load(target, align=8))
+        builder.store(total, target, align=8)
+    return context.get_dummy_value()
 
 
 @intrinsic
@@ -202,10 +219,16 @@ def _sweep_pair_python(
     return np.uint64(words[0]), np.uint64(words[1])
 
 
-def _add_rows_python(
+def _set_sum_python(
     target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int
 ) -> None:
     target[t, start:] = left[i, start:] ^ right[j, start:]
+
+
+def _add_two_python(
+    target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int
+) -> None:
+    target[t, start:] ^= left[i, start:] ^ right[j, start:]
 
 
 def _byte_at_python(rows: Any, i: int, octet: int) -> int:
@@ -225,9 +248,12 @@ add ``add`` to the entries that contain ``bit``, then return Σ of the entries n
 sweep_pair: Any = _sweep_pair_python if config.DISABLE_JIT else _sweep_pair
 """The same for ``table[2, 128]``, where entry i has the words ``table[0, i]``, ``table[1, i]``."""
 
-add_rows: Any = _add_rows_python if config.DISABLE_JIT else _add_rows
-"""``add_rows(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word
+set_sum: Any = _set_sum_python if config.DISABLE_JIT else _set_sum
+"""``set_sum(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word
 ``start`` on; all three have the same width, and it and ``start`` are multiples of four."""
+
+add_two: Any = _add_two_python if config.DISABLE_JIT else _add_two
+"""``add_two(target, t, left, i, right, j, start)``: ``target[t] ^= left[i] ^ right[j]``, ditto."""
 
 byte_at: Any = _byte_at_python if config.DISABLE_JIT else _byte_at
 """``byte_at(rows, i, octet)``: columns 8·octet to 8·octet + 7 of a packed row (little-endian)."""

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import jit
-from flagstone.kernels._llvm import add_rows, byte_at, trailing_zeros
+from flagstone.kernels._llvm import add_two, byte_at, set_sum, trailing_zeros
 
 __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
@@ -40,6 +40,7 @@ _ONE = np.uint64(1)
 _MOST = np.int64(2**63 - 1)
 _SINGLES = 24
 _BATCH = 2048
+_SUPPORTS = 512
 
 SINGLE, BULK, COORDINATES = 0, 1, 2
 
@@ -104,8 +105,8 @@ def nbytes(state: State) -> int:
 def _insert(basis: Any, counts: Any, used: Any, rows: Any) -> None:
     """Choose for each stretch of rows the cheapest way in, by the counts alone."""
     dim, padded = basis.shape
-    table = np.zeros((256, padded), np.uint64)
-    slots = np.zeros(256, np.uint8)
+    tables = np.zeros((256, padded), np.uint64), np.zeros((256, padded), np.uint64)
+    slots = np.zeros(256, np.uint8), np.zeros(256, np.uint8)
     work = np.zeros((min(_BATCH, len(rows)), padded), np.uint64)
     scratch = np.zeros((2, padded), np.uint64)
     i = 0
@@ -117,12 +118,12 @@ def _insert(basis: Any, counts: Any, used: Any, rows: Any) -> None:
             members = rows[i:stop]
             if size < dim:
                 number, inside = _insert_outside(
-                    basis, counts, used, members, base, table, slots, work, scratch
+                    basis, counts, used, members, base, tables, slots, work, scratch
                 )
                 members = members[inside]
             else:
                 number = stop - i
-            _insert_inside(basis, counts, used, members, size, table, slots, work, scratch)
+            _insert_inside(basis, counts, used, members, size, tables, slots, work, scratch)
             singles = 0
             if i + number < stop:
                 stop = i + number + 1
@@ -134,7 +135,8 @@ def _insert(basis: Any, counts: Any, used: Any, rows: Any) -> None:
             used[SINGLE] += 1
             singles += 1
         else:
-            _insert_by_coordinates(basis, counts, rows[i:stop], table, slots, work, scratch)
+            stop = min(i + _SUPPORTS, stop)
+            _insert_by_coordinates(basis, counts, rows[i:stop], tables, slots, work, scratch)
             used[COORDINATES] += stop - i
         i = stop
 
@@ -146,7 +148,7 @@ def _insert_outside(
     used: Any,
     rows: Any,
     base: int,
-    table: Any,
+    tables: Any,
     slots: Any,
     work: Any,
     scratch: Any,
@@ -159,7 +161,7 @@ def _insert_outside(
     number = len(rows)
     inside = np.ones(number, np.bool_)
     _load_rows(work, rows)
-    _reduce(basis, counts, base, table, slots, work, number)
+    _reduce(basis, counts, base, tables, slots, work, number)
     for i in range(number):
         for k in range(rows.shape[1]):
             inside[i] &= work[i, k] == _NONE
@@ -179,7 +181,7 @@ def _insert_inside(
     used: Any,
     rows: Any,
     size: int,
-    table: Any,
+    tables: Any,
     slots: Any,
     work: Any,
     scratch: Any,
@@ -196,12 +198,11 @@ def _insert_inside(
         room = min(size - above, len(rows) - i)
         if ready and reached == size and 8 * size >= dim and room >= _SINGLES:
             _load_rows(work, rows[i : i + room])
-            active = np.arange(room)
-            left = _eliminate(basis, counts, base, table, slots, work, active)
-            for k in range(left):
-                _insert_one(basis, counts, scratch, rows, i + active[k], _MOST)
-            used[BULK] += room - left
-            used[SINGLE] += left
+            left = _eliminate(basis, counts, base, tables, slots, work, np.arange(room))
+            for k in left:
+                _insert_one(basis, counts, scratch, rows, i + k, _MOST)
+            used[BULK] += room - len(left)
+            used[SINGLE] += len(left)
             singles = 0
             i += room
         elif singles < _SINGLES:
@@ -210,9 +211,10 @@ def _insert_inside(
             singles += 1
             i += 1
         else:
-            _insert_by_coordinates(basis, counts, rows[i:], table, slots, work, scratch)
-            used[COORDINATES] += len(rows) - i
-            i = len(rows)
+            stop = min(i + _SUPPORTS, len(rows))
+            _insert_by_coordinates(basis, counts, rows[i:stop], tables, slots, work, scratch)
+            used[COORDINATES] += stop - i
+            i = stop
 
 
 @jit
@@ -256,7 +258,7 @@ def _insert_one(basis: Any, counts: Any, scratch: Any, rows: Any, i: int, ceilin
                     for word in range(k, width):
                         scratch[0, word] = _NONE
                     break
-            add_rows(scratch, 0, scratch, 0, basis, p, k & ~3)
+            set_sum(scratch, 0, scratch, 0, basis, p, k & ~3)
     if lowest >= ceiling:
         return place < 0
     for k in range(width):
@@ -292,7 +294,7 @@ def _insert_weighted(basis: Any, counts: Any, rows: Any, weights: Any) -> None:
                                 basis[p, word] = carry[0, word]
                                 carry[0, word] ^= old
                         else:
-                            add_rows(carry, 0, carry, 0, basis, p, k & ~3)
+                            set_sum(carry, 0, carry, 0, basis, p, k & ~3)
                 count = lowest + weights[i]
                 if lowest == _MOST or final:
                     break
@@ -309,8 +311,20 @@ def _extend(table: Any, slots: Any, number: int, basis: Any, p: int) -> None:
     start = (p >> 6) & ~3
     for k in range(1 << number):
         new = (1 << number) + k
-        add_rows(table, new, table, k, basis, p, start)
+        set_sum(table, new, table, k, basis, p, start)
         slots[byte_at(table, new, octet)] = new
+
+
+@jit
+def _tabulate(table: Any, slots: Any, basis: Any, counts: Any, octet: int, least: int) -> int:
+    """The table of the rows of one block with count ≥ ``least``; their number."""
+    slots[:] = 0
+    found = 0
+    for p in range(8 * octet, min(8 * octet + 8, len(counts))):
+        if counts[p] >= least:
+            _extend(table, slots, found, basis, p)
+            found += 1
+    return found
 
 
 @jit
@@ -322,87 +336,102 @@ def _load_rows(work: Any, rows: Any) -> None:
 
 @jit
 def _reduce(
-    basis: Any, counts: Any, base: int, table: Any, slots: Any, work: Any, number: int
+    basis: Any, counts: Any, base: int, tables: Any, slots: Any, work: Any, number: int
 ) -> None:
-    """Eliminate ``work[:number]`` by the rows with count ≥ base, from the left."""
-    dim = len(counts)
-    for octet in range((dim + 7) // 8):
-        slots[:] = 0
-        found = 0
-        for p in range(8 * octet, min(8 * octet + 8, dim)):
-            if counts[p] >= base:
-                _extend(table, slots, found, basis, p)
-                found += 1
+    """Eliminate ``work[:number]`` by the rows with count ≥ base, two blocks at a time."""
+    for octet in range(0, (len(counts) + 7) // 8, 2):
+        found = _tabulate(tables[0], slots[0], basis, counts, octet, base)
+        found += _tabulate(tables[1], slots[1], basis, counts, octet + 1, base)
         if found > 0:
-            start = (octet >> 3) & ~3
-            for i in range(number):
-                slot = slots[byte_at(work, i, octet)]
-                add_rows(work, i, work, i, table, slot, start)
+            _clear(tables, slots, work, np.arange(number), octet)
+
+
+@jit
+def _clear(tables: Any, slots: Any, work: Any, active: Any, octet: int) -> None:
+    """Add to each active row the sums that clear it in two neighbouring blocks."""
+    start = (octet >> 3) & ~3
+    table0, table1 = tables
+    slots0, slots1 = slots
+    for i in active:
+        slot0 = slots0[byte_at(work, i, octet)]
+        byte = byte_at(work, i, octet + 1) ^ byte_at(table0, slot0, octet + 1)
+        add_two(work, i, table0, slot0, table1, slots1[byte], start)
 
 
 @jit
 def _eliminate(
-    basis: Any, counts: Any, base: int, table: Any, slots: Any, work: Any, active: Any
-) -> int:
+    basis: Any, counts: Any, base: int, tables: Any, slots: Any, work: Any, active: Any
+) -> Any:
     """Let set base + 1 take what it can of the rows ``active`` of ``work``, all in V_base.
 
-    Each block of eight columns takes its new leading rows in order of arrival, and clears the block
-    in all others. Returns how many rows became zero; their indices, in order, begin ``active``.
+    Each block of eight columns takes its new leading rows in order of arrival; two blocks at a
+    time are then cleared in all other rows. Returns the rows that became zero, in order.
     """
-    dim = len(counts)
-    number = len(active)
-    for octet in range((dim + 7) // 8):
-        slots[:] = 0
-        found = 0
-        missing = 0
-        for p in range(8 * octet, min(8 * octet + 8, dim)):
-            if counts[p] > base:
-                _extend(table, slots, found, basis, p)
-                found += 1
-            elif counts[p] == base:
-                missing += 1
-        if found + missing == 0:
-            continue
-        start = (octet >> 3) & ~3
-        kept = 0
-        k = 0
-        while k < number and missing > 0:
-            i = active[k]
-            byte = byte_at(work, i, octet)
-            if byte != 0 and slots[byte] == 0:
-                p = _lead(basis, counts, base, work, i, octet, start)
-                for word in range(work.shape[1]):
-                    basis[p, word] = work[i, word]
-                counts[p] = base + 1
-                _extend(table, slots, found, basis, p)
-                found += 1
-                missing -= 1
-            else:
-                active[kept] = i
-                kept += 1
-            k += 1
-        while k < number:
-            active[kept] = active[k]
-            kept += 1
-            k += 1
-        number = kept
-        for k in range(number):
-            i = active[k]
-            slot = slots[byte_at(work, i, octet)]
-            add_rows(work, i, work, i, table, slot, start)
-    return number
+    for octet in range(0, (len(counts) + 7) // 8, 2):
+        slots[1][:] = 0
+        active = _take(basis, counts, base, tables, slots, work, active, octet, 0)
+        active = _take(basis, counts, base, tables, slots, work, active, octet, 1)
+        _clear(tables, slots, work, active, octet)
+    return active
 
 
 @jit
-def _lead(
-    basis: Any, counts: Any, base: int, work: Any, i: int, octet: int, start: int
-) -> int:
+def _take(
+    basis: Any,
+    counts: Any,
+    base: int,
+    tables: Any,
+    slots: Any,
+    work: Any,
+    active: Any,
+    octet: int,
+    second: int,
+) -> Any:
+    """Find the new leading rows in block ``octet + second``, and make the table of all of them.
+
+    In the second block, rows still lack their sum from the table of the first.
+    """
+    start = (octet >> 3) & ~3
+    table0, slots0 = tables[0], slots[0]
+    table, slot = tables[second], slots[second]
+    block = octet + second
+    found = _tabulate(table, slot, basis, counts, block, base + 1)
+    missing = 0
+    for p in range(8 * block, min(8 * block + 8, len(counts))):
+        missing += counts[p] == base
+    kept = 0
+    k = 0
+    while k < len(active) and missing > 0:
+        i = active[k]
+        slot0 = slots0[byte_at(work, i, octet)] if second else 0
+        byte = byte_at(work, i, block) ^ byte_at(table0, slot0, block)
+        if byte != 0 and slot[byte] == 0:
+            if second:
+                set_sum(work, i, work, i, table0, slot0, start)
+            p = _lead(basis, counts, base, work, i, block)
+            for word in range(work.shape[1]):
+                basis[p, word] = work[i, word]
+            counts[p] = base + 1
+            _extend(table, slot, found, basis, p)
+            found += 1
+            missing -= 1
+        else:
+            active[kept] = i
+            kept += 1
+        k += 1
+    for j in range(k, len(active)):
+        active[kept + j - k] = active[j]
+    return active[: kept + len(active) - k]
+
+
+@jit
+def _lead(basis: Any, counts: Any, base: int, work: Any, i: int, octet: int) -> int:
     """Reduce ``work[i]`` inside its block until its leading bit is free there; return that bit."""
     while True:
         p = 8 * octet + trailing_zeros(np.uint64(byte_at(work, i, octet)))
         if counts[p] <= base:
             return p
-        add_rows(work, i, work, i, basis, p, start)
+        set_sum(work, i, work, i, basis, p, (octet >> 3) & ~3)
 
 
 @jit
@@ -410,7 +439,7 @@ def _insert_by_coordinates(
     basis: Any,
     counts: Any,
     rows: Any,
-    table: Any,
+    tables: Any,
     slots: Any,
     work: Any,
     scratch: Any,
@@ -419,20 +448,24 @@ def _insert_by_coordinates(
     number, width = rows.shape
     supports = np.zeros((number, basis.shape[1]), np.uint64)
     _load_rows(work, rows)
-    _supports(basis, counts, table, slots, work, supports, number)
+    _supports(basis, counts, tables, slots, work, supports, number)
     keys = np.empty(len(counts), np.int64)
     for p in range(len(counts)):
         keys[p] = counts[p] * len(counts) + p
+    bounds, masks = _buckets(counts, basis.shape[1])
     for i in range(number):
         lowest = _MOST
         second = _MOST
-        for k in range(width):
-            word = supports[i, k]
-            while word != _NONE:
-                key = keys[64 * k + trailing_zeros(word)]
-                second = min(second, max(lowest, key))
-                lowest = min(lowest, key)
-                word &= word - _ONE
+        for bucket in range(len(masks)):
+            if lowest < bounds[bucket] * len(counts):
+                break
+            for k in range(width):
+                word = supports[i, k] & masks[bucket, k]
+                while word != _NONE:
+                    key = keys[64 * k + trailing_zeros(word)]
+                    second = min(second, max(lowest, key))
+                    lowest = min(lowest, key)
+                    word &= word - _ONE
         if lowest < _MOST:
             count = lowest // len(counts)
             p = lowest - count * len(counts)
@@ -443,28 +476,65 @@ def _insert_by_coordinates(
 
 
 @jit
+def _buckets(counts: Any, padded: int) -> Any:
+    """Columns by the binary length of their count: the least count of each bucket, and its mask.
+
+    Counts only grow, so the least count stays a bound.
+    """
+    lengths = np.empty(len(counts), np.int64)
+    rank = np.zeros(65, np.int64)
+    for p in range(len(counts)):
+        length = 0
+        while counts[p] >> length != 0:
+            length += 1
+        lengths[p] = length
+        rank[length] = 1
+    bounds = np.empty(np.sum(rank), np.int64)
+    number = 0
+    for length in range(65):
+        if rank[length]:
+            bounds[number] = 1 << (length - 1) if length else 0
+            rank[length] = number
+            number += 1
+    masks = np.zeros((number, padded), np.uint64)
+    for p in range(len(counts)):
+        masks[rank[lengths[p]], p >> 6] |= _ONE << np.uint64(p & 63)
+    return bounds, masks
+
+
+@jit
 def _supports(
-    basis: Any, counts: Any, table: Any, slots: Any, work: Any, supports: Any, number: int
+    basis: Any, counts: Any, tables: Any, slots: Any, work: Any, supports: Any, number: int
 ) -> None:
-    dim = len(counts)
-    for octet in range((dim + 7) // 8):
+    """Which rows of the basis each row of ``work`` is the sum of; ``work`` is used up."""
+    table0, table1 = tables
+    slots0, slots1 = slots
+    for octet in range(0, (len(counts) + 7) // 8, 2):
         start = (octet >> 3) & ~3
+        word = octet >> 3
         shift = np.uint64(8 * (octet & 7))
-        columns = range(8 * octet, min(8 * octet + 8, dim))
-        reached = False
-        for p in columns:
-            reached |= counts[p] > 0
-        if not reached:
+        if _reached(counts, octet):
+            _tabulate(table0, slots0, basis, counts, octet, 0)
+            _tabulate(table1, slots1, basis, counts, octet + 1, 0)
             for i in range(number):
-                supports[i, octet >> 3] |= np.uint64(byte_at(work, i, octet)) << shift
-            continue
-        slots[:] = 0
-        for p in columns:
-            _extend(table, slots, p & 7, basis, p)
-        for i in range(number):
-            slot = slots[byte_at(work, i, octet)]
-            supports[i, octet >> 3] |= np.uint64(slot) << shift
-            add_rows(work, i, work, i, table, slot, start)
+                slot0 = slots0[byte_at(work, i, octet)]
+                byte = byte_at(work, i, octet + 1) ^ byte_at(table0, slot0, octet + 1)
+                slot1 = slots1[byte]
+                supports[i, word] |= np.uint64(slot0 | (np.int64(slot1) << 8)) << shift
+                add_two(work, i, table0, slot0, table1, slot1, start)
+        else:
+            for i in range(number):
+                both = byte_at(work, i, octet) | byte_at(work, i, octet + 1) << 8
+                supports[i, word] |= np.uint64(both) << shift
+
+
+@jit
+def _reached(counts: Any, octet: int) -> bool:
+    """Whether the sample has reached one of the sixteen columns; unit vectors stand in the rest."""
+    for p in range(8 * octet, min(8 * octet + 16, len(counts))):
+        if counts[p] > 0:
+            return True
+    return False
 
 
 @jit
@@ -485,8 +555,8 @@ def _exchange(
     for k in range(first, width):
         word = scratch[0, k]
         while word != _NONE:
-            add_rows(basis, p, basis, p, basis, 64 * k + trailing_zeros(word), k & ~3)
+            set_sum(basis, p, basis, p, basis, 64 * k + trailing_zeros(word), k & ~3)
             word &= word - _ONE
     for j in range(i + 1, number):
         if supports[j, first] & bit != _NONE:
-            add_rows(supports, j, supports, j, scratch, 0, first & ~3)
+            set_sum(supports, j, supports, j, scratch, 0, first & ~3)
