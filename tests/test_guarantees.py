@@ -247,6 +247,12 @@ def test_binomial_tail_by_summation():
 def test_adversaries():
     assert g.blind_adversary_rho(1000, 10) == 4 * 10 / 1000
     assert g.adaptive_adversary_rho(7, 1000, 10) == 4 * 7 * 10 / 1000
+    for adaptive, factor in ((False, 1), (True, 7)):
+        T = g.adversary_threshold(7, 0.1, 50, adaptive=adaptive)
+        added = 4 * factor * 50
+        assert g.index_rho(7, T, start=50) + added / T <= 0.1
+        assert g.index_rho(7, T - 1, start=50) + added / (T - 1) > 0.1
+    assert g.adversary_threshold(7, 0.1, 0) == g.index_threshold(7, 0.1)
 
 
 @given(st.integers(2, 40), SHARES, SHARES, st.sampled_from([2, 3, 256, 65521]))

@@ -25,15 +25,17 @@ from tests.statistical.tools import (
 RHO = 0.1
 
 
-@pytest.mark.parametrize("shards", [2, pytest.param(5, marks=pytest.mark.statistical)])
-def test_index_threshold(shards):
+@pytest.mark.parametrize(
+    ("shards", "count"), [(2, 150), pytest.param(5, 700, marks=pytest.mark.statistical)]
+)
+def test_index_threshold(shards, count):
     dim = 5
     T = index_threshold(dim, RHO, shards=shards)
     for length, verdict in ((T, holds), (T // 100, violated)):
         m = 10 * dim * length
         law = staircase(dim, length, m)
         window = window_of("index", length)
-        values = disagreements(window, law, m, count=700, seed=18, shards=shards)
+        values = disagreements(window, law, m, count=count, seed=18, shards=shards)
         assert verdict(values, RHO), (length, sum(values) / len(values))
 
 

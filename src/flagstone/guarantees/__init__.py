@@ -19,6 +19,7 @@ module               statements
 
 from flagstone.guarantees.contamination import (
     adaptive_adversary_rho,
+    adversary_threshold,
     blind_adversary_rho,
     check_contamination,
     containment_failure,
@@ -68,6 +69,7 @@ __all__ = [
     "PlanRow",
     "Window",
     "adaptive_adversary_rho",
+    "adversary_threshold",
     "blind_adversary_rho",
     "check_contamination",
     "containment_failure",

@@ -9,9 +9,11 @@ import math
 
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive, smallest
+from flagstone.guarantees.index import index_rho
 
 __all__ = [
     "adaptive_adversary_rho",
+    "adversary_threshold",
     "blind_adversary_rho",
     "check_contamination",
     "containment_failure",
@@ -105,3 +107,26 @@ def adaptive_adversary_rho(dim: int, threshold: int, outliers: int) -> float:
     True
     """
     return check_dim(dim) * blind_adversary_rho(threshold, outliers)
+
+
+def adversary_threshold(dim: int, rho: float, outliers: int, *, adaptive: bool = False) -> int:
+    """The smallest T that keeps ρ against k replaced rows per sample (S22, index rule, start k).
+
+    C(d)·√(d(k+T))/T + 4k/T ≤ ρ, with 4dk in place of 4k against an adversary who knows t.
+
+    Examples
+    --------
+    >>> T = adversary_threshold(5, 0.2, 100)
+    >>> index_rho(5, T, start=100) + blind_adversary_rho(T, 100) <= 0.2
+    True
+    >>> adversary_threshold(5, 0.2, 100, adaptive=True) > T
+    True
+    """
+    d, allowed = check_dim(dim), float(check_share("rho", rho))
+    k = at_least("outliers", outliers, 0)
+
+    def enough(T: int) -> bool:
+        added = adaptive_adversary_rho(d, T, k) if adaptive else blind_adversary_rho(T, k)
+        return index_rho(d, T, start=k) + added <= allowed
+
+    return smallest(enough)

@@ -123,7 +123,7 @@ class Guarantee:
             else f"the same tree of {self.n_shards} shards"
         )
         return (
-            "rows drawn independently from one distribution",
+            "rows drawn independently from one distribution (outliers, if any, included)",
             f"the same number of rows in both runs (here {self.n_rows}, zero rows included)",
             f"the same window {self.window} and the same published seed",
             "the same path in both runs (flag or histogram)",
