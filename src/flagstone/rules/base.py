@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -153,10 +154,10 @@ class SpanRule(ABC):
         """What is proven for an answer drawn from this window, and what is not."""
         m = flag.n_rows
         rho, proves, uncovered, certificate, needed = self._proofs(flag, window)
-        if self.rho is not None and proves:
-            rho = min(rho, float(self.rho))
+        if self.rho is not None:  # the exact comparison decides, whatever the float rounds to
+            asked = float(self.rho)
+            rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
         share = uncovered / m
-        eps = float(self.eps) if share == exact(self.eps) else float(share)
         tail = (
             g.containment_failure(m, window.start, self.contamination)
             if self.contamination
@@ -173,7 +174,7 @@ class SpanRule(ABC):
             rho_asked=None if self.rho is None else float(self.rho),
             rho_certificate=certificate if flag.n_shards == 1 and certificate < 1 else None,
             confidence=CONFIDENCE,
-            eps=eps if share < 1 else None,
+            eps=float(share) if share < 1 else None,
             eps_asked=float(self.eps),
             uncovered_bracket=g.uncovered_bracket(
                 flag.counts.tolist(), self.index(flag, t), shards=flag.n_shards
