@@ -29,7 +29,11 @@ VERBS = {
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line."""
+    """Run the command line, and exit with its code."""
+    import sys
+
+    from flagstone.cli import runner
     from flagstone.cli.app import app
 
-    return app(args=arguments, prog_name="flagstone")
+    runner.ARGUMENTS[:] = sys.argv[1:] if arguments is None else arguments
+    return app(args=list(runner.ARGUMENTS), prog_name="flagstone")

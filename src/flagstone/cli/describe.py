@@ -132,7 +132,9 @@ def headline(model: Model) -> str:
     noun = "equation" if count == 1 else "equations"
     if model.verb == "equations":
         return f"A system of {count} {noun} stands for the rows:"
-    return f"{count} check {noun} hold:" if count != 1 else "1 check equation holds:"
+    if count == 0:
+        return "No check equation holds:"
+    return f"{count} check {noun} {'holds' if count == 1 else 'hold'}:"
 
 
 def rows_lines(model: Model) -> list[tuple[str, str]]:

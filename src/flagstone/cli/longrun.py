@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.options import RunOptions
-from flagstone.cli.runner import Interrupted
+from flagstone.cli.runner import ARGUMENTS, Interrupted
 from flagstone.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class _Stop:
 
 def repeat_command(seed: str | None) -> str:
     """Return the command line as typed, with the seed added if it was drawn afresh."""
-    words = ["flagstone", *sys.argv[1:]]
+    words = ["flagstone", *ARGUMENTS]
     given = any(word == "--seed" or word.startswith("--seed=") for word in words)
     if seed is not None and not given:
         words += ["--seed", seed]

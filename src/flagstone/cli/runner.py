@@ -15,7 +15,20 @@ import typer
 
 from flagstone.errors import BottomError, FlagstoneError
 
-__all__ = ["BOTTOM", "ERROR", "FAILED", "INTERRUPTED", "OK", "USAGE", "UsageError", "verb"]
+__all__ = [
+    "ARGUMENTS",
+    "BOTTOM",
+    "ERROR",
+    "FAILED",
+    "INTERRUPTED",
+    "OK",
+    "USAGE",
+    "UsageError",
+    "verb",
+]
+
+#: The words of the command line, for the record that repeats a run.
+ARGUMENTS: list[str] = []
 
 OK, ERROR, USAGE, BOTTOM, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 

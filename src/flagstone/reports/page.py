@@ -70,6 +70,8 @@ def _title(model: Model) -> str:
     noun = "equation" if count == 1 else "equations"
     if model.verb == "equations":
         return f"A system of {count} {noun}"
+    if count == 0:
+        return "No check equation holds"
     return f"{count} check {noun} {'holds' if count == 1 else 'hold'}"
 
 

@@ -102,8 +102,8 @@ class Scree:
         )
         if self.threshold is not None and self.window is not None:
             text += (
-                f" The threshold {self.threshold:g} was drawn from sets {self.window[0]:g} to "
-                f"{self.window[1]:g}."
+                f" The threshold {self.threshold:,.0f} was drawn from sets {self.window[0]:,.0f} "
+                f"to {self.window[1]:,.0f}."
             )
         return text
 
@@ -135,7 +135,7 @@ def _body(scree: Scree) -> str:
         parts.append(_band("window", x, scree.window[0] - 0.5, scree.window[1] + 0.5, base))
     t = scree.threshold
     parts += _grid(scree, x, y)
-    dim = 0 if t is None else next((d for a, b, d in scree.steps if a <= t <= b), 0)
+    dim = scree.chosen_dim or 0
     if t is not None and scree.margin:
         low, high = x(t - scree.margin - 0.5), x(t + scree.margin + 0.5)
         parts.append(
@@ -144,8 +144,8 @@ def _body(scree: Scree) -> str:
         )
     if scree.steps:
         points = []
-        for first, last, dim in scree.steps:
-            points += [(x(first - 0.5), y(dim)), (x(last + 0.5), y(dim))]
+        for first, last, height in scree.steps:
+            points += [(x(first - 0.5), y(height)), (x(last + 0.5), y(height))]
         points.append((points[-1][0], base))
         path = " ".join(
             f"{'M' if i == 0 else 'L'}{a:.1f} {b:.1f}" for i, (a, b) in enumerate(points)

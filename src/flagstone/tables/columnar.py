@@ -30,7 +30,15 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
             f"{where}, column {name!r}",
             "the value is missing; fill it in or drop the row",
         )
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    # Arrow would load pandas to make an array of text
+    values = column.to_pylist()
+    out = np.empty(len(values), dtype=object)
+    for index, value in enumerate(values):
+        out[index] = value
+    return out
 
 
 @dataclass

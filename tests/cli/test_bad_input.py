@@ -1,0 +1,180 @@
+"""Bad input: one line in the user's words, an exit code, and no half-written file."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+
+def failed(done, code=1):
+    """Check that a run failed with one line on stderr and nothing on stdout; return the line."""
+    assert done.code == code, (done.code, done.out, done.err)
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    lines = done.err.strip().splitlines()
+    assert len(lines) == 1, done.err
+    assert lines[0].startswith("flagstone: error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.hex", "", "empty.hex: the file is empty"),
+        ("blank.hex", "; only\n\n", "blank.hex: holds no rows"),
+        ("short.hex", "{8}ab\n{8}a\n", "short.hex line 2: the row is too short"),
+        ("digit.hex", "ab\nax\n", "digit.hex line 2: column 2: 'x' is not a hexadecimal digit"),
+        ("mixed.hex", "ab\nabc\n", "mixed.hex line 2: the row has 12 bits, but line 1 has 8"),
+        ("short.csv", "a,b\n1,0\n1\n", "short.csv line 3: the row has 1 cell(s), but there are 2"),
+        ("value.csv", "a,b\n1,0\n1,5\n", "column 'b' does not hold elements of GF(2)"),
+        ("binary.csv", "a,b\n1,\xff\n", "is not UTF-8 text"),
+        ("t.jsonl", '{"a": 1}\n{"b": 1}\n', "t.jsonl line 2: lacks 'a'"),
+        ("t.npy", "junk", "t.npy is no NPY file"),
+        ("t.arrow", "junk" * 9, "t.arrow is no Arrow file"),
+    ],
+)
+def test_bad_files(run, place, name, content, message):
+    (place / name).write_bytes(content.encode("latin-1"))
+    line = failed(run("constraints", name, "--seed", "1", "-o", "m.json", "--report", "r.html"))
+    assert message in line
+    assert not (place / "m.json").exists()
+    assert not (place / "r.html").exists()
+
+
+def test_a_missing_file_and_its_closest_name(run):
+    line = failed(run("constraints", "examples/frame.txt"))
+    assert "examples/frame.txt: no such file or directory; did you mean 'frames.txt'" in line
+
+
+def test_an_unknown_column_and_its_closest_name(run):
+    done = run("learn", "examples/faults.csv", "-l", "fualt", "-e", "auto")
+    assert "there is no label column 'fualt'; did you mean 'fault'" in failed(done)
+    done = run("learn", "examples/faults.csv", "-l", "fault", "-c", "pmup", "-e", "auto")
+    assert "there is no column 'pmup'; did you mean 'pump'" in failed(done)
+
+
+def test_a_label_outside_the_field_names_its_line(run, place):
+    (place / "t.csv").write_text("a,y\n1,1\n\n0,2\n")
+    done = run("learn", "t.csv", "-l", "y", "-e", "y=element")
+    assert "t.csv line 4, label 'y': 2 is not an element of GF(2) (0 or 1)" in failed(done)
+
+
+def test_a_value_that_shows_up_late_names_its_row(run, place):
+    column = np.zeros(30_000, dtype=np.uint8)
+    column[25_000] = 3
+    parquet.write_table(pa.table({"a": column, "b": column}), "t.parquet")
+    done = run("constraints", "t.parquet", "-o", "m.json")
+    assert "t.parquet row 25001, column 'a': 3 is not an element of GF(2)" in failed(done)
+    assert not (place / "m.json").exists()
+
+
+def test_a_parquet_file_cut_in_half(run, place):
+    parquet.write_table(pa.table({"a": np.arange(9999) % 2}), "t.parquet")
+    data = (place / "t.parquet").read_bytes()
+    (place / "t.parquet").write_bytes(data[: len(data) // 2])
+    assert "t.parquet is no Parquet file, or it is cut short" in failed(run("span", "t.parquet"))
+
+
+def test_existing_outputs_are_refused_before_any_work(run, place):
+    words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1"]
+    (place / "m.json").write_text("precious")
+    line = failed(run(*words, "-o", "m.json"))
+    assert "m.json exists already; give --force" in line
+    assert "exists already" in failed(run(*words, "--report", "m.json"))
+    assert "exists already" in failed(run("summarize", *words[1:4], "-o", "m.json"))
+    assert (place / "m.json").read_text() == "precious"
+    assert run(*words, "-o", "m.json", "--force").code == 0
+    assert (place / "m.json").read_text() != "precious"
+    assert "nowhere does not exist" in failed(run(*words, "-o", "nowhere/m.json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["learn", "examples/faults.csv"], "learn needs --label"),
+        (["span", "examples/faults.csv", "-l", "fault"], "span takes no --label"),
+        (["constraints", "examples/frames.txt", "--plot", "p.pdf"], "must end in .png or .svg"),
+        (["constraints", "examples/frames.txt", "--as", "xml"], "--as must be one of"),
+        (["constraints", "examples/frames.txt", "--t-max", "x"], "--t-max must be"),
+        (["constraints", "examples/faults.csv", "-e", "door"], "must read COLUMN=ENCODER"),
+        (["audit"], "give either files or --law"),
+        (["audit", "--law", "cauchy"], "--law must be one of"),
+        (["reproduce", "figure1"], "did you mean 'figure-1'"),
+        (["summarize", "examples/frames.txt", "-o", "x", "--for", "y"], "--for must be one of"),
+        (["learn", "examples/faults.csv", "-l", "fault", "--choice", "best"], "--choice must be"),
+    ],
+)
+def test_wrong_words_are_usage_errors(run, words, message):
+    assert message in failed(run(*words), code=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rho", "0"], "rho must lie strictly between 0 and 1"),
+        (["--eps", "1.5"], "eps must lie strictly between 0 and 1"),
+        (["--contamination", "0.6"], "contamination"),
+        (["--contamination", "0.2"], "contamination × rank must stay below 1"),
+        (["--t-min", "9999"], "starts past the last set"),
+        (["--rule", "median"], 'rule must be "index" or "heavy"'),
+        (["--field", "6"], "6"),
+        (["--bit-order", "middle"], "bit order must be one of"),
+        (["--length", "7"], "no rows"),
+        (["--format", "xls"], "format must be one of"),
+        (["--columns", "x99"], "there is no column 'x99'"),
+        (["--encode", "x0=bits:99"], "the number of bits must be between 1 and 64"),
+    ],
+)
+def test_bad_parameters(run, options, message):
+    done = run("constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", *options)
+    assert message in failed(done)
+
+
+def test_unknown_options_and_verbs_are_usage_errors(run):
+    assert run("constraints", "examples/frames.txt", "--sede", "1").code == 2
+    assert run("constrain").code == 2
+    assert run("constraints").code == 2
+    assert run("constraints", "examples/frames.txt", "--eps", "much").code == 2
+
+
+def test_damaged_and_foreign_models(run, place):
+    words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json"]
+    assert run(*words).code == 0
+    text = (place / "m.json").read_text()
+    (place / "m.json").write_text(text.replace('"seed": "1"', '"seed": "2"'))
+    assert "its checksum does not match" in failed(run("show", "m.json"))
+    (place / "n.json").write_text(text[:200])
+    assert "cut short or damaged" in failed(run("check", "n.json", "examples/frames.txt"))
+    assert "no such file" in failed(run("show", "nothing.json"))
+    assert "no flagstone file" in failed(run("show", "examples/faults.csv"))
+    run("summarize", "examples/frames.txt", "-f", "bits", "-o", "p.flag")
+    assert "not a model" in failed(run("predict", "p.flag", "examples/frames.txt"))
+
+
+def test_models_and_flags_are_told_apart(run):
+    run("constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json")
+    run("summarize", "examples/frames.txt", "-f", "bits", "-o", "p.flag")
+    assert "compare like with like" in failed(run("compare", "p.flag", "m.json"), code=2)
+    assert "is a model already" in failed(run("constraints", "m.json"), code=2)
+    assert "merge takes flags" in failed(run("merge", "m.json", "-o", "q.flag"), code=2)
+    assert "is a flag already" in failed(run("summarize", "p.flag", "-o", "q.flag"), code=2)
+    assert "--report needs a model" in failed(run("show", "p.flag", "--report", "r.html"), code=2)
+
+
+def test_control_characters_of_data_never_reach_the_terminal(run, place):
+    evil = "\x1b[31mred"
+    (place / "t.csv").write_text(f"{evil},b\n" + "1,1\n0,0\n" * 30)
+    done = run("constraints", "t.csv", "--seed", "1")
+    assert done.code == 0
+    assert "\x1b" not in done.out
+    assert "\\x1b[31mred" in done.out
+    failing = run("learn", "t.csv", "-l", "bb")
+    assert "\x1b" not in failing.err
+
+
+def test_an_unproven_promise_is_a_one_line_warning(run):
+    words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1"]
+    done = run(*words, "--rho", "0.05")
+    assert done.err.startswith("flagstone: warning: ")
+    assert done.err.count("\n") == 1
+    assert "not proven with 600 rows" in done.err
