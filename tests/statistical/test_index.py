@@ -62,7 +62,7 @@ def test_bound_is_never_exceeded_over_windows(dim):
     for i, T in enumerate((10, 100, 1000, 10_000, 100_000)):
         m = 10 * dim * T
         for name, law in hard_laws(dim, m, window_of("index", T)).items():
-            if dim > 12 and name == "rare direction":
-                continue  # its support would be listed in full
+            if dim > 12 and name in ("rare direction", "planted with outliers"):
+                continue  # their supports would be listed in full
             values = disagreements(window_of("index", T), law, m, count=30, seed=100 + i)
             assert holds(values, min(1.0, index_rho(dim, T))), name

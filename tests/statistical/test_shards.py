@@ -9,6 +9,7 @@ from flagstone.guarantees import (
     index_uncovered,
     uncovered_bracket,
 )
+from flagstone.subspace import Subspace
 from tests.statistical.tools import (
     Sample,
     answer,
@@ -63,10 +64,21 @@ def test_no_sample_loses_more_rows(shards):
             assert low <= uncovered <= high <= bound
 
 
-def test_bad_shards_do_lose_that_many():
-    """Each shard knows one direction, t - 1 times over: M_t = {0} misses R·(t-1) rows."""
-    R, T = 4, 1000
-    flags = [Flag(R).update([row], [T - 1]) for row in np.eye(R, dtype=int)]
-    merged = merge_flags(flags)
-    assert merged.dim_at(T) == 0
-    assert merged.n_rows > index_uncovered(R, T // 100, shards=R)
+def test_bad_shards_lose_nearly_as_many_rows_as_the_bound_allows():
+    """Two hyperplanes, no row in both: V_{a+1} is their meet and misses 2(d-1)·a of 2d·a rows."""
+    d, a = 5, 1000
+    eye = np.eye(d, dtype=int)
+    H, K = Subspace.span(eye[:-1]), Subspace.span(eye[1:])
+    shift = [eye[0], eye[-1]]  # the direction of each hyperplane that the other one lacks
+    rows = [
+        np.array([(row + (0 if (row == v).all() else v)) % 2 for row in space.basis.astype(int)])
+        for space, v in zip((H, K), shift, strict=True)
+    ]
+    assert [Subspace.span(r) for r in rows] == [H, K]
+    merged = merge_flags([Flag(d).update(r, [a] * len(r)) for r in rows])
+    space = merged.span_at(a + 1)
+    assert space == H & K
+    missed = sum(a * int((~space.contains(r)).sum()) for r in rows)
+    assert missed == 2 * (d - 1) * a
+    assert index_uncovered(d, a + 1) < missed <= index_uncovered(d, a + 1, shards=2)
+    assert missed > index_uncovered(d, (a + 1) // 100, shards=2)
