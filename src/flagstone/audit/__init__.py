@@ -13,18 +13,18 @@ For our rules the threshold is integrated out exactly (``integrate=True``,
 :mod:`flagstone.audit.integrate`), which needs far fewer pairs.
 """
 
-from flagstone.audit.collect import collect
+from flagstone.audit._collect import collect
+from flagstone.audit._report import AuditReport, report
+from flagstone.audit._tradeoff import TradeoffCurve, TradeoffPoint, tradeoff
 from flagstone.audit.integrate import Staircase, average, disagreement
 from flagstone.audit.intervals import anytime_interval, clopper_pearson
 from flagstone.audit.pairs import Outcome, run_pair
-from flagstone.audit.report import AuditReport, report
 from flagstone.audit.same import Same, TaskError
 from flagstone.audit.simple import ESTIMATORS, audit_sampler, audit_table
 from flagstone.audit.sources import FromFunction, FromLaw, FromTable, Sample, Source
 from flagstone.audit.stats import AuditStats, Verdict
 from flagstone.audit.store import read_outcomes
 from flagstone.audit.task import Task
-from flagstone.audit.tradeoff import TradeoffCurve, TradeoffPoint, tradeoff
 
 __all__ = [
     "ESTIMATORS",

@@ -69,8 +69,8 @@ def run_pair(task: Task, pair: int, on_error: str = "count") -> Outcome:
             # The audit *measures* what the warning is about; once per fit would be noise.
             warnings.simplefilter("ignore", ReplicabilityWarning)
             a, b = (_fit(task.estimator, sample, task.coins(pair)) for sample in samples)
-            kind = _compare(task, a, b)
             integrated = _integrated(a, b) if task.integrate else None
+            kind = _compare(task, a, b)
     except Exception as problem:
         if on_error == "raise" or isinstance(problem, TaskError):
             raise

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from flagstone.audit.collect import collect
-from flagstone.audit.report import AuditReport, report
+from flagstone.audit._collect import collect
+from flagstone.audit._report import AuditReport, report
 from flagstone.audit.same import Same
 from flagstone.audit.task import Task
 from flagstone.errors import InputError

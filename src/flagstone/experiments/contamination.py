@@ -1,0 +1,172 @@
+"""contamination: accuracy and replicability against the rate of corrupted rows.
+
+A planted parity on uniform features; each label is wrong with the given rate. Elimination needs
+every row to be right: one or two wrong labels and it answers ⊥ (a coin flip, counted as accuracy
+1/2), though two runs may well agree on ⊥. Our rules start the window past the outliers: at a k that
+the number of wrong labels exceeds with probability 0.001 at most. That works while the window
+starts before the last set, roughly while rate × rank < 1; the dotted line marks that end, past
+which nothing is left but the zero space. The length of the window is the default of each rule for
+ε = 0.1; the threshold is integrated out exactly, for accuracy and replicability alike.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flagstone.answers import ParityRule
+from flagstone.audit.integrate import Staircase, average, disagreement
+from flagstone.distributions import LabelledParity, planted_parity
+from flagstone.experiments._runner import Experiment, Row
+from flagstone.flag import Flag
+from flagstone.guarantees import outlier_start_for_failure
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display, band
+from flagstone.rules import rule_named
+from flagstone.subspace import Subspace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CONTAMINATION", "ContaminationConfig", "ContaminationDisplay"]
+
+LEARNERS = ("elimination", "heavy", "index")
+
+
+@dataclass(frozen=True)
+class ContaminationConfig:
+    """The planted parity, the rates of corruption and the pairs."""
+
+    features: int = 9
+    m: int = 4000
+    eps: float = 0.1
+    failure: float = 0.001
+    rates: tuple[float, ...] = (
+        0.0, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15,
+    )  # fmt: skip
+    pairs: int = 100
+    seed: str = "2026"
+
+
+def units(config: ContaminationConfig) -> list[dict[str, Any]]:
+    """One unit per rate."""
+    return [{"rate": rate} for rate in config.rates]
+
+
+def accuracy(clean: LabelledParity, U: Subspace) -> float:
+    """Return the exact accuracy of the smallest rule on clean labels; ⊥ guesses."""
+    rule = ParityRule.from_subspace(U, choice="lexmin")
+    return 0.5 if rule.is_bottom else 1.0 - clean.error(rule)
+
+
+def fingerprint(U: Subspace) -> str:
+    """Return what is compared: the rule, ⊥ included."""
+    return ParityRule.from_subspace(U, choice="lexmin").fingerprint()
+
+
+def compute(
+    config: ContaminationConfig, unit: dict[str, Any], rng: np.random.RandomState
+) -> list[Row]:
+    rate, dim = unit["rate"], config.features + 1
+    k = outlier_start_for_failure(config.m, rate, config.failure) if rate else 0
+    rules = {
+        name: rule_named(name, eps=config.eps, t_min=k).window(dim, config.m)
+        for name in ("heavy", "index")
+    }
+    same: dict[str, list[float]] = {name: [] for name in LEARNERS}
+    hits: dict[str, list[float]] = {name: [] for name in LEARNERS}
+    for _ in range(config.pairs):
+        coef = rng.randint(0, 2, config.features)
+        law = planted_parity(coef, corruption=rate)
+        clean = planted_parity(coef)
+        flags = [Flag(dim).update(law.sample(config.m, rng)) for _ in range(2)]
+        for name in LEARNERS:
+            # Elimination is the index rule that always takes the first set.
+            start, stop = (0, 1) if name == "elimination" else (k, float(rules[name].end))
+            stairs = [Staircase(f, "heavy" if name == "heavy" else "index") for f in flags]
+            same[name].append(
+                1.0 - disagreement(stairs[0], stairs[1], start, stop, answer=fingerprint)
+            )
+            hits[name] += [average(s, start, stop, partial(accuracy, clean)) for s in stairs]
+    rows = []
+    for name in LEARNERS:
+        rows.append(
+            {
+                "learner": name,
+                "rate": rate,
+                "m": config.m,
+                "pairs": config.pairs,
+                "window_start": 0 if name == "elimination" else k,
+                "window_length": 1.0 if name == "elimination" else float(rules[name].length),
+                "replicability": float(np.mean(same[name])),
+                "replicability_sem": _sem(same[name]),
+                "accuracy": float(np.mean(hits[name])),
+                "accuracy_sem": _sem(hits[name]),
+            }
+        )
+    return rows
+
+
+def _sem(values: list[float]) -> float:
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+class ContaminationDisplay(Display):
+    """Accuracy above, replicability below, against the rate of wrong labels."""
+
+    panels = (2, 1)
+    size = (COLUMN_WIDTH, 3.9)
+
+    def __init__(self, config: ContaminationConfig, rows: list[Row]) -> None:
+        self.config = config
+        self.rows = rows
+
+    def _draw(self, axes: list[Axes]) -> None:
+        smallest = min(r for r in self.config.rates if r > 0)
+        for axis, quantity in zip(axes, ("accuracy", "replicability"), strict=True):
+            for name in LEARNERS:
+                rows = [r for r in self.rows if r["learner"] == name]
+                y = np.array([r[quantity] for r in rows])
+                error = 2 * np.array([r[f"{quantity}_sem"] for r in rows])
+                x = [100 * r["rate"] for r in rows]
+                band(axis, x, 100 * y, 100 * (y - error), 100 * (y + error), SERIES[name])
+            axis.set_xscale("symlog", linthresh=100 * smallest, linscale=0.5)
+            axis.axvline(100 / (self.config.features + 1), color=OKABE_ITO["grey"], linestyle=":")
+            axis.set_ylabel(f"{quantity} (%)")
+            axis.set_xlim(left=0)
+            ticks = [0, 0.01, 0.1, 1, 10]
+            axis.set_xticks(ticks, [f"{t:g}" for t in ticks])
+        axes[0].set_ylim(45, 103)
+        axes[1].set_ylim(0, 103)
+        axes[0].tick_params(labelbottom=False)
+        axes[0].legend(loc="lower center", bbox_to_anchor=(0.6, 0.25))
+        axes[1].set_xlabel("rows with a wrong label (%)")
+        axes[1].text(
+            1.0,
+            96,
+            r"always $\bot$",
+            color=SERIES["elimination"].color,
+            fontsize=7,
+            va="top",
+            ha="center",
+        )
+        axes[0].set_title(
+            f"parity of {self.config.features} features, $m={self.config.m}$; "
+            r"dotted: rate $\times$ rank = 1",
+            loc="left",
+            fontsize=7,
+        )
+
+
+CONTAMINATION = Experiment(
+    name="contamination",
+    title="Accuracy and replicability when some labels are wrong",
+    config=ContaminationConfig(),
+    quick=ContaminationConfig(rates=(0.0, 5e-4, 0.01, 0.05), pairs=15, m=2000),
+    units=units,
+    compute=compute,
+    display=ContaminationDisplay,
+)

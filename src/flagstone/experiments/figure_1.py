@@ -1,0 +1,191 @@
+"""figure-1: the paper's empirical evaluation, as described, with our rule beside it.
+
+d = 20, D(e_i) = 2^-i, 100 experiments of two trials each, fresh samples per trial, the threshold
+drawn once per experiment, lexicographically smallest parity, equal coefficients counted, accuracy
+on a static holdout of 5000 rows, bands of ±2 SEM. All learners see the same samples.
+
+What the paper leaves open, and what is done here:
+
+- *The scale of the threshold* ("proportionally scaled"). Here T = T_paper(D, ρ, m)/2000 with
+  D = d + 1, hence T = 153 at m = 1000: it brings the paper's rule to the accuracy it reports there.
+- *The target*: drawn uniformly for every experiment (the holdout rows stay; their labels follow).
+- *The index rule* gets T twice as long. Here n(V_i) ≈ m 2^-(i+1) and V_t keeps e_i while
+  m 2^-i ≥ t, so both rules then keep the same spaces on average: equal accuracy, and what is left
+  to compare is replicability.
+- *m*: 50, 100, …, 1000.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flagstone.answers import ParityRule
+from flagstone.coins import Coins
+from flagstone.distributions import geometric, planted_parity
+from flagstone.experiments._runner import Experiment, Row
+from flagstone.flag import Flag
+from flagstone.guarantees import Window, paper_threshold
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display, band
+from flagstone.rules import HeavyRule, IndexRule
+from flagstone.subspace import Subspace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FIGURE_1", "Figure1Config", "Figure1Display", "windows"]
+
+LEARNERS = ("elimination", "heavy", "index")
+
+#: What the paper reports: accuracy, and replicability from … to, at m = 1000.
+REPORTED = {"elimination": (1.0, 0.20, 0.30), "heavy": (0.88, 0.90, 0.90)}
+
+
+@dataclass(frozen=True)
+class Figure1Config:
+    """The paper's numbers."""
+
+    dim: int = 20
+    rho: float = 0.05
+    sizes: tuple[int, ...] = tuple(range(50, 1001, 50))
+    experiments: int = 100
+    holdout: int = 5000
+    scale: float = 1 / 2000
+    index_factor: float = 2.0
+    seed: str = "2026"
+
+
+def windows(config: Figure1Config, m: int) -> dict[str, Window]:
+    """Return the window of each rule for samples of m rows."""
+    T = config.scale * paper_threshold(config.dim + 1, config.rho, m)
+    length = max(1, math.floor(config.index_factor * T))
+    return {"heavy": Window("heavy", 0, T), "index": Window("index", 0, length)}
+
+
+def spans(flag: Flag, chosen: dict[str, Window], coins: Coins) -> dict[str, Subspace]:
+    """Return the span each learner keeps of one sample."""
+    heavy, index = HeavyRule(), IndexRule()
+    return {
+        "elimination": flag.span_at(1),
+        "heavy": flag.span_at(heavy.index(flag, heavy.draw(chosen["heavy"], coins))),
+        "index": flag.span_at(index.index(flag, index.draw(chosen["index"], coins))),
+    }
+
+
+def compute(config: Figure1Config, unit: dict[str, Any], rng: np.random.RandomState) -> list[Row]:
+    m = unit["m"]
+    features = geometric(config.dim)
+    # The holdout is static: it depends on the seed alone, not on m.
+    static = np.random.RandomState(int(Coins(config.seed).integers("holdout", 2**32)))
+    holdout = features.sample(config.holdout, static)
+    chosen = windows(config, m)
+    same: dict[str, list[bool]] = {name: [] for name in LEARNERS}
+    accuracy: dict[str, list[float]] = {name: [] for name in LEARNERS}
+    exact: dict[str, list[float]] = {name: [] for name in LEARNERS}
+    for number in range(config.experiments):
+        coins = Coins(f"{config.seed}/{m}/{number}")
+        law = planted_parity(rng.randint(0, 2, config.dim), features=features)
+        labels = law.labels(holdout)
+        trials = [
+            spans(Flag(config.dim + 1).update(law.sample(m, rng)), chosen, coins) for _ in range(2)
+        ]
+        for name in LEARNERS:
+            rules = [ParityRule.from_subspace(t[name], choice="lexmin") for t in trials]
+            same[name].append(rules[0] == rules[1])
+            hits = [float(np.mean(rule.predict(holdout) == labels)) for rule in rules]
+            accuracy[name].append(float(np.mean(hits)))
+            exact[name].append(1.0 - float(np.mean([law.error(rule) for rule in rules])))
+    rows = []
+    for name in LEARNERS:
+        rate, hit = np.array(same[name], dtype=float), np.array(accuracy[name])
+        rows.append(
+            {
+                "learner": name,
+                "m": m,
+                "threshold_max": None if name == "elimination" else float(chosen[name].length),
+                "experiments": config.experiments,
+                "replicability": float(rate.mean()),
+                "replicability_sem": sem(rate),
+                "accuracy": float(hit.mean()),
+                "accuracy_sem": sem(hit),
+                "accuracy_exact": float(np.mean(exact[name])),
+            }
+        )
+    return rows
+
+
+def sem(values: np.ndarray[Any, np.dtype[Any]]) -> float:
+    """Return the standard error of the mean."""
+    if len(values) < 2:
+        return 0.0
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+class Figure1Display(Display):
+    """Accuracy above, replicability below, against the number of rows."""
+
+    panels = (2, 1)
+    size = (COLUMN_WIDTH, 3.9)
+
+    def __init__(self, config: Figure1Config, rows: list[Row]) -> None:
+        self.config = config
+        self.rows = rows
+
+    def _draw(self, axes: list[Axes]) -> None:
+        for axis, quantity in zip(axes, ("accuracy", "replicability"), strict=True):
+            for name in LEARNERS:
+                rows = [r for r in self.rows if r["learner"] == name]
+                m = [r["m"] for r in rows]
+                y = np.array([r[quantity] for r in rows])
+                error = 2 * np.array([r[f"{quantity}_sem"] for r in rows])
+                band(axis, m, 100 * y, 100 * (y - error), 100 * (y + error), SERIES[name])
+            axis.set_ylabel(f"{quantity} (%)")
+            axis.set_ylim(0 if quantity == "replicability" else 50, 103)
+            axis.set_xlim(left=0, right=1.07 * max(self.config.sizes))
+        self._draw_reported(axes)
+        axes[0].tick_params(labelbottom=False)
+        axes[1].set_xlabel("rows per sample, $m$")
+        axes[0].legend(loc="lower right", ncols=1)
+        axes[0].set_title(
+            f"$d={self.config.dim}$, $D(e_i)=2^{{-i}}$, {self.config.experiments} experiments; "
+            r"bands $\pm 2$ SEM",
+            loc="left",
+            fontsize=7,
+        )
+
+    def _draw_reported(self, axes: list[Axes]) -> None:
+        """Mark what the paper reports, as open stars, beside the last measured points."""
+        right = 1.04 * max(self.config.sizes)
+        star: dict[str, Any] = {"marker": "*", "markersize": 8, "markerfacecolor": "white"}
+        for name, (hit, low, high) in REPORTED.items():
+            color = SERIES[name].color
+            axes[0].plot([right], [100 * hit], color=color, linestyle="", clip_on=False, **star)
+            if low < high:
+                axes[1].axhspan(100 * low, 100 * high, facecolor=color, alpha=0.10, linewidth=0)
+            middle = 50 * (low + high)
+            axes[1].plot([right], [middle], color=color, linestyle="", clip_on=False, **star)
+        axes[1].plot(
+            [], [], color=OKABE_ITO["black"], linestyle="", label="reported by the paper", **star
+        )
+        axes[1].legend(
+            handles=[axes[1].get_lines()[-1]], loc="lower right", bbox_to_anchor=(1.0, 0.42)
+        )
+
+
+def units(config: Figure1Config) -> list[dict[str, Any]]:
+    """One unit per number of rows."""
+    return [{"m": m} for m in config.sizes]
+
+
+FIGURE_1 = Experiment(
+    name="figure-1",
+    title="Accuracy and replicability of elimination, the paper's rule and the index rule",
+    config=Figure1Config(),
+    quick=Figure1Config(sizes=(50, 400, 1000), experiments=20),
+    units=units,
+    compute=compute,
+    display=Figure1Display,
+)

@@ -1,0 +1,210 @@
+"""guaranteed: the theorem at work, at its own thresholds and sample sizes.
+
+For each dimension the rows and the threshold are those that *prove* ρ and ε. Samples of up to 10^10
+rows come as one multinomial draw each; the threshold is integrated out exactly, and uncovered rows
+are counted for the worst threshold of the window, so "never above ε" is checked for all of them.
+
+The laws: the paper's geometric law, a ladder of unit vectors whose masses lie several standard
+deviations apart just below T/m (the worst case known for the index rule), and a planted subspace
+with outliers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from flagstone.audit.integrate import Staircase, disagreement
+from flagstone.distributions import (
+    Distribution,
+    Finite,
+    geometric,
+    planted_subspace,
+    random_subspace,
+)
+from flagstone.experiments._runner import Experiment, Row
+from flagstone.flag import Flag
+from flagstone.guarantees import heavy_rows, heavy_threshold, index_rows, index_threshold
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["GUARANTEED", "GuaranteedConfig", "GuaranteedDisplay", "ladder"]
+
+LAWS = ("geometric", "ladder", "planted")
+RULES = ("index", "heavy")
+
+
+@dataclass(frozen=True)
+class GuaranteedConfig:
+    """Dimensions, promises and pairs."""
+
+    dims: tuple[int, ...] = (4, 6, 8, 10, 12, 16, 20)
+    rho: float = 0.1
+    eps: float = 0.1
+    pairs: int = 200
+    seed: str = "2026"
+
+
+def ladder(dim: int, m: int, threshold: float, spacing: float = 4.0) -> Finite:
+    """Return unit vectors with counts ``spacing``·√T apart just below the threshold.
+
+    Each count then fluctuates inside the window without mixing with its neighbours, so every step
+    of the staircase costs replicability: the worst case known for the index rule.
+    """
+    step = spacing * math.sqrt(threshold)
+    counts = np.maximum(threshold - step * np.arange(1, dim + 1), 0.25 * threshold)
+    # The first vector carries the rest of the mass, so that nothing is lost to zero rows.
+    masses = counts / m
+    masses[0] = 1.0 - masses[1:].sum()
+    return Finite(np.eye(dim, dtype=np.int64), masses)
+
+
+def law_named(name: str, dim: int, m: int, threshold: float) -> Distribution:
+    """Return one of the laws of this experiment."""
+    if name == "geometric":
+        return geometric(dim)
+    if name == "ladder":
+        return ladder(dim, m, threshold)
+    plane = random_subspace(max(2, dim // 3), dim, rng=dim)
+    outliers = Finite(np.eye(dim, dtype=np.int64), np.full(dim, 1.0 / dim))
+    return planted_subspace(plane, 0.02, outliers)
+
+
+def sizes(rule: str, dim: int, rho: float, eps: float) -> tuple[int, float]:
+    """Return the rows and the threshold that prove ρ and ε for a rule."""
+    if rule == "index":
+        m = index_rows(dim, rho, eps)
+        assert m is not None  # None stands for hopeless contamination, and there is none here
+        return m, index_threshold(dim, rho)
+    m = heavy_rows(dim, rho, eps)
+    assert m is not None
+    return m, heavy_threshold(dim, rho, n_rows=m)
+
+
+def units(config: GuaranteedConfig) -> list[dict[str, Any]]:
+    """One unit per rule, dimension and law."""
+    return [
+        {"rule": rule, "dim": dim, "law": law}
+        for rule in RULES
+        for dim in config.dims
+        for law in LAWS
+    ]
+
+
+def compute(
+    config: GuaranteedConfig, unit: dict[str, Any], rng: np.random.RandomState
+) -> list[Row]:
+    rule, dim = unit["rule"], unit["dim"]
+    m, T = sizes(rule, dim, config.rho, config.eps)
+    law = law_named(unit["law"], dim, m, T)
+    rates, uncovered = [], []
+    for _ in range(config.pairs):
+        pair = []
+        for _ in range(2):
+            rows, weights = law.sample_weighted(m, rng)
+            staircase = Staircase(Flag(dim, law.field).update(rows, weights), rule)
+            # Spaces shrink along the window, so its last one leaves the most rows uncovered.
+            _, last = staircase.parts(0, T)[-1]
+            inside = np.asarray(staircase.spaces[last].contains(rows))
+            uncovered.append(1.0 - float(weights[inside].sum()) / m)
+            pair.append(staircase)
+        rates.append(disagreement(pair[0], pair[1], 0, T))
+    return [
+        {
+            "rule": rule,
+            "dim": dim,
+            "law": unit["law"],
+            "rows": m,
+            "threshold": float(T),
+            "rho_promised": config.rho,
+            "eps_promised": config.eps,
+            "pairs": config.pairs,
+            "rho_measured": float(np.mean(rates)),
+            "rho_sem": float(np.std(rates, ddof=1) / math.sqrt(len(rates))),
+            "uncovered_max": max(uncovered),
+        }
+    ]
+
+
+class GuaranteedDisplay(Display):
+    """Measured ρ and the worst uncovered share, below the promises, for both rules."""
+
+    panels = (2, 1)
+    size = (COLUMN_WIDTH, 4.2)
+    _look: ClassVar = {"geometric": "o", "ladder": "^", "planted": "D"}
+
+    def __init__(self, config: GuaranteedConfig, rows: list[Row]) -> None:
+        self.config = config
+        self.rows = rows
+
+    def _draw(self, axes: list[Axes]) -> None:
+        for rule in RULES:
+            kind = SERIES[rule]
+            for law in LAWS:
+                rows = [r for r in self.rows if r["rule"] == rule and r["law"] == law]
+                dims = [r["dim"] for r in rows]
+                axes[0].errorbar(
+                    dims,
+                    [r["rho_measured"] for r in rows],
+                    [2 * r["rho_sem"] for r in rows],
+                    fmt=kind.dashes,
+                    marker=self._look[law],
+                    color=kind.color,
+                    elinewidth=0.8,
+                )
+                axes[1].plot(
+                    dims,
+                    [r["uncovered_max"] for r in rows],
+                    kind.dashes,
+                    marker=self._look[law],
+                    color=kind.color,
+                )
+        self._draw_promises(axes)
+        for rule in RULES:
+            kind = SERIES[rule]
+            axes[0].plot([], [], kind.dashes, color=kind.color, label=kind.label)
+        for law, marker in self._look.items():
+            axes[0].plot([], [], marker, color=OKABE_ITO["grey"], label=law)
+        axes[0].legend(loc="upper left", bbox_to_anchor=(0, 0.8), ncols=2, columnspacing=1.0)
+        axes[0].tick_params(labelbottom=False)
+        axes[1].set_xlabel("dimension $d$ of the rows")
+        axes[0].set_ylabel(r"disagreement rate $\rho$ ($\pm 2$ SEM)")
+        axes[1].set_ylabel("largest uncovered share of rows")
+        for axis, promise in zip(axes, (self.config.rho, self.config.eps), strict=True):
+            axis.set_ylim(0, 1.15 * promise)
+        axes[0].set_title(
+            f"{self.config.pairs} pairs per point, rows and thresholds as proven",
+            loc="left",
+            fontsize=7,
+        )
+
+    def _draw_promises(self, axes: list[Axes]) -> None:
+        for axis, value, letter in (
+            (axes[0], self.config.rho, r"\rho"),
+            (axes[1], self.config.eps, r"\varepsilon"),
+        ):
+            axis.axhline(value, color=OKABE_ITO["black"], linewidth=1.0)
+            axis.text(
+                max(self.config.dims),
+                value * 1.01,
+                f"promised ${letter}={value:g}$",
+                ha="right",
+                va="bottom",
+                fontsize=7,
+            )
+
+
+GUARANTEED = Experiment(
+    name="guaranteed",
+    title="Proven thresholds and sample sizes: measured disagreement and coverage",
+    config=GuaranteedConfig(),
+    quick=GuaranteedConfig(dims=(4, 8), pairs=20),
+    units=units,
+    compute=compute,
+    display=GuaranteedDisplay,
+)

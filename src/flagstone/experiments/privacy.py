@@ -1,0 +1,251 @@
+"""privacy: what confidence costs, for a replicable learner and for a pure-DP one.
+
+The paper's section on limits: the replicable parity learner pays for confidence 1 − δ an additive
+O(log(1/δ)/ε) rows, the pure-DP learner of Kasiviswanathan et al. multiplies its rows,
+O(d·log(1/δ)/(εα)), and no efficient pure-DP learner can avoid that kind of growth.
+
+Above: rows needed according to theory, relative to δ = 0.1. Below: the smallest measured number of
+rows with which each learner fails (error above ε) in at most a share δ of the runs, for a small
+dimension; bars reach from the first size that 95 % confidence cannot exclude to the first one it
+confirms. The replicable learner runs with the window of its coverage promise ε/2.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flagstone.audit.intervals import clopper_pearson
+from flagstone.distributions import Finite, LabelledParity, planted_parity
+from flagstone.errors import ReplicabilityWarning
+from flagstone.experiments._runner import Experiment, Row
+from flagstone.guarantees import parity_rows
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PRIVACY", "PrivacyConfig", "PrivacyDisplay", "private_rows"]
+
+
+@dataclass(frozen=True)
+class PrivacyConfig:
+    """Promises, and how much is measured."""
+
+    dims: tuple[int, ...] = (5, 20)
+    rho: float = 0.1
+    eps: float = 0.1
+    alpha: float = 1.0
+    log10_deltas: tuple[int, ...] = (1, 2, 3, 5, 10, 20, 30, 50, 100)
+    masses: tuple[float, ...] = (0.35, 0.3, 0.2, 0.15)
+    deltas: tuple[float, ...] = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64)
+    runs: int = 600
+    grid: int = 12
+    seed: str = "2026"
+
+
+def private_rows(dim: int, eps: float, delta: float, alpha: float) -> int:
+    """Return rows that suffice for the pure-DP learner over GF(2), by its own structure.
+
+    ln(2/δ)/ln(4/3) blocks, each so large that the kept quarter of α generalizes with probability
+    1/2, and a held-out block on which the noise of the choice is below ε/2: of the order
+    d·ln(1/δ)/(εα).
+    """
+    blocks = max(1, math.ceil(math.log(2 / delta) / math.log(4 / 3)))
+    kept = 8 / eps * (dim * math.log(2) + math.log(4))
+    held_out = 8 / (eps * min(alpha, 1.0)) * math.log(4 * blocks / delta)
+    return math.ceil(blocks * 4 / alpha * kept + held_out)
+
+
+def law_of(config: PrivacyConfig) -> LabelledParity:
+    """Return unit vectors with the given masses and the all-ones parity."""
+    dim = len(config.masses)
+    features = Finite(np.eye(dim, dtype=np.int64), config.masses)
+    return planted_parity(np.ones(dim, dtype=np.int64), features=features)
+
+
+def units(config: PrivacyConfig) -> list[dict[str, Any]]:
+    """Theory; the replicable learner; the private one for each δ, which its blocks depend on."""
+    found: list[dict[str, Any]] = [{"part": "theory"}, {"part": "index"}]
+    return found + [{"part": "private", "delta": delta} for delta in config.deltas]
+
+
+def compute(config: PrivacyConfig, unit: dict[str, Any], rng: np.random.RandomState) -> list[Row]:
+    if unit["part"] == "theory":
+        return _theory(config)
+    if unit["part"] == "index":
+        sizes = np.unique(np.geomspace(4, 60, config.grid).astype(int))
+        failures = [_failures(config, "index", int(m), 0.0, 4 * config.runs, rng) for m in sizes]
+        return [
+            _needed("index", delta, sizes, failures, 4 * config.runs) for delta in config.deltas
+        ]
+    from flagstone.estimators._private_learner import blocks_needed
+
+    delta = unit["delta"]
+    blocks = blocks_needed(Fraction(delta)) + 1
+    sizes = blocks * np.unique(np.geomspace(10, 260, config.grid).astype(int))
+    failures = [_failures(config, "private", int(m), delta, config.runs, rng) for m in sizes]
+    return [_needed("private", delta, sizes, failures, config.runs)]
+
+
+def _theory(config: PrivacyConfig) -> list[Row]:
+    rows: list[Row] = []
+    for dim in config.dims:
+        for power in config.log10_deltas:
+            delta = Fraction(1, 10**power)
+            ours = parity_rows(dim + 1, config.rho, config.eps, delta)
+            private = private_rows(dim, config.eps, float(delta), config.alpha)
+            rows += [
+                {"part": "theory", "learner": learner, "dim": dim, "delta": float(delta), "rows": n}
+                for learner, n in (("index", ours), ("private", private))
+            ]
+    return rows
+
+
+def _failures(
+    config: PrivacyConfig,
+    learner: str,
+    m: int,
+    delta: float,
+    runs: int,
+    rng: np.random.RandomState,
+) -> int:
+    """Return in how many runs the error exceeds ε (⊥ counts as a failure)."""
+    from flagstone.estimators import ParityClassifier, PrivateParityClassifier
+
+    law = law_of(config)
+    failed = 0
+    for _ in range(runs):
+        X, y = law.sample_xy(m, rng)
+        seed = int(rng.randint(0, 2**31 - 1))
+        if learner == "index":
+            model = ParityClassifier(eps=config.eps / 2, random_state=seed)
+        else:
+            model = PrivateParityClassifier(config.alpha, delta, classes=[0, 1], random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReplicabilityWarning)
+            model.fit(X, y)
+        failed += model.is_bottom_ or law.error(model.rule_) > config.eps
+    return failed
+
+
+def _needed(
+    learner: str, delta: float, sizes: np.ndarray[Any, Any], failures: list[int], runs: int
+) -> Row:
+    """Return the first size whose failure rate is at most δ, with its uncertainty."""
+    rates = np.array(failures) / runs
+    bounds = [clopper_pearson(f, runs) for f in failures]
+
+    def first(good: np.ndarray[Any, Any]) -> int | None:
+        # From there on, all larger sizes must do as well: a lucky dip does not count.
+        stays = np.logical_and.accumulate(good[::-1])[::-1]
+        return int(sizes[int(np.argmax(stays))]) if stays.any() else None
+
+    return {
+        "part": "measured",
+        "learner": learner,
+        "delta": delta,
+        "rows": first(rates <= delta),
+        "rows_low": first(np.array([low for low, _ in bounds]) <= delta),
+        "rows_high": first(np.array([high for _, high in bounds]) <= delta),
+        "runs": runs,
+    }
+
+
+def _scientific(number: int) -> str:
+    """Write a number as a · 10^b for a legend."""
+    power = math.floor(math.log10(number))
+    return rf"${number / 10**power:.1f}\cdot 10^{power}$"
+
+
+class PrivacyDisplay(Display):
+    """Growth of the rows needed as δ falls: theory above, measured below."""
+
+    panels = (2, 1)
+    size = (COLUMN_WIDTH, 4.4)
+
+    def __init__(self, config: PrivacyConfig, rows: list[Row]) -> None:
+        self.config = config
+        self.rows = rows
+
+    def _draw(self, axes: list[Axes]) -> None:
+        theory, measured = axes
+        for dim, marker in zip(self.config.dims, ("o", "s", "^", "D"), strict=False):
+            for learner in ("index", "private"):
+                kind = SERIES[learner]
+                rows = [
+                    r
+                    for r in self.rows
+                    if r["part"] == "theory" and r["dim"] == dim and r["learner"] == learner
+                ]
+                theory.plot(
+                    [-math.log10(r["delta"]) for r in rows],
+                    [r["rows"] / rows[0]["rows"] for r in rows],
+                    kind.dashes,
+                    marker=marker,
+                    color=kind.color,
+                    label=f"{kind.label}, $d={dim}$: {_scientific(rows[0]['rows'])} rows",
+                )
+        theory.set_xlabel(r"confidence wanted, $\log_{10}(1/\delta)$")
+        theory.set_ylabel(r"rows, relative to $\delta=0.1$")
+        theory.set_title(
+            rf"theory: $\varepsilon={self.config.eps:g}$, $\alpha={self.config.alpha:g}$, "
+            rf"$\rho={self.config.rho:g}$",
+            loc="left",
+            fontsize=7,
+        )
+        theory.legend(loc="upper left")
+        for learner in ("index", "private"):
+            self._draw_measured(measured, learner)
+        measured.set_yscale("log")
+        measured.set_ylim(top=measured.get_ylim()[1] * 2)
+        measured.set_xlabel(r"confidence wanted, $\log_{2}(1/\delta)$")
+        measured.set_ylabel("rows needed")
+        measured.set_title(
+            f"measured: $d={len(self.config.masses)}$, {self.config.runs} runs per size; "
+            "bars: 95 % confidence",
+            loc="left",
+            fontsize=7,
+        )
+        measured.legend(loc="center right")
+
+    def _draw_measured(self, axis: Axes, learner: str) -> None:
+        kind = SERIES[learner]
+        rows = [
+            r
+            for r in self.rows
+            if r["part"] == "measured" and r["learner"] == learner and r["rows"] is not None
+        ]
+        if not rows:
+            axis.plot([], [], color=OKABE_ITO["grey"], label=f"{kind.label}: beyond the grid")
+            return
+        y = np.array([r["rows"] for r in rows], dtype=float)
+        low = y - [r["rows_low"] for r in rows]
+        high = [(r["rows_high"] or r["rows"]) for r in rows] - y
+        axis.errorbar(
+            [math.log2(1 / r["delta"]) for r in rows],
+            y,
+            [low, high],
+            fmt=kind.dashes,
+            marker=kind.marker,
+            color=kind.color,
+            elinewidth=0.8,
+            capsize=2,
+            label=kind.label,
+        )
+
+
+PRIVACY = Experiment(
+    name="privacy",
+    title="What confidence costs: replicable and pure-DP learners",
+    config=PrivacyConfig(),
+    quick=PrivacyConfig(deltas=(1 / 2, 1 / 8), runs=40, grid=6),
+    units=units,
+    compute=compute,
+    display=PrivacyDisplay,
+)

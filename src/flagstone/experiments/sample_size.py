@@ -1,0 +1,126 @@
+"""sample-size: rows needed against the dimension, under each analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flagstone.experiments._runner import Experiment, Row
+from flagstone.guarantees import heavy_rows, index_rows, paper_rows
+from flagstone.plots.style import COLUMN_WIDTH, SERIES, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SAMPLE_SIZE", "SampleSizeConfig", "SampleSizeDisplay"]
+
+
+@dataclass(frozen=True)
+class SampleSizeConfig:
+    """Dimensions and the two promises."""
+
+    dims: tuple[int, ...] = (2, 4, 6, 8, 10, 14, 20, 28, 40, 64, 100)
+    rho: float = 0.05
+    eps: float = 0.1
+    seed: str = "2026"
+
+
+def units(config: SampleSizeConfig) -> list[dict[str, Any]]:
+    """One unit: these are formulas."""
+    return [{"dims": list(config.dims)}]
+
+
+def compute(
+    config: SampleSizeConfig, unit: dict[str, Any], rng: np.random.RandomState
+) -> list[Row]:
+    del rng  # formulas
+    return [
+        {
+            "dim": dim,
+            "rho": config.rho,
+            "eps": config.eps,
+            "paper_printed": paper_rows(dim, config.rho, config.eps),
+            "paper_corrected": paper_rows(dim, config.rho, config.eps, corrected=True),
+            "heavy_sharp": heavy_rows(dim, config.rho, config.eps),
+            "index": index_rows(dim, config.rho, config.eps),
+        }
+        for dim in unit["dims"]
+    ]
+
+
+class SampleSizeDisplay(Display):
+    """Four straight lines on logarithmic axes."""
+
+    size = (COLUMN_WIDTH, 2.7)
+    _lines = (
+        ("paper_corrected", "corrected", "paper, corrected"),
+        ("paper_printed", "printed", "paper, as printed"),
+        ("heavy_sharp", "heavy", "heavy rule, sharp"),
+        ("index", "index", "index rule"),
+    )
+
+    def __init__(self, config: SampleSizeConfig, rows: list[Row]) -> None:
+        self.config = config
+        self.rows = rows
+
+    def _draw(self, axes: list[Axes]) -> None:
+        axis = axes[0]
+        dims = [r["dim"] for r in self.rows]
+        for key, look, label in self._lines:
+            kind = SERIES[look]
+            axis.plot(
+                dims,
+                [float(r[key]) for r in self.rows],
+                kind.dashes,
+                color=kind.color,
+                marker=kind.marker,
+                label=label,
+            )
+        self._mark_gain(axis)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        ticks = [2, 4, 10, 20, 40, 100]
+        axis.set_xticks(ticks, [str(t) for t in ticks])
+        axis.minorticks_off()
+        axis.set_xlabel("dimension $d$ of the rows")
+        axis.set_ylabel("rows needed per sample")
+        axis.set_title(
+            rf"proven $\rho={self.config.rho:g}$ and $\varepsilon={self.config.eps:g}$",
+            loc="left",
+            fontsize=7,
+        )
+        axis.legend(loc="upper left")
+
+    def _mark_gain(self, axis: Axes) -> None:
+        """Say how many times fewer rows the index rule needs, where the reader looks first."""
+        row = min(self.rows, key=lambda r: abs(r["dim"] - 20))
+        high, low = float(row["paper_printed"]), float(row["index"])
+        axis.annotate(
+            "",
+            (row["dim"], low * 1.6),
+            (row["dim"], high / 1.6),
+            arrowprops={"arrowstyle": "<->", "linewidth": 0.8},
+        )
+        power = int(np.floor(np.log10(high / low)))
+        factor = high / low / 10**power
+        axis.text(
+            row["dim"] / 1.08,
+            np.sqrt(high * float(row["heavy_sharp"])) / 30,
+            rf"${factor:.0f}\times 10^{power}$ fewer" + f"\nat $d={row['dim']}$",
+            fontsize=7,
+            va="center",
+            ha="right",
+        )
+
+
+SAMPLE_SIZE = Experiment(
+    name="sample-size",
+    title="Rows needed for proven replicability and coverage",
+    config=SampleSizeConfig(),
+    quick=SampleSizeConfig(dims=(2, 5, 10, 20, 50)),
+    units=units,
+    compute=compute,
+    display=SampleSizeDisplay,
+)

@@ -1,0 +1,330 @@
+"""Audits of any estimator: deterministic, resumable, independent of the number of jobs."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from flagstone.audit import (
+    FromFunction,
+    FromLaw,
+    FromTable,
+    Same,
+    Task,
+    TaskError,
+    audit_sampler,
+    audit_table,
+    collect,
+    read_outcomes,
+    report,
+)
+from flagstone.distributions import geometric, planted_parity, rare_direction, uniform
+from flagstone.errors import FormatError, InputError
+from flagstone.estimators import EliminationClassifier, LinearSpan, ParityClassifier
+
+GRID = Same(grid=[[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+LAW = planted_parity([1, 1, 0], corruption=0.05)
+
+
+def sampler(m, rng):
+    X = rng.randint(0, 2, (m, 3))
+    return X, X[:, 0] ^ X[:, 1]
+
+
+class Broken:
+    """No get_params, and raises on some samples."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        if X[0, 0]:
+            raise RuntimeError("the first entry is one")
+        self.coef_ = np.array([self.random_state])
+        return self
+
+
+def test_trees_pipelines_and_ours_are_all_audited():
+    tasks = [
+        Task(DecisionTreeClassifier(), LAW, m=60, same=GRID),
+        Task(make_pipeline(StandardScaler(), LogisticRegression()), LAW, m=60, same=GRID),
+        Task(LinearSpan(t_max=5), uniform(3), m=60),
+    ]
+    tree, logistic, span = collect(tasks=tasks, max_pairs=12)
+    assert tree.pairs == logistic.pairs == span.pairs == 12
+    assert tree.errors == logistic.errors == 0
+    assert tree.disagreements > 0  # noise makes trees differ
+    assert span.agreements == 12
+
+
+def test_the_coins_are_shared_inside_a_pair_and_fresh_between_pairs():
+    task = Task(Broken(), sampler, m=5, same="coef")
+    assert task.coins(0) == task.coins(0) != task.coins(1)
+    assert not np.array_equal(
+        task.stream(0, "first").randint(0, 2**31, 4), task.stream(0, "second").randint(0, 2**31, 4)
+    )
+    [stats] = collect(tasks=task, max_pairs=40)
+    assert stats.agreements == stats.answered > 0
+
+
+def test_a_known_rate_is_found():
+    """Elimination on D_m agrees when both samples hold u, or neither does."""
+    m = 40
+    q = (1 - 1 / m) ** m
+    expected = q * q + (1 - q) ** 2
+    task = Task(LinearSpan(t_max=1), rare_direction(3, m), m=m)
+    [stats] = collect(tasks=task, max_pairs=300)
+    low, high = stats.interval(1 - 1e-6, anytime=False)
+    assert low <= 1 - expected <= high
+
+
+def test_bottoms_are_the_third_outcome():
+    law = planted_parity([1, 0, 1], corruption=0.03)
+    [stats] = collect(tasks=Task(EliminationClassifier(), law, m=40), max_pairs=80)
+    assert stats.both_bottom > 0
+    assert stats.one_bottom > 0
+    assert stats.agreements >= stats.both_bottom
+    assert stats.disagreements >= stats.one_bottom
+
+
+def test_errors_are_counted_and_reported_or_raised_if_asked():
+    task = Task(Broken(), sampler, m=5, same="coef")
+    [stats] = collect(tasks=task, max_pairs=30)
+    assert 0 < stats.errors < 30
+    assert stats.pairs == 30
+    [(kind, count)] = stats.error_types
+    assert kind == "RuntimeError: the first entry is one"
+    assert count == stats.errors
+    assert "RuntimeError" in str(report(stats, task=task))
+    with pytest.raises(RuntimeError, match="first entry"):
+        collect(tasks=task, max_pairs=30, on_error="raise")
+
+
+def test_results_do_not_depend_on_n_jobs():
+    task = Task(ParityClassifier(t_max=20), LAW, m=100, integrate=True)
+    [serial] = collect(tasks=task, max_pairs=40, max_disagreements=8)
+    [parallel] = collect(tasks=task, max_pairs=40, max_disagreements=8, n_jobs=2)
+    assert serial == parallel
+    assert serial.integrated_sum == parallel.integrated_sum
+
+
+def test_stop_rules():
+    noisy = Task(DecisionTreeClassifier(), LAW, m=30, same=GRID)
+    [stats] = collect(tasks=noisy, max_pairs=500, max_disagreements=7)
+    assert stats.disagreements == 7
+    [stats] = collect(tasks=noisy, max_pairs=5000, max_width=0.5)
+    low, high = stats.interval()
+    assert high - low <= 0.5
+    assert stats.pairs < 200
+    [stats] = collect(tasks=noisy, max_pairs=9)
+    assert stats.pairs == 9
+
+
+class TestFiles:
+    task = Task(DecisionTreeClassifier(), LAW, m=30, same=GRID, seed=3)
+
+    def test_resume_continues_to_the_same_counts(self, tmp_path):
+        path = tmp_path / "audit.jsonl"
+        [whole] = collect(tasks=self.task, max_pairs=50)
+        collect(tasks=self.task, max_pairs=20, file=path)
+        before = path.read_bytes()
+        [resumed] = collect(tasks=self.task, max_pairs=50, file=path)
+        assert resumed == whole
+        assert path.read_bytes().startswith(before)  # append-only
+        [again] = collect(tasks=self.task, max_pairs=50, file=path)
+        assert again == whole
+        assert len(read_outcomes(path)[self.task.strong_id]) == 50
+
+    def test_fewer_pairs_than_the_file_holds(self, tmp_path):
+        path = tmp_path / "audit.jsonl"
+        collect(tasks=self.task, max_pairs=30, file=path)
+        [few] = collect(tasks=self.task, max_pairs=10, file=path)
+        assert few == collect(tasks=self.task, max_pairs=10)[0]
+
+    def test_a_torn_last_line_is_computed_again(self, tmp_path):
+        path = tmp_path / "audit.jsonl"
+        [whole] = collect(tasks=self.task, max_pairs=25, file=path)
+        data = path.read_bytes()
+        for cut in (3, 40, len(data) - 5):
+            path.write_bytes(data[:-cut])
+            [resumed] = collect(tasks=self.task, max_pairs=25, file=path)
+            assert resumed == whole
+
+    def test_interruption_keeps_what_was_done(self, tmp_path, monkeypatch):
+        from flagstone.audit import _collect as module
+
+        path = tmp_path / "audit.jsonl"
+        honest = module.run_pair
+
+        def interrupted(task, pair, on_error):
+            if pair == 40:
+                raise KeyboardInterrupt
+            return honest(task, pair, on_error)
+
+        monkeypatch.setattr(module, "run_pair", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            collect(tasks=self.task, max_pairs=60, file=path)
+        monkeypatch.undo()
+        assert len(read_outcomes(path)[self.task.strong_id]) == 32
+        [resumed] = collect(tasks=self.task, max_pairs=60, file=path)
+        assert resumed == collect(tasks=self.task, max_pairs=60)[0]
+
+    def test_a_file_of_another_task_is_refused_and_untouched(self, tmp_path):
+        path = tmp_path / "audit.jsonl"
+        collect(tasks=self.task, max_pairs=5, file=path)
+        before = path.read_bytes()
+        other = Task(DecisionTreeClassifier(), LAW, m=31, same=GRID)
+        with pytest.raises(InputError, match="another task"):
+            collect(tasks=other, max_pairs=5, file=path)
+        assert path.read_bytes() == before
+        collect(tasks=other, max_pairs=5, file=path, add=True)
+        assert set(read_outcomes(path)) == {self.task.strong_id, other.strong_id}
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"name,value\n1,2\n",
+            b"not an audit",
+            b'{"flagstone-audit": 99}\n',
+            b'{"flagstone-audit": 1}\n{"id": "x", "pair": 0}\n',
+            b'{"flagstone-audit": 1}\ngarbage\n',
+        ],
+    )
+    def test_foreign_and_damaged_files_are_refused_and_untouched(self, tmp_path, content):
+        path = tmp_path / "audit.jsonl"
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=r"audit\.jsonl"):
+            collect(tasks=self.task, max_pairs=5, file=path)
+        assert path.read_bytes() == content
+
+    def test_an_unknown_outcome_names_its_line(self, tmp_path):
+        path = tmp_path / "audit.jsonl"
+        collect(tasks=self.task, max_pairs=3, file=path)
+        lines = path.read_text().splitlines()
+        record = json.loads(lines[3])
+        record["outcome"] = "perhaps"
+        lines[3] = json.dumps(record)
+        path.write_text("\n".join(lines) + "\n")
+        with pytest.raises(FormatError, match=r"line 4.*perhaps"):
+            collect(tasks=self.task, max_pairs=3, file=path)
+
+
+def test_the_strong_id_knows_every_ingredient():
+    def task(**changes):
+        base = {
+            "estimator": DecisionTreeClassifier(max_depth=3),
+            "source": FromLaw(LAW, 30),
+            "same": GRID,
+            "seed": 1,
+        }
+        base.update(changes)
+        return Task(base.pop("estimator"), base.pop("source"), **base).strong_id
+
+    ids = [
+        task(),
+        task(seed=2),
+        task(estimator=DecisionTreeClassifier(max_depth=4)),
+        task(source=FromLaw(LAW, 31)),
+        task(source=FromLaw(LAW, 30, weighted=True)),
+        task(source=FromFunction(sampler, 30)),
+        task(source=FromTable(np.eye(4, dtype=int), [0, 1, 0, 1])),
+        task(same=Same(grid=[[0, 0, 0]])),
+        task(estimator=make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3))),
+    ]
+    assert len(set(ids)) == len(ids)
+    assert task() == task(estimator=DecisionTreeClassifier(max_depth=3, random_state=9))
+
+
+def test_weighted_samples_reach_the_estimator():
+    source = FromLaw(geometric(6), 10**9, weighted=True)
+    [stats] = collect(tasks=Task(LinearSpan(t_max=10), source, integrate=True), max_pairs=5)
+    assert stats.agreements == 5  # a billion rows see every direction
+
+
+def test_halves_of_a_table_are_disjoint_and_labelled_as_indicative():
+    X = np.arange(22).reshape(11, 2)
+    a, b = FromTable(X, np.arange(11)).pair(*(np.random.RandomState(i) for i in (0, 1)))
+    assert len(a.X) == len(b.X) == 5
+    assert not set(a.y) & set(b.y)
+    found = audit_table(X % 2, None, estimator="span", parameters={"t_max": 2}, max_pairs=5)
+    assert found.indicative
+    assert "INDICATIVE" in str(found)
+    assert found.to_dict()["indicative"] is True
+
+
+def test_simple_audits_judge_claims():
+    good = audit_sampler(
+        geometric(6), 2000, estimator="span", parameters={"t_max": 500}, claim=0.4, max_pairs=60
+    )
+    assert good.verdict.decision == "supported"
+    bad = audit_sampler(
+        planted_parity([1] * 12, features=geometric(12)),
+        300,
+        estimator="elimination",
+        claim=0.05,
+        max_pairs=80,
+        max_disagreements=25,
+    )
+    assert bad.verdict.decision == "rejected"
+    assert "REJECTED" in str(bad)
+    assert json.dumps(bad.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Task(object(), LAW, m=5), "method fit"),
+        (lambda: Task(LinearSpan, LAW, m=5), "instance"),
+        (lambda: Task(LinearSpan(), LAW), "number of rows"),
+        (lambda: Task(LinearSpan(), LAW, m=0), "positive"),
+        (lambda: Task(LinearSpan(), (np.eye(3), None), m=2), "halved as it is"),
+        (lambda: Task(LinearSpan(), [[1, 0]]), "at least 2 rows"),
+        (lambda: Task(LinearSpan(), FromLaw(LAW, 5), m=6), "already part"),
+        (lambda: Task(LinearSpan(), lambda m, rng: None, m=5), "needs a name"),
+        (lambda: Task(LinearSpan(), LAW, m=5, same="shape"), "shape"),
+        (lambda: Task(LinearSpan(), LAW, m=5, same="predictions"), "grid"),
+        (lambda: Task(LinearSpan(), LAW, m=5, same="coef", integrate=True), "fingerprints"),
+        (lambda: Task(LinearSpan(field=lambda: 2), LAW, m=5).strong_id, "stable description"),
+        (lambda: collect(tasks=[], max_pairs=5), "non-empty"),
+        (lambda: collect(tasks=[TestFiles.task] * 2, max_pairs=5), "the same"),
+        (lambda: collect(tasks=TestFiles.task, max_pairs=0), "max_pairs"),
+        (lambda: collect(tasks=TestFiles.task, max_disagreements=0), "max_disagreements"),
+        (lambda: collect(tasks=TestFiles.task, max_width=0), "max_width"),
+        (lambda: collect(tasks=TestFiles.task, n_jobs=0), "n_jobs"),
+        (lambda: collect(tasks=TestFiles.task, on_error="ignore"), "on_error"),
+        (lambda: audit_sampler(LAW, 5, estimator="forest"), "forest"),
+    ],
+)
+def test_bad_input_is_explained(call, words):
+    with pytest.raises(InputError, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("drawn", "words"),
+    [
+        (lambda m, rng: np.zeros(m), r"two dimensions.*\(6,\)"),
+        (lambda m, rng: np.zeros((m + 1, 2)), r"6 rows.*\(7, 2\)"),
+        (lambda m, rng: (np.zeros((m, 2)), np.zeros(3)), r"one label per row.*\(3,\)"),
+    ],
+)
+def test_samplers_with_the_wrong_shape_are_never_counted_as_errors(drawn, words):
+    task = Task(LinearSpan(t_max=1), FromFunction(drawn, 6, name="bad"))
+    with pytest.raises(InputError, match=words):
+        collect(tasks=task, max_pairs=3)
+
+
+def test_questions_that_cannot_be_asked_are_never_counted_as_errors():
+    with pytest.raises(TaskError, match="no fingerprint_"):
+        collect(tasks=Task(DecisionTreeClassifier(), LAW, m=20, same="fingerprint"), max_pairs=3)
+    with pytest.raises(TaskError, match="integrate=False"):
+        collect(
+            tasks=Task(DecisionTreeClassifier(), LAW, m=20, integrate=True, same="auto"),
+            max_pairs=3,
+        )

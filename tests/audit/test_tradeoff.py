@@ -1,0 +1,77 @@
+"""The trade-off curve: exact where the law is known, honest where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flagstone.audit import tradeoff
+from flagstone.distributions import geometric, planted_parity, uniform
+from flagstone.errors import InputError
+from flagstone.flag import Flag
+
+
+def test_coverage_falls_and_replicability_rises_with_the_window():
+    curve = tradeoff(geometric(10), m=2000, t_max=[2, 20, 200], pairs=30)
+    for rule in ("index", "heavy"):
+        points = [p for p in curve.points if p.rule == rule]
+        kept = [p.kept for p in points]
+        assert kept == sorted(kept, reverse=True)
+        assert points[-1].replicability > points[0].replicability
+    assert curve.quantity == "coverage"
+    assert curve.best(0.5).replicability >= 0.5
+    assert curve.best(1.1) is None
+    assert "t_max" in str(curve)
+    assert len(curve.rows()) == 6
+
+
+def test_a_point_equals_the_average_over_all_thresholds():
+    law, m, T = geometric(5), 100, 12
+    curve = tradeoff(law, m=m, t_max=[T], rules=["index"], pairs=3, seed=4)
+    rng = np.random.RandomState(4)
+    kept, same = [], []
+    for _ in range(3):
+        flags = [Flag(5).update(law.sample(m, rng)) for _ in range(2)]
+        spans = [[f.span_at(t) for t in range(1, T + 1)] for f in flags]
+        kept += [law.probability(V) for side in spans for V in side]
+        same += [a == b for a, b in zip(*spans, strict=True)]
+    [point] = curve.points
+    assert point.kept == pytest.approx(np.mean(kept))
+    assert point.replicability == pytest.approx(np.mean(same))
+
+
+def test_labels_make_it_accuracy_and_tables_are_indicative():
+    law = planted_parity([1, 0, 1, 1], features=geometric(4))
+    exact = tradeoff(law, m=400, t_max=[30], rules=["index"], pairs=10)
+    assert exact.quantity == "accuracy"
+    assert not exact.indicative
+    X, y = law.sample_xy(800, rng=1)
+    measured = tradeoff((X, y), t_max=[30], rules=["index"], pairs=10)
+    assert measured.indicative
+    assert measured.m == 400
+    assert abs(measured.points[0].kept - exact.points[0].kept) < 0.1
+    assert tradeoff(X, pairs=2, t_max=[5]).quantity == "coverage"
+
+
+def test_other_fields_and_the_default_grid():
+    curve = tradeoff(uniform(3, 5), m=60, field=5, pairs=4)
+    assert curve.points[0].t_max == 1
+    assert max(p.t_max for p in curve.points) <= 30
+    curve.plot()
+    assert curve.figure_.axes[0].get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"pairs": 1}, "pairs"),
+        ({"t_max": [0]}, "t_max"),
+        ({"t_max": []}, "t_max"),
+        ({"field": 3}, "GF\\(2\\)"),
+        ({"rules": ["light"]}, "light"),
+        ({"t_min": -1}, "window"),
+    ],
+)
+def test_bad_input_is_explained(arguments, words):
+    with pytest.raises(InputError, match=words):
+        tradeoff(geometric(3), m=50, **({"pairs": 2, "t_max": [3]} | arguments))

@@ -1,0 +1,279 @@
+"""Every experiment: honest numbers, deterministic, resumable; figures that say what they show."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from flagstone.distributions import blocks, geometric, planted_parity
+from flagstone.errors import FormatError, InputError
+from flagstone.estimators import EliminationClassifier, ParityClassifier
+from flagstone.experiments import EXPERIMENTS, _runner, run
+from flagstone.experiments import figure_1 as f1
+from flagstone.experiments._runner import run_experiment, unit_stream
+from flagstone.experiments.gap import multiplicity_gap
+from flagstone.experiments.guaranteed import sizes
+from flagstone.flag import Flag
+from flagstone.subspace import Subspace
+
+TINY = {
+    "figure-1": {"sizes": (50, 200), "experiments": 6, "holdout": 500},
+    "instability": {"dims": (16,), "pairs": 40, "rare_sizes": (10, 50), "rare_pairs": 30},
+    "gap": {"sizes": (100, 1000), "pairs": 12},
+    "guaranteed": {"dims": (4, 6), "pairs": 6},
+    "sample-size": {"dims": (2, 10, 20)},
+    "privacy": {"deltas": (0.5, 0.25), "runs": 8, "grid": 4},
+    "contamination": {"rates": (0.0, 0.001, 0.01), "pairs": 4, "m": 600, "features": 5},
+}
+
+
+def tiny(name, **changes):
+    return dataclasses.replace(EXPERIMENTS[name].config, **(TINY[name] | changes))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Run every experiment once, small."""
+    out = tmp_path_factory.mktemp("results")
+    return {
+        name: run_experiment(EXPERIMENTS[name], tiny(name), out=out, progress=False)
+        for name in EXPERIMENTS
+    }
+
+
+def rows_of(results, name, **where):
+    return [r for r in results[name].rows if all(r.get(k) == v for k, v in where.items())]
+
+
+def test_every_experiment_of_the_plan_is_there():
+    assert set(EXPERIMENTS) == set(TINY)
+
+
+@pytest.mark.parametrize("name", sorted(TINY))
+def test_files_hold_the_numbers_and_axes_are_labelled(results, name):
+    result = results[name]
+    assert [p.suffix for p in result.files] == [".png", ".svg", ".csv", ".json"]
+    assert all(p.stat().st_size > 100 for p in result.files)
+    data = json.loads(result.files[3].read_text())
+    assert data["rows"] == result.rows
+    assert data["config"]["seed"] == "2026"
+    with result.files[2].open() as file:
+        assert len(list(csv.DictReader(file))) == len(result.rows)
+    for axis in result.display.figure_.axes:
+        assert axis.get_ylabel()
+        assert axis.get_xlabel() or not axis.xaxis.get_tick_params()["labelbottom"]
+    assert result.display.figure_.get_size_inches()[0] <= 3.31
+
+
+@pytest.mark.parametrize("name", ["figure-1", "guaranteed", "contamination"])
+def test_deterministic_from_the_seed_and_whatever_the_jobs(results, name, tmp_path):
+    parallel = name == "guaranteed"
+    again = run_experiment(
+        EXPERIMENTS[name], tiny(name), out=tmp_path, n_jobs=2 if parallel else 1, progress=False
+    )
+    assert again.rows == results[name].rows
+    for a, b in zip(again.files, results[name].files, strict=True):
+        assert a.read_bytes() == b.read_bytes()
+    other = run_experiment(
+        EXPERIMENTS[name], tiny(name, seed="7"), out=tmp_path / "other", progress=False
+    )
+    assert other.rows != again.rows
+
+
+def test_interruption_and_resumption(results, tmp_path, monkeypatch):
+    """Stop after the first unit; the second run computes only the rest, to the same result."""
+    experiment, config = EXPERIMENTS["gap"], tiny("gap")
+    computed = []
+    honest = _runner._compute
+
+    def watched(experiment, config, unit):
+        if len(computed) == 3:
+            raise KeyboardInterrupt
+        computed.append(unit)
+        return honest(experiment, config, unit)
+
+    monkeypatch.setattr(_runner, "_compute", watched)
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(experiment, config, out=tmp_path, progress=False)
+    monkeypatch.undo()
+    assert not (tmp_path / "gap.json").exists()
+    [partial] = tmp_path.glob(".gap-*.partial.jsonl")
+    partial.write_bytes(partial.read_bytes() + b'{"unit": "torn')
+    computed.clear()
+
+    def counted(experiment, config, unit):
+        computed.append(unit)
+        return honest(experiment, config, unit)
+
+    monkeypatch.setattr(_runner, "_compute", counted)
+    resumed = run_experiment(experiment, config, out=tmp_path, progress=False)
+    assert len(computed) == len(experiment.units(config)) - 3
+    assert resumed.rows == results["gap"].rows
+    assert not list(tmp_path.glob(".gap-*"))
+    computed.clear()
+    run_experiment(experiment, config, out=tmp_path, progress=False)
+    assert not computed  # a finished run is reused
+    run_experiment(experiment, config, out=tmp_path, resume=False, progress=False)
+    assert len(computed) == len(experiment.units(config))
+
+
+def test_results_of_another_configuration_are_not_overwritten(tmp_path):
+    first = run("sample-size", out=tmp_path, quick=True, progress=False)
+    before = first.files[3].read_bytes()
+    with pytest.raises(InputError, match="another configuration"):
+        run("sample-size", out=tmp_path, quick=True, seed=7, progress=False)
+    assert first.files[3].read_bytes() == before
+    run("sample-size", out=tmp_path, quick=True, seed=7, overwrite=True, progress=False)
+    assert first.files[3].read_bytes() != before
+
+
+def test_foreign_and_damaged_files_are_left_alone(tmp_path):
+    (tmp_path / "gap.json").write_text('{"mine": 1}')
+    with pytest.raises(FormatError, match=r"gap\.json"):
+        run("gap", out=tmp_path, quick=True, progress=False)
+    assert (tmp_path / "gap.json").read_text() == '{"mine": 1}'
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="directory"):
+        run("gap", out=tmp_path / "file", quick=True, progress=False)
+    experiment, config = EXPERIMENTS["sample-size"], tiny("sample-size")
+    name = f".sample-size-{_runner.identity(experiment, config)[:16]}.partial.jsonl"
+    (tmp_path / name).write_text("{}\nrubbish\n")
+    with pytest.raises(FormatError, match="line 2"):
+        run_experiment(experiment, config, out=tmp_path, progress=False)
+
+
+def test_unknown_names_and_bad_jobs_are_refused(tmp_path):
+    with pytest.raises(InputError, match="figure-1"):
+        run("figure-2", out=tmp_path)
+    with pytest.raises(InputError, match="n_jobs"):
+        run("gap", out=tmp_path, n_jobs=0)
+
+
+class TestFigure1:
+    def test_it_takes_the_road_of_the_estimators(self):
+        """One trial, through ParityClassifier and EliminationClassifier: the same coefficients."""
+        config, m = f1.Figure1Config(), 300
+        rng = np.random.RandomState(4)
+        chosen = f1.windows(config, m)
+        for number in range(8):
+            law = planted_parity(rng.randint(0, 2, 20), features=geometric(20))
+            X, y = law.sample_xy(m, rng)
+            coins = f1.Coins(f"test/{number}")
+            flag = Flag(21).update(np.column_stack([X, y]))
+            found = f1.spans(flag, chosen, coins)
+            common = {"choice": "lexmin", "random_state": coins.seed}
+            models = {
+                "elimination": EliminationClassifier(**common),
+                "index": ParityClassifier(t_max=int(chosen["index"].length), **common),
+                "heavy": ParityClassifier(rule="heavy", t_max=chosen["heavy"].length / m, **common),
+            }
+            for name, model in models.items():
+                rule = f1.ParityRule.from_subspace(found[name], choice="lexmin")
+                assert np.array_equal(model.fit(X, y).coef_, rule.coef), name
+
+    def test_accuracy_is_that_of_the_law(self, results):
+        """The holdout differs from the exact law by sampling alone."""
+        for row in results["figure-1"].rows:
+            slack = 4 * math.sqrt(0.25 / TINY["figure-1"]["holdout"])
+            assert abs(row["accuracy"] - row["accuracy_exact"]) <= slack
+
+    def test_thresholds_follow_the_stated_scale(self, results):
+        row = rows_of(results, "figure-1", learner="heavy", m=200)[0]
+        expected = 12 * 21 / 0.05 * math.sqrt(200 * math.log(40)) / 2000
+        assert row["threshold_max"] == pytest.approx(expected)
+
+    @pytest.mark.statistical
+    def test_the_papers_claims_at_a_thousand_rows(self, tmp_path):
+        """Elimination ≈ 20–30 % (±), the rules far above, accuracy near 88 %, index ahead."""
+        config = dataclasses.replace(f1.Figure1Config(), sizes=(1000,), experiments=600)
+        result = run_experiment(f1.FIGURE_1, config, out=tmp_path, progress=False)
+        rate = {r["learner"]: r["replicability"] for r in result.rows}
+        hit = {r["learner"]: r["accuracy"] for r in result.rows}
+        assert 0.2 <= rate["elimination"] <= 0.42
+        assert rate["heavy"] > 0.75
+        assert rate["index"] > rate["heavy"]
+        assert hit["elimination"] > 0.99
+        assert abs(hit["heavy"] - 0.88) < 0.03
+        assert abs(hit["index"] - hit["heavy"]) < 0.03
+
+
+def test_instability_counts_are_spans(results):
+    """Counts of unit vectors against spans of rows, on the same draw."""
+    law = blocks(16)
+    rng = np.random.RandomState(0)
+    for _ in range(10):
+        rows, weights = law.sample_weighted(8, rng)
+        span = Subspace.span(rows, dim=16)
+        assert span.dim == np.count_nonzero(rows.any(axis=1))
+        assert weights.sum() == 8
+    for row in rows_of(results, "instability", law="blocks"):
+        assert row["same_span_low"] <= row["same_span"] <= row["same_span_high"]
+        if row["proposition_holds"]:
+            assert row["same_span_product"] < 0.1
+            assert row["dimension_gap"] > 0.5 * math.sqrt(16)
+
+
+@pytest.mark.statistical
+def test_the_product_formula_of_instability(tmp_path):
+    config = tiny("instability", pairs=20_000, rare_sizes=(10,))
+    result = run_experiment(EXPERIMENTS["instability"], config, out=tmp_path, progress=False)
+    for row in result.rows:
+        if row["law"] == "blocks" and row["m"] >= 16:
+            assert row["same_span"] == pytest.approx(row["same_span_product"], rel=0.5, abs=1e-3)
+
+
+def test_gaps_by_hand_and_below_the_bounds(results):
+    a = Flag(2).update([[1, 0], [0, 1]], [5, 2])  # plane 2, line e1 3
+    b = Flag(2).update([[1, 0], [0, 1]], [2, 6])  # plane 2, line e2 4
+    assert multiplicity_gap(a, b) == (4, 9 + 16)
+    assert multiplicity_gap(a, a) == (0, 0)
+    for row in results["gap"].rows:
+        assert row["gap_quantile"] < row["bound_printed"] < row["bound_corrected"]
+        assert row["rms"] <= row["bound_sharp_rms"] * 1.25  # twelve pairs only
+
+
+def test_promises_hold_where_they_are_proven(results):
+    for row in results["guaranteed"].rows:
+        assert row["rho_measured"] <= row["rho_promised"]
+        assert row["uncovered_max"] <= row["eps_promised"]
+        assert (row["rows"], row["threshold"]) == sizes(row["rule"], row["dim"], 0.1, 0.1)
+
+
+def test_sample_sizes_are_those_of_the_theory(results):
+    [row] = rows_of(results, "sample-size", dim=20)
+    assert row["paper_printed"] == pytest.approx(1.36e15, rel=0.01)
+    assert row["index"] == pytest.approx(2.05e8, rel=0.01)
+    assert row["paper_corrected"] > row["paper_printed"] > row["heavy_sharp"] > row["index"]
+
+
+def test_confidence_is_additive_for_us_and_multiplies_the_private_rows(results):
+    for dim in (5, 20):
+        ours = rows_of(results, "privacy", part="theory", learner="index", dim=dim)
+        private = rows_of(results, "privacy", part="theory", learner="private", dim=dim)
+        assert ours[-1]["rows"] < 1.1 * ours[0]["rows"]
+        assert private[-1]["rows"] > 20 * private[0]["rows"]
+    for row in rows_of(results, "privacy", part="measured", learner="index"):
+        assert row["rows"] is None or row["rows"] <= 60
+
+
+def test_contamination_breaks_elimination_only(results):
+    for row in rows_of(results, "contamination", rate=0.01):
+        if row["learner"] == "elimination":
+            assert row["accuracy"] < 0.7
+        else:
+            assert row["accuracy"] > 0.95
+    for row in rows_of(results, "contamination", rate=0.0):
+        assert row["accuracy"] == 1.0
+
+
+def test_units_have_their_own_streams():
+    experiment, config = EXPERIMENTS["gap"], tiny("gap")
+    first, second = experiment.units(config)[:2]
+    a, b = (unit_stream(experiment, config, u).randint(0, 2**31, 5) for u in (first, second))
+    assert not np.array_equal(a, b)
+    assert np.array_equal(a, unit_stream(experiment, config, first).randint(0, 2**31, 5))

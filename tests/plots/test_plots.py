@@ -1,0 +1,129 @@
+"""Displays keep numbers and drawing apart; figures are files without surprises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from flagstone.coins import Coins
+from flagstone.distributions import geometric, planted_subspace, random_subspace
+from flagstone.errors import InputError
+from flagstone.flag import Flag
+from flagstone.plots import OKABE_ITO, SERIES, ScreeDisplay, style
+from flagstone.plots.style import COLUMN_WIDTH, new_figure, write_atomically
+from flagstone.rules import select_span
+
+
+@pytest.fixture(scope="module")
+def flag():
+    law = planted_subspace(random_subspace(4, 8, rng=1), 0.05)
+    return Flag(8).update(law.sample(600, rng=2))
+
+
+def test_importing_the_package_does_not_import_matplotlib():
+    code = "import flagstone.plots, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_staircase_is_that_of_the_flag(flag):
+    display = ScreeDisplay.from_flag(flag)
+    assert display.steps[0].first == 1
+    assert display.steps[-1].last == flag.n_sets
+    for step in display.steps:
+        assert flag.dim_at(step.first) == flag.dim_at(step.last) == step.dim
+    assert display.window is display.threshold is display.margin is None
+
+
+@pytest.mark.parametrize("rule", ["index", "heavy"])
+def test_the_decision_is_marked(flag, rule):
+    result = select_span(flag, Coins(4), rule=rule, t_min=30, t_max=50)
+    display = ScreeDisplay.from_flag(flag, result).plot()
+    assert display.threshold == result.threshold
+    assert display.chosen_dim == result.subspace.dim
+    assert display.margin == result.margin
+    assert display.window == ((31, 80) if rule == "index" else None)
+    axis = display.figure_.axes[0]
+    labels = " ".join(axis.get_legend_handles_labels()[1])
+    assert f"dimension {result.subspace.dim}" in labels
+    assert axis.get_xlabel()
+    assert axis.get_ylabel()
+    assert display.to_dict()["steps"]
+
+
+def test_an_empty_flag_and_foreign_axes_are_drawn():
+    ScreeDisplay.from_flag(Flag(3)).plot()
+    figure, [axis] = new_figure()
+    display = ScreeDisplay.from_flag(Flag(3).update([[1, 0, 1]])).plot(axis)
+    assert display.figure_ is figure
+    with pytest.raises(InputError, match="1 panels, got 2"):
+        display.plot([axis, axis])
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_files_are_complete_reproducible_and_at_column_width(flag, tmp_path, suffix):
+    paths = [
+        ScreeDisplay.from_flag(flag).save(tmp_path / f"{name}.{suffix}") for name in ("a", "b")
+    ]
+    first, second = (path.read_bytes() for path in paths)
+    assert first == second
+    assert len(first) > 1000
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f"a.{suffix}", f"b.{suffix}"]
+    display = ScreeDisplay.from_flag(flag).plot()
+    assert display.figure_.get_size_inches()[0] == COLUMN_WIDTH
+
+
+def test_unknown_suffixes_are_refused(flag, tmp_path):
+    with pytest.raises(InputError, match=r"\.png, \.svg or \.pdf"):
+        ScreeDisplay.from_flag(flag).save(tmp_path / "figure.bmp")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    target = tmp_path / "data.csv"
+    target.write_text("old")
+
+    def fail(path):
+        path.write_text("half")
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError):
+        write_atomically(target, fail)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_the_style_does_not_leak():
+    import matplotlib
+
+    before = matplotlib.rcParams["font.size"]
+    with style():
+        assert matplotlib.rcParams["font.size"] == 8.0
+    assert matplotlib.rcParams["font.size"] == before
+
+
+def test_series_differ_in_more_than_colour():
+    looks = [(s.marker, s.dashes) for name, s in SERIES.items() if name != "measured"]
+    assert len(set(looks)) == len(looks)
+    assert all(s.color in OKABE_ITO.values() for s in SERIES.values())
+
+
+def test_colours_stay_apart_for_colour_blind_readers():
+    """Simulate deuteranopia and protanopia (Viénot 1999); the cast must stay distinguishable."""
+    names = ("index", "heavy", "elimination", "private", "sharp")
+    rgb = np.array([[int(SERIES[n].color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for n in names])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    for matrix in (
+        [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+        [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+    ):
+        seen = linear @ np.array(matrix).T
+        gaps = [np.abs(a - b).max() for i, a in enumerate(seen) for b in seen[:i]]
+        assert min(gaps) > 0.08
+
+
+def test_scree_of_the_geometric_law_reads_as_a_staircase():
+    flag = Flag(5).update(*geometric(5).sample_weighted(10**6, rng=0))
+    dims = [s.dim for s in ScreeDisplay.from_flag(flag).steps]
+    assert dims == [5, 4, 3, 2, 1]
