@@ -13,7 +13,17 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["add_two", "byte_at", "popcount", "set_sum", "sweep", "sweep_pair", "trailing_zeros"]
+__all__ = [
+    "add_two",
+    "byte_at",
+    "exceeding",
+    "popcount",
+    "set_sum",
+    "sweep",
+    "sweep_pair",
+    "trailing_zeros",
+    "word_at",
+]
 
 _WORD = ir.IntType(64)
 _VECTOR_BITS = 256
@@ -160,6 +170,28 @@ def _byte_at(_typingctx: Any, rows: Any, i: Any, octet: Any) -> Any:
     return types.int64(rows, types.int64, types.int64), codegen
 
 
+@intrinsic
+def _exceeding(_typingctx: Any, octets: Any, place: Any, bound: Any) -> Any:
+    vector = ir.VectorType(ir.IntType(8), 64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
+        block = builder.load(builder.bitcast(data, vector.as_pointer()), align=1)
+        least = _splat(builder, builder.trunc(args[2], ir.IntType(8)), 64)
+        return builder.bitcast(builder.icmp_unsigned(">", block, least), _WORD)
+
+    return types.uint64(octets, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _word_at(_typingctx: Any, octets: Any, place: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
+        return builder.load(builder.bitcast(data, _WORD.as_pointer()), align=1)
+
+    return types.uint64(octets, types.int64), codegen
+
+
 def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
     return context.make_array(array_type)(context, builder, array).data
 
@@ -235,6 +267,14 @@ def _byte_at_python(rows: Any, i: int, octet: int) -> int:
     return int(rows[i, octet >> 3]) >> 8 * (octet & 7) & 255
 
 
+def _exceeding_python(octets: Any, place: int, bound: int) -> Any:
+    return np.packbits(octets[place : place + 64] > bound, bitorder="little").view(np.uint64)[0]
+
+
+def _word_at_python(octets: Any, place: int) -> Any:
+    return np.uint64(int.from_bytes(octets[place : place + 8].tobytes(), "little"))
+
+
 popcount: Any = _popcount_python if config.DISABLE_JIT else _popcount
 """Number of set bits of a 64-bit word."""
 
@@ -257,3 +297,9 @@ add_two: Any = _add_two_python if config.DISABLE_JIT else _add_two
 
 byte_at: Any = _byte_at_python if config.DISABLE_JIT else _byte_at
 """``byte_at(rows, i, octet)``: columns 8·octet to 8·octet + 7 of a packed row (little-endian)."""
+
+word_at: Any = _word_at_python if config.DISABLE_JIT else _word_at
+"""``word_at(octets, place)``: the eight bytes from ``place`` on as one little-endian word."""
+
+exceeding: Any = _exceeding_python if config.DISABLE_JIT else _exceeding
+"""``exceeding(octets, place, bound)``: which of the 64 bytes from ``place`` on exceed ``bound``."""
