@@ -1,0 +1,214 @@
+"""Bad input, through every estimator, answered in the caller's words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flagstone import (
+    AffineSpan,
+    EliminationClassifier,
+    InputError,
+    LinearEquations,
+    LinearSpan,
+    ParityClassifier,
+    PrivateParityClassifier,
+    SubspaceClassifier,
+)
+from flagstone.errors import WindowError
+
+REPLICABLE = [ParityClassifier, LinearSpan, AffineSpan, LinearEquations, SubspaceClassifier]
+ALL = [*REPLICABLE, EliminationClassifier, PrivateParityClassifier]
+WEIGHTED = [*REPLICABLE, EliminationClassifier]
+LABELLED = [
+    ParityClassifier,
+    LinearEquations,
+    SubspaceClassifier,
+    EliminationClassifier,
+    PrivateParityClassifier,
+]
+X = np.random.RandomState(0).randint(0, 2, size=(60, 3))
+Y = X[:, 0] ^ X[:, 1]
+
+pytestmark = pytest.mark.filterwarnings("ignore::flagstone.errors.ReplicabilityWarning")
+
+
+def spoilt(value, dtype):
+    table = X.astype(dtype)
+    table[7, 2] = value
+    return table
+
+
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (spoilt(5, int), r"row 7, column 2 is 5, which is not in GF\(2\)"),
+        (spoilt(-1, int), "row 7, column 2 is -1"),
+        (spoilt(0.5, float), "row 7, column 2 is 0.5, which is not a whole number"),
+        (spoilt(np.nan, float), "row 7, column 2 is nan"),
+        (spoilt(np.inf, float), "row 7, column 2 is inf"),
+        (spoilt("red", object), "row 7, column 2 is 'red'.*encode it first"),
+        (spoilt(None, object), "row 7, column 2 is None.*missing"),
+        (X.astype(complex), "[Cc]omplex data not supported"),
+        (X[:, 0], "Expected 2D array, got 1D array"),
+        (X[:, :0], r"0 feature\(s\)"),
+        (X[:0], r"0 sample\(s\)|inconsistent"),
+        ([[0, 1], [1]], "inhomogeneous|same length"),
+    ],
+)
+def test_tables_that_are_no_rows_over_the_field(cls, table, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        cls().fit(table, Y[: len(table)])
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_the_column_is_named_and_the_way_out_shown(cls):
+    frame = pd.DataFrame(spoilt(5, int), columns=["a", "b", "age"])
+    with pytest.raises(InputError, match=r"row 7, column 2 \('age'\) is 5.*FieldEncoder"):
+        cls().fit(frame, Y)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_missing_values_in_a_nullable_column(cls):
+    frame = pd.DataFrame({"a": pd.array([1, None, 0], dtype="Int64"), "b": [0, 1, 1]})
+    with pytest.raises(ValueError, match=r"row 1, column 0 \('a'\)"):
+        cls().fit(frame, [0, 1, 1])
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_another_width_than_at_fit(cls):
+    model = cls().fit(X, Y)
+    wide = np.zeros((2, 4), dtype=int)
+    for name in ("predict", "transform", "syndrome", "measure"):
+        if hasattr(model, name):
+            arguments = (wide, [0, 1]) if name == "measure" else (wide,)
+            with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 3"):
+                getattr(model, name)(*arguments)
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(ValueError, match="X has 4 features"):
+            model.partial_fit(wide, [0, 1])
+
+
+@pytest.mark.parametrize("cls", LABELLED)
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "requires y to be passed, but the target y is None"),
+        (Y[:5], r"60 row\(s\), y has 5 label\(s\)"),
+        (np.column_stack([Y, Y]), "1d array|shape"),
+        (np.where(Y, np.nan, 0), "NaN|nan"),
+        (np.array([0, "x"] * 30, dtype=object), "mix|uniformly strings|'x'"),
+    ],
+)
+def test_labels_that_do_not_fit(cls, labels, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        cls().fit(X, labels)
+
+
+def test_right_hand_sides_outside_the_field():
+    with pytest.raises(InputError, match=r"y: row 3, column 0 is 4, which is not in GF\(3\)"):
+        LinearEquations(field=3).fit(X[:5], [0, 1, 2, 4, 0])
+
+
+@pytest.mark.parametrize("cls", WEIGHTED)
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([-1] + [1] * 59, "sample_weight: row 0 has weight -1"),
+        ([1, 0.5] + [1] * 58, "sample_weight: row 1 has weight 0.5"),
+        ([1] * 59, r"shape \(60,\), got shape \(59,\)"),
+        ([[1]] * 60, "one number per row"),
+        (["a"] * 60, "whole numbers"),
+        ([np.nan] + [1] * 59, "row 0 has weight nan"),
+        ([0] * 60, "sample_weight is zero for every row"),
+    ],
+)
+def test_weights_that_are_no_counts(cls, weights, message):
+    model = cls()
+    with pytest.raises(InputError, match=message):
+        model.fit(X, Y, sample_weight=weights)
+    with pytest.raises(Exception, match="not fitted"):
+        _ = model.fingerprint_
+
+
+@pytest.mark.parametrize("cls", REPLICABLE)
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rho": 0}, "rho"),
+        ({"rho": 1.5}, "rho"),
+        ({"eps": 1.0}, "eps"),
+        ({"eps": 0}, "eps"),
+        ({"rule": "best"}, 'rule must be "index" or "heavy"'),
+        ({"t_max": 61}, "more sets than there are rows"),
+        ({"t_max": 0}, "t_max"),
+        ({"t_max": 1.5}, "t_max"),
+        ({"t_max": "paper"}, "heavy"),
+        ({"t_max": True}, "t_max"),
+        ({"t_min": -1}, "t_min"),
+        ({"contamination": 0.5}, "contamination"),
+        ({"contamination": -0.1}, "contamination"),
+        ({"random_state": 1.5}, "seed"),
+        ({"random_state": np.random.RandomState(0)}, "seed"),
+        ({"field": 6}, "no field of order 6"),
+        ({"field": "QR"}, "no field is called"),
+        ({"out_of_field": "drop"}, "out_of_field must be 'raise' or 'reduce'"),
+    ],
+)
+def test_parameters_out_of_range(cls, parameters, message):
+    with pytest.raises(InputError, match=message):
+        cls(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("cls", REPLICABLE)
+def test_a_window_past_the_last_set(cls):
+    wide = np.random.RandomState(1).randint(0, 2, size=(60, 12))
+    with pytest.raises(WindowError, match=r"contamination × rank must stay below 1"):
+        cls(contamination=0.4).fit(wide, np.arange(60) % 2)
+    with pytest.raises(WindowError, match="Give a smaller t_min"):
+        cls(t_min=59).fit(wide, np.arange(60) % 2)
+    model = cls(contamination=0.4).partial_fit(wide, np.arange(60) % 2)
+    with pytest.raises(WindowError):
+        _ = model.formula_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"choice": "best"}, "choice must be 'uniform' or 'lexmin'"),
+        ({"field": "QQ"}, "choice='uniform' needs a finite field"),
+        ({"on_bottom": "guess"}, "on_bottom must be 'raise' or 'majority'"),
+    ],
+)
+@pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier])
+def test_parameters_of_linear_rules(cls, parameters, message):
+    with pytest.raises(InputError, match=message):
+        cls(**parameters).fit(X, Y)
+
+
+def test_delta_out_of_range():
+    with pytest.raises(InputError, match="delta"):
+        ParityClassifier(delta=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier, PrivateParityClassifier])
+def test_a_single_class_is_a_rule_or_bottom(cls):
+    """Labels that are all 0 follow the rule y = 0 on every row seen; so nothing is undefined."""
+    model = cls(random_state=1).fit(X, [0] * 60)
+    assert model.classes_.tolist() == [0]
+    if cls is not PrivateParityClassifier:
+        assert model.formula_ == "y = 0"
+    constant = cls(fit_intercept=True, random_state=1, on_bottom="majority").fit(X, [1] * 60)
+    assert constant.predict(X).tolist() == [1] * 60
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_reduction_is_total_on_numbers(cls):
+    wild = np.array([[-3, 7, 2], [5, -1, 1000]] * 20)
+    model = cls(out_of_field="reduce", random_state=1)
+    if hasattr(model, "on_bottom"):
+        model.set_params(on_bottom="majority")
+    model.fit(wild, [0, 1] * 20)
+    tame = cls(random_state=1).fit(wild % 2, [0, 1] * 20)
+    if hasattr(model, "flag_"):
+        assert model.flag_ == tame.flag_

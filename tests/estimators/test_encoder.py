@@ -1,0 +1,132 @@
+"""FieldEncoder: columns of real tables become field elements."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from flagstone import FieldEncoder, InputError
+
+COLUMNS = {
+    "on": [True, False, True, True],
+    "mode": ["a", "b", "a", "b"],
+    "colour": ["red", "green", "blue", "red"],
+    "level": [0, 5, 3, 1],
+    "bit": [0, 1, 1, 0],
+}
+NAMES = [
+    "on", "mode", "colour=blue", "colour=green", "colour=red",
+    "level[0]", "level[1]", "level[2]", "bit",
+]  # fmt: skip
+CODES = [
+    [1, 0, 0, 0, 1, 0, 0, 0, 0],
+    [0, 1, 0, 1, 0, 1, 0, 1, 1],
+    [1, 0, 1, 0, 0, 1, 1, 0, 1],
+    [1, 1, 0, 0, 1, 1, 0, 0, 0],
+]
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"]
+)
+def test_frames_of_every_library(frame):
+    table = frame(COLUMNS)
+    encoder = FieldEncoder().fit(table)
+    assert encoder.get_feature_names_out().tolist() == NAMES
+    assert encoder.transform(table).tolist() == CODES
+    assert encoder.transform(table).dtype == np.uint8
+    assert encoder.feature_names_in_.tolist() == list(COLUMNS)
+    assert encoder.encoders_ == {
+        "on": "element",
+        "mode": "levels:a,b",
+        "colour": "onehot:blue,green,red",
+        "level": "bits:3",
+        "bit": "element",
+    }
+
+
+def test_arrays_without_names():
+    X = np.array(list(zip(*COLUMNS.values(), strict=True)), dtype=object)
+    encoder = FieldEncoder().fit(X)
+    assert encoder.transform(X).tolist() == CODES
+    assert encoder.get_feature_names_out()[0] == "x0"
+    assert FieldEncoder().fit_transform([[1, 6], [0, 1]]).tolist() == [[1, 0, 1, 1], [0, 1, 0, 0]]
+
+
+def test_published_encoders_make_a_second_run_encode_alike():
+    first = FieldEncoder().fit(pd.DataFrame(COLUMNS))
+    few = pd.DataFrame({name: values[:1] for name, values in COLUMNS.items()})
+    second = FieldEncoder(encoders=first.encoders_).fit(few)
+    assert second.encoding_ == first.encoding_
+    assert second.transform(few).tolist() == CODES[:1]
+
+
+def test_larger_fields_hold_more():
+    table = pd.DataFrame({"level": [0, 5, 3], "big": [0, 12, 3]})
+    encoder = FieldEncoder(field=11).fit(table)
+    assert encoder.encoders_ == {"level": "element", "big": "bits:4"}
+    exact = FieldEncoder(field="QQ").fit_transform(table)
+    assert exact.tolist() == [[0, 0], [5, 12], [3, 3]]
+
+
+def test_reduction_maps_numbers_into_the_field():
+    table = pd.DataFrame({"a": [-1, 7, 3], "b": [0.5, 1.5, -0.5], "c": ["u", "v", "u"]})
+    encoder = FieldEncoder(field=3, out_of_field="reduce").fit(table)
+    assert encoder.transform(table).tolist() == [[2, 0, 0], [1, 1, 1], [0, 2, 0]]
+
+
+def test_set_output_gives_named_frames():
+    table = pd.DataFrame(COLUMNS)
+    out = FieldEncoder().set_output(transform="pandas").fit_transform(table)
+    assert out.columns.tolist() == NAMES
+    assert out.to_numpy().tolist() == CODES
+
+
+def test_constant_text_is_left_out_and_said_so():
+    table = pd.DataFrame({"site": ["x", "x"], "bit": [0, 1]})
+    encoder = FieldEncoder().fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["bit"]
+    assert "always 'x'" in encoder.left_out_["site"]
+    with pytest.raises(InputError, match="no column of X carries information"):
+        FieldEncoder().fit(table[["site"]])
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([0.5, 1.5, 2.5], r"fractional.*'above:1.5'"),
+        ([-1, 5, 3], r"from -1 to 5.*'mod'"),
+        ([f"id{i}" for i in range(40)], "like an identifier"),
+        ([1, None, 2], "row 1, column 'c' is missing"),
+        ([1.0, float("nan"), 2.0], "row 1, column 'c' is missing"),
+        ([True, None, False], "row 1, column 'c' is missing"),
+        (["a", None, "b"], "row 1, column 'c' is missing"),
+    ],
+)
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"]
+)
+def test_what_would_lose_information_is_refused(column, message, frame):
+    with pytest.raises(InputError, match=message):
+        FieldEncoder().fit(frame({"c": column}))
+
+
+def test_values_without_a_code_are_refused_with_their_place():
+    encoder = FieldEncoder().fit(pd.DataFrame({"mode": ["a", "b"], "level": [2, 3]}))
+    with pytest.raises(InputError, match=r"row 1, column 'mode': 'c' is none of the listed"):
+        encoder.transform(pd.DataFrame({"mode": ["a", "c"], "level": [1, 1]}))
+    with pytest.raises(InputError, match=r"row 0, column 'level': 4 does not fit into 2 bits"):
+        encoder.transform(pd.DataFrame({"mode": ["a"], "level": [4]}))
+    with pytest.raises(InputError, match=r"encoders names column 'nope', but X has 'a'"):
+        FieldEncoder(encoders={"nope": "element"}).fit(pd.DataFrame({"a": [0, 1]}))
+    with pytest.raises(InputError, match="no such encoder"):
+        FieldEncoder(encoders={"a": "magic"}).fit(pd.DataFrame({"a": [0, 1]}))
+    with pytest.raises(InputError, match="out_of_field must be"):
+        FieldEncoder(out_of_field="drop").fit([[0]])
+    with pytest.raises(InputError, match="minimum of 1 is required"):
+        FieldEncoder().fit(pd.DataFrame({"a": []}))
+    with pytest.raises(ValueError, match="feature names should match"):
+        encoder.transform(pd.DataFrame({"mode": ["a"], "other": [1]}))
+    with pytest.raises(InputError, match="not equal to feature_names_in_"):
+        encoder.get_feature_names_out(["p", "q"])
