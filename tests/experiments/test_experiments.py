@@ -70,7 +70,7 @@ def test_files_hold_the_numbers_and_axes_are_labelled(results, name):
     assert result.display.figure_.get_size_inches()[0] <= 3.31
 
 
-@pytest.mark.parametrize("name", ["figure-1", "guaranteed", "contamination"])
+@pytest.mark.parametrize("name", ["figure-1", "guaranteed", "gap"])
 def test_deterministic_from_the_seed_and_whatever_the_jobs(results, name, tmp_path):
     parallel = name == "guaranteed"
     again = run_experiment(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.answers import ParityRule
-from flagstone.audit.integrate import Staircase, average, disagreement
+from flagstone.audit.integrate import Staircase, average, disagreement, flag_of
 from flagstone.audit.sources import FromLaw, Sample, Source
 from flagstone.audit.task import as_source
 from flagstone.distributions import LabelledParity
@@ -103,6 +103,7 @@ class TradeoffCurve(Display):
                     fontsize=6,
                     color=kind.color,
                 )
+        axis.set_xlim(left=0)
         axis.set_xlabel(r"replicability (%), $\pm 2$ SEM")
         axis.set_ylabel(f"{self.quantity} (%)")
         axis.set_title(f"$m={self.m}$ rows per sample", loc="left", fontsize=7)
@@ -183,9 +184,7 @@ def _lengths(t_max: Sequence[float] | None, size: int) -> list[float]:
 
 
 def _flag(sample: Sample, field: FieldLike) -> Flag:
-    F = as_field(field)
-    rows = _joined(sample)
-    return Flag(rows.shape[1], F).update(rows, sample.weights)
+    return flag_of(_joined(sample), sample.weights, field)
 
 
 def _joined(sample: Sample) -> Any:

@@ -18,12 +18,25 @@ from itertools import pairwise
 from typing import Any
 
 from flagstone.errors import InputError
+from flagstone.fields import FieldLike, as_field, width
 from flagstone.flag import Flag, Level
+from flagstone.histogram import Histogram, new_summary
 from flagstone.subspace import Subspace
 
-__all__ = ["Staircase", "average", "disagreement"]
+__all__ = ["Staircase", "average", "disagreement", "flag_of"]
 
 Answer = Callable[[Subspace], Any]
+
+
+def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:
+    """Return the flag that an estimator would build of these rows.
+
+    Small domains go through a histogram, as everywhere: the choice depends on public parameters
+    alone.
+    """
+    F = as_field(field)
+    summary = new_summary(width(F.rows(rows)), F).update(rows, weights)
+    return summary.to_flag() if isinstance(summary, Histogram) else summary
 
 
 class Staircase:

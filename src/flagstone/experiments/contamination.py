@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.answers import ParityRule
-from flagstone.audit.integrate import Staircase, average, disagreement
+from flagstone.audit.integrate import Staircase, average, disagreement, flag_of
 from flagstone.distributions import LabelledParity, planted_parity
 from flagstone.experiments._runner import Experiment, Row
-from flagstone.flag import Flag
 from flagstone.guarantees import outlier_start_for_failure
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display, band
 from flagstone.rules import rule_named
@@ -82,7 +81,7 @@ def compute(
         coef = rng.randint(0, 2, config.features)
         law = planted_parity(coef, corruption=rate)
         clean = planted_parity(coef)
-        flags = [Flag(dim).update(law.sample(config.m, rng)) for _ in range(2)]
+        flags = [flag_of(law.sample(config.m, rng)) for _ in range(2)]
         for name in LEARNERS:
             # Elimination is the index rule that always takes the first set.
             start, stop = (0, 1) if name == "elimination" else (k, float(rules[name].end))

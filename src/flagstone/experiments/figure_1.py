@@ -146,6 +146,12 @@ class Figure1Display(Display):
             axis.set_ylim(0 if quantity == "replicability" else 50, 103)
             axis.set_xlim(left=0, right=1.07 * max(self.config.sizes))
         self._draw_reported(axes)
+        axes[1].set_title(
+            rf"heavy: $T_{{\max}}$ of the paper $\times$ {self.config.scale:g}; "
+            rf"index: {self.config.index_factor:g} $\times$ that",
+            loc="left",
+            fontsize=7,
+        )
         axes[0].tick_params(labelbottom=False)
         axes[1].set_xlabel("rows per sample, $m$")
         axes[0].legend(loc="lower right", ncols=1)
