@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -25,13 +26,13 @@ def append_column(field: Field, rows: Rows, column: Array) -> Rows:
     matrix, dim = field.matrix(rows), width(rows)
     if not isinstance(rows, BitRows):
         return field.wrap(np.concatenate([matrix, column[:, np.newaxis]], axis=1), dim + 1)
-    word, bit = divmod(dim, 64)
-    bits = column.astype(np.uint64)
-    if word == matrix.shape[1]:
-        words = np.concatenate([matrix, bits[:, np.newaxis]], axis=1)
+    if dim % 64 == 0:
+        words = np.concatenate([matrix, column.astype(np.uint64)[:, np.newaxis]], axis=1)
     else:
         words = matrix.copy()
-        words[:, word] |= bits << np.uint64(bit)
+        # Only the one byte that holds the new column is touched: an eighth of the traffic.
+        byte = dim // 8 if sys.byteorder == "little" else dim // 64 * 8 + 7 - dim % 64 // 8
+        words.view(np.uint8)[:, byte] |= column << np.uint8(dim % 8)
     return field.wrap(words, dim + 1)
 
 

@@ -12,7 +12,7 @@ from flagstone.coins import Coins
 from flagstone.estimators._classifier import SpanClassifier, check_on_bottom, no_label
 from flagstone.estimators._rows import append_column, append_ones
 from flagstone.fields import Array, Rows, as_field
-from flagstone.guarantees import Plan, plan
+from flagstone.guarantees import Plan, generalization_rows, plan
 from flagstone.subspace import Subspace
 
 __all__ = ["LinearRuleClassifier", "ParityClassifier"]
@@ -248,15 +248,14 @@ class ParityClassifier(LinearRuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._plan(1)
+        generalization_rows(2, self.eps, self.delta)
 
     @property
     def plan_(self) -> Plan | None:
         """Rows that prove rho, eps and delta together; None without rho."""
         self._settle()
-        return self._plan(self.n_features_in_) if self.rho is not None else None
-
-    def _plan(self, n_features: int) -> Plan:
-        rho = 0.5 if self.rho is None else self.rho
-        features = n_features + bool(self.fit_intercept)
-        return plan(features, rho, self.eps, self.delta, self.field, self.contamination)
+        if self.rho is None:
+            return None
+        # The column of ones is one more feature.
+        features = self.n_features_in_ + bool(self.fit_intercept)
+        return plan(features, self.rho, self.eps, self.delta, self.field, self.contamination)
