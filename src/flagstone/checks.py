@@ -10,17 +10,37 @@ import numpy as np
 from flagstone.errors import InputError
 from flagstone.fields import Array
 
-__all__ = ["checked_dim", "checked_index", "checked_weights"]
+__all__ = ["checked_dim", "checked_index", "checked_integer", "checked_weights"]
+
+
+def checked_integer(value: Any, least: int, must: str) -> int:
+    """Return an integer of at least ``least``; otherwise say what must hold and what was given.
+
+    Examples
+    --------
+    >>> from flagstone.checks import checked_integer
+    >>> checked_integer(2.5, 1, "a table needs at least one row")
+    Traceback (most recent call last):
+    ...
+    flagstone.errors.InputError: a table needs at least one row, got 2.5
+    """
+    try:
+        number = least - 1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise InputError(f"{must}, got {value!r}")
+    return number
 
 
 def checked_dim(dim: Any) -> int:
     """Return a positive number of columns, or say what was given."""
-    return _at_least_one(dim, "dim must be a positive number of columns")
+    return checked_integer(dim, 1, "dim must be a positive number of columns")
 
 
 def checked_index(j: Any) -> int:
     """Return the number of a set (from 1 on), or say what was given."""
-    return _at_least_one(j, "sets are numbered from 1 on")
+    return checked_integer(j, 1, "sets are numbered from 1 on")
 
 
 def checked_weights(weights: Any, n_rows: int, name: str = "weights") -> tuple[Array | None, int]:
@@ -62,13 +82,3 @@ counts, so they must be whole numbers ≥ 0
     if counts.astype(np.float64).sum() > 2.0**62:
         total = sum(counts.tolist())
     return counts, total
-
-
-def _at_least_one(value: Any, must: str) -> int:
-    try:
-        number = 0 if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise InputError(f"{must}, got {value!r}")
-    return number

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.checks import checked_integer
 from flagstone.errors import InputError
 from flagstone.fields import Field, FieldLike, as_field
 
@@ -85,12 +86,7 @@ class Coins:
 
     def integers(self, name: str, n: int) -> int:
         """Draw an integer uniform on {0, …, n − 1}, without bias, for any n ≥ 1."""
-        try:
-            bound = operator.index(n)
-        except TypeError:
-            raise InputError(f"n must be a positive integer, got {n!r}") from None
-        if bound < 1:
-            raise InputError(f"n must be a positive integer, got {n!r}")
+        bound = checked_integer(n, 1, "n must be a positive integer")
         return next(self._below(name, bound))
 
     def vector(self, name: str, field: FieldLike, length: int) -> np.ndarray[Any, Any]:
@@ -101,10 +97,9 @@ class Coins:
         F: Field = as_field(field)
         if F.order is None:
             raise InputError("there is no uniform vector over QQ; choose a finite field")
-        if not isinstance(length, (int, np.integer)) or length < 0:
-            raise InputError(f"the length of a vector must be a whole number ≥ 0, got {length!r}")
+        size = checked_integer(length, 0, "the length of a vector must be a whole number ≥ 0")
         draws = self._below(name, F.order)
-        return np.fromiter((next(draws) for _ in range(length)), dtype=F.dtype, count=length)
+        return np.fromiter((next(draws) for _ in range(size)), dtype=F.dtype, count=size)
 
     def _below(self, name: str, n: int) -> Iterator[int]:
         bits = (n - 1).bit_length()
