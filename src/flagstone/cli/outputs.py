@@ -51,22 +51,20 @@ def refuse_existing_outputs(options: OutputOptions) -> None:
 
 
 def write_outputs(model: Model, options: OutputOptions, *, overwrite: bool) -> list[str]:
-    """Write model, report and plot; return their names."""
-    from flagstone.models import atomic_write, save
+    """Write model, report and plot, all or none of them; return their names."""
+    from flagstone.models import atomic_write_all, pack_document
 
-    written = []
+    files: dict[str | Path, bytes] = {}
     if options.output is not None:
-        save(options.output, model, overwrite=overwrite)
-        written.append(options.output)
+        files[options.output] = pack_document("model", model.to_content())
     if options.report is not None:
         from flagstone.reports import html_report
 
-        atomic_write(options.report, html_report(model).encode(), overwrite=overwrite)
-        written.append(options.report)
+        files[options.report] = html_report(model).encode()
     if options.plot is not None:
         from flagstone.reports import Scree, plot_bytes
 
-        data = plot_bytes(Scree.of(model), Path(options.plot).suffix.lower())
-        atomic_write(options.plot, data, overwrite=overwrite)
-        written.append(options.plot)
-    return written
+        suffix = Path(options.plot).suffix.lower()
+        files[options.plot] = plot_bytes(Scree.of(model), suffix)
+    atomic_write_all(files, overwrite=overwrite)
+    return [str(name) for name in files]

@@ -4,8 +4,8 @@ A file is one JSON document (see :mod:`flagstone.models._container`). Older vers
 forever; newer, damaged and foreign files are refused with a reason.
 """
 
-from flagstone.models._atomic import atomic_file, atomic_write, refuse_existing
-from flagstone.models._container import VERSION, read_document, write_document
+from flagstone.models._atomic import atomic_file, atomic_write, atomic_write_all, refuse_existing
+from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._layout import LAYOUTS, Layout
 from flagstone.models._model import Answer, Model, SummaryFile, load, save
 from flagstone.models._span import SpanAnswer
@@ -20,7 +20,9 @@ __all__ = [
     "SummaryFile",
     "atomic_file",
     "atomic_write",
+    "atomic_write_all",
     "load",
+    "pack_document",
     "read_document",
     "refuse_existing",
     "save",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
 from flagstone.errors import InputError
 
-__all__ = ["atomic_file", "atomic_write", "refuse_existing"]
+__all__ = ["atomic_file", "atomic_write", "atomic_write_all", "refuse_existing"]
 
 
 def refuse_existing(path: Path) -> None:
@@ -30,20 +30,11 @@ def atomic_file(path: str | Path, *, overwrite: bool = False) -> Iterator[IO[byt
     writer left behind is removed by the next one.
     """
     path = Path(path)
-    if not overwrite:
-        refuse_existing(path)
-    _sweep(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as stream:
+    with _temporary(path, overwrite) as temporary:
+        with _named(path), temporary.open("wb") as stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
+            _sync(stream)
         temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
     _sync_directory(path.parent)
 
 
@@ -51,6 +42,54 @@ def atomic_write(path: str | Path, data: bytes, *, overwrite: bool = False) -> N
     """Write bytes to a file at once, see :func:`atomic_file`."""
     with atomic_file(path, overwrite=overwrite) as stream:
         stream.write(data)
+
+
+def atomic_write_all(files: Mapping[str | Path, bytes], *, overwrite: bool = False) -> None:
+    """Write several files: all of them are on disk before the first one takes its place.
+
+    So a disk that fills up in the middle leaves none of them.
+    """
+    with contextlib.ExitStack() as stack:
+        ready = []
+        for target, data in files.items():
+            path = Path(target)
+            temporary = stack.enter_context(_temporary(path, overwrite))
+            with _named(path), temporary.open("wb") as stream:
+                stream.write(data)
+                _sync(stream)
+            ready.append((temporary, path))
+        for temporary, path in ready:
+            temporary.replace(path)
+        for parent in {path.parent for _, path in ready}:
+            _sync_directory(parent)
+
+
+@contextlib.contextmanager
+def _temporary(path: Path, overwrite: bool) -> Iterator[Path]:
+    """Yield the name of a temporary file beside the target; whatever happens, it is gone after."""
+    if not overwrite:
+        refuse_existing(path)
+    _sweep(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let an error of the file system name the target, not the temporary file."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _sync(stream: IO[bytes]) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
 
 
 def _sweep(path: Path) -> None:

@@ -14,6 +14,8 @@ from flagstone.tables.batches import Array, Batch, Position, Reader, fail, rows_
 
 __all__ = ["ArrowReader", "ParquetReader", "as_numpy"]
 
+_DTYPES = {"halffloat": "float16", "float": "float32", "double": "float64"}
+
 
 def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
     """Return an Arrow column as NumPy; a missing value is an error that names its row."""
@@ -30,10 +32,13 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
             f"{where}, column {name!r}",
             "the value is missing; fill it in or drop the row",
         )
-    kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    # Arrow would load pandas to make an array of text
+    # Arrow's own to_numpy would load pandas, which takes longer than a small file.
+    if pa.types.is_boolean(column.type):
+        return as_numpy(column.cast(pa.uint8()), reader, name, first_row).astype(bool)
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        dtype = _DTYPES.get(str(column.type), str(column.type))
+        flat = np.frombuffer(column.buffers()[1] or b"", dtype=dtype)
+        return flat[column.offset : column.offset + len(column)]
     values = column.to_pylist()
     out = np.empty(len(values), dtype=object)
     for index, value in enumerate(values):
