@@ -20,14 +20,24 @@ from numpy.typing import ArrayLike, NDArray
 class Prime(NamedTuple):
     """The arithmetic of GF(p).
 
-    ``lane`` is an empty array: its dtype is that of a working row. ``reciprocal`` is
-    floor(2^32 / p), with which lanes of at most 32 bits are reduced without a division.
+    Attributes
+    ----------
+    p : the modulus
+    bits : width of a lane
+    reciprocal : floor(2^bits / p), which reduces lanes of 16 and 32 bits without a division
+    budget : how many products a settled lane can take up before it must be settled again
+    lane : empty array with the dtype of a working row
+    factor : empty array with the dtype of the factors of a panel (see ``panel_factors``)
+    nil : the factor 0
     """
 
     p: np.uint64
+    bits: np.uint64
     reciprocal: np.uint64
     budget: np.int64
     lane: NDArray[Any]
+    factor: NDArray[Any]
+    nil: np.uint32
 
 
 def build(p: int) -> Prime:
@@ -38,12 +48,18 @@ def build(p: int) -> Prime:
     ('uint16', 1820)
     """
     square = (p - 1) ** 2
-    for lane, least in ((np.uint16, 16), (np.uint32, 64), (np.uint64, 1)):
-        budget = (int(np.iinfo(lane).max) - (p - 1)) // square
+    for bits, least in ((16, 16), (32, 64), (64, 1)):
+        budget = (2**bits - p) // square
         if budget >= least:
             break
     return Prime(
-        np.uint64(p), np.uint64(2**32 // p), np.int64(min(budget, 2**62)), np.zeros(0, lane)
+        np.uint64(p),
+        np.uint64(bits),
+        np.uint64(2**bits // p),
+        np.int64(min(budget, 2**62)),
+        np.zeros(0, f"uint{bits}"),
+        np.zeros(0, f"uint{min(bits, 32)}"),
+        np.uint32(0),
     )
 
 
@@ -106,8 +122,13 @@ def scalar_value(ar: Prime, x: Any) -> Any:
     if ar.lane.itemsize == 8:
         return np.uint64(x) % ar.p
     # Barrett: the quotient is short by at most one.
-    r = np.uint64(x) - ((np.uint64(x) * ar.reciprocal) >> np.uint64(32)) * ar.p
+    r = np.uint64(x) - ((np.uint64(x) * ar.reciprocal) >> ar.bits) * ar.p
     return r - ar.p if r >= ar.p else r
+
+
+def scalar_settle(ar: Prime, x: Any) -> Any:
+    """Return the normal form of a lane."""
+    return scalar_value(ar, x)
 
 
 def scalar_neg(ar: Prime, a: Any) -> Any:
@@ -131,17 +152,21 @@ def scalar_inv(ar: Prime, a: Any) -> Any:
     return np.uint64(t0 + np.int64(ar.p) if t0 < 0 else t0)
 
 
-def row_lift(ar: Prime, w: NDArray[Any], row: NDArray[Any]) -> None:
-    """Copy a row of field elements into the working row w."""
-    for j in range(w.shape[0]):
-        w[j] = row[j]
+def scalar_lift(ar: Prime, a: Any) -> Any:
+    """Return a field element in lane form."""
+    return a
 
 
-def row_axpy(ar: Prime, w: NDArray[Any], row: NDArray[Any], c: Any) -> None:
-    """Add c · row to the working row, unreduced; spends one unit of the budget."""
+def scalar_fma(ar: Prime, x: Any, a: Any, b: Any) -> Any:
+    """Return the lane x + a · b, settled, for a settled lane x."""
+    return scalar_value(ar, np.uint64(x) + np.uint64(a) * np.uint64(b))
+
+
+def row_axpy(ar: Prime, w: NDArray[Any], rows: NDArray[Any], s: int, c: Any) -> None:
+    """Add c · rows[s] to the working row, unreduced; spends one unit of the budget."""
     factor = np.uint64(c)
     for j in range(w.shape[0]):
-        w[j] += factor * np.uint64(row[j])
+        w[j] += factor * np.uint64(rows[s, j])
 
 
 def row_settle(ar: Prime, w: NDArray[Any]) -> None:
@@ -150,7 +175,25 @@ def row_settle(ar: Prime, w: NDArray[Any]) -> None:
         w[j] = scalar_value(ar, w[j])
 
 
-def row_lower(ar: Prime, row: NDArray[Any], w: NDArray[Any], c: Any) -> None:
-    """Store c · w, settled, as a row of field elements; w must be settled."""
+def row_lower(ar: Prime, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) -> None:
+    """Store c · w as rows[s]; w must be settled."""
     for j in range(w.shape[0]):
-        row[j] = np.uint64(c) * np.uint64(w[j]) % ar.p
+        rows[s, j] = scalar_value(ar, np.uint64(c) * np.uint64(w[j]))
+
+
+def panel_factors(ar: Prime, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -> None:
+    """Let A[i] be the factors that clear column j of all rows in the panel W."""
+    for b in range(A.shape[1]):
+        A[i, b] = scalar_neg(ar, scalar_value(ar, W[j, b]))
+
+
+def panel_axpy(
+    ar: Prime, W: NDArray[Any], rows: NDArray[Any], s: int, A: NDArray[Any], i: int
+) -> None:
+    """Add A[i, b] · rows[s] to row b of the panel, for all b, unreduced."""
+    W += A[i].astype(W.dtype) * rows[s].astype(W.dtype)[:, None]
+
+
+def scalar_of_factor(ar: Prime, factor: Any) -> Any:
+    """Return the field element that a factor stands for."""
+    return np.uint64(factor)

@@ -1,17 +1,26 @@
-"""Row operations that the algorithms of :mod:`flagstone.kernels.finite` are written in.
+"""The operations that the algorithms over GF(p) and GF(p^k) are written in.
 
-Each operation has one implementation per arithmetic (:mod:`~flagstone.kernels.prime`,
+Each has one implementation per arithmetic (:mod:`~flagstone.kernels.prime`,
 :mod:`~flagstone.kernels.table`). Numba picks it by the type of ``ar`` while compiling, so that the
 inner loops carry no dispatch; without the compiler the same functions dispatch in plain Python.
 
-============  =====================================================================
-``lift``      working row ← row
-``axpy``      working row += c · row, c ≠ 0; at most ``ar.budget`` times in between
-``settle``    bring the working row to normal form: restores the budget
-``lower``     row ← c · working row, c ≠ 0; the working row must be settled
-``value``     the field element that one lane stands for
+A *working row* w holds one row in lanes; a *panel* W of shape (dim, LANES) holds many, one per
+column, so that vector instructions run across rows. At most ``ar.budget`` multiples may be added to
+either before it is settled.
+
+=================  ==================================================================
+``lift``           the lane of a field element
+``value``          the field element of a lane
+``normal``         the settled form of a lane
+``fused``          the lane x + a · b, settled
+``axpy``           working row += c · rows[s]
+``settle``         bring the working row to settled form: restores the budget
+``lower``          rows[s] ← c · working row, which must be settled
+``factors``        A[i] ← what clears column j of every row in the panel
+``panel_axpy``     every row b of the panel += A[i, b] · rows[s]
+``element``        the field element of a factor
 ``negate``, ``times``, ``inverse``   scalars
-============  =====================================================================
+=================  ==================================================================
 """
 
 from __future__ import annotations
@@ -22,7 +31,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from flagstone.kernels import prime, table
+from flagstone.kernels import _vectors, prime, table
 
 _HOMES = {prime.Prime: prime, table.Table: table}
 
@@ -32,24 +41,44 @@ def narrowest(ar: Any) -> np.dtype[Any]:
     return _HOMES[type(ar)].dtype(ar)
 
 
-def lift(ar: Any, w: Any, row: Any) -> None:
-    _HOMES[type(ar)].row_lift(ar, w, row)
+def lift(ar: Any, a: Any) -> Any:
+    return _HOMES[type(ar)].scalar_lift(ar, a)
 
 
-def axpy(ar: Any, w: Any, row: Any, c: Any) -> None:
-    _HOMES[type(ar)].row_axpy(ar, w, row, c)
+def value(ar: Any, x: Any) -> Any:
+    return _HOMES[type(ar)].scalar_value(ar, x)
+
+
+def normal(ar: Any, x: Any) -> Any:
+    return _HOMES[type(ar)].scalar_settle(ar, x)
+
+
+def fused(ar: Any, x: Any, a: Any, b: Any) -> Any:
+    return _HOMES[type(ar)].scalar_fma(ar, x, a, b)
+
+
+def axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> None:
+    _HOMES[type(ar)].row_axpy(ar, w, rows, s, c)
 
 
 def settle(ar: Any, w: Any) -> None:
     _HOMES[type(ar)].row_settle(ar, w)
 
 
-def lower(ar: Any, row: Any, w: Any, c: Any) -> None:
-    _HOMES[type(ar)].row_lower(ar, row, w, c)
+def lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
+    _HOMES[type(ar)].row_lower(ar, rows, s, w, c)
 
 
-def value(ar: Any, x: Any) -> Any:
-    return _HOMES[type(ar)].scalar_value(ar, x)
+def factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
+    _HOMES[type(ar)].panel_factors(ar, W, j, A, i)
+
+
+def panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
+    _HOMES[type(ar)].panel_axpy(ar, W, rows, s, A, i)
+
+
+def element(ar: Any, factor: Any) -> Any:
+    return _HOMES[type(ar)].scalar_of_factor(ar, factor)
 
 
 def negate(ar: Any, a: Any) -> Any:
@@ -64,25 +93,40 @@ def inverse(ar: Any, a: Any) -> Any:
     return _HOMES[type(ar)].scalar_inv(ar, a)
 
 
-# `strict` would compare annotations, which rightly differ between an overload and its target.
+for _home in _HOMES.values():
+    for _name in ("value", "settle", "neg", "mul"):
+        register_jitable(getattr(_home, f"scalar_{_name}"))
+
+
 def _implementation(ar: Any, name: str) -> Any:
-    if isinstance(ar, types.BaseNamedTuple) and ar.instance_class in _HOMES:
-        return getattr(_HOMES[ar.instance_class], name)
+    if isinstance(ar, types.BaseNamedTuple) and ar.instance_class in _HOMES:  # type: ignore[attr-defined]
+        return getattr(_HOMES[ar.instance_class], name)  # type: ignore[attr-defined]
     return None
 
 
-for _home in _HOMES.values():
-    register_jitable(_home.scalar_value)
-    register_jitable(_home.scalar_mul)
-
-
+# `strict` would compare annotations, which rightly differ between an overload and its target.
 @overload(lift, strict=False)
-def _lift(ar: Any, w: Any, row: Any) -> Any:
-    return _implementation(ar, "row_lift")
+def _lift(ar: Any, a: Any) -> Any:
+    return _implementation(ar, "scalar_lift")
+
+
+@overload(value, strict=False)
+def _value(ar: Any, x: Any) -> Any:
+    return _implementation(ar, "scalar_value")
+
+
+@overload(normal, strict=False)
+def _normal(ar: Any, x: Any) -> Any:
+    return _implementation(ar, "scalar_settle")
+
+
+@overload(fused, strict=False)
+def _fused(ar: Any, x: Any, a: Any, b: Any) -> Any:
+    return _implementation(ar, "scalar_fma")
 
 
 @overload(axpy, strict=False)
-def _axpy(ar: Any, w: Any, row: Any, c: Any) -> Any:
+def _axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> Any:
     return _implementation(ar, "row_axpy")
 
 
@@ -92,13 +136,13 @@ def _settle(ar: Any, w: Any) -> Any:
 
 
 @overload(lower, strict=False)
-def _lower(ar: Any, row: Any, w: Any, c: Any) -> Any:
+def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
     return _implementation(ar, "row_lower")
 
 
-@overload(value, strict=False)
-def _value(ar: Any, x: Any) -> Any:
-    return _implementation(ar, "scalar_value")
+@overload(element, strict=False)
+def _element(ar: Any, factor: Any) -> Any:
+    return _implementation(ar, "scalar_of_factor")
 
 
 @overload(negate, strict=False)
@@ -114,3 +158,25 @@ def _times(ar: Any, a: Any, b: Any) -> Any:
 @overload(inverse, strict=False)
 def _inverse(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_inv")
+
+
+@overload(factors, strict=False)
+def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
+    if ar.instance_class is prime.Prime and W.dtype.bitwidth <= 32:
+
+        def vectorised(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
+            _vectors.panel_negate(W, j, A, i, ar.p, ar.reciprocal)
+
+        return vectorised
+    return _implementation(ar, "panel_factors")
+
+
+@overload(panel_axpy, strict=False)
+def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
+    if ar.instance_class is prime.Prime:
+
+        def vectorised(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
+            _vectors.panel_axpy(W, rows, s, A, i)
+
+        return vectorised
+    return _implementation(ar, "panel_axpy")

@@ -33,6 +33,8 @@ class Table(NamedTuple):
     digits : bits per digit of a lane (0 in characteristic 2)
     budget : how many elements a lane can take up before it must be settled
     lane : empty array with the dtype of a working row
+    factor : empty array with the dtype of the factors of a panel, which are logarithms
+    nil : the factor 0
     """
 
     q: np.int64
@@ -44,6 +46,8 @@ class Table(NamedTuple):
     digits: np.uint64
     budget: np.int64
     lane: NDArray[Any]
+    factor: NDArray[np.uint32]
+    nil: np.uint32
 
 
 def build(p: int, k: int, poly: ArrayLike) -> Table:
@@ -74,7 +78,7 @@ def build(p: int, k: int, poly: ArrayLike) -> Table:
         powers[i] = element
         carry, rest = divmod(element, top)
         element = _add_integers(rest * p, feedback[carry], p)
-    exp = np.zeros(3 * (q - 1) + 1, np.uint16)
+    exp = np.zeros(4 * (q - 1) + 1, np.uint16)  # log 0 + log 0 is still in range
     exp[: 2 * (q - 1)] = np.concatenate([powers, powers])
     log = np.full(q, 2 * (q - 1), np.uint32)
     log[powers] = np.arange(q - 1)
@@ -91,6 +95,7 @@ def build(p: int, k: int, poly: ArrayLike) -> Table:
     return Table(
         np.int64(q), np.uint64(p), np.int64(k), exp, log, spread,
         np.uint64(digits), np.int64(budget), np.zeros(0, spread.dtype),
+        np.zeros(0, np.uint32), np.uint32(2 * (q - 1)),
     )  # fmt: skip
 
 
@@ -143,8 +148,8 @@ def sub(ar: Table, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
 
 def mul(ar: Table, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
     """Return a · b, elementwise."""
-    i, j = ar.log[np.asarray(a)].astype(np.int64), ar.log[np.asarray(b)].astype(np.int64)
-    return ar.exp[np.minimum(i + j, ar.exp.size - 1)].astype(dtype(ar))
+    i, j = ar.log[np.asarray(a)], ar.log[np.asarray(b)]
+    return ar.exp[i + j].astype(dtype(ar))
 
 
 def inv(ar: Table, a: ArrayLike) -> NDArray[Any]:
@@ -174,6 +179,13 @@ def scalar_value(ar: Table, x: Any) -> Any:
     return total
 
 
+def scalar_settle(ar: Table, x: Any) -> Any:
+    """Return the normal form of a lane."""
+    if ar.p == 2:
+        return x
+    return ar.spread[ar.log[scalar_value(ar, x)]]
+
+
 def scalar_neg(ar: Table, a: Any) -> Any:
     """Return −a."""
     if ar.p == 2 or a == 0:
@@ -182,7 +194,7 @@ def scalar_neg(ar: Table, a: Any) -> Any:
 
 
 def scalar_mul(ar: Table, a: Any, b: Any) -> Any:
-    """Return a · b for b ≠ 0."""
+    """Return a · b."""
     return np.uint64(ar.exp[np.int64(ar.log[a]) + np.int64(ar.log[b])])
 
 
@@ -191,31 +203,61 @@ def scalar_inv(ar: Table, a: Any) -> Any:
     return np.uint64(ar.exp[ar.q - 1 - np.int64(ar.log[a])])
 
 
-def row_lift(ar: Table, w: NDArray[Any], row: NDArray[Any]) -> None:
-    """Spread a row of field elements into the working row w."""
-    for j in range(w.shape[0]):
-        w[j] = ar.spread[ar.log[row[j]]]
+def scalar_lift(ar: Table, a: Any) -> Any:
+    """Return a field element in lane form."""
+    return ar.spread[ar.log[a]]
 
 
-def row_axpy(ar: Table, w: NDArray[Any], row: NDArray[Any], c: Any) -> None:
-    """Add c · row (c ≠ 0) to the working row; spends one unit of the budget."""
+def scalar_fma(ar: Table, x: Any, a: Any, b: Any) -> Any:
+    """Return the lane x + a · b, settled, for a settled lane x."""
+    product = ar.spread[np.int64(ar.log[a]) + np.int64(ar.log[b])]
+    return x ^ product if ar.p == 2 else scalar_settle(ar, x + product)
+
+
+def row_axpy(ar: Table, w: NDArray[Any], rows: NDArray[Any], s: int, c: Any) -> None:
+    """Add c · rows[s] to the working row; spends one unit of the budget."""
     shift = np.int64(ar.log[c])
     if ar.p == 2:
         for j in range(w.shape[0]):
-            w[j] ^= ar.spread[shift + np.int64(ar.log[row[j]])]
+            w[j] ^= ar.spread[shift + np.int64(ar.log[rows[s, j]])]
     else:
         for j in range(w.shape[0]):
-            w[j] += ar.spread[shift + np.int64(ar.log[row[j]])]
+            w[j] += ar.spread[shift + np.int64(ar.log[rows[s, j]])]
 
 
 def row_settle(ar: Table, w: NDArray[Any]) -> None:
     """Bring the working row to normal form, which restores the budget."""
     if ar.p != 2:
         for j in range(w.shape[0]):
-            w[j] = ar.spread[ar.log[scalar_value(ar, w[j])]]
+            w[j] = scalar_settle(ar, w[j])
 
 
-def row_lower(ar: Table, row: NDArray[Any], w: NDArray[Any], c: Any) -> None:
-    """Store c · w (c ≠ 0) as a row of field elements."""
+def row_lower(ar: Table, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) -> None:
+    """Store c · w as rows[s]."""
     for j in range(w.shape[0]):
-        row[j] = scalar_mul(ar, scalar_value(ar, w[j]), c)
+        rows[s, j] = scalar_mul(ar, scalar_value(ar, w[j]), c)
+
+
+def panel_factors(ar: Table, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -> None:
+    """Let A[i] be the factors (logarithms) that clear column j of all rows in the panel W."""
+    for b in range(A.shape[1]):
+        A[i, b] = ar.log[scalar_neg(ar, scalar_value(ar, W[j, b]))]
+
+
+def panel_axpy(
+    ar: Table, W: NDArray[Any], rows: NDArray[Any], s: int, A: NDArray[Any], i: int
+) -> None:
+    """Add the multiple of rows[s] by the factor A[i, b] to row b of the panel, for all b."""
+    for j in range(W.shape[0]):
+        x = np.int64(ar.log[rows[s, j]])
+        if ar.p == 2:
+            for b in range(A.shape[1]):
+                W[j, b] ^= ar.spread[x + np.int64(A[i, b])]
+        else:
+            for b in range(A.shape[1]):
+                W[j, b] += ar.spread[x + np.int64(A[i, b])]
+
+
+def scalar_of_factor(ar: Table, factor: Any) -> Any:
+    """Return the field element that a factor stands for."""
+    return np.uint64(ar.exp[factor])

@@ -1,0 +1,233 @@
+"""Inserting many rows at once into an echelon chain, with the result of one after another.
+
+The rows of a batch stand side by side in a panel and are reduced through the chain together. That
+uses the chain of the batch's start; yet the exchanges that the rows then make, in their order, need
+little correction. An exchange in a class changes neither the span nor the pivot columns of that
+class with those before it, and the residual of a row at the start of its class depends on these
+alone. So the residual of a later row stands, unless an earlier row left the *same* class: then that
+row has joined the larger ones, and is subtracted. Only when nothing is left of a residual does the
+row belong to another class than it seemed; then the batch ends before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flagstone.kernels._jit import jit
+from flagstone.kernels._vectors import LANES
+from flagstone.kernels.chain import (
+    Array,
+    State,
+    append,
+    class_start,
+    first_nonzero,
+    insert_row,
+    promote,
+)
+from flagstone.kernels.rowops import element, factors, fused, lift, negate, normal, panel_axpy
+
+#: Batches shorter than this are not worth a panel.
+SHORTEST = 4
+
+#: Residuals are kept at the start of classes of at least dim / KEPT rows; below, recomputed.
+KEPT = 16
+
+
+class Workspace(NamedTuple):
+    """Scratch memory of one call, in lanes where nothing else is said.
+
+    ``W`` is the panel, ``A`` its factors by position (the last row: scratch), ``kept`` the panel at
+    the start of some classes, ``starts`` (positions) of these, ``levels`` the count of each row's
+    class; ``u`` and ``w`` are working rows; ``hits`` and ``residuals`` serve :func:`insert_row`.
+    """
+
+    W: Array
+    A: Array
+    kept: Array
+    starts: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    u: Array
+    w: Array
+    hits: NDArray[np.int64]
+    residuals: Array
+
+
+def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
+    """Return the scratch memory for rows of this width (outside the compiler: it allocates)."""
+    lane = ar.lane.dtype
+    depth = dim + 1 if weighted else 1
+    return Workspace(
+        np.zeros((dim, LANES), lane),
+        np.zeros((dim + 1, LANES), ar.factor.dtype),
+        np.zeros((KEPT, dim, LANES), lane),
+        np.zeros(KEPT, np.int64),
+        np.zeros(LANES, np.int64),
+        np.zeros(dim, lane),
+        np.zeros(dim, lane),
+        np.zeros(depth, np.int64),
+        np.zeros((depth, dim), lane),
+    )
+
+
+@jit
+def settle_panel(ar: Any, W: Array) -> None:
+    for j in range(W.shape[0]):
+        for b in range(W.shape[1]):
+            W[j, b] = normal(ar, W[j, b])
+
+
+@jit
+def fill_panel(ar: Any, X: Array, first: int, n: int, weights: NDArray[np.int64], W: Array) -> None:
+    """Put X[first : first + n] into the panel, zero for weight 0, and zero in the other lanes."""
+    for b in range(W.shape[1]):
+        if b < n and (weights.shape[0] == 0 or weights[first + b] > 0):
+            for j in range(W.shape[0]):
+                W[j, b] = lift(ar, X[first + b, j])
+        else:
+            for j in range(W.shape[0]):
+                W[j, b] = 0
+
+
+@jit
+def reduce_panel(state: State, work: Workspace, stop: int) -> int:
+    """Reduce the panel through the first ``stop`` rows of the chain, and settle it.
+
+    Record the factors, and the panel at the start of each large class; return how many there are.
+    """
+    ar, order, pivots, counts = state.ar, state.order, state.pivots, state.counts
+    W, A = work.W, work.A
+    large = W.shape[0] // KEPT + 1
+    n_kept = 0
+    credit = ar.budget
+    for i in range(stop):
+        new_class = i == 0 or counts[i] != counts[i - 1]
+        if new_class and i + large <= stop and counts[i + large - 1] == counts[i]:
+            for j in range(W.shape[0]):
+                for b in range(W.shape[1]):
+                    work.kept[n_kept, j, b] = W[j, b]
+            work.starts[n_kept] = i
+            n_kept += 1
+        factors(ar, W, pivots[i], A, i)
+        if credit == 0:
+            settle_panel(ar, W)
+            credit = ar.budget
+        panel_axpy(ar, W, state.rows, order[i], A, i)
+        credit -= 1
+    settle_panel(ar, W)
+    return n_kept
+
+
+@jit
+def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
+    """Find the count of each row's class (−1: the row is zero), and its residual at the start."""
+    ar, counts = state.ar, state.counts
+    W, A, levels = work.W, work.A, work.levels
+    rest = counts[stop] if state.size[0] == W.shape[0] else 0
+    for b in range(levels.shape[0]):
+        levels[b] = -1
+    for j in range(W.shape[0]):
+        for b in range(levels.shape[0]):
+            levels[b] = rest if W[j, b] != 0 else levels[b]
+    for b in range(levels.shape[0]):
+        if levels[b] >= 0:
+            continue
+        last = stop - 1
+        while last >= 0 and A[last, b] == ar.nil:
+            last -= 1
+        if last < 0:
+            continue
+        levels[b] = counts[last]
+        start = class_start(counts, counts[last], last)
+        k = n_kept - 1
+        while k >= 0 and work.starts[k] != start:
+            k -= 1
+        if k >= 0:
+            for j in range(W.shape[0]):
+                W[j, b] = normal(ar, work.kept[k, j, b])
+        else:
+            for i in range(start, last + 1):
+                if A[i, b] != ar.nil:
+                    a = negate(ar, element(ar, A[i, b]))
+                    for j in range(W.shape[0]):
+                        W[j, b] = fused(ar, W[j, b], a, state.rows[state.order[i], j])
+
+
+@jit
+def first_hit(state: State, u: Array, level: int) -> int:
+    """Return the first position of the class that its settled residual u hits, −1 if none.
+
+    Level 0 is outside the chain: the residual is then appended, and the position is its own.
+    """
+    size = state.size[0]
+    if level == 0:
+        column = first_nonzero(u)
+        if column < 0:
+            return -1
+        append(state, u, column, 0)
+        return size
+    i = class_start(state.counts, level, size)
+    while i < size and state.counts[i] == level:
+        if u[state.pivots[i]] != 0:
+            return i
+        i += 1
+    return -1
+
+
+@jit
+def insert_panel(state: State, work: Workspace, n: int) -> int:
+    """Insert the first n rows of the panel; return how many were done."""
+    ar, pivots, counts = state.ar, state.pivots, state.counts
+    W, A, levels, u = work.W, work.A, work.levels, work.u
+    dim, size = W.shape[0], state.size[0]
+    stop = size if size < dim else class_start(counts, counts[dim - 1], dim)
+    find_classes(state, work, stop, reduce_panel(state, work, stop))
+    credit = ar.budget
+    for b in range(n):
+        level = levels[b]
+        if level < 0:
+            continue
+        for j in range(dim):
+            u[j] = normal(ar, W[j, b])
+        f = first_hit(state, u, level)
+        if f < 0:
+            return b
+        start = promote(state, f, u, work.w)
+        counts[start] += 1
+        factors(ar, W, pivots[start], A, dim)
+        for other in range(levels.shape[0]):
+            if other <= b or levels[other] != level:
+                A[dim, other] = ar.nil
+        if credit == 0:
+            settle_panel(ar, W)
+            credit = ar.budget
+        panel_axpy(ar, W, state.rows, state.order[start], A, dim)
+        credit -= 1
+    return n
+
+
+@jit
+def insert_rows(state: State, X: Array, weights: NDArray[np.int64], work: Workspace) -> None:
+    """Insert the rows of X in their order; no weights: once each."""
+    weighted = weights.shape[0] > 0
+    r = np.int64(0)
+    singles = 0  # rows to insert one by one before another panel is tried
+    while r < X.shape[0]:
+        n = np.int64(0)
+        while n < LANES and r + n < X.shape[0] and (not weighted or weights[r + n] <= 1):
+            n += 1
+        if singles == 0 and n >= SHORTEST:
+            fill_panel(state.ar, X, r, n, weights, work.W)
+            done = insert_panel(state, work, n)
+            r += done
+            if done == n:
+                continue
+            if done < SHORTEST:
+                singles = LANES
+        weight = weights[r] if weighted else np.int64(1)
+        if weight > 0:
+            insert_row(state, X, r, weight, work.hits, work.residuals, work.w)
+        r += 1
+        singles = max(singles - 1, 0)
