@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default",
     deadline=None,  # the first call of a kernel compiles it
-    max_examples=25,
+    max_examples=12,  # per field and statement; there are many of both
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -16,7 +16,7 @@ from tests import naive
 ORDERS = (2, 3, 4, 5, 8, 251, 65521, "QQ")
 
 #: The largest dimension per field that keeps the oracle quick.
-MAX_DIM = {2: 6, 3: 4, 4: 4, 5: 3, 8: 3, 251: 4, 65521: 4, "QQ": 4}
+MAX_DIM = {2: 6, 3: 4, 4: 3, 5: 3, 8: 2, 251: 4, 65521: 3, "QQ": 3}
 
 #: One width for each kernel over GF(2), and the edges between them.
 WIDTHS = (63, 64, 65, 127, 128, 129, 200)
