@@ -4,10 +4,11 @@ The paper's section on limits: the replicable parity learner pays for confidence
 O(log(1/δ)/ε) rows, the pure-DP learner of Kasiviswanathan et al. multiplies its rows,
 O(d·log(1/δ)/(εα)), and no efficient pure-DP learner can avoid that kind of growth.
 
-Above: rows needed according to theory, relative to δ = 0.1. Below: the smallest measured number of
-rows with which each learner fails (error above ε) in at most a share δ of the runs, for a small
-dimension; bars reach from the first size that 95 % confidence cannot exclude to the first one it
-confirms. The replicable learner runs with the window of its coverage promise ε/2.
+Above: the rows that confidence beyond δ = 0.1 adds according to theory (what replicability itself
+costs is much, and does not depend on δ). Below: the smallest measured number of rows with which
+each learner fails (error above ε) in at most a share δ of the runs, for a small dimension; bars
+reach from the first size that 95 % confidence cannot exclude to the first one it confirms. The
+replicable learner runs with the window of its coverage promise ε/2.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from flagstone.coins import Coins
 from flagstone.distributions import Finite, LabelledParity, planted_parity
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
-from flagstone.guarantees import parity_rows
+from flagstone.guarantees import generalization_rows, parity_rows
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
 from flagstone.rules import IndexRule
 
@@ -96,15 +97,36 @@ def compute(config: PrivacyConfig, unit: dict[str, Any], rng: np.random.RandomSt
 
 
 def _theory(config: PrivacyConfig) -> list[Row]:
+    """Rows needed, and how many of them confidence beyond δ = 0.1 adds.
+
+    For the replicable learner the added rows are those of its generalization bound alone: an upper
+    bound, since where replicability asks for more rows anyway, confidence adds none.
+    """
     rows: list[Row] = []
+    first = Fraction(1, 10)
     for dim in config.dims:
         for power in config.log10_deltas:
             delta = Fraction(1, 10**power)
             ours = parity_rows(dim + 1, config.rho, config.eps, delta)
-            private = private_rows(dim, config.eps, float(delta), config.alpha)
+            general = [generalization_rows(dim + 1, config.eps, x) for x in (first, delta)]
+            assert general[0] is not None
+            assert general[1] is not None
+            private = [
+                private_rows(dim, config.eps, float(x), config.alpha) for x in (first, delta)
+            ]
             rows += [
-                {"part": "theory", "learner": learner, "dim": dim, "delta": float(delta), "rows": n}
-                for learner, n in (("index", ours), ("private", private))
+                {
+                    "part": "theory",
+                    "learner": learner,
+                    "dim": dim,
+                    "delta": float(delta),
+                    "rows": total,
+                    "rows_added": added,
+                }
+                for learner, total, added in (
+                    ("index", ours, general[1] - general[0]),
+                    ("private", private[1], private[1] - private[0]),
+                )
             ]
     return rows
 
@@ -175,12 +197,6 @@ def _needed(
     }
 
 
-def _scientific(number: int) -> str:
-    """Write a number as a · 10^b for a legend."""
-    power = math.floor(math.log10(number))
-    return rf"${number / 10**power:.1f}\cdot 10^{power}$"
-
-
 class PrivacyDisplay(Display):
     """Growth of the rows needed as δ falls: theory above, measured below."""
 
@@ -194,43 +210,52 @@ class PrivacyDisplay(Display):
     def _draw(self, axes: list[Axes]) -> None:
         theory, measured = axes
         for dim, marker in zip(self.config.dims, ("o", "s", "^", "D"), strict=False):
-            for learner in ("index", "private"):
+            for learner in ("private", "index"):
+                if learner == "index" and dim != self.config.dims[-1]:
+                    continue  # the same for every dimension
                 kind = SERIES[learner]
                 rows = [
                     r
                     for r in self.rows
                     if r["part"] == "theory" and r["dim"] == dim and r["learner"] == learner
-                ]
+                ][1:]
                 theory.plot(
                     [-math.log10(r["delta"]) for r in rows],
-                    [r["rows"] / rows[0]["rows"] for r in rows],
+                    [r["rows_added"] for r in rows],
                     kind.dashes,
                     marker=marker,
                     color=kind.color,
-                    label=f"{kind.label}, $d={dim}$: {_scientific(rows[0]['rows'])} rows",
+                    label=f"{kind.label}, " + ("every $d$" if learner == "index" else f"$d={dim}$"),
                 )
-        theory.set_xlabel(r"confidence wanted, $\log_{10}(1/\delta)$")
-        theory.set_ylabel(r"rows, relative to $\delta=0.1$")
+        theory.set_xscale("log")
+        theory.set_yscale("log")
+        ticks = [p for p in (2, 3, 5, 10, 30, 100) if p <= max(self.config.log10_deltas)]
+        theory.set_xticks(ticks, [f"$10^{{-{p}}}$" for p in ticks])
+        theory.minorticks_off()
+        theory.set_ylim(top=theory.get_ylim()[1] * 30)
+        theory.set_xlabel(r"allowed failure probability $\delta$")
+        theory.set_ylabel(r"rows added beyond $\delta=0.1$")
         theory.set_title(
-            rf"theory: $\varepsilon={self.config.eps:g}$, $\alpha={self.config.alpha:g}$, "
-            rf"$\rho={self.config.rho:g}$",
+            rf"theory: $\varepsilon={self.config.eps:g}$, $\alpha={self.config.alpha:g}$",
             loc="left",
             fontsize=7,
         )
         theory.legend(loc="upper left")
-        for learner in ("index", "private"):
+        for learner in ("private", "index"):
             self._draw_measured(measured, learner)
-        measured.set_yscale("log")
-        measured.set_ylim(top=measured.get_ylim()[1] * 2)
-        measured.set_xlabel(r"confidence wanted, $\log_{2}(1/\delta)$")
+        measured.set_xticks(
+            [math.log2(1 / d) for d in self.config.deltas],
+            [f"1/{1 / d:.0f}" for d in self.config.deltas],
+        )
+        measured.set_ylim(bottom=0)
+        measured.set_xlabel(r"allowed failure probability $\delta$")
         measured.set_ylabel("rows needed")
         measured.set_title(
-            f"measured: $d={len(self.config.masses)}$, {self.config.runs} runs per size; "
-            "bars: 95 % confidence",
+            f"measured: $d={len(self.config.masses)}$, {self.config.runs} runs per size; bars 95 %",
             loc="left",
             fontsize=7,
         )
-        measured.legend(loc="center right")
+        measured.legend(loc="upper left")
 
     def _draw_measured(self, axis: Axes, learner: str) -> None:
         kind = SERIES[learner]
@@ -242,11 +267,13 @@ class PrivacyDisplay(Display):
         if not rows:
             axis.plot([], [], color=OKABE_ITO["grey"], label=f"{kind.label}: beyond the grid")
             return
+        x = [math.log2(1 / r["delta"]) for r in rows]
         y = np.array([r["rows"] for r in rows], dtype=float)
+        slope = float(np.polyfit(x, y, 1)[0]) if len(rows) > 1 else 0.0
         low = y - [r["rows_low"] for r in rows]
         high = [(r["rows_high"] or r["rows"]) for r in rows] - y
         axis.errorbar(
-            [math.log2(1 / r["delta"]) for r in rows],
+            x,
             y,
             [low, high],
             fmt=kind.dashes,
@@ -254,7 +281,7 @@ class PrivacyDisplay(Display):
             color=kind.color,
             elinewidth=0.8,
             capsize=2,
-            label=kind.label,
+            label=rf"{kind.label}: $\approx$ {slope:.0f} rows per halving",
         )
 
 
