@@ -2,7 +2,11 @@
 
 import importlib
 import inspect
+import os
 import pkgutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import sklearn
@@ -89,3 +93,30 @@ def test_span_estimators_are_no_outlier_detectors():
 
     for cls in discovered().values():
         assert not is_outlier_detector(cls())
+
+
+def test_the_array_api_check_that_needs_a_setting_of_its_own():
+    """One check of the battery is skipped unless SciPy was imported with its array API on."""
+    script = """
+import warnings
+from tests.estimators.test_conformance import instances
+from sklearn.utils.estimator_checks import estimator_checks_generator
+warnings.simplefilter("ignore")
+ran = 0
+for estimator in instances():
+    for instance, check in estimator_checks_generator(estimator):
+        if getattr(check, "func", check).__name__ == "check_array_api_input":
+            check(instance)
+            ran += 1
+print(ran)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    newest = parse_version(sklearn.__version__) >= parse_version("1.9")
+    assert int(done.stdout) == (len(instances()) if newest else 0)
