@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from flagstone.bitrows import pack
 from flagstone.flag import Flag
 from tests import naive
-from tests.bridge import chain_of, flag_of, space_of
+from tests.bridge import chain_of, flag_of, plain, space_of
 from tests.strategies import ORDERS, WIDTHS, Sample, samples, vectors
 
 weights = st.integers(0, 5)
@@ -250,3 +250,45 @@ def first_fit(rows):
         residual = reduced(sets[low], v)
         sets[low][residual.bit_length()] = residual
     return sets
+
+
+@pytest.mark.parametrize("kind", ["uniform", "skewed", "weighted"])
+@pytest.mark.parametrize("order", [3, 4, 251, "QQ"])
+def test_long_streams_agree_with_first_fit_over_other_fields(order, kind):
+    """The same for fields whose rows are inserted many side by side."""
+    random = np.random.RandomState(5)
+    dim, m = (6, 60) if order == "QQ" else (12, 250)
+    X = random.randint(0, 5 if order == "QQ" else order, size=(m, dim))
+    weights = np.ones(m, dtype=int)
+    if kind != "uniform":
+        X[:, 1:] *= np.arange(1, dim) < random.geometric(0.3, size=(m, 1))
+    if kind == "weighted":
+        weights = random.randint(0, 4, size=m)
+    space = naive.Reduced(order, dim)
+    sets = []
+    for row in np.repeat(X, weights, axis=0).tolist():
+        v = space.vector(row)
+        missing = (j for j, V in enumerate(sets) if residual(space, V, v))
+        j = next(missing, len(sets))
+        if j == len(sets) and any(v):
+            sets.append({})
+        if any(v):
+            rest = residual(space, sets[j], v)
+            pivot = next(i for i, a in enumerate(rest) if a)
+            scale = space.F.inv(rest[pivot])
+            sets[j][pivot] = tuple(space.F.mul(scale, a) for a in rest)
+    flag = Flag(dim, order).update(X, None if kind != "weighted" else weights)
+    assert [flag.dim_at(j) for j in range(1, flag.n_sets + 1)] == list(map(len, sets))
+    for level in flag.levels():
+        V = sets[level.last_index - 1]
+        basis = plain(order, level.subspace.basis)
+        assert not any(residual(space, V, row) for row in basis)
+        assert len(V) == len(basis) == len(sets[level.first_index - 1])
+
+
+def residual(space, echelon, v):
+    """Return what an echelon basis {leading column: row} leaves of v; empty if nothing."""
+    for i in range(space.dim):
+        if v[i] and i in echelon:
+            v = space.axpy(space.F.neg(v[i]), echelon[i], v)
+    return v if any(v) else ()
