@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format validate mutants clean
+.PHONY: help demo test check format validate bench mutants clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ format: $(VENV)/.installed-dev  ## let ruff fix and format the code
 
 validate: $(VENV)/.installed-dev  ## the theorems, by Monte-Carlo (slow)
 	$(BIN)/python -m pytest -n $(JOBS) -m statistical
+
+bench: $(VENV)/.installed-dev  ## time the kernels against their peers, hold them to their floors
+	$(BIN)/python -m benchmarks
 
 mutants: $(VENV)/.installed-dev  ## plant mistakes in insert and merge; the tests must catch each
 	$(BIN)/python scripts/mutate.py
