@@ -12,8 +12,8 @@ JOBS   ?= 2
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed  ## learn the span of the bundled example and show it
-	@$(BIN)/python examples/first_span.py
+demo: $(VENV)/.installed  ## two labs, damaged frames, one seed: the same hidden checks
+	@$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: check, then all tests and doctests
 	$(BIN)/python -m pytest -n $(JOBS)
@@ -49,7 +49,7 @@ $(BIN)/python:
 
 # The interpreter is order-only: a venv's python is a link whose time says nothing.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[plot]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
