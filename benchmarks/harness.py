@@ -150,7 +150,7 @@ class Bench:
     quick : bool
         A twentieth of the rows and one round: shows that everything works, not how fast.
     seconds : float
-        After nine tenths of this, every comparison gets its least number of rounds only.
+        After nine tenths of this, every comparison gets one round only.
     clock : str
         One of ``CLOCKS``.
     """
@@ -165,6 +165,7 @@ class Bench:
     ) -> None:
         self.quick = quick
         self.clock = CLOCKS[clock]
+        self.clock_name = clock
         self.results: list[Result] = []
         self.notes: list[str] = []
         self.suite = ""
@@ -190,7 +191,7 @@ class Bench:
         if self.quick:
             least, most, seconds = 1, 1, 0.0
         elif time.perf_counter() > self._late:
-            seconds = 0.0
+            least, seconds = 1, 0.0
         times = interleave(contestants, least=least, most=most, seconds=seconds, clock=self.clock)
         found = {}
         for c in contestants:

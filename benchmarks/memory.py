@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["extra_memory", "in_child", "resident"]
+__all__ = ["ROOT", "extra_memory", "in_child", "resident"]
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -47,6 +47,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
             _label(axes, lines)
         left.set(xlabel="rows m", ylabel="rows per second", xlim=(150, 6e9))
         left.set_xticks([10**k for k in range(3, 9)])
+        left.minorticks_off()
         left.set_title("the rate does not fall with the number of rows", fontsize=11)
         right.set(xlabel="columns d", xlim=(16, 14000))
         right.set_xticks([20, 64, 128, 512, 1024, 2048], labels=[20, 64, 128, 512, 1024, 2048])

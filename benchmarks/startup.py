@@ -19,27 +19,29 @@ DIMS = (20, 64, 128, 1024)
 
 IMPORT = """
 import json, sys, time
-begin = time.perf_counter()
+clock = time.process_time if sys.argv[1] == "cpu" else time.perf_counter
+begin = clock()
 import flagstone
-spent = time.perf_counter() - begin
+spent = clock() - begin
 print(json.dumps([spent, int("numba" in sys.modules)]))
 """
 
 UPDATE = """
 import json, sys, time
-begin = time.perf_counter()
+clock = time.process_time if sys.argv[1] == "cpu" else time.perf_counter
+begin = clock()
 import numpy
 import flagstone
-dim = int(sys.argv[1])
+dim = int(sys.argv[2])
 X = (numpy.arange(3 * dim)[:, None] >> numpy.arange(dim) % 16 & 1).astype(numpy.uint8)
 flagstone.Flag(dim).update(X)
-print(json.dumps([time.perf_counter() - begin, 0]))
+print(json.dumps([clock() - begin, 0]))
 """
 
 
 def run(bench: Bench) -> None:
     """Import five times; for each width two cold starts and three warm ones."""
-    imports = [_fresh(IMPORT) for _ in range(1 if bench.quick else 5)]
+    imports = [_fresh(IMPORT, bench.clock_name) for _ in range(1 if bench.quick else 5)]
     bench.record("import", "flagstone", min(t for t, _ in imports), rounds=len(imports))
     bench.record("import", "numba loaded", imports[0][1], "count")
     bench.say(f"import: {min(t for t, _ in imports):.3f} s")
@@ -47,9 +49,9 @@ def run(bench: Bench) -> None:
         colds, warms = [], []
         for _ in range(1 if bench.quick else 2):
             with tempfile.TemporaryDirectory() as cache:
-                colds.append(_fresh(UPDATE, str(dim), NUMBA_CACHE_DIR=cache)[0])
+                colds.append(_fresh(UPDATE, bench.clock_name, str(dim), NUMBA_CACHE_DIR=cache)[0])
                 warms += [
-                    _fresh(UPDATE, str(dim), NUMBA_CACHE_DIR=cache)[0]
+                    _fresh(UPDATE, bench.clock_name, str(dim), NUMBA_CACHE_DIR=cache)[0]
                     for _ in range(1 if bench.quick else 3)
                 ]
         bench.record(f"first update d={dim}", "cold", min(colds), rounds=len(colds), dim=dim)
