@@ -23,6 +23,7 @@ _THREE = np.uint64(3)
 _GATHER = np.uint64(0x0102040810204080)
 _NOT_BITS = np.uint64(0xFEFEFEFEFEFEFEFE)
 _TILE = 512
+_SMALL = 1 << 16
 
 
 def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
@@ -36,6 +37,8 @@ def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
     # Signed and boolean entries are 0 or 1 exactly if their unsigned images are.
     by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
     plain = np.ascontiguousarray(X.T if by_columns else X).view(f"u{X.dtype.itemsize}")
+    if not plain.flags.writeable and plain.nbytes <= _SMALL:
+        plain = plain.copy()  # a read-only array would have the kernel compiled once more
     if by_columns:
         bad = _pack_columns(plain, words)
     elif plain.dtype == np.uint8 and X.shape[1] >= 8:
