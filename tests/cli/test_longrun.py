@@ -212,3 +212,32 @@ def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(run, place, m
     assert done.code == 0
     assert done.err.count("the checkpoint could not be written") == 1
     assert load("m.json").details["seed"] == "1"
+
+
+def test_the_progress_bar_shows_on_a_terminal_only(tmp_path):
+    pty = pytest.importorskip("pty")
+    write_parts(tmp_path, 40, 50)
+    words = [*MAIN, "summarize", "parts", "-o", "p.flag"]
+    ours, theirs = pty.openpty()
+    terminal = os.environ | {"TERM": "xterm"}
+    child = subprocess.Popen(
+        words, cwd=tmp_path, stderr=theirs, stdout=subprocess.PIPE, env=terminal
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(ours, 4096)
+        except OSError:  # the other side is closed: Linux says so by an error
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(ours)
+    assert child.wait() == 0
+    assert b"reading" in shown
+    assert b"rows/s" in shown
+    quiet = subprocess.run(
+        [*words, "--force"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert quiet.stderr == ""

@@ -1,6 +1,8 @@
 """Tables: every format gives the same rows, in batches, resumable, with honest errors."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -204,3 +206,34 @@ def test_the_identity_changes_with_the_files(tmp_path, matrix):
     assert before == open_table(path).identity()
     path.write_text(path.read_text() + "1,1,1,1\n")
     assert before != open_table(path).identity()
+
+
+def test_memory_stays_flat(tmp_path):
+    """Ten times the rows, hardly more memory: only one batch is held."""
+    code = (
+        "import sys, resource\n"
+        "from flagstone import Flag\n"
+        "from flagstone.tables import open_table\n"
+        "table = open_table(sys.argv[1])\n"
+        "flag = Flag(24)\n"
+        "for batch in table.rows(table.encoding(2)):\n"
+        "    flag.update(batch.matrix)\n"
+        "print(flag.n_rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    peaks = []
+    random = np.random.RandomState(0)
+    group = {f"x{i}": random.randint(0, 2, 100_000).astype(np.uint8) for i in range(24)}
+    for groups in (2, 20):
+        path = tmp_path / f"{groups}.parquet"
+        table = pa.table(group)
+        with parquet.ParquetWriter(path, table.schema) as writer:
+            for _ in range(groups):
+                writer.write_table(table)
+        done = subprocess.run(
+            [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
+        )
+        n_rows, peak = map(int, done.stdout.split())
+        assert n_rows == groups * 100_000
+        peaks.append(peak)
+    assert peaks[1] < 500
+    assert peaks[1] - peaks[0] < 60

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flagstone.cli.inputs import load_model, open_tables
+from flagstone.cli.longrun import watched
 from flagstone.cli.options import ExpectSeedOption, Files, JsonOption, ReadOptions
 from flagstone.cli.runner import FAILED, OK, UsageError, verb
 from flagstone.errors import BottomError, InputError
@@ -83,7 +84,7 @@ def _count(rule: Model, table: Table, shown: int) -> dict[str, Any]:
     places: list[list[Any]] = []
     checks = rule.answer if isinstance(rule.answer, Constraints) else None
     broken = None if checks is None else [0] * len(checks)
-    for batch in table.rows(rule.encoding):
+    for batch in watched(table, table.rows(rule.encoding), "checking"):
         fits = rule.fits(batch.matrix)
         rows += len(batch)
         skipped += batch.batch.skipped

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flagstone.answers import Constraints
     from flagstone.coins import Coins
     from flagstone.subspace import Subspace
+    from flagstone.tables import Encoding
 
 EXAMPLES = (
     "flagstone constraints examples/frames.txt -f bits --contamination .01 --seed 7 -o frames.json",
@@ -49,9 +50,9 @@ def command(
     from flagstone.models import Layout
     from flagstone.subspace import AffineSubspace
 
-    def make(V: Subspace, coins: Coins, names: tuple[str, ...] | None) -> Constraints:
+    def make(V: Subspace, coins: Coins, encoding: Encoding | None) -> Constraints:
         space = V if linear else AffineSubspace.from_homogeneous(V)
-        return Constraints.from_subspace(space, names=names)
+        return Constraints.from_subspace(space, names=None if encoding is None else encoding.names)
 
     return answer_verb(
         "constraints", files, table, rule, seed, output, run,

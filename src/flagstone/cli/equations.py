@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flagstone.answers import LinearSystem
     from flagstone.coins import Coins
     from flagstone.subspace import Subspace
+    from flagstone.tables import Encoding
 
 EXAMPLES = ("flagstone equations examples/equations.csv --label b --field 7 --seed 2026",)
 JSON_KEYS = ANSWER_KEYS
@@ -43,8 +44,8 @@ def command(
     from flagstone.cli.road import answer_verb
     from flagstone.models import Layout
 
-    def make(V: Subspace, coins: Coins, names: tuple[str, ...] | None) -> LinearSystem:
-        return LinearSystem.from_subspace(V, names=names)
+    def make(V: Subspace, coins: Coins, encoding: Encoding | None) -> LinearSystem:
+        return LinearSystem.from_subspace(V, names=None if encoding is None else encoding.names)
 
     return answer_verb(
         "equations", files, table, rule, seed, output, run,

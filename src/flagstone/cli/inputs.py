@@ -31,11 +31,6 @@ class Source:
     encoding: Encoding | None
     summary: SummaryFile | None = None
 
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of the encoded feature columns, if they are known."""
-        return None if self.encoding is None else self.encoding.names
-
 
 def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:
     """Open the files as one table, read as a model remembers unless the options say otherwise."""
@@ -79,9 +74,16 @@ def open_source(files: Sequence[str], options: TableOptions, layout: Layout, ver
     if not layout.label and options.label is not None:
         raise UsageError(f"{verb} takes no --label; to leave a column out use --columns '-NAME'")
     table = open_tables(files, options)
-    columns = [c for text in options.columns or [] for c in text.split(",") if c] or None
+    columns = [
+        column
+        for text in options.columns or []
+        for column in ([text] if text in table.columns else text.split(","))
+        if column
+    ]
     wanted = _encoders(options.encode)
-    encoding = table.encoding(options.field, columns=columns, label=options.label, encode=wanted)
+    encoding = table.encoding(
+        options.field, columns=columns or None, label=options.label, encode=wanted
+    )
     if "auto" in wanted.values():
         _say_proposals(table, encoding)
     return Source(table, encoding)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flagstone.answers import ParityRule
     from flagstone.coins import Coins
     from flagstone.subspace import Subspace
+    from flagstone.tables import Encoding
 
 EXAMPLES = (
     "flagstone learn examples/faults.csv -l fault --encode auto --intercept --seed 7 -o rule.json",
@@ -50,22 +51,20 @@ def command(
     """Learn a label as a parity (a linear function) of the other columns; exit code 3 means ⊥."""
     from flagstone.answers import ParityRule
     from flagstone.cli.road import answer_verb
-    from flagstone.fields import as_field
     from flagstone.models import Layout
 
     if choice not in ("uniform", "lexmin"):
         raise UsageError(f"--choice must be uniform or lexmin, got {choice!r}")
-    if as_field(table.field).order is None:
-        choice = "lexmin"  # there is no uniform choice over the rationals
 
-    def make(V: Subspace, coins: Coins, names: tuple[str, ...] | None) -> ParityRule:
+    def make(V: Subspace, coins: Coins, encoding: Encoding | None) -> ParityRule:
+        label = encoding.label if encoding is not None else None
         return ParityRule.from_subspace(
             V,
             coins=coins,
-            choice=choice,
+            choice="lexmin" if V.field.order is None else choice,  # no uniform choice over QQ
             fit_intercept=intercept,
-            names=names,
-            target=table.label or "y",
+            names=None if encoding is None else encoding.names,
+            target="y" if label is None else label.column,
         )
 
     return answer_verb(

@@ -27,9 +27,9 @@ from flagstone.errors import FormatError, InputError
 if TYPE_CHECKING:
     from flagstone.flag import Flag
     from flagstone.histogram import Histogram
-    from flagstone.tables import EncodedBatch
+    from flagstone.tables import EncodedBatch, Table
 
-__all__ = ["LongRun", "State", "repeat_command"]
+__all__ = ["LongRun", "State", "repeat_command", "watched"]
 
 
 @dataclass
@@ -153,7 +153,8 @@ class LongRun:
         n_files: int,
     ) -> None:
         """Feed every batch to ``step``, keeping state, progress and checkpoint in time."""
-        with _Stop() as stop, self._progress(state.phase, total, n_files) as progress:
+        word = {"read": "reading", "measure": "measuring"}[state.phase]
+        with _Stop() as stop, _progress(word, total, n_files, self._shown) as progress:
             for batch in batches:
                 step(batch)
                 state.rows += len(batch)
@@ -174,37 +175,48 @@ class LongRun:
             f"the same command again: {repeat_command(None)}"
         )
 
-    @contextlib.contextmanager
-    def _progress(
-        self, phase: str, total: int | None, n_files: int
-    ) -> Iterator[Callable[[int, int, float], None]]:
-        if not self._shown:
-            yield lambda rows, file, done: None
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        words = {"read": "reading", "measure": "measuring"}
-        started = time.monotonic()
-        with Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[speed]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        ) as bar:
-            task = bar.add_task(words.get(phase, phase), total=1.0, speed="")
-            first: list[int] = []
+def watched(table: Table, batches: Iterator[EncodedBatch], word: str) -> Iterator[EncodedBatch]:
+    """Pass batches on, with a progress bar if somebody watches."""
+    rows = 0
+    with _progress(word, table.n_rows, len(table.files), sys.stderr.isatty()) as progress:
+        for batch in batches:
+            yield batch
+            rows += len(batch)
+            progress(rows, batch.file, batch.batch.done)
 
-            def update(rows: int, file: int, done: float) -> None:
-                first[:] = first or [rows]
-                seconds = max(1e-9, time.monotonic() - started)
-                share = rows / total if total else (file + done) / n_files
-                speed = f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s"
-                bar.update(task, completed=share, speed=speed)
 
-            yield update
+@contextlib.contextmanager
+def _progress(
+    word: str, total: int | None, n_files: int, shown: bool
+) -> Iterator[Callable[[int, int, float], None]]:
+    """Show rows, rows per second and the time left on stderr, or nothing."""
+    if not shown:
+        yield lambda rows, file, done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    started = time.monotonic()
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(word, total=1.0, speed="")
+        first: list[int] = []  # a resumed run starts with rows that it did not read
+
+        def update(rows: int, file: int, done: float) -> None:
+            first[:] = first or [rows]
+            seconds = max(1e-9, time.monotonic() - started)
+            share = rows / total if total else (file + done) / n_files
+            speed = f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s"
+            bar.update(task, completed=share, speed=speed)
+
+        yield update
 
 
 class _Stop:

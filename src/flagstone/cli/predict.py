@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flagstone.cli.inputs import load_model, open_tables
+from flagstone.cli.longrun import watched
 from flagstone.cli.options import ExpectSeedOption, Files, JsonOption, ReadOptions
 from flagstone.cli.runner import OK, verb
 from flagstone.errors import InputError
@@ -98,7 +99,7 @@ def _predictions(rule: Model, table: Table, encoding: Encoding) -> Iterator[tupl
     from flagstone.answers import ParityRule
 
     label = rule.encoding.label if rule.encoding is not None else None
-    for batch in table.rows(encoding):
+    for batch in watched(table, table.rows(encoding), "predicting"):
         if isinstance(rule.answer, ParityRule):
             values = [encoding.field.format(v) for v in rule.answer.predict(batch.matrix).tolist()]
             if label is not None and label.kind == "levels":

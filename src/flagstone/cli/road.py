@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flagstone.models import Answer, Layout, Model
     from flagstone.rules import SpanResult
     from flagstone.subspace import Subspace
-    from flagstone.tables import EncodedBatch
+    from flagstone.tables import EncodedBatch, Encoding
 
 __all__ = ["answer_verb", "read_summary", "rule_of"]
 
@@ -80,7 +80,7 @@ def answer_verb(
     run: RunOptions,
     *,
     layout: Layout,
-    make: Callable[[Subspace, Coins, tuple[str, ...] | None], Answer],
+    make: Callable[[Subspace, Coins, Encoding | None], Answer],
     measure: bool = True,
     parameters: dict[str, Any] | None = None,
 ) -> int:
@@ -115,7 +115,7 @@ def answer_verb(
     read_summary(source, layout, long, state)
     flag = state.summary.to_flag() if isinstance(state.summary, Histogram) else state.summary
     result = select_span(flag, coins, rule=chosen)
-    answer = make(result.subspace, coins, source.names)
+    answer = make(result.subspace, coins, source.encoding)
     levels = tuple((v.dim, v.multiplicity, v.first_index) for v in flag.levels())
     model = Model(verb, answer, layout, source.encoding, result.subspace, result.guarantee, levels)
     if state.phase == "read":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flagstone.coins import Coins
     from flagstone.models import SpanAnswer
     from flagstone.subspace import Subspace
+    from flagstone.tables import Encoding
 
 EXAMPLES = ("flagstone span examples/frames.txt -f bits --contamination 0.01 --seed 2026",)
 JSON_KEYS = ANSWER_KEYS
@@ -42,8 +43,8 @@ def command(
     from flagstone.cli.road import answer_verb
     from flagstone.models import Layout, SpanAnswer
 
-    def make(V: Subspace, coins: Coins, names: tuple[str, ...] | None) -> SpanAnswer:
-        return SpanAnswer(V, names)
+    def make(V: Subspace, coins: Coins, encoding: Encoding | None) -> SpanAnswer:
+        return SpanAnswer(V, None if encoding is None else encoding.names)
 
     return answer_verb(
         "span", files, table, rule, seed, output, run, layout=Layout(), make=make, measure=measure

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,10 +43,10 @@ class Layout:
         if not self.ones:
             return matrix
         n_features = matrix.shape[1] - self.label
-        one = field.array(field.rows([[1]]))[0, 0]
-        out = np.empty((len(matrix), matrix.shape[1] + 1), dtype=matrix.dtype, order="F")
+        order: Literal["C", "F"] = "C" if matrix.flags.c_contiguous else "F"
+        out = np.empty((len(matrix), matrix.shape[1] + 1), dtype=matrix.dtype, order=order)
         out[:, :n_features] = matrix[:, :n_features]
-        out[:, n_features] = one
+        out[:, n_features] = Fraction(1) if field.order is None else 1
         out[:, n_features + 1 :] = matrix[:, n_features:]
         return out
 

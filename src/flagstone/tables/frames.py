@@ -32,6 +32,7 @@ _BAD = 255
 class _Alphabet(NamedTuple):
     """The digits of a notation: bits per digit, byte → value, and what to call a digit."""
 
+    digits: bytes
     width: int
     values: Array
     noun: str
@@ -41,7 +42,7 @@ def _alphabet(digits: bytes, width: int, noun: str) -> _Alphabet:
     values = np.full(256, _BAD, dtype=np.uint8)
     for digit in digits:
         values[digit] = int(bytes([digit]), 16)
-    return _Alphabet(width, values, noun)
+    return _Alphabet(digits, width, values, noun)
 
 
 ALPHABETS = {
@@ -66,19 +67,19 @@ def parse_frame(line: bytes, notation: str = "hex") -> tuple[int, bytes] | None:
     >>> parse_frame(b"# nothing here") is None
     True
     """
-    width, values, noun = ALPHABETS[notation]
+    known, width, _, noun = ALPHABETS[notation]
     comment = _COMMENT.search(line)
     text = (line[: comment.start()] if comment else line).rstrip()
-    if not text.strip():
+    if not text:
         return None
     head = _LENGTH.match(text)
     start = head.end() if head else len(text) - len(text.lstrip())
     if notation == "hex" and text[start : start + 2] in (b"0x", b"0X"):
         start += 2
     digits = text[start:].translate(None, _BLANKS)
-    if (values[np.frombuffer(digits, dtype=np.uint8)] == _BAD).any():
+    if digits.translate(None, known):
         for column, byte in enumerate(text[start:], start + 1):
-            if byte not in _BLANKS and values[byte] == _BAD:
+            if byte not in _BLANKS and byte not in known:
                 raise FrameProblem(f"column {column}: {_shown(byte)} is not {noun}")
     held = width * len(digits)
     if not digits:
@@ -94,9 +95,7 @@ def parse_frame(line: bytes, notation: str = "hex") -> tuple[int, bytes] | None:
             f"hold {held}"
         )
     needed = -(-n_bits // width)
-    if any(int(chr(d), 16) for d in digits[needed:]) or int(chr(digits[needed - 1]), 16) & (
-        (1 << (width * needed - n_bits)) - 1
-    ):
+    if held > n_bits and int(digits, 1 << width) & ((1 << (held - n_bits)) - 1):
         raise FrameProblem(
             f"the row announces {{{n_bits}}} bits, but has ones after them; correct the length"
         )
@@ -239,7 +238,7 @@ class FrameReader:
         head = _LENGTH.match(first)
         start = head.end() if head else 0
         stop = end - (2 if first.endswith(b"\r\n") else 1)
-        width, values, _ = ALPHABETS[self.notation]
+        _, width, values, _ = ALPHABETS[self.notation]
         n_bits = int(head[1]) if head else width * (stop - start)
         if n_bits != self.n_bits or (stop - start) != -(-n_bits // width):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,11 +68,11 @@ class JsonLinesReader:
         except (ValueError, RecursionError) as error:
             fail(self.path, f"line {line}", f"is not JSON ({error})")
         if isinstance(found, list):
-            found = {f"x{i}": value for i, value in enumerate(found)}
+            found = dict(zip(_numbered(len(found)), found, strict=True))
         if not isinstance(found, dict) or not found:
             fail(self.path, f"line {line}", "must hold an object or an array with values")
         columns = getattr(self, "columns", tuple(found))
-        if found.keys() != set(columns):
+        if tuple(found) != columns and found.keys() != set(columns):
             missing = [name for name in columns if name not in found]
             extra = [name for name in found if name not in columns]
             problem = f"lacks {missing[0]!r}" if missing else f"has {extra[0]!r}, unknown so far"
@@ -82,6 +83,11 @@ class JsonLinesReader:
                 f"({'too short' if missing else 'too long'})",
             )
         return found
+
+
+@functools.lru_cache(maxsize=4)
+def _numbered(n: int) -> tuple[str, ...]:
+    return tuple(f"x{i}" for i in range(n))
 
 
 def _array(values: list[Any]) -> Array:

@@ -132,6 +132,9 @@ class Table:
         self.files = [reader.path for reader in readers]
         counts = [reader.n_rows for reader in readers]
         self.n_rows = None if None in counts else sum(n for n in counts if n is not None)
+        twice = [name for i, name in enumerate(self.columns) if name in self.columns[:i]]
+        if twice:
+            raise InputError(f"{self.files[0]}: two columns are called {twice[0]!r}; rename one")
         for reader in readers[1:]:
             if reader.columns != self.columns:
                 odd = sorted(set(reader.columns) ^ set(self.columns))
@@ -263,8 +266,6 @@ class Table:
                 continue
             proposal = proposed[name]
             plain = proposal.encoder is not None and proposal.encoder.kind == "element"
-            if name == label and not plain and text is None:
-                plain = False
             encoders[name] = proposal.encoder
             if not plain and text is None:
                 refused.append(proposal)
