@@ -5,6 +5,7 @@ With ``NUMBA_DISABLE_JIT=1`` (coverage runs) the same names are plain Python.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 __all__ = [
-    "add_two",
+    "add_sums",
     "byte_at",
     "exceeding",
     "popcount",
@@ -116,45 +117,48 @@ def _set_sum(
     _typingctx: Any, target: Any, t: Any, left: Any, i: Any, right: Any, j: Any, start: Any
 ) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _row_loop(context, builder, signature, args, keep=False)
+        rows = _rows(context, builder, signature.args[:6:2], args[:6:2], args[1:6:2])
+        return _row_loop(context, builder, rows[0], rows[1:], args[6])
 
     index = types.int64
     return types.void(target, index, left, index, right, index, index), codegen
 
 
 @intrinsic
-def _add_two(
-    _typingctx: Any, target: Any, t: Any, left: Any, i: Any, right: Any, j: Any, start: Any
+def _add_sums(
+    _typingctx: Any, target: Any, t: Any, table: Any, i: Any, j: Any, k: Any, m: Any, start: Any
 ) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _row_loop(context, builder, signature, args, keep=True)
+        arrays, indices = [args[0]] + [args[2]] * 4, [args[1], *args[3:7]]
+        array_types = [signature.args[0]] + [signature.args[2]] * 4
+        rows = _rows(context, builder, array_types, arrays, indices)
+        return _row_loop(context, builder, rows[0], rows, args[7])
 
     index = types.int64
-    return types.void(target, index, left, index, right, index, index), codegen
+    return types.void(target, index, table, index, index, index, index, index), codegen
 
 
-def _row_loop(context: Any, builder: Any, signature: Any, args: Any, keep: bool) -> Any:
-    """``target[t] = left[i] ^ right[j]``, and ``^ target[t]`` if ``keep``, 256 bits at a time."""
-    arrays = [
-        context.make_array(array_type)(context, builder, array)
-        for array_type, array in zip(signature.args[:6:2], args[:6:2], strict=True)
-    ]
-    width = builder.extract_value(arrays[0].shape, 1)
-    rows = [
-        builder.gep(array.data, [builder.mul(index, width)])
-        for array, index in zip(arrays, args[1:6:2], strict=True)
-    ]
-    lanes = _VECTOR_BITS // 64
-    vector = ir.VectorType(_WORD, lanes)
-    step = ir.Constant(_WORD, lanes)
-    with cgutils.for_range_slice(builder, args[6], width, step, inc=True) as (word, _):
-        target, left, right = (
-            builder.bitcast(builder.gep(row, [word]), vector.as_pointer()) for row in rows
-        )
-        total = builder.xor(builder.load(left, align=8), builder.load(right, align=8))
-        if keep:
-            total = builder.xor(total, builder.load(target, align=8))
-        builder.store(total, target, align=8)
+def _rows(context: Any, builder: Any, array_types: Any, arrays: Any, indices: Any) -> Any:
+    """Pointers to rows of 2-D arrays of one width, and that width."""
+    pointers = []
+    for array_type, array, index in zip(array_types, arrays, indices, strict=True):
+        view = context.make_array(array_type)(context, builder, array)
+        width = builder.extract_value(view.shape, 1)
+        pointers.append((builder.gep(view.data, [builder.mul(index, width)]), width))
+    return pointers
+
+
+def _row_loop(context: Any, builder: Any, target: Any, rows: Any, start: Any) -> Any:
+    """``target`` = sum of ``rows`` from word ``start`` on, 256 bits at a time."""
+    vector = ir.VectorType(_WORD, _VECTOR_BITS // 64)
+    step = ir.Constant(_WORD, vector.count)
+    with cgutils.for_range_slice(builder, start, target[1], step, inc=True) as (word, _):
+
+        def place(row: Any) -> Any:
+            return builder.bitcast(builder.gep(row[0], [word]), vector.as_pointer())
+
+        blocks = [builder.load(place(row), align=8) for row in rows]
+        builder.store(reduce(builder.xor, blocks), place(target), align=8)
     return context.get_dummy_value()
 
 
@@ -251,16 +255,14 @@ def _sweep_pair_python(
     return np.uint64(words[0]), np.uint64(words[1])
 
 
-def _set_sum_python(
-    target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int
-) -> None:
+def _set_sum_python(target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int) -> None:
     target[t, start:] = left[i, start:] ^ right[j, start:]
 
 
-def _add_two_python(
-    target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int
+def _add_sums_python(
+    target: Any, t: int, table: Any, i: int, j: int, k: int, m: int, start: int
 ) -> None:
-    target[t, start:] ^= left[i, start:] ^ right[j, start:]
+    target[t, start:] ^= np.bitwise_xor.reduce(table[[i, j, k, m], start:])
 
 
 def _byte_at_python(rows: Any, i: int, octet: int) -> int:
@@ -292,8 +294,8 @@ set_sum: Any = _set_sum_python if config.DISABLE_JIT else _set_sum
 """``set_sum(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word
 ``start`` on; all three have the same width, and it and ``start`` are multiples of four."""
 
-add_two: Any = _add_two_python if config.DISABLE_JIT else _add_two
-"""``add_two(target, t, left, i, right, j, start)``: ``target[t] ^= left[i] ^ right[j]``, ditto."""
+add_sums: Any = _add_sums_python if config.DISABLE_JIT else _add_sums
+"""``add_sums(target, t, table, i, j, k, m, start)``: add four rows of ``table``, likewise."""
 
 byte_at: Any = _byte_at_python if config.DISABLE_JIT else _byte_at
 """``byte_at(rows, i, octet)``: columns 8·octet to 8·octet + 7 of a packed row (little-endian)."""

@@ -1,8 +1,14 @@
 """Loops on a counted echelon basis over GF(2): rows in singly, in bulk, by coordinates.
 
 :mod:`flagstone.kernels.gf2_wide` explains the description and chooses among the loops. Everywhere
-here ``basis[p]`` has the leading bit p and count ``counts[p]``; rows of ``basis``, ``work`` and the
-tables are padded to a multiple of 256 bits.
+here ``basis[p]`` has the leading bit p and count ``counts[p]``; rows of ``basis``, ``work`` and
+``table`` are padded to a multiple of 256 bits.
+
+Columns go in blocks of eight, two blocks at a time. The sums of the up to eight rows x_p of a block
+(the "method of the four Russians") are named by a byte each, which of the rows they contain:
+``sums[block, name]`` is what the sum has in the eight columns, ``slots[block, byte]`` the name of
+the sum with that byte, 0 if there is none. The sums themselves are kept in two halves of sixteen
+rows of ``table``, for the first and last four of the rows, so that all of it stays in the cache.
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.kernels._jit import jit
-from flagstone.kernels._llvm import add_two, byte_at, set_sum, trailing_zeros
+from flagstone.kernels._llvm import add_sums, byte_at, set_sum, trailing_zeros
 
 __all__ = [
     "eliminate",
@@ -118,16 +124,17 @@ def insert_weighted(basis: Any, counts: Any, rows: Any, weights: Any) -> None:
 
 @jit
 def reduce(
-    basis: Any, counts: Any, base: int, tables: Any, slots: Any, work: Any, rows: Any
+    basis: Any, counts: Any, base: int, table: Any, slots: Any, sums: Any, work: Any, rows: Any
 ) -> Any:
     """Which of ``rows`` lie in V_base: eliminate them by its basis, two blocks at a time."""
     everything = np.arange(len(rows))
     _load_rows(work, rows)
     for octet in range(0, (len(counts) + 7) // 8, 2):
-        found = _tabulate(tables[0], slots[0], basis, counts, octet, base)
-        found += _tabulate(tables[1], slots[1], basis, counts, octet + 1, base)
+        found = np.int64(0)
+        for second in range(2):
+            found += _tabulate(table, slots, sums, basis, counts, octet + second, base)
         if found > 0:
-            _clear(tables, slots, work, everything, octet)
+            _clear(table, slots, work, everything, octet)
     inside = np.ones(len(rows), np.bool_)
     for i in range(len(rows)):
         for k in range(rows.shape[1]):
@@ -137,7 +144,7 @@ def reduce(
 
 @jit
 def eliminate(
-    basis: Any, counts: Any, base: int, tables: Any, slots: Any, work: Any, rows: Any
+    basis: Any, counts: Any, base: int, table: Any, slots: Any, sums: Any, work: Any, rows: Any
 ) -> Any:
     """Let set base + 1 take what it can of ``rows``, all in V_base.
 
@@ -147,10 +154,9 @@ def eliminate(
     active = np.arange(len(rows))
     _load_rows(work, rows)
     for octet in range(0, (len(counts) + 7) // 8, 2):
-        slots[1][:] = 0
         for second in range(2):
-            active = _take(basis, counts, base, tables, slots, work, active, octet, second)
-        _clear(tables, slots, work, active, octet)
+            active = _take(basis, counts, base, table, slots, sums, work, active, octet + second)
+        _clear(table, slots, work, active, octet)
     return active
 
 
@@ -159,39 +165,38 @@ def _take(
     basis: Any,
     counts: Any,
     base: int,
-    tables: Any,
+    table: Any,
     slots: Any,
+    sums: Any,
     work: Any,
     active: Any,
     octet: int,
-    second: int,
 ) -> Any:
-    """Find the new leading rows in block ``octet + second``, and make the table of all of them.
+    """Find the new leading rows in one block, and tabulate all its rows of count > base.
 
-    In the second block, rows still lack their sum from the table of the first.
+    In the second block of a pair, rows still lack their sum from the first.
     """
     start = (octet >> 3) & ~3
-    table0, slots0 = tables[0], slots[0]
-    table, slot = tables[second], slots[second]
-    block = octet + second
-    found = _tabulate(table, slot, basis, counts, block, base + 1)
+    second = octet & 1
+    found = _tabulate(table, slots, sums, basis, counts, octet, base + 1)
     missing = 0
-    for p in range(8 * block, min(8 * block + 8, len(counts))):
+    for p in range(8 * octet, min(8 * octet + 8, len(counts))):
         missing += counts[p] == base
     kept = 0
     k = 0
     while k < len(active) and missing > 0:
         i = active[k]
-        slot0 = slots0[byte_at(work, i, octet)] if second else 0
-        byte = byte_at(work, i, block) ^ byte_at(table0, slot0, block)
-        if byte != 0 and slot[byte] == 0:
-            if second:
-                set_sum(work, i, work, i, table0, slot0, start)
-            p = _lead(basis, counts, base, work, i, block)
+        byte = byte_at(work, i, octet)
+        name = slots[0, byte_at(work, i, octet - 1)] if second else np.uint8(0)
+        if second:
+            byte ^= byte_at(table, name & 15, octet) ^ byte_at(table, 16 + (name >> 4), octet)
+        if byte != 0 and slots[second, byte] == 0:
+            add_sums(work, i, table, name & 15, 16 + (name >> 4), 0, 0, start)
+            p = _lead(basis, counts, base, work, i, octet)
             for word in range(work.shape[1]):
                 basis[p, word] = work[i, word]
             counts[p] = base + 1
-            _extend(table, slot, found, basis, p)
+            _extend(table, slots, sums, found, basis, p)
             found += 1
             missing -= 1
         else:
@@ -214,42 +219,46 @@ def _lead(basis: Any, counts: Any, base: int, work: Any, i: int, octet: int) -> 
 
 
 @jit
-def _clear(tables: Any, slots: Any, work: Any, active: Any, octet: int) -> None:
+def _clear(table: Any, slots: Any, work: Any, active: Any, octet: int) -> None:
     """Add to each active row the sums that clear it in two neighbouring blocks."""
     start = (octet >> 3) & ~3
-    table0, table1 = tables
-    slots0, slots1 = slots
     for i in active:
-        slot0 = slots0[byte_at(work, i, octet)]
-        byte = byte_at(work, i, octet + 1) ^ byte_at(table0, slot0, octet + 1)
-        add_two(work, i, table0, slot0, table1, slots1[byte], start)
+        name = np.int64(slots[0, byte_at(work, i, octet)])
+        low, high = name & 15, 16 + (name >> 4)
+        byte = byte_at(work, i, octet + 1)
+        byte ^= byte_at(table, low, octet + 1) ^ byte_at(table, high, octet + 1)
+        name = np.int64(slots[1, byte])
+        add_sums(work, i, table, low, high, 32 + (name & 15), 48 + (name >> 4), start)
 
 
 @jit
-def _tabulate(table: Any, slots: Any, basis: Any, counts: Any, octet: int, least: int) -> int:
-    """The table of the rows of one block with count ≥ ``least``; their number."""
-    slots[:] = 0
+def _tabulate(
+    table: Any, slots: Any, sums: Any, basis: Any, counts: Any, octet: int, least: int
+) -> int:
+    """Tabulate the rows of one block with count ≥ ``least``; their number."""
+    slots[octet & 1] = 0
     found = np.int64(0)  # a plain 0 would have Numba compile callees for the literal, too
     for p in range(8 * octet, min(8 * octet + 8, len(counts))):
         if counts[p] >= least:
-            _extend(table, slots, found, basis, p)
+            _extend(table, slots, sums, found, basis, p)
             found += 1
     return found
 
 
 @jit
-def _extend(table: Any, slots: Any, number: int, basis: Any, p: int) -> None:
-    """Double the table of sums of ``number`` rows by x_p.
-
-    ``slots[b]`` is the sum whose byte, in the block of p, is b: adding it clears that byte. Zero,
-    the empty sum, for bytes that no sum has.
-    """
+def _extend(table: Any, slots: Any, sums: Any, number: int, basis: Any, p: int) -> None:
+    """Double the sums of ``number`` rows of a block by x_p."""
     octet = p >> 3
+    block = octet & 1
     start = (p >> 6) & ~3
+    first = 32 * block + 16 * (number >> 2)
+    for k in range(1 << (number & 3)):
+        set_sum(table, first + (1 << (number & 3)) + k, table, first + k, basis, p, start)
+    byte = byte_at(basis, p, octet)
     for k in range(1 << number):
-        new = (1 << number) + k
-        set_sum(table, new, table, k, basis, p, start)
-        slots[byte_at(table, new, octet)] = new
+        total = sums[block, k] ^ byte
+        sums[block, (1 << number) + k] = total
+        slots[block, total] = (1 << number) + k
 
 
 @jit
@@ -261,14 +270,14 @@ def _load_rows(work: Any, rows: Any) -> None:
 
 @jit
 def insert_by_coordinates(
-    basis: Any, counts: Any, tables: Any, slots: Any, work: Any, rows: Any
+    basis: Any, counts: Any, table: Any, slots: Any, sums: Any, work: Any, rows: Any
 ) -> None:
     """Insert ``rows`` by the supports that they have in the basis of the first moment."""
     number, width = rows.shape
     scratch = np.zeros((1, basis.shape[1]), np.uint64)
     supports = np.zeros((number, basis.shape[1]), np.uint64)
     _load_rows(work, rows)
-    _supports(basis, counts, tables, slots, work, supports, number)
+    _supports(basis, counts, table, slots, sums, work, supports)
     keys = np.empty(len(counts), np.int64)
     for p in range(len(counts)):
         keys[p] = counts[p] * len(counts) + p
@@ -297,26 +306,27 @@ def insert_by_coordinates(
 
 @jit
 def _supports(
-    basis: Any, counts: Any, tables: Any, slots: Any, work: Any, supports: Any, number: int
+    basis: Any, counts: Any, table: Any, slots: Any, sums: Any, work: Any, supports: Any
 ) -> None:
     """Which rows of the basis each row of ``work`` is the sum of; ``work`` is used up."""
-    table0, table1 = tables
-    slots0, slots1 = slots
     least = np.int64(0)
+    number = len(supports)
     for octet in range(0, (len(counts) + 7) // 8, 2):
         start = (octet >> 3) & ~3
         word = octet >> 3
         shift = np.uint64(8 * (octet & 7))
         reached = np.max(counts[8 * octet : 8 * octet + 16]) > 0
         if reached:
-            _tabulate(table0, slots0, basis, counts, octet, least)
-            _tabulate(table1, slots1, basis, counts, octet + 1, least)
+            _tabulate(table, slots, sums, basis, counts, octet, least)
+            _tabulate(table, slots, sums, basis, counts, octet + 1, least)
             for i in range(number):
-                slot0 = slots0[byte_at(work, i, octet)]
-                byte = byte_at(work, i, octet + 1) ^ byte_at(table0, slot0, octet + 1)
-                slot1 = slots1[byte]
-                supports[i, word] |= np.uint64(slot0 | (np.int64(slot1) << 8)) << shift
-                add_two(work, i, table0, slot0, table1, slot1, start)
+                name0 = np.int64(slots[0, byte_at(work, i, octet)])
+                low, high = name0 & 15, 16 + (name0 >> 4)
+                byte = byte_at(work, i, octet + 1)
+                byte ^= byte_at(table, low, octet + 1) ^ byte_at(table, high, octet + 1)
+                name1 = np.int64(slots[1, byte])
+                supports[i, word] |= np.uint64(name0 | name1 << 8) << shift
+                add_sums(work, i, table, low, high, 32 + (name1 & 15), 48 + (name1 >> 4), start)
         else:
             # Unit vectors: each is its own support.
             for i in range(number):

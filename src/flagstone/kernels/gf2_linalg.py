@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import inline, jit
-from flagstone.kernels._llvm import add_two, byte_at, popcount, set_sum, trailing_zeros
+from flagstone.kernels._llvm import add_sums, byte_at, popcount, set_sum, trailing_zeros
 from flagstone.kernels.bits import unpack
 
 __all__ = ["dot", "merge", "reduce", "rref"]
@@ -113,6 +113,13 @@ def _bit(vector: Any, index: int) -> bool:
 
 
 @inline
+def _copy(target: Any, source: Any) -> None:
+    """Copy a row; assigning slices takes several seconds to compile."""
+    for k in range(len(target)):
+        target[k] = source[k]
+
+
+@inline
 def _add(target: Any, source: Any) -> None:
     for k in range(len(target)):
         target[k] ^= source[k]
@@ -126,11 +133,11 @@ def _echelon(matrix: Any, rows: Any, present: Any) -> None:
     for i in range(len(matrix)):
         if missing == 0:
             return
-        left[:] = matrix[i]
+        _copy(left, matrix[i])
         p = _leading(left, 0)
         while p >= 0:
             if not present[p]:
-                rows[p] = left
+                _copy(rows[p], left)
                 present[p] = True
                 missing -= 1
                 break
@@ -182,41 +189,44 @@ def _add_named_narrow(names: Any, rows: Any, row_of: Any, result: Any) -> None:
 
 @jit
 def _add_named_wide(names: Any, rows: Any, row_of: Any, result: Any) -> None:
-    """Two tables at a time, over portions of the result that stay in the second cache."""
-    width = rows.shape[1]
+    """Four tables of four columns at a time, over portions of the result that stay in the cache."""
     portion = 1024
-    table0 = np.zeros((256, width), np.uint64)
-    table1 = np.zeros((256, width), np.uint64)
-    work = np.zeros((min(portion, len(names)), width), np.uint64)
+    table = np.zeros((64, rows.shape[1]), np.uint64)
+    work = np.zeros((min(portion, len(names)), rows.shape[1]), np.uint64)
     for start in range(0, len(names), portion):
         number = min(portion, len(names) - start)
         for i in range(number):
             for k in range(result.shape[1]):
                 work[i, k] = result[start + i, k]
         for octet in range(0, len(row_of) // 8, 2):
-            named = _sums(table0, rows, row_of, octet) + _sums(table1, rows, row_of, octet + 1)
-            if named > 0:
+            if _tabulate(table, rows, row_of, 8 * octet) > 0:
                 for i in range(number):
                     byte0 = byte_at(names, start + i, octet)
                     byte1 = byte_at(names, start + i, octet + 1)
-                    add_two(work, i, table0, byte0, table1, byte1, 0)
+                    low, high = 32 + (byte1 & 15), 48 + (byte1 >> 4)
+                    add_sums(work, i, table, byte0 & 15, 16 + (byte0 >> 4), low, high, 0)
         for i in range(number):
             for k in range(result.shape[1]):
                 result[start + i, k] = work[i, k]
 
 
 @jit
-def _sums(table: Any, rows: Any, row_of: Any, octet: int) -> int:
-    """Sums of the rows of eight columns, by byte; the number of columns that have a row."""
+def _tabulate(table: Any, rows: Any, row_of: Any, first: int) -> int:
+    """Sums of the rows of sixteen columns, by fours; the number of columns that have a row.
+
+    ``table[0]`` is the empty sum.
+    """
     named = 0
-    for bit in range(8):
-        j = row_of[8 * octet + bit]
+    for bit in range(16):
+        j = row_of[first + bit]
         named += j >= 0
-        for byte in range(1 << bit):
+        known = 16 * (bit >> 2)
+        size = 1 << (bit & 3)
+        for k in range(size):
             if j >= 0:
-                set_sum(table, byte + (1 << bit), table, byte, rows, j, 0)
+                set_sum(table, known + size + k, table, known + k, rows, j, 0)
             else:
-                set_sum(table, byte + (1 << bit), table, byte, table, 0, 0)
+                set_sum(table, known + size + k, table, known + k, table, 0, 0)
     return named
 
 

@@ -116,18 +116,20 @@ def nbytes(state: State) -> int:
 
 
 class _Room(NamedTuple):
-    """Working memory of one call: two tables of sums, their indices, a batch of padded rows."""
+    """Working memory of one call: sums of rows, their names and bytes, a batch of padded rows."""
 
-    tables: tuple[Words, Words]
-    slots: tuple[NDArray[np.uint8], NDArray[np.uint8]]
+    table: Words
+    slots: NDArray[np.uint8]
+    sums: NDArray[np.uint8]
     work: Words
 
 
 def _new_room(state: State, number: int) -> _Room:
     padded = state.rows.shape[1]
     return _Room(
-        (np.zeros((256, padded), np.uint64), np.zeros((256, padded), np.uint64)),
-        (np.zeros(256, np.uint8), np.zeros(256, np.uint8)),
+        np.zeros((64, padded), np.uint64),
+        np.zeros((2, 256), np.uint8),
+        np.zeros((2, 256), np.uint8),
         np.zeros((min(_BATCH, number), padded), np.uint64),
     )
 

@@ -1,0 +1,154 @@
+"""The flag kernels over GF(2) against the partition by definition: every V_j, not only counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagstone.kernels import bits, gf2_linalg, gf2_wide
+from tests.kernels.gf2 import KINDS, WIDTHS, chain, integers, kernel, partition, sample
+
+NARROW = [dim for dim in WIDTHS if dim < 512]
+
+
+def inserted(dim, parts, weights=None):
+    state = kernel(dim).new(dim, dim)
+    for i, part in enumerate(parts):
+        kernel(dim).insert(state, part, None if weights is None else weights[i])
+    return state
+
+
+@st.composite
+def small_samples(draw):
+    """Few vectors and their sums, so that ties and exchanges abound; any representation."""
+    dim = draw(st.sampled_from([1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 190]))
+    vector = st.integers(0, 2**dim - 1)
+    pool = draw(st.lists(vector, min_size=1, max_size=6))
+    pairs = st.tuples(st.sampled_from(pool), st.sampled_from([0, *pool]))
+    rows = draw(st.lists(pairs.map(lambda pair: pair[0] ^ pair[1]), max_size=24))
+    weights = draw(st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows)))
+    width = -(-dim // 64)
+    words = np.array([list(row.to_bytes(8 * width, "little")) for row in rows], np.uint8)
+    return dim, rows, weights, words.reshape(-1, 8 * width).view(np.uint64)
+
+
+@given(small_samples())
+def test_flag_equals_the_partition(drawn):
+    dim, rows, _, words = drawn
+    assert chain(*kernel(dim).dump(inserted(dim, [words]))) == partition(rows)
+
+
+@given(small_samples())
+def test_weights_are_repeated_rows(drawn):
+    dim, rows, weights, words = drawn
+    state = inserted(dim, [words], [np.array(weights, np.int64)])
+    assert chain(*kernel(dim).dump(state)) == partition(rows, weights)
+
+
+@given(small_samples(), st.integers(0, 24))
+def test_a_flag_may_be_dumped_and_loaded_at_any_moment(drawn, cut):
+    dim, rows, _, words = drawn
+    family = kernel(dim)
+    state = family.load(dim, *family.dump(inserted(dim, [words[:cut]])), dim)
+    family.insert(state, words[cut:], None)
+    assert chain(*family.dump(state)) == partition(rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", NARROW)
+def test_every_width_and_kind_of_data(dim, kind):
+    rng = np.random.default_rng(dim)
+    words = sample(kind, 3 * dim + 40, dim, seed=1)
+    parts = np.split(words, np.sort(rng.integers(0, len(words), 3)))
+    state = inserted(dim, parts)
+    assert chain(*kernel(dim).dump(state)) == partition(integers(words))
+
+
+@pytest.mark.parametrize("dim", [20, 64, 65, 128, 129])
+def test_large_weights_in_one_step(dim):
+    words = sample("ties", 200, dim, seed=2)
+    weights = np.random.default_rng(dim).integers(0, 40, len(words))
+    state = inserted(dim, [words], [weights])
+    assert chain(*kernel(dim).dump(state)) == partition(integers(words), weights.tolist())
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("uniform", gf2_wide.BULK),
+        ("lowrank", gf2_wide.BULK),
+        ("planted", gf2_wide.BULK),
+        ("change", gf2_wide.BULK),
+        ("zipf", gf2_wide.COORDINATES),
+        ("ties", gf2_wide.COORDINATES),
+    ],
+)
+@pytest.mark.parametrize(("dim", "number"), [(512, 1500), (200, 2900)])
+def test_wide_paths_agree_with_the_partition(dim, number, kind, expected):
+    """Batches end inside blocks; the path that should have worked did most of the work."""
+    words = sample(kind, number, dim, seed=3)
+    cut = number - 301
+    state = inserted(dim, [words[:cut], words[cut:]])
+    assert chain(*gf2_wide.dump(state)) == partition(integers(words))
+    assert state.used.sum() == number
+    assert state.used.argmax() == expected
+
+
+@pytest.mark.parametrize("dim", [129, 300])
+@pytest.mark.parametrize("kind", KINDS)
+def test_wide_paths_agree_with_each_other(dim, kind):
+    """Single rows, and supports forced by the many counts of a first stretch, give one flag."""
+    words = sample(kind, 900, dim, seed=4)
+    single = gf2_wide.new(dim)
+    for i in range(len(words)):
+        gf2_wide.insert(single, words[i : i + 1], None)
+    assert single.used.tolist() == [len(words), 0, 0]
+    batch = inserted(dim, [words])
+    assert chain(*gf2_wide.dump(batch)) == chain(*gf2_wide.dump(single))
+
+
+def test_a_set_that_grows_under_a_batch_ends_it():
+    """Rows outside V that pass the set of V itself: the one case in which order matters to both."""
+    dim, rank = 192, 100
+    rng = np.random.default_rng(5)
+    inner = rng.integers(0, 2, (3 * rank, rank))
+    X = np.zeros((900, dim), np.uint8)
+    X[: 3 * rank, :rank] = inner
+    X[3 * rank :, :rank] = rng.integers(0, 2, (600, rank))
+    X[3 * rank :, rank : rank + 2] = rng.random((600, 2)) < 0.1
+    words, _ = bits.pack(X)
+    state = inserted(dim, [words])
+    assert chain(*gf2_wide.dump(state)) == partition(integers(words))
+
+
+@pytest.mark.parametrize("dim", WIDTHS)
+def test_insert_is_the_merge_with_one_vector(dim):
+    words = sample("lowrank", 2 * dim + 5, dim, seed=6)
+    family = kernel(dim)
+    state = inserted(dim, [words])
+    basis, counts = family.dump(state)
+    for row in sample("uniform", 3, dim, seed=7)[:, None]:
+        if row.any():
+            merged = gf2_linalg.merge(dim, basis, counts, row, np.ones(1, np.int64))
+            copied = family.copy(state)
+            family.insert(copied, row, None)
+            assert chain(*merged) == chain(*family.dump(copied))
+    assert family.dump(state)[1].tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("dim", WIDTHS)
+def test_zero_rows_and_empty_batches_change_nothing(dim):
+    family = kernel(dim)
+    state = family.new(dim, dim)
+    for weights in (None, np.ones(5, np.int64)):
+        family.insert(state, np.zeros((5, -(-dim // 64)), np.uint64), weights)
+    family.insert(state, np.zeros((0, -(-dim // 64)), np.uint64), None)
+    basis, counts = family.dump(state)
+    assert basis.shape == (0, -(-dim // 64))
+    assert counts.shape == (0,)
+
+
+def test_state_is_small():
+    assert gf2_wide.nbytes(gf2_wide.new(1024)) < 4 * 2**20
