@@ -141,7 +141,7 @@ class ContaminationDisplay(Display):
         axes[0].set_ylim(45, 103)
         axes[1].set_ylim(0, 103)
         axes[0].tick_params(labelbottom=False)
-        axes[0].legend(loc="lower center", bbox_to_anchor=(0.6, 0.25))
+        axes[0].legend(loc="lower center", bbox_to_anchor=(0.54, 0.25))
         axes[1].set_xlabel("rows with a wrong label (%)")
         axes[1].text(
             1.0,

@@ -106,12 +106,11 @@ class SampleSizeDisplay(Display):
         power = int(np.floor(np.log10(high / low)))
         factor = high / low / 10**power
         axis.text(
-            row["dim"] / 1.08,
-            np.sqrt(high * float(row["heavy_sharp"])) / 30,
-            rf"${factor:.0f}\times 10^{power}$ fewer" + f"\nat $d={row['dim']}$",
+            row["dim"] * 1.07,
+            high / 15,
+            rf"${factor:.0f}\times 10^{power}$ times fewer" + f"\nat $d={row['dim']}$",
             fontsize=7,
             va="center",
-            ha="right",
         )
 
 
