@@ -6,7 +6,8 @@ The Conway polynomial C_{p,k} is the first monic polynomial of degree k over GF(
 below, that is
 
 - *primitive*: the class of x generates the multiplicative group of GF(p)[x] / (C_{p,k}), and
-- *norm-compatible*: for every proper divisor m of k, x^((p^k − 1) / (p^m − 1)) is a root of C_{p,m}.
+- *norm-compatible*: for every proper divisor m of k, the power x^((p^k − 1) / (p^m − 1)) is a root
+  of C_{p,m}.
 
 The order: x^k − a_{k−1} x^{k−1} + a_{k−2} x^{k−2} − … ± a_0 is read as the word a_{k−1} … a_1 a_0,
 and words are compared letter by letter, 0 < 1 < … < p − 1.

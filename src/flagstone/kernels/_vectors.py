@@ -64,6 +64,38 @@ def panel_axpy(typingctx: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any
     return types.void(W, rows, s, A, i), codegen
 
 
+def _barrett(builder: Any, w: Any, p: Any, reciprocal: Any, lane: Any, wide: Any) -> Any:
+    """Reduce w modulo p; the types are n and 2n bits wide, and reciprocal = floor(2^n / p)."""
+    product = builder.mul(builder.zext(w, wide), builder.zext(reciprocal, wide))
+    bits = wide.element.width // 2 if isinstance(wide, ir.VectorType) else wide.width // 2
+    shift = [bits] * LANES if isinstance(wide, ir.VectorType) else bits
+    quotient = builder.trunc(builder.lshr(product, ir.Constant(wide, shift)), lane)
+    # The quotient is short by at most one.
+    r = builder.sub(w, builder.mul(quotient, p))
+    return builder.select(builder.icmp_unsigned("<", r, p), r, builder.sub(r, p))
+
+
+def _scalar_remainder(bits: int) -> Any:
+    lane, wide = ir.IntType(bits), ir.IntType(2 * bits)
+
+    def remainder(typingctx: Any, x: Any, p: Any, reciprocal: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            w, modulus, inverse = (
+                arg if arg.type == lane else builder.trunc(arg, lane) for arg in args
+            )
+            result = _barrett(builder, w, modulus, inverse, lane, wide)
+            return builder.zext(result, ir.IntType(64))
+
+        return types.uint64(x, p, reciprocal), codegen
+
+    return intrinsic(remainder)
+
+
+#: x mod p in arithmetic no wider than the lanes, which keeps loops over lanes in narrow vectors.
+remainder16 = _scalar_remainder(16)
+remainder32 = _scalar_remainder(32)
+
+
 @intrinsic
 def panel_negate(typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, reciprocal: Any) -> Any:
     """A[i, b] ← −W[j, b] mod p for all b; lanes of n ≤ 32 bits, reciprocal = floor(2^n / p)."""
@@ -77,18 +109,10 @@ def panel_negate(typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, recipro
         w = builder.load(_panel_row(builder, panel, args[1], lane), align=1)
         modulus = _splat(builder, builder.trunc(args[4], lane), vector)
         inverse = _splat(builder, builder.trunc(args[5], lane), vector)
-        product = builder.mul(builder.zext(w, wide), builder.zext(inverse, wide))
-        quotient = builder.trunc(
-            builder.lshr(product, ir.Constant(wide, [lane.width] * LANES)), vector
-        )
-        # The quotient is short by at most one.
-        r = builder.sub(w, builder.mul(quotient, modulus))
-        less = builder.sub(r, modulus)
-        r = builder.select(builder.icmp_unsigned("<", r, modulus), r, less)
+        r = _barrett(builder, w, modulus, inverse, vector, wide)
         zero = ir.Constant(vector, [0] * LANES)
-        result = builder.select(
-            builder.icmp_unsigned("==", r, zero), zero, builder.sub(modulus, r)
-        )
+        is_zero = builder.icmp_unsigned("==", r, zero)
+        result = builder.select(is_zero, zero, builder.sub(modulus, r))
         builder.store(result, _panel_row(builder, factors, args[3], lane), align=1)
         return context.get_dummy_value()
 

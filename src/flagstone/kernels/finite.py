@@ -161,9 +161,7 @@ def _span(state: State, M: Array, w: Array) -> None:
 
 
 @jit
-def _reduce(
-    ar: Any, X: Array, R: Array, pivots: NDArray[np.int64], out: Array, w: Array
-) -> None:
+def _reduce(ar: Any, X: Array, R: Array, pivots: NDArray[np.int64], out: Array, w: Array) -> None:
     for i in range(X.shape[0]):
         lift_row(ar, w, X, i)
         credit = ar.budget
@@ -176,9 +174,7 @@ def _reduce(
 
 
 @jit
-def _dot(
-    ar: Any, X: Array, Wt: Array, in_order: NDArray[np.int64], out: Array, w: Array
-) -> None:
+def _dot(ar: Any, X: Array, Wt: Array, in_order: NDArray[np.int64], out: Array, w: Array) -> None:
     for i in range(X.shape[0]):
         combine(ar, w, X, i, Wt, in_order, X.shape[1])
         lower(ar, out, i, w, ONE)

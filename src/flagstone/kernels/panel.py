@@ -212,10 +212,10 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
 def insert_rows(state: State, X: Array, weights: NDArray[np.int64], work: Workspace) -> None:
     """Insert the rows of X in their order; no weights: once each."""
     weighted = weights.shape[0] > 0
-    r = np.int64(0)
+    r: Any = np.int64(0)  # a plain 0 would compile everything twice, for a literal and an integer
     singles = 0  # rows to insert one by one before another panel is tried
     while r < X.shape[0]:
-        n = np.int64(0)
+        n: Any = np.int64(0)
         while n < LANES and r + n < X.shape[0] and (not weighted or weights[r + n] <= 1):
             n += 1
         if singles == 0 and n >= SHORTEST:
@@ -226,7 +226,7 @@ def insert_rows(state: State, X: Array, weights: NDArray[np.int64], work: Worksp
                 continue
             if done < SHORTEST:
                 singles = LANES
-        weight = weights[r] if weighted else np.int64(1)
+        weight: Any = weights[r] if weighted else np.int64(1)
         if weight > 0:
             insert_row(state, X, r, weight, work.hits, work.residuals, work.w)
         r += 1

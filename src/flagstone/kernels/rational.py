@@ -1,10 +1,10 @@
 """Linear algebra and counted flags over the rationals, exact, with python-flint inside.
 
 Rows cross the boundary as 2-D object arrays of :class:`fractions.Fraction`. Inside, a row vector is
-one flint ``fmpq_poly`` (entry i is the coefficient of x^i): flint's only dense rational vector, kept
-over one common denominator and in lowest terms by itself. Whole matrices use ``fmpq_mat``.
+one flint ``fmpq_poly`` (entry i is the coefficient of x^i): flint's only dense rational vector,
+which keeps itself over one common denominator and in lowest terms. Whole matrices are ``fmpq_mat``.
 
-The flag is the echelon chain of :mod:`flagstone.kernels.finite`, step by step; only the arithmetic
+The flag is the echelon chain of :mod:`flagstone.kernels.chain`, step by step; only the arithmetic
 differs. The first argument of every function, which names the arithmetic, is None here.
 """
 
@@ -145,7 +145,7 @@ def merge(
 
 
 def _insert(state: State, v: Any, weight: int) -> None:
-    """Insert one row; see ``_insert`` of :mod:`flagstone.kernels.finite` for the idea."""
+    """Insert one row; see ``insert_row`` of :mod:`flagstone.kernels.chain` for the idea."""
     rows, pivot, count = state.rows, state.pivot, state.count
     hits: list[tuple[int, Any]] = []  # per class: first hit position, residual there
     for i, (x, column) in enumerate(zip(rows, pivot, strict=True)):
@@ -204,7 +204,9 @@ def _array(vectors: list[Any], dim: int) -> NDArray[Any]:
 
 
 def _matrix(M: NDArray[Any]) -> Any:
-    return fmpq_mat(*M.shape, [fmpq(x.numerator, x.denominator) for x in M.ravel().tolist()])
+    return fmpq_mat(
+        M.shape[0], M.shape[1], [fmpq(x.numerator, x.denominator) for x in M.ravel().tolist()]
+    )
 
 
 def _fractions(M: Any) -> NDArray[Any]:

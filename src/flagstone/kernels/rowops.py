@@ -35,6 +35,10 @@ from flagstone.kernels import _vectors, prime, table
 
 _HOMES = {prime.Prime: prime, table.Table: table}
 
+# Intrinsics are called without their first argument, the typing context: more than mypy can know.
+_negate_lanes: Any = _vectors.panel_negate
+_axpy_lanes: Any = _vectors.panel_axpy
+
 
 def narrowest(ar: Any) -> np.dtype[Any]:
     """Return the narrowest dtype for the field's elements (not for compiled code)."""
@@ -94,8 +98,9 @@ def inverse(ar: Any, a: Any) -> Any:
 
 
 for _home in _HOMES.values():
-    for _name in ("value", "settle", "neg", "mul"):
+    for _name in ("settle", "neg", "mul"):
         register_jitable(getattr(_home, f"scalar_{_name}"))
+register_jitable(table.scalar_value)
 
 
 def _implementation(ar: Any, name: str) -> Any:
@@ -111,7 +116,15 @@ def _lift(ar: Any, a: Any) -> Any:
 
 
 @overload(value, strict=False)
+@overload(prime.scalar_value, strict=False)
 def _value(ar: Any, x: Any) -> Any:
+    if ar.instance_class is prime.Prime:
+        lane = ar.types[ar.fields.index("lane")].dtype
+        if lane.bitwidth == 16:
+            return lambda ar, x: _vectors.remainder16(x, ar.p, ar.reciprocal)
+        if lane.bitwidth == 32:
+            return lambda ar, x: _vectors.remainder32(x, ar.p, ar.reciprocal)
+        return lambda ar, x: np.uint64(x) % ar.p
     return _implementation(ar, "scalar_value")
 
 
@@ -165,7 +178,7 @@ def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is prime.Prime and W.dtype.bitwidth <= 32:
 
         def vectorised(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
-            _vectors.panel_negate(W, j, A, i, ar.p, ar.reciprocal)
+            _negate_lanes(W, j, A, i, ar.p, ar.reciprocal)
 
         return vectorised
     return _implementation(ar, "panel_factors")
@@ -176,7 +189,7 @@ def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is prime.Prime:
 
         def vectorised(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-            _vectors.panel_axpy(W, rows, s, A, i)
+            _axpy_lanes(W, rows, s, A, i)
 
         return vectorised
     return _implementation(ar, "panel_axpy")
