@@ -184,7 +184,7 @@ class InstabilityDisplay(Display):
                 m, y, bars, fmt=marker, color=OKABE_ITO[color], elinewidth=0.8, label=label
             )
         q = math.exp(-1)
-        right = math.sqrt(m[-1] * m[-2]) * 1.2
+        right = math.sqrt(m[-1] * m[max(0, len(m) - 2)]) * 1.2
         axis.axhline(q, color=OKABE_ITO["blue"], linewidth=0.8, linestyle="--")
         axis.text(right, q - 0.015, r"$1/e \approx 0.37$", va="top", ha="right", fontsize=7)
         both = q * q + (1 - q) ** 2
