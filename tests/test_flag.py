@@ -129,6 +129,18 @@ def test_weights_may_be_huge():
     assert single.counts.tolist() == [2**62]
 
 
+@pytest.mark.parametrize(("dim", "order"), [(20, 2), (100, 2), (200, 2), (12, 3)])
+def test_huge_counts_do_not_overflow(dim, order):
+    """Rows that come singly after astronomical weights: as with weights of one."""
+    random = np.random.RandomState(0)
+    columns = np.minimum(random.geometric(0.05, size=(2, 400)) - 1, dim - 1)
+    X = np.eye(dim, dtype=int)[columns].sum(axis=0) % 2
+    huge = 2**59 // np.arange(1, dim + 1) ** 3
+    flags = [Flag(dim, order).update(np.eye(dim, dtype=int), weights=huge) for _ in range(2)]
+    assert flags[0].update(X) == flags[1].update(X, weights=np.ones(len(X), dtype=int))
+    assert flags[0].counts.sum() == huge.sum() + X.any(axis=1).sum()
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @given(data=st.data())
 def test_counts_tell_the_dimensions(order, data):
