@@ -1,7 +1,8 @@
 """The one place where kernels meet Numba's compiler and its on-disk cache.
 
 Kernels are module-level functions decorated with :func:`jit`; small helpers that must vanish into
-their callers use :func:`inline`. Nothing compiles at import: compilation happens at the first call.
+their callers use :func:`inline`, and helpers that only read and write arrays use :func:`leaf`.
+Nothing compiles at import: compilation happens at the first call.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["inline", "jit"]
+__all__ = ["inline", "jit", "leaf"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,3 +34,12 @@ def jit(function: F) -> F:
 def inline(function: F) -> F:
     """Like :func:`jit`, but always merged into the calling kernel by LLVM."""
     return _compile(function, forceinline=True)
+
+
+def leaf(function: F) -> F:
+    """Like :func:`jit`, for helpers that neither make nor return arrays.
+
+    Numba counts references to array arguments around every call, by atomic instructions that can
+    cost more than a short helper itself. A helper that keeps no array needs no counts.
+    """
+    return _compile(function, _nrt=False)

@@ -5,10 +5,12 @@ here ``basis[p]`` has the leading bit p and count ``counts[p]``; rows of ``basis
 ``table`` are padded to a multiple of 256 bits.
 
 Columns go in blocks of eight, two blocks at a time. The sums of the up to eight rows x_p of a block
-(the "method of the four Russians") are named by a byte each, which of the rows they contain:
-``sums[block, name]`` is what the sum has in the eight columns, ``slots[block, byte]`` the name of
-the sum with that byte, 0 if there is none. The sums themselves are kept in two halves of sixteen
-rows of ``table``, for the first and last four of the rows, so that all of it stays in the cache.
+(the "method of the four Russians") are named by a byte each: which of the rows they contain. They
+are kept in two halves of sixteen rows of ``table``, for the first and last four of the rows, so
+that they stay in the cache. What is to be done about the byte that a vector has in the block is
+linear in that byte, so it is kept for its two halves: ``images[block, low] ^ images[block, 16 +
+high]`` holds, from the lowest byte up, the name of the sum to add, the byte that is left when it is
+added, and the byte that it changes in the block to the right.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import jit, leaf
 from flagstone.kernels._llvm import add_sums, byte_at, set_sum, trailing_zeros
 
 __all__ = [
@@ -34,7 +36,7 @@ _ONE = np.uint64(1)
 _MOST = np.int64(2**63 - 1)
 
 
-@jit
+@leaf
 def survey(counts: Any, few: int) -> tuple[int, int, int, bool]:
     """The base count c for the bulk path, dim V_c, dim V_{c+1}, and whether to try.
 
@@ -57,7 +59,7 @@ def survey(counts: Any, few: int) -> tuple[int, int, int, bool]:
     return base, size, above, 8 * size >= len(counts) and (late == 0 or late >= few)
 
 
-@jit
+@leaf
 def insert_singly(basis: Any, counts: Any, scratch: Any, rows: Any, ceiling: int) -> int:
     """Insert ``rows`` in order until one belongs past set ``ceiling``; return the number done."""
     width = rows.shape[1]
@@ -124,7 +126,7 @@ def insert_weighted(basis: Any, counts: Any, rows: Any, weights: Any) -> None:
 
 @jit
 def reduce(
-    basis: Any, counts: Any, base: int, table: Any, slots: Any, sums: Any, work: Any, rows: Any
+    basis: Any, counts: Any, base: int, table: Any, images: Any, work: Any, rows: Any
 ) -> Any:
     """Which of ``rows`` lie in V_base: eliminate them by its basis, two blocks at a time."""
     everything = np.arange(len(rows))
@@ -132,9 +134,9 @@ def reduce(
     for octet in range(0, (len(counts) + 7) // 8, 2):
         found = np.int64(0)
         for second in range(2):
-            found += _tabulate(table, slots, sums, basis, counts, octet + second, base)
+            found += _tabulate(table, images, basis, counts, octet + second, base)
         if found > 0:
-            _clear(table, slots, work, everything, octet)
+            _clear(table, images, work, everything, octet)
     inside = np.ones(len(rows), np.bool_)
     for i in range(len(rows)):
         for k in range(rows.shape[1]):
@@ -144,7 +146,7 @@ def reduce(
 
 @jit
 def eliminate(
-    basis: Any, counts: Any, base: int, table: Any, slots: Any, sums: Any, work: Any, rows: Any
+    basis: Any, counts: Any, base: int, table: Any, images: Any, work: Any, rows: Any
 ) -> Any:
     """Let set base + 1 take what it can of ``rows``, all in V_base.
 
@@ -155,30 +157,22 @@ def eliminate(
     _load_rows(work, rows)
     for octet in range(0, (len(counts) + 7) // 8, 2):
         for second in range(2):
-            active = _take(basis, counts, base, table, slots, sums, work, active, octet + second)
-        _clear(table, slots, work, active, octet)
+            active = _take(basis, counts, base, table, images, work, active, octet + second)
+        _clear(table, images, work, active, octet)
     return active
 
 
 @jit
 def _take(
-    basis: Any,
-    counts: Any,
-    base: int,
-    table: Any,
-    slots: Any,
-    sums: Any,
-    work: Any,
-    active: Any,
-    octet: int,
+    basis: Any, counts: Any, base: int, table: Any, images: Any, work: Any, active: Any, octet: int
 ) -> Any:
     """Find the new leading rows in one block, and tabulate all its rows of count > base.
 
     In the second block of a pair, rows still lack their sum from the first.
     """
     start = (octet >> 3) & ~3
-    second = octet & 1
-    found = _tabulate(table, slots, sums, basis, counts, octet, base + 1)
+    first = octet & ~1
+    found = _tabulate(table, images, basis, counts, octet, base + 1)
     missing = 0
     for p in range(8 * octet, min(8 * octet + 8, len(counts))):
         missing += counts[p] == base
@@ -186,17 +180,23 @@ def _take(
     k = 0
     while k < len(active) and missing > 0:
         i = active[k]
-        byte = byte_at(work, i, octet)
-        name = slots[0, byte_at(work, i, octet - 1)] if second else np.uint8(0)
-        if second:
-            byte ^= byte_at(table, name & 15, octet) ^ byte_at(table, 16 + (name >> 4), octet)
-        if byte != 0 and slots[second, byte] == 0:
-            add_sums(work, i, table, name & 15, 16 + (name >> 4), 0, 0, start)
-            p = _lead(basis, counts, base, work, i, octet)
+        byte = byte_at(work, i, first)
+        image = images[0, byte & 15] ^ images[0, 16 + (byte >> 4)]
+        name0 = np.int64(image & 255)
+        name1 = np.int64(0)
+        if octet != first:
+            byte = byte_at(work, i, octet) ^ np.int64(image >> 16)
+            image = images[1, byte & 15] ^ images[1, 16 + (byte >> 4)]
+            name1 = np.int64(image & 255)
+        left = (image >> 8) & 255
+        if left != 0:
+            low, high = 32 + (name1 & 15), 48 + (name1 >> 4)
+            add_sums(work, i, table, name0 & 15, 16 + (name0 >> 4), low, high, start)
+            p = 8 * octet + trailing_zeros(np.uint64(left))
             for word in range(work.shape[1]):
                 basis[p, word] = work[i, word]
             counts[p] = base + 1
-            _extend(table, slots, sums, found, basis, p)
+            _extend(table, images, found, basis, p)
             found += 1
             missing -= 1
         else:
@@ -208,60 +208,60 @@ def _take(
     return active[: kept + len(active) - k]
 
 
-@jit
-def _lead(basis: Any, counts: Any, base: int, work: Any, i: int, octet: int) -> int:
-    """Reduce ``work[i]`` inside its block until its leading bit is free there; return that bit."""
-    while True:
-        p = 8 * octet + trailing_zeros(np.uint64(byte_at(work, i, octet)))
-        if counts[p] <= base:
-            return p
-        set_sum(work, i, work, i, basis, p, (octet >> 3) & ~3)
-
-
-@jit
-def _clear(table: Any, slots: Any, work: Any, active: Any, octet: int) -> None:
+@leaf
+def _clear(table: Any, images: Any, work: Any, active: Any, octet: int) -> None:
     """Add to each active row the sums that clear it in two neighbouring blocks."""
     start = (octet >> 3) & ~3
     for i in active:
-        name = np.int64(slots[0, byte_at(work, i, octet)])
-        low, high = name & 15, 16 + (name >> 4)
-        byte = byte_at(work, i, octet + 1)
-        byte ^= byte_at(table, low, octet + 1) ^ byte_at(table, high, octet + 1)
-        name = np.int64(slots[1, byte])
-        add_sums(work, i, table, low, high, 32 + (name & 15), 48 + (name >> 4), start)
+        byte = byte_at(work, i, octet)
+        image = images[0, byte & 15] ^ images[0, 16 + (byte >> 4)]
+        name0 = np.int64(image & 255)
+        byte = byte_at(work, i, octet + 1) ^ np.int64(image >> 16)
+        image = images[1, byte & 15] ^ images[1, 16 + (byte >> 4)]
+        name1 = np.int64(image & 255)
+        low, high = 32 + (name1 & 15), 48 + (name1 >> 4)
+        add_sums(work, i, table, name0 & 15, 16 + (name0 >> 4), low, high, start)
 
 
-@jit
-def _tabulate(
-    table: Any, slots: Any, sums: Any, basis: Any, counts: Any, octet: int, least: int
-) -> int:
+@leaf
+def _tabulate(table: Any, images: Any, basis: Any, counts: Any, octet: int, least: int) -> int:
     """Tabulate the rows of one block with count ≥ ``least``; their number."""
-    slots[octet & 1] = 0
+    block = octet & 1
+    for k in range(16):
+        images[block, k] = k << 8
+        images[block, 16 + k] = k << 12
     found = np.int64(0)  # a plain 0 would have Numba compile callees for the literal, too
     for p in range(8 * octet, min(8 * octet + 8, len(counts))):
         if counts[p] >= least:
-            _extend(table, slots, sums, found, basis, p)
+            _extend(table, images, found, basis, p)
             found += 1
     return found
 
 
-@jit
-def _extend(table: Any, slots: Any, sums: Any, number: int, basis: Any, p: int) -> None:
-    """Double the sums of ``number`` rows of a block by x_p."""
+@leaf
+def _extend(table: Any, images: Any, number: int, basis: Any, p: int) -> None:
+    """Add x_p as the row ``number`` of its block.
+
+    It vanishes where the rows before it have their leading bits, so it is its own image: whatever
+    is left over with the leading bit p needs it.
+    """
     octet = p >> 3
     block = octet & 1
     start = (p >> 6) & ~3
+    size = 1 << (number & 3)
     first = 32 * block + 16 * (number >> 2)
-    for k in range(1 << (number & 3)):
-        set_sum(table, first + (1 << (number & 3)) + k, table, first + k, basis, p, start)
-    byte = byte_at(basis, p, octet)
-    for k in range(1 << number):
-        total = sums[block, k] ^ byte
-        sums[block, (1 << number) + k] = total
-        slots[block, total] = (1 << number) + k
+    for k in range(size):
+        set_sum(table, first + size + k, table, first + k, basis, p, start)
+    change = np.int64(1) << number | byte_at(basis, p, octet) << 8
+    if block == 0:
+        change |= byte_at(basis, p, octet + 1) << 16
+    bit = np.uint32(256 << (p & 7))
+    for k in range(32):
+        image = images[block, k]
+        images[block, k] = image ^ np.uint32(change) if image & bit else image
 
 
-@jit
+@leaf
 def _load_rows(work: Any, rows: Any) -> None:
     for i in range(rows.shape[0]):
         for k in range(rows.shape[1]):
@@ -270,14 +270,14 @@ def _load_rows(work: Any, rows: Any) -> None:
 
 @jit
 def insert_by_coordinates(
-    basis: Any, counts: Any, table: Any, slots: Any, sums: Any, work: Any, rows: Any
+    basis: Any, counts: Any, table: Any, images: Any, work: Any, rows: Any
 ) -> None:
     """Insert ``rows`` by the supports that they have in the basis of the first moment."""
     number, width = rows.shape
     scratch = np.zeros((1, basis.shape[1]), np.uint64)
     supports = np.zeros((number, basis.shape[1]), np.uint64)
     _load_rows(work, rows)
-    _supports(basis, counts, table, slots, sums, work, supports)
+    _supports(basis, counts, table, images, work, supports)
     keys = np.empty(len(counts), np.int64)
     for p in range(len(counts)):
         keys[p] = counts[p] * len(counts) + p
@@ -305,9 +305,7 @@ def insert_by_coordinates(
 
 
 @jit
-def _supports(
-    basis: Any, counts: Any, table: Any, slots: Any, sums: Any, work: Any, supports: Any
-) -> None:
+def _supports(basis: Any, counts: Any, table: Any, images: Any, work: Any, supports: Any) -> None:
     """Which rows of the basis each row of ``work`` is the sum of; ``work`` is used up."""
     least = np.int64(0)
     number = len(supports)
@@ -317,16 +315,18 @@ def _supports(
         shift = np.uint64(8 * (octet & 7))
         reached = np.max(counts[8 * octet : 8 * octet + 16]) > 0
         if reached:
-            _tabulate(table, slots, sums, basis, counts, octet, least)
-            _tabulate(table, slots, sums, basis, counts, octet + 1, least)
+            _tabulate(table, images, basis, counts, octet, least)
+            _tabulate(table, images, basis, counts, octet + 1, least)
             for i in range(number):
-                name0 = np.int64(slots[0, byte_at(work, i, octet)])
-                low, high = name0 & 15, 16 + (name0 >> 4)
-                byte = byte_at(work, i, octet + 1)
-                byte ^= byte_at(table, low, octet + 1) ^ byte_at(table, high, octet + 1)
-                name1 = np.int64(slots[1, byte])
+                byte = byte_at(work, i, octet)
+                image = images[0, byte & 15] ^ images[0, 16 + (byte >> 4)]
+                name0 = np.int64(image & 255)
+                byte = byte_at(work, i, octet + 1) ^ np.int64(image >> 16)
+                image = images[1, byte & 15] ^ images[1, 16 + (byte >> 4)]
+                name1 = np.int64(image & 255)
                 supports[i, word] |= np.uint64(name0 | name1 << 8) << shift
-                add_sums(work, i, table, low, high, 32 + (name1 & 15), 48 + (name1 >> 4), start)
+                low, high = 32 + (name1 & 15), 48 + (name1 >> 4)
+                add_sums(work, i, table, name0 & 15, 16 + (name0 >> 4), low, high, start)
         else:
             # Unit vectors: each is its own support.
             for i in range(number):
@@ -361,7 +361,7 @@ def _buckets(counts: Any, padded: int) -> Any:
     return bounds, masks
 
 
-@jit
+@leaf
 def _exchange(basis: Any, supports: Any, scratch: Any, i: int, p: int, number: int) -> None:
     """Let Σ of the support of row i from x_p on replace x_p; put later supports right.
 

@@ -116,11 +116,10 @@ def nbytes(state: State) -> int:
 
 
 class _Room(NamedTuple):
-    """Working memory of one call: sums of rows, their names and bytes, a batch of padded rows."""
+    """Working memory of one call: sums of rows, which to take, a batch of padded rows."""
 
     table: Words
-    slots: NDArray[np.uint8]
-    sums: NDArray[np.uint8]
+    images: NDArray[np.uint32]
     work: Words
 
 
@@ -128,8 +127,7 @@ def _new_room(state: State, number: int) -> _Room:
     padded = state.rows.shape[1]
     return _Room(
         np.zeros((64, padded), np.uint64),
-        np.zeros((2, 256), np.uint8),
-        np.zeros((2, 256), np.uint8),
+        np.zeros((2, 32), np.uint32),
         np.zeros((min(_BATCH, number), padded), np.uint64),
     )
 
@@ -137,6 +135,8 @@ def _new_room(state: State, number: int) -> _Room:
 def _insert(state: State, rows: Words, room: _Room) -> None:
     """Choose for each stretch of rows the cheapest way in, by the counts alone."""
     dim = len(state.counts)
+    # Coordinates order elements by count · dim + column, which must fit in 63 bits.
+    countable = int(state.counts.max()) + len(rows) < _MOST // dim
     i = singles = pause = 0
     while i < len(rows):
         base, size, _, ready = survey(state.counts, _FEW)
@@ -153,7 +153,7 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
                 done = _insert_inside(state, members, size, room)
                 _insert(state, members[done:], room)
                 i += number
-        elif singles < _PATIENCE:
+        elif singles < _PATIENCE or not countable:
             singles += _insert_singly(state, rows[i : i + 1])
             i += 1
         else:
