@@ -129,6 +129,13 @@ def test_equal_spans_and_seeds_give_equal_rules_and_names_play_no_part():
     assert a != ParityRule(a.coef, a.intercept, 3)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_smallest_contradiction_is_bottom(order):
+    U = Subspace.span([[0, 0, 1]], order)
+    assert ParityRule.from_subspace(U, choice="lexmin").is_bottom
+    assert not ParityRule.from_subspace(Subspace.zero(3, order), choice="lexmin").is_bottom
+
+
 def test_the_rationals_have_no_uniform_choice():
     U = Subspace.span([[2, 1, 3]], "QQ")
     with pytest.raises(InputError, match="choice='uniform' needs a finite field"):
@@ -349,6 +356,9 @@ def test_the_certificate_over_the_rationals_and_in_words():
     certificate = system.derive_contradiction(A, b)
     assert certificate.verify(A, b)
     assert not certificate.verify(A, [1, 2, 5])
+    assert not certificate.verify([[1, 1], [2, 3], [0, 1]], b)
+    assert not certificate.verify([[1, 1], [3, 2], [0, 1]], b)
+    assert not certificate.verify(A, [1, 4, 5])
     assert str(certificate) == "-2·(equation 0) + equation 1 gives 0 = 1"
 
 

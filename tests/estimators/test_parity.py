@@ -159,7 +159,7 @@ def test_elimination_fits_everything_and_promises_nothing():
     X, y = planted(60, 6, 0, (0, 5))
     model = EliminationClassifier(random_state=1).fit(X, y)
     assert model.formula_ == "y = x0 ⊕ x5"
-    assert model.result_.threshold == 1
+    assert (model.result_.window.start, model.result_.window.end) == (0, 1)
     assert model.guarantee_.rho is None
     assert model.guarantee_.uncovered_bracket == (0, 0)
     y[0] ^= 1
@@ -301,6 +301,15 @@ def test_a_model_survives_pickling_and_goes_on():
     copy = pickle.loads(pickle.dumps(model))
     assert copy.partial_fit(X[100:], y[100:]).flag_ == model.partial_fit(X[100:], y[100:]).flag_
     assert copy.fingerprint_ == model.fingerprint_
+
+
+@pytest.mark.parametrize("d", [5, 30])
+def test_a_flag_once_given_out_does_not_change(d):
+    X, y = planted(100, d, 1)
+    model = ParityClassifier(random_state=1).partial_fit(X, y)
+    flag = model.flag_
+    model.partial_fit(X, y)
+    assert (flag.n_rows, model.flag_.n_rows) == (100, 200)
 
 
 def test_refitting_forgets():

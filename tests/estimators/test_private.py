@@ -218,6 +218,15 @@ def test_integer_laplace_is_drawn_exactly():
     assert abs(np.mean(draws == -1) - zero * ratio) < tolerance
 
 
+def test_the_choice_follows_its_law():
+    source = private.SeededSource(np.random.default_rng(2))
+    scores, n = [2, 0, 1], 4000
+    drawn = [private.noisy_argmin(scores, Fraction(1), source) for _ in range(n)]
+    law = choice_law(scores, 1.0)
+    share = np.bincount(drawn, minlength=3) / n
+    assert (np.abs(share - law) < 5 * np.sqrt(law * (1 - law) / n)).all()
+
+
 def test_large_scales_of_the_exponential_coin():
     source = private.SeededSource(np.random.default_rng(1))
     heads = np.mean([private._exp_coin(Fraction(5, 2), source) for _ in range(4000)])
