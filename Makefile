@@ -32,13 +32,15 @@ validate: $(VENV)/.installed-dev  ## the theorems, by Monte-Carlo (slow)
 	$(BIN)/python -m pytest -n $(JOBS) -m statistical
 
 bench: $(VENV)/.installed-dev  ## time the kernels against their peers, hold them to their floors
+	@$(BIN)/python -m pip install --quiet ldpc || echo "ldpc cannot be installed here: going on without it"
 	$(BIN)/python -m benchmarks
 
 mutants: $(VENV)/.installed-dev  ## plant mistakes in insert and merge; the tests must catch each
 	$(BIN)/python scripts/mutate.py
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find src -name '*.nb[ic]' -delete
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
