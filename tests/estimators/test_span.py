@@ -1,5 +1,7 @@
 """LinearSpan, AffineSpan, LinearEquations, SubspaceClassifier."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,6 +86,12 @@ def test_linear_equations_keep_what_they_promise(case, seed, t_max):
         assert found.n_wrong <= found.n_uncovered
         low, high = model.guarantee_.uncovered_bracket
         assert low <= found.n_uncovered <= high
+        if order in (2, 3, 4):
+            points = np.array(list(itertools.product(range(order), repeat=3)))
+            every = points[model.system_.check(points)]
+            F = model.system_.field
+            wrong = F.dot(F.rows(A), every) != F.array(F.rows(b[:, None]))
+            assert wrong.sum(axis=0).max() <= found.n_uncovered
         if order != "QQ":
             assert model.system_.check([model.solve(choice="uniform")]).all()
     else:

@@ -167,14 +167,16 @@ def boosted_learner(
     delta: Fraction,
     source: Source,
     *,
+    choice_alpha: Fraction,
     fit_intercept: bool = False,
 ) -> tuple[ParityRule, slice]:
     """Run the base learner on disjoint blocks and choose among its rules on the held-out one.
 
     Guarantees
     ----------
-    α-differentially private: a row lies in one block only; what happens on the others is the
-    same or post-processing.
+    A row lies in one block only, and what happens on the others is the same or
+    post-processing: α-differentially private for rows of the learning blocks, and
+    ``choice_alpha`` for those of the held-out one.
     """
     *blocks, held_out = split(len(rows), blocks_needed(delta))
     learned = [
@@ -187,4 +189,4 @@ def boosted_learner(
     table = field.array(rows[held_out])
     X, y = table[:, : candidates[0].dim], table[:, -1]
     wrong = [int(np.count_nonzero(~rule.check(X, y))) if len(X) else 0 for rule in candidates]
-    return candidates[noisy_argmin(wrong, alpha, source)], held_out
+    return candidates[noisy_argmin(wrong, choice_alpha, source)], held_out

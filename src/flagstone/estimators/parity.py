@@ -185,7 +185,9 @@ class ParityClassifier(LinearRuleClassifier):
     -----
     Labels that are whole numbers in 0..q−1 are field elements as they stand, whichever of them
     occur; False and True are 0 and 1; other labels (strings, {-1, 1}) are numbered 0, 1, … in
-    sorted order, which for fields other than GF(2) makes "linear" depend on the names. A rule
+    sorted order, which for fields other than GF(2) makes "linear" depend on the names. Two runs
+    must number them alike: if a label may be missing from a sample, name all of them at the
+    first ``partial_fit(X, y, classes=...)``, or use field elements. A rule
     may take values that were no label in the sample: with labels that are field elements they
     are predicted as they are, otherwise they count as ⊥. ``eps`` is a share of *rows*; a
     prediction error of ε on fresh rows takes half of it for coverage and half for

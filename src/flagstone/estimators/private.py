@@ -143,10 +143,15 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             rows = append_ones(field, rows)
         rows = append_column(field, rows, elements)
         with_majority = self.on_bottom == "majority"
-        # The held-out block is looked at twice then, so each look gets half.
-        budget = alpha / 2 if with_majority else alpha
         rule, held_out = boosted_learner(
-            rows, field, budget, delta, source, fit_intercept=self.fit_intercept
+            rows,
+            field,
+            alpha,
+            delta,
+            source,
+            # The held-out block is looked at twice for a majority, so each look gets half.
+            choice_alpha=alpha / 2 if with_majority else alpha,
+            fit_intercept=self.fit_intercept,
         )
         names = getattr(self, "feature_names_in_", None)
         self.rule_ = ParityRule(
