@@ -37,18 +37,22 @@ _MOST = np.int64(2**63 - 1)
 
 
 @leaf
-def survey(counts: Any, few: int) -> tuple[int, int, int, bool]:
+def survey(counts: Any, few: int, wanted: int) -> tuple[int, int, int, bool]:
     """The base count c for the bulk path, dim V_c, dim V_{c+1}, and whether to try.
 
-    A few rows with count c − 1 are about to move up: V_c is not yet the space of most rows.
+    c is the largest count, if V_c then has the dimension ``wanted`` or the count below does not
+    occur; else the count below. A few rows with count c − 1 are about to move up: V_c is not yet
+    the space of most rows.
     """
     top = np.int64(0)
     for count in counts:
         top = max(top, count)
-    base = top
+    highest = 0
+    below = 0
     for count in counts:
-        if count == top - 1:
-            base = top - 1
+        highest += count == top
+        below += count == top - 1
+    base = top if highest == wanted or below == 0 else top - 1
     size = 0
     above = 0
     late = 0
@@ -129,18 +133,21 @@ def reduce(
     basis: Any, counts: Any, base: int, table: Any, images: Any, work: Any, rows: Any
 ) -> Any:
     """Which of ``rows`` lie in V_base: eliminate them by its basis, two blocks at a time."""
-    everything = np.arange(len(rows))
-    _load_rows(work, rows)
-    for octet in range(0, (len(counts) + 7) // 8, 2):
-        found = np.int64(0)
-        for second in range(2):
-            found += _tabulate(table, images, basis, counts, octet + second, base)
-        if found > 0:
-            _clear(table, images, work, everything, octet)
     inside = np.ones(len(rows), np.bool_)
-    for i in range(len(rows)):
-        for k in range(rows.shape[1]):
-            inside[i] &= work[i, k] == _NONE
+    portion = 512  # stays in the second cache
+    for start in range(0, len(rows), portion):
+        part = rows[start : start + portion]
+        everything = np.arange(len(part))
+        _load_rows(work, part)
+        for octet in range(0, (len(counts) + 7) // 8, 2):
+            found = np.int64(0)
+            for second in range(2):
+                found += _tabulate(table, images, basis, counts, octet + second, base)
+            if found > 0:
+                _clear(table, images, work, everything, octet)
+        for i in range(len(part)):
+            for k in range(rows.shape[1]):
+                inside[start + i] &= work[i, k] == _NONE
     return inside
 
 

@@ -139,7 +139,7 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
     countable = int(state.counts.max()) + len(rows) < _MOST // dim
     i = singles = pause = 0
     while i < len(rows):
-        base, size, _, ready = survey(state.counts, _FEW)
+        base, size, _, ready = survey(state.counts, _FEW, 0)
         batch = rows[i : i + _BATCH]
         if len(batch) < _FEW:
             i += _insert_singly(state, batch)
@@ -185,18 +185,32 @@ def _insert_inside(state: State, rows: Words, size: int, room: _Room) -> int:
     """
     i = singles = 0
     while i < len(rows) and singles < _PATIENCE:
-        base, reached, above, ready = survey(state.counts, _FEW)
+        base, reached, above, ready = survey(state.counts, _FEW, size)
         batch = rows[i : i + size - above]
         if ready and reached == size and len(batch) >= _FEW:
             left = eliminate(state.rows, state.counts, base, *room, batch)
             state.used[BULK] += len(batch) - len(left)
-            _insert_singly(state, batch[left])
+            _insert_left(state, batch[left], len(batch), above, room)
             singles = 0
             i += len(batch)
         else:
             singles += _insert_singly(state, rows[i : i + 1])
             i += 1
     return i
+
+
+def _insert_left(state: State, rows: Words, number: int, above: int, room: _Room) -> None:
+    """Insert what a set has left over of ``number`` rows; it held ``above`` before.
+
+    All of it lies in the span of the set as it is now.
+    """
+    done = 0
+    if len(rows) < _FEW:
+        done = _insert_singly(state, rows)
+    elif 4 * len(rows) <= 3 * number:
+        done = _insert_inside(state, rows, above + number - len(rows), room)
+    if done < len(rows):
+        _insert_by_coordinates(state, rows[done:], room)
 
 
 def _insert_singly(state: State, rows: Words) -> int:
