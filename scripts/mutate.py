@@ -72,28 +72,31 @@ MUTANTS = [
         ("_raise", "masks[level, 1] |= bit1", "masks[level, 1] = bit1"),
     ),
     *kernel(
-        "gf2_wide",
+        "gf2_echelon",
         WIDE,
-        ("_insert_one", "if counts[p] < lowest:", "if counts[p] <= lowest:"),  # the last tie
-        ("_insert_one", "if k >= place >> 6 else _NONE", "if k > place >> 6 else _NONE"),
-        ("_insert_weighted", "if counts[p] < count:", "if counts[p] > count:"),
-        ("_insert_weighted", "carry[0, word] ^= old", "carry[0, word] = old"),
-        ("_insert_weighted", "count = lowest + weights[i]", "count = lowest + 1"),
-        ("_take", "if byte != 0 and slot[byte] == 0:", "if byte != 0:"),
-        ("_take", "counts[p] == base", "counts[p] >= base"),
-        ("_insert_outside", "inside[i:] = False", "pass"),
-        ("_insert_by_coordinates", "if second < (count + 1)", "if second >= (count + 1)"),
+        ("insert_singly", "if counts[p] < lowest:", "if counts[p] <= lowest:"),  # the last tie
+        ("insert_singly", "if lowest == 0:", "if lowest == 1:"),  # stops at too large a count
+        ("insert_weighted", "if counts[p] < count:", "if counts[p] > count:"),
+        ("insert_weighted", "carry[0, word] ^= old", "carry[0, word] = old"),
+        ("insert_weighted", "count = lowest + weights[i]", "count = lowest + 1"),
+        ("_take", "missing += counts[p] == base", "missing += counts[p] >= base"),
+        ("insert_by_coordinates", "if second < (count + 1)", "if second >= (count + 1)"),
         ("_exchange", "set_sum(supports, j, supports, j, scratch, 0, first & ~3)", "pass"),
     ),
     *kernel(
+        "gf2_wide",
+        WIDE,
+        ("_insert_outside", "if done == len(outside) else int(outside[done])", ""),
+        ("_insert_inside", "_insert_singly(state, batch[left])", "pass"),  # what set c + 1 left
+    ),
+    *kernel(
         "gf2_linalg",
-        "merge and (" + WORD + " or [65] or [200])",
+        "merge and (" + WORD + " or [65] or [200] or full_rank)",
         ("_merge", "for i in range(len(Y)):", "for i in range(len(Y) - 1, -1, -1):"),  # wrong order
         ("_merge", "while claimed[q]:", "while False:"),  # claims not respected
         ("_merge", "_add(vector, basis[q])", "pass"),  # claimer subtracted by coordinates only
         ("_merge", "counts[q] += cy[i]", "counts[q] = cy[i]"),
         ("_last", "range(len(vector) - 1, -1, -1)", "range(len(vector))"),
-        ("merge", "np.argsort(-counts", "np.argsort(counts"),
     ),
     *kernel(
         "chain",

@@ -1,5 +1,6 @@
 """Merging flags: M_k = Σ_{i+j=k} V_i ∩ W_j, and the laws that follow (theory, section 1)."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from flagstone.flag import Flag, merge_flags
 from tests import naive
 from tests.bridge import chain_of, flag_of
-from tests.strategies import ORDERS, WIDTHS, rows_of, sample_pairs, samples, vectors
+from tests.strategies import ORDERS, WIDTHS, Sample, rows_of, sample_pairs, samples, vectors
 
 E1, E2, SUM = (1, 0), (0, 1), (1, 1)
 
@@ -45,6 +46,24 @@ def test_merge_is_the_sum_of_meets_at_every_width(dim, data):
     one, two = data.draw(sample_pairs(2, dim=dim))
     merged = flag_of(one).merge(flag_of(two))
     assert chain_of(one.space, merged) == naive.merge(one.space, one.chain, two.chain)
+
+
+@pytest.mark.parametrize(("dim", "order"), [(70, 2), (130, 2), (12, 3), (12, 4), (6, "QQ")])
+def test_merge_is_the_sum_of_meets_at_full_rank(dim, order):
+    """[checked] The same where coordinates fill all words."""
+    random = np.random.RandomState(dim)
+    top = 3 if order == "QQ" else order
+    shards = []
+    for _ in range(2):
+        rows = random.randint(0, top, size=(2 * dim, dim))
+        rows[:, dim // 2 :] *= random.randint(0, 2, size=(2 * dim, 1))
+        shards.append(Sample(order, dim, tuple(map(tuple, rows.tolist()))))
+    one, two = shards
+    merged = flag_of(one).merge(flag_of(two))
+    assert merged.rank > 0.9 * dim
+    assert chain_of(one.space, merged) == naive.merge(
+        one.space, chain_of(one.space, flag_of(one)), chain_of(one.space, flag_of(two))
+    )
 
 
 @pytest.mark.parametrize("order", ORDERS)
