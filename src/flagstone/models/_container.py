@@ -51,12 +51,13 @@ def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[s
             f"{name}: written in format version {version}, newer than {VERSION}; "
             "update flagstone to read it"
         )
+    given = document.pop("sha256", None)
     try:
-        given = document.pop("sha256", None)
-        if given != _checksum(document):
-            raise FormatError(f"{name}: damaged (its checksum does not match); get it again")
-    except (ValueError, RecursionError) as error:
+        found = _checksum(document)
+    except (ValueError, RecursionError) as error:  # NaN, or nested without end
         raise FormatError(f"{name}: damaged ({error})") from error
+    if given != found:
+        raise FormatError(f"{name}: damaged (its checksum does not match); get it again")
     kind, content = document.get("kind"), document.get("content")
     if not isinstance(kind, str) or not isinstance(content, dict):
         raise FormatError(f"{name}: damaged (it has no kind or no content)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ class NpyReader:
     def _open(self) -> Array:
         try:
             return np.asarray(np.lib.format.open_memmap(self.path, mode="r"))
-        except (ValueError, OSError) as error:
+        except Exception as error:  # NumPy's parser of headers raises whatever it meets
             if "object" in str(error) or "Python objects" in str(error):
                 raise FormatError(
                     f"{self.path} holds pickled Python objects, which are never loaded; "
@@ -91,7 +92,9 @@ class NpzReader:
                         matrices[key] = (shape, fortran, dtype)
                     elif len(shape) == 1:
                         vectors[key] = (shape, fortran, dtype)
-        except (zipfile.BadZipFile, OSError, EOFError, ValueError) as error:
+        except FormatError:
+            raise
+        except Exception as error:  # so do the parsers of archives and headers
             raise FormatError(f"{self.path} is no NPZ file, or it is cut short: {error}") from error
         if len(matrices) != 1:
             fail(
@@ -138,7 +141,7 @@ class NpzReader:
                     yield Batch(
                         tuple(columns), values, first + cut + 1, None, (after,), after / total
                     )
-        except (zipfile.BadZipFile, OSError, EOFError, ValueError) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
             raise FormatError(f"{self.path} is cut short or damaged: {error}") from error
 
     def line(self, row: int) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -136,19 +135,17 @@ class DelimitedReader:
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line, cells) of every line that is not blank."""
-        with open_binary(self.path) as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-            number = 0
-            try:
-                for line in text:
-                    number += 1
-                    bare = line.rstrip("\r\n")
+        number = 0
+        try:
+            with open_binary(self.path) as stream:
+                for number, raw in enumerate(stream, 1):
+                    bare = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                     if bare:
                         yield number, next(csv.reader([bare], delimiter=self.delimiter))
-            except UnicodeDecodeError:
-                fail(self.path, f"after line {number}", "is not UTF-8 text")
-            except (csv.Error, EOFError, OSError) as error:
-                fail(self.path, f"after line {number}", f"cannot be read ({error})")
+        except UnicodeDecodeError:
+            fail(self.path, f"line {number}", "is not UTF-8 text")
+        except (csv.Error, EOFError, OSError) as error:
+            fail(self.path, f"after line {number}", f"cannot be read ({error})")
 
     def _explain(self, columns: Sequence[str], kinds: Mapping[str, str], error: Exception) -> None:
         """Find the line that the fast reader stumbled over, and say what is wrong with it."""
