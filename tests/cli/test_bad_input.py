@@ -161,6 +161,58 @@ def test_models_and_flags_are_told_apart(run):
     assert "--report needs a model" in failed(run("show", "p.flag", "--report", "r.html"), code=2)
 
 
+def test_a_flag_keeps_its_columns_and_label(run):
+    words = ["--for", "learn", "-l", "fault", "-e", "auto", "--intercept", "-o", "p.flag"]
+    assert run("summarize", "examples/faults.csv", *words).code == 0
+    done = run("learn", "p.flag", "--intercept", "--seed", "1")
+    assert "fault = pump ⊕ valve ⊕ level[1] ⊕ 1" in done.out
+    assert run("learn", "p.flag", "--intercept", "-l", "fault").code == 0
+    line = failed(run("learn", "p.flag", "--intercept", "-l", "door"))
+    assert "was summarized with the label 'fault', not with 'door'" in line
+    line = failed(run("learn", "p.flag", "--intercept", "-c", "door"), code=2)
+    assert "has its columns already" in line
+
+
+def damaged(data: bytes, random: np.random.RandomState) -> bytes:
+    """Return bytes with some changed, cut off, inserted or removed."""
+    place = random.randint(len(data))
+    how = random.randint(4)
+    if how == 0:
+        return data[:place] + bytes([random.randint(256)]) + data[place + 1 :]
+    if how == 1:
+        return data[:place]
+    if how == 2:
+        junk = [b"\n", b"\0", b",", b"\xff", b'"', b"{", b"99999999999999999999", b"nan"]
+        return data[:place] + junk[random.randint(len(junk))] + data[place:]
+    return data[:place] + data[place + random.randint(1, 20) :]
+
+
+def test_no_damage_to_any_file_ends_in_a_traceback(run, place):
+    random = np.random.RandomState(0)
+    rows = random.randint(0, 2, size=(40, 4))
+    np.save("b.npy", rows)
+    np.savez("b.npz", X=rows)
+    parquet.write_table(pa.table({f"x{i}": rows[:, i] for i in range(4)}), "b.parquet")
+    (place / "b.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b, *_ in rows))
+    (place / "b.jsonl").write_text("".join(f"[{a}, {b}]\n" for a, b, *_ in rows))
+    (place / "b.hex").write_text("".join(f"{{6}}{16 * a + 8 * b:02x}\n" for a, b, *_ in rows))
+    assert run("constraints", "b.csv", "--seed", "1", "-o", "b.json").code == 0
+    whole = {name: (place / name).read_bytes() for name in
+             ("b.npy", "b.npz", "b.parquet", "b.csv", "b.jsonl", "b.hex", "b.json")}  # fmt: skip
+    failures = 0
+    for name, data in whole.items():
+        for _ in range(20):
+            broken = place / f"f.{name.partition('.')[2]}"
+            broken.write_bytes(damaged(data, random))
+            verb = ["show"] if name == "b.json" else ["constraints", "--seed", "1"]
+            done = run(*verb, broken)
+            assert done.code in (0, 1, 3)
+            if done.code == 1:
+                failed(done)
+                failures += 1
+    assert failures > 60
+
+
 def test_control_characters_of_data_never_reach_the_terminal(run, place):
     evil = "\x1b[31mred"
     (place / "t.csv").write_text(f"{evil},b\n" + "1,1\n0,0\n" * 30)

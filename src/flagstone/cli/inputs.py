@@ -68,7 +68,7 @@ def says_format(file: str) -> bool:
 def open_source(files: Sequence[str], options: TableOptions, layout: Layout, verb: str) -> Source:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
     if len(files) == 1 and options.format is None and is_saved(Path(files[0])):
-        return _summary_source(files[0], layout, verb)
+        return _summary_source(files[0], options, layout, verb)
     if layout.label and options.label is None:
         raise UsageError(f"{verb} needs --label: the column to express by the others")
     if not layout.label and options.label is not None:
@@ -103,10 +103,12 @@ def _say_proposals(table: Table, encoding: Encoding) -> None:
             print(f"flagstone: encoding {safe(str(proposal))}", file=sys.stderr)
 
 
-def _summary_source(file: str, layout: Layout, verb: str) -> Source:
+def _summary_source(file: str, options: TableOptions, layout: Layout, verb: str) -> Source:
     from flagstone.models import Model, load
 
     loaded = load(file)
+    if options.columns or options.encode:
+        raise UsageError(f"{file} has its columns already: leave out --columns and --encode")
     if isinstance(loaded, Model):
         raise UsageError(f"{file} is a model already; look at it with: flagstone show {file}")
     if loaded.layout != layout:
@@ -114,6 +116,10 @@ def _summary_source(file: str, layout: Layout, verb: str) -> Source:
             f"{file} summarizes rows {loaded.layout}, but {verb} needs {layout}; write it with: "
             f"flagstone summarize --for {verb} …"
         )
+    label = loaded.encoding.label if loaded.encoding is not None else None
+    if options.label is not None and (label is None or label.column != options.label):
+        known = "no label" if label is None else f"the label {label.column!r}"
+        raise InputError(f"{file} was summarized with {known}, not with {options.label!r}")
     return Source(None, loaded.encoding, loaded)
 
 

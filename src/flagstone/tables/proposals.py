@@ -56,7 +56,8 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         return Proposal(column, ColumnEncoder(column, "element"), "true and false are 1 and 0")
     if kind == "f":
         finite = values[np.isfinite(values)]
-        if len(finite) == len(values) and (np.floor(values) == values).all():
+        exact = np.isfinite(values) & (np.abs(values) < 2.0**53)
+        if exact.all() and (np.floor(values) == values).all():
             return _whole(column, values.astype(np.int64), field)
         middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
         reason = f"fractional numbers; {middle} is the median of the rows looked at"
