@@ -150,5 +150,23 @@ def test_zero_rows_and_empty_batches_change_nothing(dim):
     assert counts.shape == (0,)
 
 
+def test_enormous_counts_do_not_overflow():
+    dim = 129
+    words = sample("ties", 300, dim, seed=8)
+    state, plain = gf2_wide.new(dim), gf2_wide.new(dim)
+    shift = 2**61
+    unit = np.zeros((1, 3), np.uint64)
+    unit[0, 2] = 1
+    gf2_wide.insert(state, unit, np.array([shift]))
+    gf2_wide.insert(plain, unit, np.array([10_000]))
+    for flag in (state, plain):
+        gf2_wide.insert(flag, words, None)
+    assert state.used[gf2_wide.COORDINATES] == 0
+    assert plain.used[gf2_wide.COORDINATES] > 0
+    (_, counts), (_, expected) = gf2_wide.dump(state), gf2_wide.dump(plain)
+    assert counts[0] - shift == expected[0] - 10_000
+    assert counts[1:].tolist() == expected[1:].tolist()
+
+
 def test_state_is_small():
     assert gf2_wide.nbytes(gf2_wide.new(1024)) < 4 * 2**20

@@ -21,9 +21,9 @@ def _compile(function: F, **options: Any) -> F:
     # Numba looks for a writable cache directory when it decorates: beside the module, then in the
     # user's cache. A read-only install for a user without a home has neither, and Numba raises.
     try:
-        return numba.njit(cache=True, nogil=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:
-        return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, **options)(function)
 
 
 def jit(function: F) -> F:

@@ -26,6 +26,10 @@ __all__ = [
     "word_at",
 ]
 
+_PYTHON = bool(vars(config)["DISABLE_JIT"])
+if _PYTHON:
+    np.seterr(over="ignore")  # words wrap around, as they do when compiled
+
 _WORD = ir.IntType(64)
 _VECTOR_BITS = 256
 
@@ -277,31 +281,31 @@ def _word_at_python(octets: Any, place: int) -> Any:
     return np.uint64(int.from_bytes(octets[place : place + 8].tobytes(), "little"))
 
 
-popcount: Any = _popcount_python if config.DISABLE_JIT else _popcount
+popcount: Any = _popcount_python if _PYTHON else _popcount
 """Number of set bits of a 64-bit word."""
 
-trailing_zeros: Any = _trailing_zeros_python if config.DISABLE_JIT else _trailing_zeros
+trailing_zeros: Any = _trailing_zeros_python if _PYTHON else _trailing_zeros
 """Index of the lowest set bit of a 64-bit word; 64 for zero."""
 
-sweep: Any = _sweep_python if config.DISABLE_JIT else _sweep
+sweep: Any = _sweep_python if _PYTHON else _sweep
 """``sweep(table, bit, add, row)``, one pass over the 32 or 64 entries of a square bit table:
 add ``add`` to the entries that contain ``bit``, then return Σ of the entries named by ``row``."""
 
-sweep_pair: Any = _sweep_pair_python if config.DISABLE_JIT else _sweep_pair
+sweep_pair: Any = _sweep_pair_python if _PYTHON else _sweep_pair
 """The same for ``table[2, 128]``, where entry i has the words ``table[0, i]``, ``table[1, i]``."""
 
-set_sum: Any = _set_sum_python if config.DISABLE_JIT else _set_sum
+set_sum: Any = _set_sum_python if _PYTHON else _set_sum
 """``set_sum(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word
 ``start`` on; all three have the same width, and it and ``start`` are multiples of four."""
 
-add_sums: Any = _add_sums_python if config.DISABLE_JIT else _add_sums
+add_sums: Any = _add_sums_python if _PYTHON else _add_sums
 """``add_sums(target, t, table, i, j, k, m, start)``: add four rows of ``table``, likewise."""
 
-byte_at: Any = _byte_at_python if config.DISABLE_JIT else _byte_at
+byte_at: Any = _byte_at_python if _PYTHON else _byte_at
 """``byte_at(rows, i, octet)``: columns 8·octet to 8·octet + 7 of a packed row (little-endian)."""
 
-word_at: Any = _word_at_python if config.DISABLE_JIT else _word_at
+word_at: Any = _word_at_python if _PYTHON else _word_at
 """``word_at(octets, place)``: the eight bytes from ``place`` on as one little-endian word."""
 
-exceeding: Any = _exceeding_python if config.DISABLE_JIT else _exceeding
+exceeding: Any = _exceeding_python if _PYTHON else _exceeding
 """``exceeding(octets, place, bound)``: which of the 64 bytes from ``place`` on exceed ``bound``."""

@@ -55,7 +55,7 @@ def unpack(words: NDArray[np.uint64], dim: int) -> NDArray[np.uint8]:
 
 
 @jit
-def _pack_bytes(X: Any, dim: int, words: Any) -> bool:
+def _pack_bytes(X: Any, dim: int, words: Any) -> Any:
     """Rows of at least eight bytes; the last eight of a row may overlap those before."""
     bad = _NONE
     too_large = _NONE
@@ -84,7 +84,7 @@ def _pack_bytes(X: Any, dim: int, words: Any) -> bool:
 
 
 @jit
-def _pack_rows(X: Any, words: Any) -> bool:
+def _pack_rows(X: Any, words: Any) -> Any:
     bad = _NONE
     for i in range(X.shape[0]):
         for k in range(words.shape[1]):
@@ -98,7 +98,7 @@ def _pack_rows(X: Any, words: Any) -> bool:
 
 
 @jit
-def _pack_columns(columns: Any, words: Any) -> bool:
+def _pack_columns(columns: Any, words: Any) -> Any:
     """Column by column over a tile of rows whose words stay in the first cache."""
     bad = _NONE
     tile = np.empty(_TILE, np.uint64)

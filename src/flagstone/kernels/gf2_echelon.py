@@ -37,7 +37,7 @@ _MOST = np.int64(2**63 - 1)
 
 
 @leaf
-def survey(counts: Any, few: int, wanted: int) -> tuple[int, int, int, bool]:
+def survey(counts: Any, few: int, wanted: int) -> Any:
     """The base count c for the bulk path, dim V_c, dim V_{c+1}, and whether to try.
 
     c is the largest count, if V_c then has the dimension ``wanted`` or the count below does not
@@ -231,7 +231,7 @@ def _clear(table: Any, images: Any, work: Any, active: Any, octet: int) -> None:
 
 
 @leaf
-def _tabulate(table: Any, images: Any, basis: Any, counts: Any, octet: int, least: int) -> int:
+def _tabulate(table: Any, images: Any, basis: Any, counts: Any, octet: int, least: Any) -> Any:
     """Tabulate the rows of one block with count ≥ ``least``; their number."""
     block = octet & 1
     for k in range(16):
@@ -246,7 +246,7 @@ def _tabulate(table: Any, images: Any, basis: Any, counts: Any, octet: int, leas
 
 
 @leaf
-def _extend(table: Any, images: Any, number: int, basis: Any, p: int) -> None:
+def _extend(table: Any, images: Any, number: Any, basis: Any, p: int) -> None:
     """Add x_p as the row ``number`` of its block.
 
     It vanishes where the rows before it have their leading bits, so it is its own image: whatever
@@ -279,7 +279,10 @@ def _load_rows(work: Any, rows: Any) -> None:
 def insert_by_coordinates(
     basis: Any, counts: Any, table: Any, images: Any, work: Any, rows: Any
 ) -> None:
-    """Insert ``rows`` by the supports that they have in the basis of the first moment."""
+    """Insert ``rows`` by the supports that they have in the basis of the first moment.
+
+    Counts and columns are compared as one number, so counts must stay below 2^63 / dim.
+    """
     number, width = rows.shape
     scratch = np.zeros((1, basis.shape[1]), np.uint64)
     supports = np.zeros((number, basis.shape[1]), np.uint64)
@@ -304,11 +307,11 @@ def insert_by_coordinates(
                     word &= word - _ONE
         if lowest < _MOST:
             count = lowest // len(counts)
-            p = lowest - count * len(counts)
+            place = lowest - count * len(counts)
             if second < (count + 1) * len(counts):
-                _exchange(basis, supports, scratch, i, p, number)
-            counts[p] = count + 1
-            keys[p] += len(counts)
+                _exchange(basis, supports, scratch, i, place, number)
+            counts[place] = count + 1
+            keys[place] += len(counts)
 
 
 @jit
@@ -369,7 +372,7 @@ def _buckets(counts: Any, padded: int) -> Any:
 
 
 @leaf
-def _exchange(basis: Any, supports: Any, scratch: Any, i: int, p: int, number: int) -> None:
+def _exchange(basis: Any, supports: Any, scratch: Any, i: int, p: Any, number: int) -> None:
     """Let Σ of the support of row i from x_p on replace x_p; put later supports right.
 
     The support left of p has larger counts. A support with x_p loses it and gains the sum.

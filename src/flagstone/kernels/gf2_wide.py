@@ -107,7 +107,7 @@ def dump(state: State) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
 
 def copy(state: State) -> State:
     """A state that shares nothing with the first."""
-    return State(*(array.copy() for array in state))
+    return State._make(array.copy() for array in state)
 
 
 def nbytes(state: State) -> int:
@@ -221,6 +221,8 @@ def _insert_singly(state: State, rows: Words) -> int:
 
 
 def _insert_by_coordinates(state: State, rows: Words, room: _Room) -> int:
+    if int(state.counts.max()) + len(rows) >= _MOST // len(state.counts):
+        return _insert_singly(state, rows)  # weights beyond any sample: keys would overflow
     insert_by_coordinates(state.rows, state.counts, *room, rows)
     state.used[COORDINATES] += len(rows)
     return len(rows)

@@ -83,7 +83,7 @@ def dump(state: State) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
 
 def copy(state: State) -> State:
     """A state that shares nothing with the first."""
-    return State(*(array.copy() for array in state))
+    return State._make(array.copy() for array in state)
 
 
 def nbytes(state: State) -> int:
