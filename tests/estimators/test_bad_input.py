@@ -96,7 +96,7 @@ def test_another_width_than_at_fit(cls):
         (None, "requires y to be passed, but the target y is None"),
         (Y[:5], r"60 row\(s\), y has 5 label\(s\)"),
         (np.column_stack([Y, Y]), "1d array|shape"),
-        (np.where(Y, np.nan, 0), "NaN|nan"),
+        (np.where(np.arange(60) == 4, np.nan, 0), "y: row 4 is nan, a missing"),
         (np.array([0, "x"] * 30, dtype=object), "mix|uniformly strings|'x'"),
     ],
 )

@@ -22,6 +22,11 @@ def label_vector(y: Any, n_rows: int, owner: str) -> Array:
     labels: Array = column_or_1d(y, warn=True)
     if labels.dtype == object:
         labels = _plain(labels)
+    if labels.dtype.kind == "f" and not (finite := np.isfinite(labels)).all():
+        row = int(np.argmin(finite))
+        raise InputError(
+            f"y: row {row} is {labels[row]}, a missing or infinite label; drop the row first"
+        )
     if len(labels) != n_rows:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} row(s), "
