@@ -14,7 +14,7 @@ import pytest
 from flagstone.kernels import finite, prime, table
 from tests.kernels.families import Family
 
-PRIMES = (3, 7, 13, 61, 251, 8179, 65521, 2**31 - 1)
+PRIMES = (3, 7, 61, 251, 8179, 65521, 2**31 - 1)
 POWERS = (4, 9, 27, 256, 243, 3**10, 251**2, 2**16)
 
 
@@ -75,7 +75,7 @@ def test_rref_agrees_with_flint(p: int, dim: int, rows: int) -> None:
     assert (finite.reduce(F.ar, M, R, pivots) == 0).all()
 
 
-@pytest.mark.parametrize("q", [4, 9, 243, 256, 3**10, 2**16])
+@pytest.mark.parametrize("q", [4, 243, 3**10, 2**16])
 def test_rref_agrees_with_galois(q: int) -> None:
     F, G = Family(q), galois_field(q)
     rng = np.random.default_rng(q)
@@ -142,8 +142,11 @@ def first_fit(F: Family, X: np.ndarray) -> list[np.ndarray]:
     return [np.array(basis) for basis, _ in sets]
 
 
-@pytest.mark.parametrize("q", [3, 7, 16, 61, 81, 251, 65521, 2**31 - 1])
-@pytest.mark.parametrize("dim", [5, 20, 33])
+@pytest.mark.parametrize(
+    ("q", "dim"),
+    [(3, 5), (3, 33), (7, 20), (7, 40), (16, 20), (61, 33), (81, 12), (251, 20), (65521, 20),
+     (2**31 - 1, 20)],
+)  # fmt: skip
 def test_wide_flags_are_first_fit(q: int, dim: int) -> None:
     F = Family(q)
     rng = np.random.default_rng(dim)

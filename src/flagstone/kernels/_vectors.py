@@ -117,3 +117,54 @@ def panel_negate(typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, recipro
         return context.get_dummy_value()
 
     return types.void(W, j, A, i, p, reciprocal), codegen
+
+
+@intrinsic
+def panel_xor(typingctx: Any, W: Any, rows: Any, s: Any, A: Any, i: Any, exp: Any, k: Any) -> Any:
+    """W[j, b] ^= exp[A[i, b]] · rows[s, j] in GF(2^k), for all j and b.
+
+    exp[a + t] is the t-th multiple by x of exp[a]. So the product with an element is the exclusive
+    or of those whose bit t is set in it: k lookups per row of the panel, none per product.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        panel_type, rows_type, _, factors_type, _, exp_type, _ = signature.args
+        lane = context.get_data_type(panel_type.dtype)
+        cell = context.get_data_type(rows_type.dtype)
+        factor = context.get_data_type(factors_type.dtype)
+        vector = ir.VectorType(lane, LANES)
+        panel = context.make_array(panel_type)(context, builder, args[0])
+        table = context.make_array(rows_type)(context, builder, args[1])
+        factors = context.make_array(factors_type)(context, builder, args[3])
+        powers = context.make_array(exp_type)(context, builder, args[5])
+        width = builder.extract_value(table.shape, 1)
+        row = builder.gep(table.data, [builder.mul(args[2], width)])
+        logs = builder.load(_panel_row(builder, factors, args[4], factor), align=1)
+        multiples = cgutils.alloca_once(builder, vector, size=ir.Constant(_INDEX, 16))
+        with cgutils.for_range(builder, args[6]) as loop:
+            multiple = ir.Constant(vector, ir.Undefined)
+            for b in range(LANES):
+                at = ir.Constant(ir.IntType(32), b)
+                log = builder.zext(builder.extract_element(logs, at), _INDEX)
+                power = builder.load(builder.gep(powers.data, [builder.add(log, loop.index)]))
+                multiple = builder.insert_element(multiple, power, at)
+            builder.store(multiple, builder.gep(multiples, [loop.index]))
+        total = cgutils.alloca_once(builder, vector)
+        with cgutils.for_range(builder, width) as columns:
+            x = builder.load(builder.gep(row, [columns.index]))
+            if cell != lane:
+                x = builder.zext(x, lane)
+            place = _panel_row(builder, panel, columns.index, lane)
+            builder.store(builder.load(place, align=1), total)
+            with cgutils.for_range(builder, args[6]) as bits:
+                bit = builder.and_(
+                    builder.lshr(x, builder.trunc(bits.index, lane)), ir.Constant(lane, 1)
+                )
+                mask = _splat(builder, builder.neg(bit), vector)
+                multiple = builder.load(builder.gep(multiples, [bits.index]))
+                product = builder.and_(mask, multiple)
+                builder.store(builder.xor(builder.load(total), product), total)
+            builder.store(builder.load(total), place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(W, rows, s, A, i, exp, k), codegen

@@ -28,7 +28,7 @@ class State(NamedTuple):
     dim: int
     rows: list[Any]
     pivot: list[int]
-    count: list[int]
+    counts: list[int]
 
 
 def new(ar: None, dim: int, dtype: Any = object) -> State:
@@ -38,7 +38,7 @@ def new(ar: None, dim: int, dtype: Any = object) -> State:
 
 def copy(state: State) -> State:
     """Return an independent copy (the rows themselves are never changed in place)."""
-    return State(state.dim, list(state.rows), list(state.pivot), list(state.count))
+    return State(state.dim, list(state.rows), list(state.pivot), list(state.counts))
 
 
 def nbytes(state: State) -> int:
@@ -62,7 +62,7 @@ def load(ar: None, basis: NDArray[Any], counts: NDArray[np.int64], dim: int) -> 
 
 def dump(state: State) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return an adapted basis and its counts, falling."""
-    return _array(state.rows, state.dim), np.array(state.count, np.int64)
+    return _array(state.rows, state.dim), np.array(state.counts, np.int64)
 
 
 def insert(state: State, rows: NDArray[Any], weights: NDArray[np.int64] | None = None) -> None:
@@ -116,7 +116,7 @@ def merge(
     """
     dim = X.shape[1]
     state = load(None, X, cx, dim)
-    common, count = list(state.rows), list(state.count)
+    common, count = list(state.rows), list(state.counts)
     claims: dict[int, Any] = {}  # position → coordinates of its claimer
     for row, weight in zip(Y, cy, strict=True):
         y = v = _vector(row)
@@ -146,7 +146,7 @@ def merge(
 
 def _insert(state: State, v: Any, weight: int) -> None:
     """Insert one row; see ``insert_row`` of :mod:`flagstone.kernels.chain` for the idea."""
-    rows, pivot, count = state.rows, state.pivot, state.count
+    rows, pivot, count = state.rows, state.pivot, state.counts
     hits: list[tuple[int, Any]] = []  # per class: first hit position, residual there
     for i, (x, column) in enumerate(zip(rows, pivot, strict=True)):
         a = v[column]
@@ -187,7 +187,7 @@ def _append(state: State, v: Any, count: int) -> int:
     column: int = v.degree()
     state.rows.append(v / v[column])
     state.pivot.append(column)
-    state.count.append(count)
+    state.counts.append(count)
     return column
 
 

@@ -38,6 +38,7 @@ _HOMES = {prime.Prime: prime, table.Table: table}
 # Intrinsics are called without their first argument, the typing context: more than mypy can know.
 _negate_lanes: Any = _vectors.panel_negate
 _axpy_lanes: Any = _vectors.panel_axpy
+_xor_lanes: Any = _vectors.panel_xor
 
 
 def narrowest(ar: Any) -> np.dtype[Any]:
@@ -97,10 +98,16 @@ def inverse(ar: Any, a: Any) -> Any:
     return _HOMES[type(ar)].scalar_inv(ar, a)
 
 
-for _home in _HOMES.values():
-    for _name in ("settle", "neg", "mul"):
-        register_jitable(getattr(_home, f"scalar_{_name}"))
-register_jitable(table.scalar_value)
+register_jitable(prime.scalar_settle)
+register_jitable(prime.scalar_neg)
+register_jitable(table.scalar_neg)
+register_jitable(table.scalar_mul)
+register_jitable(table.join_digits)
+register_jitable(table.settle_digits)
+
+
+def _lane_bits(ar: Any) -> int:
+    return int(ar.types[ar.fields.index("lane")].dtype.bitwidth)
 
 
 def _implementation(ar: Any, name: str) -> Any:
@@ -115,22 +122,31 @@ def _lift(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_lift")
 
 
+# In the next two, only scalars go on: a tuple with arrays in it costs reference counts per call.
 @overload(value, strict=False)
 @overload(prime.scalar_value, strict=False)
+@overload(table.scalar_value, strict=False)
 def _value(ar: Any, x: Any) -> Any:
-    if ar.instance_class is prime.Prime:
-        lane = ar.types[ar.fields.index("lane")].dtype
-        if lane.bitwidth == 16:
-            return lambda ar, x: _vectors.remainder16(x, ar.p, ar.reciprocal)
-        if lane.bitwidth == 32:
-            return lambda ar, x: _vectors.remainder32(x, ar.p, ar.reciprocal)
-        return lambda ar, x: np.uint64(x) % ar.p
-    return _implementation(ar, "scalar_value")
+    bits = _lane_bits(ar)
+    if ar.instance_class is table.Table:
+        if bits == 16:  # characteristic 2
+            return lambda ar, x: np.uint64(x)
+        return lambda ar, x: table.join_digits(x, ar.p, ar.k, ar.digits)
+    if bits == 16:
+        return lambda ar, x: _vectors.remainder16(x, ar.p, ar.reciprocal)
+    if bits == 32:
+        return lambda ar, x: _vectors.remainder32(x, ar.p, ar.reciprocal)
+    return lambda ar, x: np.uint64(x) % ar.p
 
 
 @overload(normal, strict=False)
+@overload(table.scalar_settle, strict=False)
 def _normal(ar: Any, x: Any) -> Any:
-    return _implementation(ar, "scalar_settle")
+    if ar.instance_class is prime.Prime:
+        return _implementation(ar, "scalar_settle")
+    if _lane_bits(ar) == 16:  # characteristic 2
+        return lambda ar, x: x
+    return lambda ar, x: table.settle_digits(x, ar.p, ar.k, ar.digits)
 
 
 @overload(fused, strict=False)
@@ -192,4 +208,10 @@ def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
             _axpy_lanes(W, rows, s, A, i)
 
         return vectorised
+    if ar.instance_class is table.Table and W.dtype.bitwidth == 16:  # characteristic 2
+
+        def vectorised_xor(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
+            _xor_lanes(W, rows, s, A, i, ar.exp, ar.k)
+
+        return vectorised_xor
     return _implementation(ar, "panel_axpy")

@@ -165,25 +165,36 @@ def inv(ar: Table, a: ArrayLike) -> NDArray[Any]:
     )
 
 
+def join_digits(x: Any, p: Any, k: Any, digits: Any) -> Any:
+    """Return the element of a spread lane in odd characteristic."""
+    rest = np.uint64(x)
+    mask = (np.uint64(1) << digits) - np.uint64(1)
+    total, place = np.uint64(0), np.uint64(1)
+    for _ in range(k):
+        total += (rest & mask) % p * place
+        place *= p
+        rest = rest >> digits
+    return total
+
+
+def settle_digits(x: Any, p: Any, k: Any, digits: Any) -> Any:
+    """Return a spread lane with every digit reduced modulo p."""
+    mask = (np.uint64(1) << digits) - np.uint64(1)
+    total, shift = np.uint64(0), np.uint64(0)
+    for _ in range(k):
+        total |= (((np.uint64(x) >> shift) & mask) % p) << shift
+        shift += digits
+    return total
+
+
 def scalar_value(ar: Table, x: Any) -> Any:
     """Return the field element that a lane stands for."""
-    if ar.p == 2:
-        return np.uint64(x)
-    rest = np.uint64(x)
-    mask = (np.uint64(1) << ar.digits) - np.uint64(1)
-    total, place = np.uint64(0), np.uint64(1)
-    for _ in range(ar.k):
-        total += (rest & mask) % ar.p * place
-        place *= ar.p
-        rest = rest >> ar.digits
-    return total
+    return np.uint64(x) if ar.p == 2 else join_digits(x, ar.p, ar.k, ar.digits)
 
 
 def scalar_settle(ar: Table, x: Any) -> Any:
     """Return the normal form of a lane."""
-    if ar.p == 2:
-        return x
-    return ar.spread[ar.log[scalar_value(ar, x)]]
+    return x if ar.p == 2 else settle_digits(x, ar.p, ar.k, ar.digits)
 
 
 def scalar_neg(ar: Table, a: Any) -> Any:
