@@ -215,7 +215,7 @@ def test_no_rows_make_the_zero_flag(order):
 
 
 @pytest.mark.parametrize("dim", [20, 64, 100, 128, 300])
-@pytest.mark.parametrize("kind", ["uniform", "skewed", "low rank"])
+@pytest.mark.parametrize("kind", ["uniform", "skewed", "weighted", "low rank"])
 def test_long_streams_agree_with_first_fit(dim, kind):
     """Many rows at once, so that batches, tables and fallbacks of the kernels come into play.
 
@@ -224,15 +224,18 @@ def test_long_streams_agree_with_first_fit(dim, kind):
     """
     random = np.random.RandomState(dim)
     m = 1500
+    weights = random.randint(0, 6, size=m) if kind == "weighted" else np.ones(m, dtype=int)
     if kind == "uniform":
         X = random.randint(0, 2, size=(m, dim))
-    elif kind == "skewed":
+    elif kind in ("skewed", "weighted"):
         X = np.eye(dim, dtype=int)[np.minimum(random.geometric(0.2, size=m) - 1, dim - 1)]
         X[::7] ^= random.randint(0, 2, size=(len(X[::7]), dim)) * random.randint(0, 2, size=dim)
     else:
         X = random.randint(0, 2, size=(m, 5)) @ random.randint(0, 2, size=(5, dim)) % 2
-    sets = first_fit([int("".join(map(str, row)), 2) for row in X])
-    flag = Flag(dim).update(X[: m // 3]).update(X[m // 3 :])
+    sets = first_fit([int("".join(map(str, row)), 2) for row in np.repeat(X, weights, axis=0)])
+    flag = Flag(dim)
+    for part in (slice(0, m // 3), slice(m // 3, m)):
+        flag.update(X[part], weights[part] if kind == "weighted" else None)
     assert [flag.dim_at(j) for j in range(1, flag.n_sets + 1)] == [len(basis) for basis in sets]
     for level in flag.levels():
         rows = [int("".join(map(str, row)), 2) for row in level.subspace.basis]
