@@ -88,6 +88,22 @@ def test_existing_outputs_are_refused_before_any_work(run, place):
     assert "nowhere does not exist" in failed(run(*words, "-o", "nowhere/m.json"))
 
 
+def test_inputs_are_never_overwritten(run, place):
+    before = (place / "examples" / "frames.txt").read_bytes()
+    frames = ["examples/frames.txt", "-f", "bits", "--force"]
+    again = "examples/../examples/frames.txt"
+    assert "is an input of this run" in failed(run("constraints", *frames, "-o", again), code=2)
+    assert "is an input" in failed(run("span", *frames, "--checkpoint", again), code=2)
+    assert "is an input" in failed(run("summarize", *frames, "-o", again), code=2)
+    both = ["-o", "m.json", "--checkpoint", "m.json"]
+    assert "is an output" in failed(run("span", *frames, *both), code=2)
+    assert run("constraints", *frames, "-o", "m.json").code == 0
+    done = run("predict", "m.json", "examples/frames.txt", "-o", again, "--force")
+    assert "is an input" in failed(done, code=2)
+    assert "is an input" in failed(run("show", "m.json", "--report", "m.json", "--force"), code=2)
+    assert (place / "examples" / "frames.txt").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

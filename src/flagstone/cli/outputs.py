@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,14 @@ from flagstone.cli.runner import UsageError
 if TYPE_CHECKING:
     from flagstone.models import Model
 
-__all__ = ["SHOWN_AS", "check_outputs", "output_paths", "write_outputs"]
+__all__ = [
+    "SHOWN_AS",
+    "check_outputs",
+    "output_paths",
+    "refuse_existing_outputs",
+    "refuse_inputs",
+    "write_outputs",
+]
 
 SHOWN_AS = ("text", "masks", "python")
 
@@ -37,6 +45,16 @@ def check_outputs(options: OutputOptions) -> None:
             from flagstone.reports import need_matplotlib
 
             need_matplotlib()
+
+
+def refuse_inputs(
+    outputs: Iterable[str | Path | None], used: Iterable[str | Path], role: str = "an input"
+) -> None:
+    """Refuse to write over a file that this run uses otherwise, whatever --force says."""
+    taken = {Path(path).resolve() for path in used}
+    for path in outputs:
+        if path is not None and Path(path).resolve() in taken:
+            raise UsageError(f"{path} is {role} of this run; write to another file")
 
 
 def refuse_existing_outputs(options: OutputOptions) -> None:

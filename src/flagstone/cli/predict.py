@@ -47,6 +47,7 @@ def command(
     from pathlib import Path
 
     from flagstone.cli.output import print_json
+    from flagstone.cli.outputs import refuse_inputs
     from flagstone.models import atomic_file, refuse_existing
 
     rule = load_model(model, seed)
@@ -54,6 +55,7 @@ def command(
         refuse_existing(Path(output))
     encoding = _encoding(rule, model)
     table = open_tables(files, read, rule.details.get("reading"))
+    refuse_inputs([output], [model, *table.files])
     counts: dict[str, int] = {}
     kept: list[str] = []
 

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.inputs import Source, open_source, reading_of
 from flagstone.cli.longrun import LongRun, State, repeat_command
 from flagstone.cli.options import OutputOptions, RuleOptions, RunOptions, TableOptions
-from flagstone.cli.outputs import check_outputs, refuse_existing_outputs, write_outputs
+from flagstone.cli.outputs import (
+    check_outputs,
+    output_paths,
+    refuse_existing_outputs,
+    refuse_inputs,
+    write_outputs,
+)
 from flagstone.cli.runner import BOTTOM, OK, UsageError
 
 if TYPE_CHECKING:
@@ -94,6 +100,9 @@ def answer_verb(
     check_outputs(output)
     chosen = rule_of(rule)
     source = open_source(files, table, layout, verb)
+    read = files if source.table is None else source.table.files
+    refuse_inputs([*output_paths(output), run.checkpoint], read)
+    refuse_inputs([run.checkpoint], output_paths(output), "an output")
     if seed is None and source.summary is not None:
         seed = source.summary.details.get("seed")
     long = LongRun(run, _identity(verb, source, files, table, rule, seed, output, parameters))

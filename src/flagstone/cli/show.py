@@ -40,13 +40,19 @@ def command(
 ) -> int:
     """Show what a model or flag file says; --report and --plot draw it again."""
     from flagstone.cli.describe import print_model
-    from flagstone.cli.outputs import check_outputs, refuse_existing_outputs, write_outputs
+    from flagstone.cli.outputs import (
+        check_outputs,
+        refuse_existing_outputs,
+        refuse_inputs,
+        write_outputs,
+    )
     from flagstone.models import Model, load
 
     if output.output is not None:
         raise UsageError("show writes no model; copy the file instead")
     check_outputs(output)
     refuse_existing_outputs(output)
+    refuse_inputs([output.report, output.plot], [file])
     loaded = load(file)
     expect_seed(loaded, file, seed)
     if isinstance(loaded, Model):

@@ -46,6 +46,7 @@ def command(
     from flagstone.cli.inputs import open_source, reading_of
     from flagstone.cli.longrun import LongRun, State
     from flagstone.cli.output import print_json
+    from flagstone.cli.outputs import refuse_inputs
     from flagstone.cli.road import read_summary
     from flagstone.cli.show import describe_flag, print_flag
     from flagstone.histogram import new_summary
@@ -61,6 +62,8 @@ def command(
     source = open_source(files, table, layout, purpose)
     if source.table is None or source.encoding is None:
         raise UsageError(f"{files[0]} is a flag already; put flags together with: flagstone merge")
+    refuse_inputs([output, run.checkpoint], source.table.files)
+    refuse_inputs([run.checkpoint], [output], "an output")
     identity = {
         "verb": "summarize",
         "data": source.table.identity(),
