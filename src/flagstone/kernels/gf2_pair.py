@@ -39,7 +39,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     basis = np.zeros((128, 2), np.uint64)
     columns = np.arange(128)
     basis[columns, columns // 64] = _ONE << (columns % 64).astype(np.uint64)
-    masks = np.zeros((128 + 2, 2), np.uint64)
+    masks = np.zeros((128 + 3, 2), np.uint64)
     masks[0] = np.bitwise_or.reduce(basis[:ar])
     counts = np.full(128 + 2, -1, np.int64)
     counts[0] = 0
@@ -103,8 +103,19 @@ def _insert(basis: Any, table: Any, masks: Any, counts: Any, levels: Any, rows: 
             level = 0
             tie0 = coords0 & masks[0, 0]
             tie1 = coords1 & masks[0, 1]
-            while tie0 | tie1 == _NONE:
+            while tie0 | tie1 == _NONE and level < 3:
                 level += 1
+                tie0 = coords0 & masks[level, 0]
+                tie1 = coords1 & masks[level, 1]
+            if tie0 | tie1 == _NONE:
+                level = 4
+                both = coords0 & (masks[4, 0] | masks[5, 0]) | coords1 & (masks[4, 1] | masks[5, 1])
+                while both == _NONE:
+                    level += 2
+                    both = coords0 & (masks[level, 0] | masks[level + 1, 0])
+                    both |= coords1 & (masks[level, 1] | masks[level + 1, 1])
+                here = coords0 & masks[level, 0] | coords1 & masks[level, 1]
+                level += 0 if here else 1
                 tie0 = coords0 & masks[level, 0]
                 tie1 = coords1 & masks[level, 1]
             first0 = tie0 & (~tie0 + _ONE)
