@@ -198,7 +198,7 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
         counts[start] += 1
         factors(ar, W, pivots[start], A, dim)
         for other in range(levels.shape[0]):
-            if other <= b or levels[other] != level:
+            if levels[other] != level:
                 A[dim, other] = ar.nil
         if credit == 0:
             settle_panel(ar, W)
