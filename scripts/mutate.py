@@ -77,7 +77,6 @@ MUTANTS = [
         ("insert_singly", "if counts[p] < lowest:", "if counts[p] <= lowest:"),  # the last tie
         ("insert_singly", "if lowest == 0:", "if lowest == 1:"),  # stops at too large a count
         ("insert_weighted", "if counts[p] < count:", "if counts[p] > count:"),
-        ("insert_weighted", "carry[0, word] ^= old", "carry[0, word] = old"),
         ("insert_weighted", "count = lowest + weights[i]", "count = lowest + 1"),
         ("_take", "missing += counts[p] == base", "missing += counts[p] >= base"),
         ("insert_by_coordinates", "if second < (count + 1)", "if second >= (count + 1)"),
