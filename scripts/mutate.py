@@ -86,7 +86,7 @@ MUTANTS = [
         "gf2_wide",
         WIDE,
         ("_insert_outside", "if done == len(outside) else int(outside[done])", ""),
-        ("_insert_inside", "_insert_singly(state, batch[left])", "pass"),  # what set c + 1 left
+        ("_insert_inside", "_insert_left(state, batch[left], len(batch), above, room)", "pass"),  # what set c + 1 left
     ),
     *kernel(
         "gf2_linalg",
@@ -112,8 +112,8 @@ MUTANTS = [
     *kernel(
         "panel",
         FINITE,
-        ("insert_panel", "if other <= b or levels[other] != level:", "if True:"),  # no correction
-        ("insert_panel", "if other <= b or levels[other] != level:", "if other <= b:"),
+        ("insert_panel", "if levels[other] != level:", "if True:"),  # no correction
+        ("insert_panel", "if levels[other] != level:", "if False:"),  # of every class
         ("find_classes", "levels[b] = counts[last]", "levels[b] = counts[0]"),
         ("insert_rows", "weights[r + n] <= 1", "weights[r + n] <= 2"),
     ),
