@@ -78,7 +78,7 @@ MUTANTS = [
         ("insert_singly", "if lowest == 0:", "if lowest == 1:"),  # stops at too large a count
         ("insert_weighted", "if counts[p] < count:", "if counts[p] > count:"),
         ("insert_weighted", "count = lowest + weights[i]", "count = lowest + 1"),
-        ("_take", "missing += counts[p] == base", "missing += counts[p] >= base"),
+        ("_take", "counts[p] = base + 1", "counts[p] = base + 2"),
         ("insert_by_coordinates", "if second < (count + 1)", "if second >= (count + 1)"),
         ("_exchange", "set_sum(supports, j, supports, j, scratch, 0, first & ~3)", "pass"),
     ),
@@ -86,7 +86,7 @@ MUTANTS = [
         "gf2_wide",
         WIDE,
         ("_insert_outside", "if done == len(outside) else int(outside[done])", ""),
-        ("_insert_inside", "_insert_left(state, batch[left], len(batch), above, room)", "pass"),  # what set c + 1 left
+        ("_insert_inside", "_insert_left(state, batch[left], len(batch), above, room)", "pass"),
     ),
     *kernel(
         "gf2_linalg",
