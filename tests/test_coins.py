@@ -159,3 +159,8 @@ def test_fresh_seeds_differ_and_are_text():
     seeds = {fresh_seed() for _ in range(20)}
     assert len(seeds) == 20
     assert all(isinstance(seed, str) for seed in seeds)
+
+
+def test_seeds_that_cannot_be_published_are_refused():
+    with pytest.raises(InputError, match="valid Unicode"):
+        Coins("\ud800")

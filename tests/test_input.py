@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstone.bitrows import BitRows, pack
-from flagstone.errors import InputError
+from flagstone.errors import FormatError, InputError, MissingDependencyError
 from flagstone.flag import Flag, merge_flags
 from flagstone.histogram import Histogram
 from flagstone.partition import stable_partition
@@ -61,7 +61,7 @@ BAD_TABLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("X", "order", "named"), BAD_TABLES, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(("X", "order", "named"), BAD_TABLES)
 def test_bad_tables_are_refused_by_everything_that_takes_rows(X, order, named):
     flag = Flag(2, order).update([[1, 1], [0, 1]])
     before = flag.to_bytes()
@@ -99,7 +99,6 @@ def test_bad_tables_are_refused_by_everything_that_takes_rows(X, order, named):
         ([1, [1], 1], ["weights"]),
         (np.array([1, 2**63, 1], dtype=np.uint64), ["row 1"]),
     ],
-    ids=lambda value: repr(value)[:30],
 )  # fmt: skip
 @pytest.mark.parametrize(
     "make", [Flag, Histogram, lambda dim: Flag(dim, 5), lambda dim: Flag(dim, "QQ")]
@@ -219,3 +218,46 @@ def test_junk_never_gets_further_than_an_error():
         with pytest.raises((InputError, TypeError, ValueError)):
             flag.update(junk)
         assert flag == Flag(2)
+
+
+def test_an_interrupt_leaves_the_flag_as_it_was(monkeypatch):
+    """Also in the middle of an insert: the rows count all or not at all."""
+    flag = Flag(3).update([[1, 0, 1]])
+    before = flag.to_bytes()
+    insert = flag._kernel.insert
+
+    def interrupted(state, rows, weights):
+        insert(state, rows, weights)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(flag._kernel, "insert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        flag.update([[1, 1, 1], [0, 1, 1]])
+    assert flag.to_bytes() == before
+
+
+def test_sizes_that_no_memory_holds_are_refused():
+    with pytest.raises(InputError, match="columns"):
+        Flag(10**9)
+    with pytest.raises(InputError, match="exponent"):
+        Flag(1, "QQ").update([["1e1000000000"]])
+    for data in (10**11, None, "abc", [1, 2]):
+        with pytest.raises(FormatError, match="from bytes"):
+            Flag.from_bytes(data)
+
+
+@pytest.mark.parametrize("order", [2, 5])
+def test_subspaces_cannot_be_written_to(order):
+    V = Subspace.span([[1, 0, 1]], order)
+    for array in (V.basis, V.rows if order == 5 else V.rows.words):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 0
+
+
+def test_rationals_need_their_package(monkeypatch):
+    """Without python-flint the message says what to install."""
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"flagstone\[rationals\]"):
+        Flag(2, "QQ")

@@ -187,3 +187,38 @@ def test_many_flags_merge_by_the_fixed_tree(shards):
     assert merge_flags(flags) == layer[0]
     assert merge_flags(flags).to_bytes() == layer[0].to_bytes()
     assert merge_flags(flags).n_shards == shards
+
+
+@pytest.mark.parametrize("order", [2, 3])
+@given(data=st.data())
+def test_rows_after_a_merge_make_no_further_shard(order, data):
+    """S23: with R shards at most R·d·J rows matter to the first J sets, later rows included."""
+    dim = data.draw(st.integers(1, 3))
+    shards = [data.draw(samples(order, dim=dim, max_rows=6)) for _ in range(2)]
+    later = data.draw(samples(order, dim=dim, max_rows=6))
+
+    def road(parts):
+        return merge_flags([Flag(dim, order).update(X) for X in parts[:2]]).update(parts[2])
+
+    parts = [sample.X for sample in (*shards, later)]
+    flag = road(parts)
+    R = flag.n_shards
+    assert R == merge_flags([flag_of(sample) for sample in shards]).n_shards <= 2
+    matter = dict.fromkeys(range(1, flag.n_sets + 1), 0)
+    for p, X in enumerate(parts):
+        for i in range(len(X)):
+            fewer = [*parts]
+            fewer[p] = np.delete(X, i, axis=0)
+            without = road(fewer)
+            for J in matter:
+                same = all(flag.span_at(j) == without.span_at(j) for j in range(1, J + 1))
+                matter[J] += not same
+    assert all(count <= 2 * dim * J for J, count in matter.items())
+
+
+def test_one_row_more_is_an_insert_also_after_a_merge():
+    merged = flag_over_gf2(E1, E2).merge(flag_over_gf2(SUM, E1))
+    assert merged.merge(flag_over_gf2(SUM)) == merged.copy().update([SUM])
+    again = Flag.from_bytes(merged.to_bytes())
+    assert again.update([SUM]).update([E1]) == merged.update([SUM]).update([E1])
+    assert merged.n_shards == 2

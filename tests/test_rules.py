@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -339,3 +340,11 @@ def test_rules_are_values():
     assert hash(HeavyRule()) == hash(HeavyRule())
     with pytest.raises(TypeError):
         SpanRule()
+
+
+def test_shares_may_be_fractions():
+    flag = Flag(2).update([[1, 0], [0, 1]], weights=[50, 50])
+    with pytest.warns(ReplicabilityWarning, match=r"eps = 0\.1"):
+        select_span(flag, Coins(1), rho=Fraction(1, 10))
+    with pytest.warns(ReplicabilityWarning, match=r"eps = 0\.001"):
+        select_span(flag, Coins(1), eps=Fraction(1, 1000), t_max=50)

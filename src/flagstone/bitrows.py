@@ -6,6 +6,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from flagstone.checks import checked_dim
 from flagstone.errors import InputError
 
 __all__ = ["BitRows", "pack"]
@@ -50,12 +51,10 @@ class BitRows:
                 "packed words must be a 2-D array of uint64, got "
                 f"{array.ndim}-D {array.dtype}; use flagstone.pack(X) to pack 0/1 rows"
             )
-        n_words = max(1, -(-dim // 64))
-        if dim < 1 or array.shape[1] != n_words:
-            raise InputError(
-                f"dim={dim} needs {n_words} word(s) per row (and at least one column), "
-                f"got {array.shape[1]}"
-            )
+        dim = checked_dim(dim)
+        n_words = -(-dim // 64)
+        if array.shape[1] != n_words:
+            raise InputError(f"dim={dim} needs {n_words} word(s) per row, got {array.shape[1]}")
         array = np.ascontiguousarray(array)
         if dim % 64:
             stray = array[:, -1] >> np.uint64(dim % 64)

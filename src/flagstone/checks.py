@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from flagstone.errors import InputError
-from flagstone.fields import Array
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 __all__ = ["checked_dim", "checked_index", "checked_integer", "checked_weights"]
 

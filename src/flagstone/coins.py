@@ -139,6 +139,13 @@ def _seed_text(seed: int | str) -> str:
     if isinstance(seed, Coins):
         return seed.seed
     if isinstance(seed, str):
+        try:
+            seed.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"a seed must be a text that can be published, got {seed!r}, which is not valid "
+                "Unicode"
+            ) from None
         return seed
     if not isinstance(seed, (bool, np.bool_)):
         try:

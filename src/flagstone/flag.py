@@ -76,7 +76,8 @@ class Flag:
         All rows seen, zero rows included.
     n_shards : int
         How many separately built flags were merged into this one: the bounds on
-        replicability and coverage grow with it (docs/theory/guarantees.md).
+        replicability and coverage grow with it (docs/theory/guarantees.md, S23). Rows that
+        come after a merge do not.
 
     Guarantees
     ----------
@@ -114,9 +115,14 @@ class Flag:
         self.dim = checked_dim(dim)
         self.n_rows = 0
         self.n_shards = 1
-        self._sealed = False
         self._kernel = self.field.flag_kernel(self.dim)
-        self._state = self.field.flag_state(self.dim)
+        try:
+            self._state = self.field.flag_state(self.dim)
+        except (MemoryError, ValueError) as error:
+            raise InputError(
+                f"a flag of {self.dim} columns takes memory in proportion to the square of that, "
+                "more than there is; drop or combine columns"
+            ) from error
         self._snapshot: tuple[Rows, Array] | None = None
 
     @property
@@ -136,15 +142,9 @@ class Flag:
         counts, total = checked_weights(weights, len(rows))
         if self.n_rows + total > _MOST_ROWS:
             raise InputError(f"a flag counts up to {_MOST_ROWS} rows; these would be more")
-        state = self._state
-        if self.field.order is None:  # pure Python: an interrupt must not leave half an update
-            state = self._kernel.copy(state)
+        state = self._kernel.copy(self._state)  # an interrupt must not leave half an update
         self._kernel.insert(state, self.field.matrix(rows), counts)
-        self._state = state
-        self._snapshot = None
-        if self._sealed and total:
-            self.n_shards += 1
-            self._sealed = False
+        self._state, self._snapshot = state, None
         self.n_rows += total
         return self
 
@@ -174,7 +174,7 @@ class Flag:
         """Return an independent copy."""
         twin = Flag(self.dim, self.field)
         twin._state = self._kernel.copy(self._state)
-        twin.n_rows, twin.n_shards, twin._sealed = self.n_rows, self.n_shards, self._sealed
+        twin.n_rows, twin.n_shards = self.n_rows, self.n_shards
         return twin
 
     # -- what it says ---------------------------------------------------------------------
@@ -279,7 +279,7 @@ class Flag:
     ) -> Flag:
         flag = cls(dim, field)
         flag._state = field.flag_state(dim, basis, counts)
-        flag.n_rows, flag.n_shards, flag._sealed = n_rows, n_shards, n_shards > 1
+        flag.n_rows, flag.n_shards = n_rows, n_shards
         return flag
 
     def _adapted(self) -> tuple[Rows, Array]:

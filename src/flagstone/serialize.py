@@ -117,6 +117,8 @@ def _seal(header: dict[str, Any], body: bytes) -> bytes:
 
 
 def _open(data: bytes, kind: str) -> tuple[dict[str, Any], bytes]:
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise FormatError(f"a {kind} is read from bytes, got {type(data).__name__}")
     data = bytes(data)
     start = len(_MAGIC) + 8
     if not data.startswith(_MAGIC) or len(data) < start + _HASH_SIZE:

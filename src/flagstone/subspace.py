@@ -106,15 +106,13 @@ class Subspace:
 
     @property
     def rows(self) -> Rows:
-        """The basis in the field's internal form (packed over GF(2))."""
-        return self._rows
+        """The basis in the field's internal form (packed over GF(2)), read-only."""
+        return _read_only(self._rows) if isinstance(self._rows, np.ndarray) else self._rows
 
     @property
     def basis(self) -> Array:
         """The reduced row echelon form as a plain read-only array."""
-        out = self.field.array(self._rows).view()
-        out.flags.writeable = False
-        return out
+        return _read_only(self.field.array(self._rows))
 
     @property
     def pivots(self) -> tuple[int, ...]:
@@ -410,6 +408,12 @@ def canonical_text(field: Field, array: Array) -> bytes:
         return text.tobytes()
     lines = (" ".join(map(field.format, row)) for row in array.tolist())
     return "".join(line + "\n" for line in lines).encode()
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _chunks(rows: Rows) -> Iterator[tuple[int, Rows]]:

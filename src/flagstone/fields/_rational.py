@@ -52,6 +52,9 @@ class RationalField(Field):
         if isinstance(value, (float, np.floating)) and value.is_integer():
             return Fraction(int(value))
         if isinstance(value, str):
+            _, _, exponent = value.lower().partition("e")
+            if len(exponent) > 5:  # ten to that power would fill the memory
+                fail_value(table, flat, name, "whose exponent is too large to write out exactly")
             try:
                 return Fraction(value.strip())
             except (ValueError, ZeroDivisionError):

@@ -109,6 +109,10 @@ _WHY_NOT_ZERO = {
 }
 
 
+#: Sizes go with powers of 1/share: below this they are too large for floating point.
+_SMALLEST_SHARE = Fraction(1, 10**40)
+
+
 def _finite(value: Any) -> bool:
     return math.isfinite(value)
 
@@ -122,5 +126,9 @@ def check_share(name: str, value: Any) -> Fraction:
         why = _WHY_NOT_ZERO.get(name, "") if share == 0 else ""
         raise InputError(
             f"{name} must lie strictly between 0 and 1, got {value!r}" + (f": {why}" if why else "")
+        )
+    if min(share, 1 - share) < _SMALLEST_SHARE:
+        raise InputError(
+            f"{name} must keep a distance of {float(_SMALLEST_SHARE):g} from 0 and 1, got {value!r}"
         )
     return share

@@ -178,16 +178,16 @@ def _check_start(rule: SpanRule, flag: Flag, window: Window) -> None:
 def _warn_if_unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> None:
     unproven = []
     if rule.rho is not None and not guarantee.is_replicable_proven:
-        unproven.append(f"replicability (rho = {rule.rho:g})")
+        unproven.append(f"replicability (rho = {float(rule.rho):g})")
     eps_asked = rule.rho is not None or exact(rule.eps) != exact(DEFAULT_EPS)
     if eps_asked and not guarantee.is_coverage_proven:
-        unproven.append(f"coverage (eps = {rule.eps:g})")
+        unproven.append(f"coverage (eps = {float(rule.eps):g})")
     if not unproven:
         return
     text = [f"{' and '.join(unproven)} not proven with {guarantee.n_rows:,} rows"]
     if rule.rho is not None and guarantee.rows_needed is not None:
         text.append(
-            f"rho = {rule.rho:g} and eps = {rule.eps:g} together need "
+            f"rho = {float(rule.rho):g} and eps = {float(rule.eps):g} together need "
             f"{guarantee.rows_needed:,} rows of dimension {flag.dim} ({rule.name} rule)"
         )
     elif guarantee.window.start:
