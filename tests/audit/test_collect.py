@@ -12,12 +12,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from flagstone.audit import (
+    AuditStats,
     FromFunction,
     FromLaw,
     FromTable,
     Same,
     Task,
     TaskError,
+    anytime_interval,
     audit_sampler,
     audit_table,
     collect,
@@ -111,7 +113,8 @@ def test_results_do_not_depend_on_n_jobs():
     [serial] = collect(tasks=task, max_pairs=40, max_disagreements=8)
     [parallel] = collect(tasks=task, max_pairs=40, max_disagreements=8, n_jobs=2)
     assert serial == parallel
-    assert serial.integrated_sum == parallel.integrated_sum
+    assert serial.integrated == parallel.integrated
+    assert serial.integrated is not None
 
 
 def test_stop_rules():
@@ -124,6 +127,96 @@ def test_stop_rules():
     assert stats.pairs < 200
     [stats] = collect(tasks=noisy, max_pairs=9)
     assert stats.pairs == 9
+
+
+def test_the_gain_of_integrating_is_in_the_interval():
+    """The same question, with and without: the interval itself is narrower, from few pairs on."""
+    law, learner = geometric(8), LinearSpan(t_max=100)
+    for pairs, gain in ((40, 1.7), (200, 2.5)):
+        [plain] = collect(tasks=Task(learner, law, m=500), max_pairs=pairs)
+        [integrated] = collect(tasks=Task(learner, law, m=500, integrate=True), max_pairs=pairs)
+        (a, b), (c, d) = plain.interval(), integrated.interval()
+        assert gain * (d - c) < b - a
+        needed = integrated.plain_pairs()
+        assert needed > 2 * pairs
+        a, b = anytime_interval(integrated.disagreement_rate * needed, needed)
+        assert b - a <= d - c
+        assert f"as narrow as {needed} plain" in str(report(integrated))
+
+
+def test_few_pairs_boast_of_no_gain():
+    task = Task(LinearSpan(t_max=100), geometric(8), m=500, integrate=True)
+    [stats] = collect(tasks=task, max_pairs=3)
+    assert stats.plain_pairs() is None
+    assert "plain" not in str(report(stats))
+
+
+def test_parts_of_an_audit_add_up_and_no_pair_counts_twice():
+    task = Task(LinearSpan(t_max=100), geometric(8), m=500, integrate=True)
+    [whole] = collect(tasks=task, max_pairs=30)
+    [first] = collect(tasks=task, max_pairs=10)
+    [rest] = collect(tasks=task, max_pairs=20, first_pair=10)
+    assert first + rest == rest + first == whole
+    assert whole.numbers == ((0, 30),)
+    assert (first + collect(tasks=task, max_pairs=5, first_pair=20)[0]).numbers == (
+        (0, 10),
+        (20, 25),
+    )
+    for overlapping in (first, whole):
+        with pytest.raises(InputError, match="pair 0, which would be counted twice"):
+            first + overlapping
+    with pytest.raises(InputError, match="pair 10,"):
+        whole + rest
+
+
+class Fussy:
+    """Raises most of the time, with a message that names the sample."""
+
+    def fit(self, X, y=None):
+        if X[:2].any():
+            raise ValueError(f"sum {X.sum()} of {X.mean():.3f} refused")
+        self.coef_ = np.zeros(2)
+        return self
+
+
+def test_errors_are_in_the_headline_and_decide_nothing():
+    task = Task(Fussy(), lambda m, rng: rng.randint(0, 2, (m, 2)), m=40, same="coef")
+    [stats] = collect(tasks=task, max_pairs=400)
+    assert stats.errors > stats.answered > 0
+    assert stats.error_types == (("ValueError: sum # of # refused", stats.errors),)
+    said = report(stats, claim=0.999)
+    assert said.verdict.decision == "undecided"
+    assert f"most pairs erred ({stats.errors} of 400)" in str(said.verdict)
+    [headline] = [line for line in str(said).splitlines() if "replicability" in line]
+    assert f"MOST PAIRS ERRED: over {stats.answered} of 400 pairs" in headline
+
+
+def test_many_kinds_of_errors_are_listed_by_frequency_and_cut_short():
+    kinds = tuple((f"ValueError: {letter}", i + 1) for i, letter in enumerate("abcdefg"))
+    stats = AuditStats("t", pairs=30, agreements=2, errors=28, error_types=kinds)
+    lines = str(report(stats)).splitlines()
+    assert lines[2] == "    7 × ValueError: g"
+    assert "    and 2 more kinds of errors" in lines
+
+
+def test_an_audit_of_nothing_but_bottoms_says_so_in_the_headline():
+    law = planted_parity([1, 0, 1], intercept=1)
+    task = Task(ParityClassifier(t_max=5), law, m=200)
+    [stats] = collect(tasks=task, max_pairs=20)
+    assert stats.both_bottom == 20
+    said = report(stats, claim=0.5)
+    [headline] = [line for line in str(said).splitlines() if "replicability" in line]
+    assert "EVERY ANSWER IS ⊥" in headline
+    assert "every answer is ⊥" in str(said.verdict)
+    assert said.to_dict()["all_bottom"] is True
+
+
+def test_the_width_rule_holds_for_integrated_values():
+    task = Task(LinearSpan(t_max=100), geometric(8), m=500, integrate=True)
+    [stats] = collect(tasks=task, max_pairs=2000, max_width=0.1)
+    low, high = stats.interval()
+    assert high - low <= 0.1
+    assert stats.pairs < 200
 
 
 class TestFiles:
@@ -241,6 +334,28 @@ def test_the_strong_id_knows_every_ingredient():
     assert task() == task(estimator=DecisionTreeClassifier(max_depth=3, random_state=9))
 
 
+def test_functions_without_an_identity_are_audited_but_not_filed_without_a_name(tmp_path):
+    scope = {}
+    exec("def made(m, rng): return rng.randint(0, 2, (m, 3))", scope)  # no source to read
+    options = {"estimator": "span", "parameters": {"t_max": 5}, "max_pairs": 5}
+    path = tmp_path / "audit.jsonl"
+    for sampler in (lambda m, rng: rng.randint(0, 2, (m, 3)), scope["made"]):
+        assert audit_sampler(sampler, 50, **options).stats.pairs == 5
+        with pytest.raises(InputError, match=r"sampler.*name="):
+            audit_sampler(sampler, 50, file=path, **options)
+        assert not path.exists()
+        assert audit_sampler(sampler, 50, file=path, name="mine", **options).stats.pairs == 5
+        path.unlink()
+    alike = Task(LinearSpan(t_max=5), uniform(3), m=50, same=lambda a, b: True)
+    assert collect(tasks=alike, max_pairs=5)[0].agreements == 5
+    with pytest.raises(InputError, match=r"notion of same.*name="):
+        collect(tasks=alike, max_pairs=5, file=path)
+    named = Task(LinearSpan(t_max=5), uniform(3), m=50, same=Same(lambda a, b: True, name="all"))
+    assert collect(tasks=named, max_pairs=5, file=path)[0].agreements == 5
+    with pytest.raises(InputError, match="name belongs to a sampler"):
+        audit_sampler(uniform(3), 50, name="mine", **options)
+
+
 def test_weighted_samples_reach_the_estimator():
     source = FromLaw(geometric(6), 10**9, weighted=True)
     [stats] = collect(tasks=Task(LinearSpan(t_max=10), source, integrate=True), max_pairs=5)
@@ -286,7 +401,6 @@ def test_simple_audits_judge_claims():
         (lambda: Task(LinearSpan(), (np.eye(3), None), m=2), "halved as it is"),
         (lambda: Task(LinearSpan(), [[1, 0]]), "at least 2 rows"),
         (lambda: Task(LinearSpan(), FromLaw(LAW, 5), m=6), "already part"),
-        (lambda: Task(LinearSpan(), lambda m, rng: None, m=5), "needs a name"),
         (lambda: Task(LinearSpan(), LAW, m=5, same="shape"), "shape"),
         (lambda: Task(LinearSpan(), LAW, m=5, same="predictions"), "grid"),
         (lambda: Task(LinearSpan(), LAW, m=5, same="coef", integrate=True), "fingerprints"),
@@ -294,6 +408,7 @@ def test_simple_audits_judge_claims():
         (lambda: collect(tasks=[], max_pairs=5), "non-empty"),
         (lambda: collect(tasks=[TestFiles.task] * 2, max_pairs=5), "the same"),
         (lambda: collect(tasks=TestFiles.task, max_pairs=0), "max_pairs"),
+        (lambda: collect(tasks=TestFiles.task, first_pair=-1), "first_pair"),
         (lambda: collect(tasks=TestFiles.task, max_disagreements=0), "max_disagreements"),
         (lambda: collect(tasks=TestFiles.task, max_width=0), "max_width"),
         (lambda: collect(tasks=TestFiles.task, n_jobs=0), "n_jobs"),

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from flagstone.audit import anytime_interval, clopper_pearson
-from flagstone.audit.intervals import log_evidence
+from flagstone.audit import anytime_interval, betting_interval, clopper_pearson
+from flagstone.audit.intervals import log_evidence, log_evidence_of_values
 from flagstone.errors import InputError
 
 
@@ -39,71 +39,104 @@ def test_clopper_pearson_is_not_valid_under_optional_stopping_but_the_anytime_in
         wrong = np.cumsum(rng.random_sample(longest) < p)
         for name, rejects in (
             ("fixed", lambda n, s: s > fixed[n]),
-            ("anytime", lambda n, s: log_evidence((n, s, s), p) >= math.log(20) and s > n * p),
+            ("anytime", lambda n, s: log_evidence(s, n, p) >= math.log(20) and s > n * p),
         ):
             excluded[name] += any(rejects(n, float(wrong[n - 1])) for n in looks)
     assert excluded["fixed"] / runs > 0.12  # far above the 2.5 % it promises for one look
     assert excluded["anytime"] / runs <= 0.05
 
 
-@pytest.mark.parametrize("spread", ["binary", "steady", "skewed"])
-def test_anytime_coverage_for_integrated_values(spread):
-    """Ville: over a whole path the true mean is excluded with probability at most 5 %."""
+SPREADS = {
+    "binary": (0.2, lambda rng, n: (rng.random_sample(n) < 0.2).astype(float)),
+    "steady": (0.2, lambda rng, n: 0.2 + 0.1 * rng.uniform(-1, 1, n)),
+    "skewed": (0.1, lambda rng, n: rng.beta(0.3, 2.7, n)),
+    "rare": (0.02, lambda rng, n: 0.5 * (rng.random_sample(n) < 0.04)),
+    "high": (0.97, lambda rng, n: 1.0 - rng.beta(0.3, 9.7, n)),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_betting_covers_over_whole_paths(spread):
+    """Ville: the true mean is excluded at *any* of the looks with probability at most 5 %."""
     rng = np.random.RandomState(17)
+    mean, draw = SPREADS[spread]
     runs, longest = 250, 120
     missed = 0
     for _ in range(runs):
-        if spread == "binary":
-            z, mean = (rng.random_sample(longest) < 0.2).astype(float), 0.2
-        elif spread == "steady":
-            z, mean = 0.2 + 0.1 * rng.uniform(-1, 1, longest), 0.2
-        else:
-            z, mean = rng.beta(0.3, 2.7, longest), 0.1
-        n = s = squares = 0.0
-        for value in z:
-            centre = (s + 0.5) / (n + 1)
-            n, s, squares = n + 1, s + value, squares + (value - centre) ** 2
-            if log_evidence((int(n), s, squares), mean, integrated=True) >= math.log(20):
-                missed += 1
-                break
+        z = draw(rng, longest)
+        missed += any(
+            log_evidence_of_values(z[:n], mean) >= math.log(20)
+            for n in (1, 2, 3, 5, 8, *range(10, longest + 1, 10))
+        )
     # Binomial(250, 0.05) exceeds 26 with probability below 1e-3.
     assert missed <= 26
 
 
-def test_fans_inequality_behind_the_bernstein_part():
-    """exp(bx − ψ(b)x²) ≤ 1 + bx for x ≥ −1, on a fine grid."""
-    x = np.linspace(-1, 1, 4001)
-    for b in (0.001, 0.1, 0.5, 0.9, 0.99):
-        psi = -math.log1p(-b) - b
-        assert (np.exp(b * x - psi * x * x) <= 1 + b * x + 1e-12).all()
+@pytest.mark.parametrize("p", [0.01, 0.3, 0.9])
+def test_every_bet_is_fair(p):
+    """The mean of the e-value of one and of two values is 1, for laws of mean p."""
+    for law in ({0.0: 1 - p, 1.0: p}, {p: 1.0}, {p / 2: 0.5, min(1.5 * p, 1.0): 0.5}):
+        mean = sum(z * w for z, w in law.items())
+        one = sum(w * math.exp(log_evidence_of_values([z], mean)) for z, w in law.items())
+        two = sum(
+            v * w * math.exp(log_evidence_of_values([y, z], mean))
+            for y, v in law.items()
+            for z, w in law.items()
+        )
+        assert one == pytest.approx(1, rel=1e-9)
+        assert two == pytest.approx(1, rel=1e-9)
+
+
+def test_for_coins_betting_is_the_plain_interval():
+    for ones, n in ((0, 30), (3, 40), (100, 200)):
+        values = betting_interval([1.0] * ones + [0.0] * (n - ones))
+        assert values == pytest.approx(anytime_interval(ones, n), abs=2e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(z=st.lists(st.floats(0, 1), min_size=1, max_size=60))
+def test_the_interval_is_where_the_evidence_is_small(z):
+    low, high = betting_interval(z)
+    assert 0 <= low <= np.mean(z) + 1e-12
+    assert np.mean(z) - 1e-12 <= high <= 1
+    for p in (low - 1e-6, high + 1e-6):
+        if 0 < p < 1:
+            assert log_evidence_of_values(z, p) >= math.log(20)
+    plain = anytime_interval(math.fsum(z) if sum(z) <= len(z) else len(z), len(z))
+    assert high - low <= plain[1] - plain[0] + 1e-3  # never wider than coins of the same mean
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    n=st.integers(1, 2000),
-    share=st.floats(0, 1),
-    spread=st.floats(0, 1),
-    integrated=st.booleans(),
-)
-def test_the_interval_is_where_the_evidence_is_small(n, share, spread, integrated):
-    s = share * n
-    moments = (n, s, spread * n)
-    low, high = anytime_interval(moments, integrated=integrated)
+@given(n=st.integers(1, 2000), share=st.floats(0, 1))
+def test_the_plain_interval_is_where_the_evidence_is_small(n, share):
+    s = round(share * n)
+    low, high = anytime_interval(s, n)
     assert 0 <= low <= s / n <= high <= 1
     for p in (low - 1e-6, high + 1e-6):
         if 0 < p < 1:
-            assert log_evidence(moments, p, integrated=integrated) >= math.log(20)
+            assert log_evidence(s, n, p) >= math.log(20)
 
 
-def test_steady_values_give_much_narrower_intervals():
-    plain = anytime_interval((500, 50.0, 50.0))
-    steady = anytime_interval((500, 50.0, 500 * 0.05**2), integrated=True)
-    assert (plain[1] - plain[0]) > 2 * (steady[1] - steady[0])
+@pytest.mark.parametrize("n", [40, 200, 1000])
+def test_values_that_vary_little_give_much_narrower_intervals(n):
+    z = np.random.RandomState(n).beta(2, 28, n)
+    low, high = betting_interval(z)
+    plain = anytime_interval(float(z.sum()), n)
+    assert 1.7 * (high - low) < plain[1] - plain[0]
+    if n >= 200:
+        assert 3 * (high - low) < plain[1] - plain[0]
+
+
+def test_values_outside_the_unit_interval_are_refused():
+    for bad in ([0.5, 1.1], [-0.1], [math.nan]):
+        with pytest.raises(InputError, match=r"\[0, 1\]"):
+            betting_interval(bad)
 
 
 def test_no_data_says_nothing():
     assert clopper_pearson(0, 0) == (0.0, 1.0)
-    assert anytime_interval((0, 0.0, 0.0)) == (0.0, 1.0)
+    assert anytime_interval(0, 0) == (0.0, 1.0)
+    assert betting_interval([]) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 2])
@@ -111,4 +144,6 @@ def test_bad_confidence_is_refused(confidence):
     with pytest.raises(InputError, match="confidence"):
         clopper_pearson(1, 2, confidence)
     with pytest.raises(InputError, match="confidence"):
-        anytime_interval((2, 1.0, 1.0), confidence)
+        anytime_interval(1, 2, confidence)
+    with pytest.raises(InputError, match="confidence"):
+        betting_interval([0.5], confidence)

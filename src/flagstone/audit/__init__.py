@@ -10,14 +10,15 @@ with ``fit``: ours, scikit-learn's, yours.
 - :func:`tradeoff`: coverage or accuracy against replicability, to choose ``t_max`` on pilot data.
 
 For our rules the threshold is integrated out exactly (``integrate=True``,
-:mod:`flagstone.audit.integrate`), which needs far fewer pairs.
+:mod:`flagstone.audit.integrate`), which needs far fewer pairs: the interval narrows with the
+variance of the integrated values (:mod:`flagstone.audit.intervals`).
 """
 
 from flagstone.audit._collect import collect
 from flagstone.audit._report import AuditReport, report
 from flagstone.audit._tradeoff import TradeoffCurve, TradeoffPoint, tradeoff
 from flagstone.audit.integrate import Staircase, average, disagreement
-from flagstone.audit.intervals import anytime_interval, clopper_pearson
+from flagstone.audit.intervals import anytime_interval, betting_interval, clopper_pearson
 from flagstone.audit.pairs import Outcome, run_pair
 from flagstone.audit.same import Same, TaskError
 from flagstone.audit.simple import ESTIMATORS, audit_sampler, audit_table
@@ -47,6 +48,7 @@ __all__ = [
     "audit_sampler",
     "audit_table",
     "average",
+    "betting_interval",
     "clopper_pearson",
     "collect",
     "disagreement",

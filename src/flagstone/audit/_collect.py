@@ -23,6 +23,7 @@ def collect(
     *,
     tasks: Task | Sequence[Task],
     max_pairs: int = 1000,
+    first_pair: int = 0,
     max_disagreements: int | None = None,
     max_width: float | None = None,
     confidence: float = 0.95,
@@ -39,10 +40,15 @@ def collect(
     tasks : Task or sequence of Task
     max_pairs : int
         Stop after this many pairs (those in ``file`` included).
+    first_pair : int
+        Number of the first pair. Records of different pairs of a task add up, so a long audit can
+        be shared: pairs 0 to 499 here, 500 to 999 there.
     max_disagreements : int, optional
         Stop once this many pairs disagreed.
     max_width : float, optional
-        Stop once the anytime interval of the disagreement rate is at most this wide.
+        Stop once the anytime interval of the disagreement rate is at most this wide. (Of
+        integrated values it is looked at after each of the first 32 pairs, then after every
+        1/16 more.)
     confidence : float
         Of that interval.
     file : path, optional
@@ -81,6 +87,8 @@ def collect(
     (20, 20)
     """
     wanted = [tasks] if isinstance(tasks, Task) else list(tasks)
+    if first_pair < 0:
+        raise InputError(f"first_pair must not be negative, got {first_pair}")
     _check(wanted, max_pairs, max_disagreements, max_width, n_jobs, on_error)
     check_confidence(confidence)
     store = Store(file, wanted, add)
@@ -93,29 +101,35 @@ def collect(
                 return True
             if max_disagreements is not None and stats.disagreements >= max_disagreements:
                 return True
-            if max_width is None or stats.answered == 0:
+            if max_width is None or stats.answered == 0 or not _worth_a_look(stats):
                 return False
             low, high = stats.interval(confidence)
             return high - low <= max_width
 
         known = store.done(task)
-        while stats.pairs in known and not enough(stats):
-            stats = known[stats.pairs].after(stats)
+        while (number := first_pair + stats.pairs) in known and not enough(stats):
+            stats = known[number].after(stats, number)
         with track(max_pairs, task.name, progress) as advance:
             advance(stats.pairs)
             while not enough(stats):
-                first = stats.pairs
-                batch = range(first, min(first + _BATCH, max_pairs))
+                first = first_pair + stats.pairs
+                batch = range(first, min(first + _BATCH, first_pair + max_pairs))
                 kept = []
                 for outcome in _run(task, batch, on_error, n_jobs):
                     if enough(stats):
                         break
                     kept.append(outcome)
-                    stats = outcome.after(stats)
+                    stats = outcome.after(stats, first_pair + stats.pairs)
                 store.record(task, first, kept)
                 advance(len(kept))
         results.append(stats)
     return results
+
+
+def _worth_a_look(stats: AuditStats) -> bool:
+    """Whether the interval of integrated values, which takes some time, is due again."""
+    step = 1 << max(0, stats.pairs.bit_length() - 5)
+    return not stats.is_integrated or stats.pairs % step == 0
 
 
 def _run(task: Task, batch: range, on_error: str, n_jobs: int) -> list[Outcome]:

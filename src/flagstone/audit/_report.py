@@ -10,6 +10,9 @@ from flagstone.audit.task import Task
 
 __all__ = ["AuditReport", "report"]
 
+#: So many kinds of errors are listed.
+_SHOWN = 5
+
 
 @dataclass(frozen=True)
 class AuditReport:
@@ -33,13 +36,15 @@ class AuditReport:
             "interval_anytime": [low, high],
             "interval_clopper_pearson": list(exact),
             "indicative": self.indicative,
-            "gain": self.stats.gain if self.stats.is_integrated else None,
+            "all_bottom": self.stats.all_bottom,
+            "plain_pairs": self.stats.plain_pairs(self.confidence),
             "verdict": None
             if self.verdict is None
             else {
                 "decision": self.verdict.decision,
                 "claim": self.verdict.claim,
                 "evidence": self.verdict.evidence,
+                "note": self.verdict.note,
             },
         }
 
@@ -50,14 +55,14 @@ class AuditReport:
             f"  {s.pairs} pairs: {s.agreements} agree ({s.both_bottom} of them both ⊥), "
             f"{s.disagreements} differ ({s.one_bottom} of them one ⊥), {s.errors} with an error"
         )
-        for kind, count in s.error_types:
-            lines.append(f"    {count} × {kind}")
+        kinds = sorted(s.error_types, key=lambda kind: -kind[1])
+        lines += [f"    {count} × {kind}" for kind, count in kinds[:_SHOWN]]
+        if len(kinds) > _SHOWN:
+            lines.append(f"    and {len(kinds) - _SHOWN} more kinds of errors")
         if not s.answered:
             lines.append("  no pair was answered: nothing can be said about replicability")
             return "\n".join(lines)
-        lines.append(
-            f"  replicability {s.replicability:.4f} (disagreement {s.disagreement_rate:.4f})"
-        )
+        lines.append(self._headline())
         low, high = s.interval(self.confidence)
         lines.append(
             f"  disagreement in [{low:.4f}, {high:.4f}] at confidence {self.confidence:g}, "
@@ -68,20 +73,35 @@ class AuditReport:
             f"  disagreement in [{low:.4f}, {high:.4f}] (Clopper–Pearson: only if the number of "
             "pairs was fixed beforehand)"
         )
-        if s.is_integrated:
+        plain = s.plain_pairs(self.confidence)
+        if plain is not None and plain > s.answered:
             lines.append(
-                f"  threshold integrated out exactly: each pair is worth {s.gain:.1f} plain ones"
+                f"  threshold integrated out exactly: {s.answered} pairs give an interval as "
+                f"narrow as {plain} plain ones of this rate would"
             )
+        elif s.is_integrated:
+            lines.append("  threshold integrated out exactly")
         if self.indicative:
             lines.append(
                 "  INDICATIVE ONLY: halves of one table are not fresh samples; this describes "
                 "random halves of this table"
             )
-        if s.errors:
-            lines.append("  rates are over the pairs without an error")
         if self.verdict is not None:
             lines.append(f"  verdict: {self.verdict}")
         return "\n".join(lines)
+
+    def _headline(self) -> str:
+        """Return the rate, and in the same breath what it is not about."""
+        s = self.stats
+        line = f"  replicability {s.replicability:.4f} (disagreement {s.disagreement_rate:.4f})"
+        if s.errors:
+            most = "MOST PAIRS ERRED: " if s.errors > s.answered else ""
+            line += f" — {most}over {s.answered} of {s.pairs} pairs, those without an error"
+        if s.all_bottom:
+            line += (
+                " — EVERY ANSWER IS ⊥: no rule was learned (one with a constant needs an intercept)"
+            )
+        return line
 
 
 def report(
@@ -100,7 +120,7 @@ def report(
     audit
       200 pairs: 120 agree (0 of them both ⊥), 80 differ (0 of them one ⊥), 0 with an error
       replicability 0.6000 (disagreement 0.4000)
-      disagreement in [0.2908, 0.5164] at confidence 0.95, under any stop rule
+      disagreement in [0.2868, 0.5209] at confidence 0.95, under any stop rule
       disagreement in [0.3315, 0.4715] (Clopper–Pearson: only if the number of pairs was ...
       verdict: the claimed rho = 0.05 is REJECTED at confidence 0.95 (rate in ...
     """

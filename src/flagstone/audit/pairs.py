@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import time
 import warnings
 from dataclasses import dataclass
@@ -38,8 +39,8 @@ class Outcome:
     error: str | None = None
     seconds: float = 0.0
 
-    def after(self, earlier: AuditStats) -> AuditStats:
-        """Return the record of the pairs so far and this one."""
+    def after(self, earlier: AuditStats, number: int) -> AuditStats:
+        """Return the record of the pairs so far and this one, which has the given number."""
         z = self.integrated
         return earlier + AuditStats(
             earlier.strong_id,
@@ -48,12 +49,16 @@ class Outcome:
             both_bottom=int(self.kind == "both_bottom"),
             one_bottom=int(self.kind == "one_bottom"),
             errors=int(self.kind == "error"),
-            integrated_sum=z,
-            integrated_squares=None if z is None else z * z,
-            integrated_residuals=None if z is None else (z - earlier.centre) ** 2,
-            error_types=((self.error, 1),) if self.error else (),
+            integrated=None if z is None else (min(1.0, max(0.0, z)),),
+            error_types=((_kind_of(self.error), 1),) if self.error else (),
+            numbers=((number, number + 1),),
             seconds=self.seconds,
         )
+
+
+def _kind_of(message: str) -> str:
+    """Return the message without its numbers: what varies from pair to pair is one kind."""
+    return re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", message)
 
 
 def run_pair(task: Task, pair: int, on_error: str = "count") -> Outcome:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from flagstone.audit.sources import array_hash, callable_identity
+from flagstone.audit.sources import array_hash, callable_identity, unnamed
 from flagstone.errors import InputError
 
 __all__ = ["Same", "TaskError"]
@@ -30,7 +30,7 @@ class Same:
     grid : array, optional
         The fixed rows of ``"predictions"``.
     name : str, optional
-        Identifies a callable that is no plain function.
+        Identifies a callable in result files; needed there if it is no plain function.
 
     Examples
     --------
@@ -62,9 +62,10 @@ class Same:
             )
         self.kind = kind
         self.grid = None if grid is None else np.asarray(grid)
-        self.name = (
-            kind if isinstance(kind, str) else name or callable_identity(kind, "notion of same")
-        )
+        identity = kind if isinstance(kind, str) else name or callable_identity(kind)
+        #: Whether it cannot be told apart from others, so that its results must not be filed.
+        self.anonymous = identity is None
+        self.name: str = identity or unnamed(cast(Callable[..., Any], kind))
 
     def __call__(self, a: Any, b: Any) -> bool:
         """Compare two fitted estimators."""

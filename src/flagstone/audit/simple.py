@@ -8,7 +8,9 @@ from typing import Any
 from flagstone.audit._collect import collect
 from flagstone.audit._report import AuditReport, report
 from flagstone.audit.same import Same
+from flagstone.audit.sources import FromFunction, Source
 from flagstone.audit.task import Task
+from flagstone.distributions import Distribution
 from flagstone.errors import InputError
 
 __all__ = ["ESTIMATORS", "audit_sampler", "audit_table", "estimator_named"]
@@ -44,6 +46,7 @@ def _audit(
     confidence: float,
     integrate: bool | None,
     seed: int | str,
+    name: str | None = None,
     **rules: Any,
 ) -> AuditReport:
     learner = (
@@ -55,6 +58,12 @@ def _audit(
     if integrate is None:
         # Ours are read off a flag; the window of elimination has one set, nothing to integrate.
         integrate = hasattr(type(learner), "result_") and notion.kind in {"auto", "fingerprint"}
+    if name is not None:
+        if isinstance(source, (Source, Distribution)):
+            raise InputError(
+                "name belongs to a sampler that is a function; this source has its own"
+            )
+        source, m = FromFunction(source, m or 0, name=name), None
     task = Task(learner, source, m=m, same=notion, integrate=integrate, seed=seed)
     [stats] = collect(tasks=task, confidence=confidence, **rules)
     return report(stats, task=task, claim=claim, confidence=confidence)
@@ -129,6 +138,7 @@ def audit_sampler(
     sampler: Any,
     m: int,
     *,
+    name: str | None = None,
     estimator: Any = "parity",
     parameters: dict[str, Any] | None = None,
     same: Any = "auto",
@@ -149,7 +159,8 @@ def audit_sampler(
 
     Parameters are those of :func:`audit_table`; ``sampler`` is a
     :class:`~flagstone.distributions.Distribution`, a :class:`~flagstone.audit.Source` or a
-    function ``sampler(m, rng)``.
+    function ``sampler(m, rng)``. ``name`` identifies such a function in a result ``file``: needed
+    there for lambdas, closures, callable objects and functions without source.
 
     Examples
     --------
@@ -164,6 +175,7 @@ def audit_sampler(
         estimator,
         sampler,
         m,
+        name=name,
         parameters=parameters,
         same=same,
         grid=grid,

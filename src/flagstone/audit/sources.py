@@ -33,6 +33,8 @@ class Source(ABC):
 
     #: Whether pairs are *not* fresh samples, so that intervals are only indicative.
     indicative: bool = False
+    #: Whether it cannot be told apart from others, so that its results must not be filed.
+    anonymous: bool = False
 
     @abstractmethod
     def pair(
@@ -95,8 +97,8 @@ class FromFunction(Source):
     m : int
         Rows per sample; the function must return exactly that many.
     name : str, optional
-        Identifies the sampler in result files. Needed for lambdas, closures and callable objects,
-        whose meaning cannot be read off their source.
+        Identifies the sampler in result files. Needed there (and only there) for lambdas, closures
+        and callable objects, whose meaning cannot be read off their source.
     """
 
     def __init__(
@@ -110,7 +112,9 @@ class FromFunction(Source):
             raise InputError(f"a sampler must be callable as sampler(m, rng), got {function!r}")
         self.function = function
         self.m = _positive(m)
-        self.name = name or callable_identity(function, "sampler")
+        identity = name or callable_identity(function)
+        self.anonymous = identity is None
+        self.name = identity or unnamed(function)
 
     def _draw(self, rng: np.random.RandomState) -> Sample:
         drawn = self.function(self.m, rng)
@@ -191,24 +195,26 @@ def array_hash(array: Array | None) -> str | None:
     return hashlib.sha256(head + body).hexdigest()
 
 
-def callable_identity(function: Callable[..., Any], role: str) -> str:
-    """Identify a plain function by its place and its source; ask for a name otherwise."""
+def callable_identity(function: Callable[..., Any]) -> str | None:
+    """Identify a plain function by its place and its source; None where that is impossible."""
     simple = (
         inspect.isfunction(function)
         and function.__closure__ is None
         and function.__name__ != "<lambda>"
     )
     if not simple:
-        raise InputError(
-            f"a {role} that is a lambda, a closure or a callable object needs a name: its results "
-            "could not be told apart from those of another one (pass name=...)"
-        )
+        return None
     try:
         source = inspect.getsource(function)
     except (OSError, TypeError):
-        raise InputError(f"the source of this {role} is not available; pass name=...") from None
+        return None
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     return f"{function.__module__}.{function.__qualname__}#{digest}"
+
+
+def unnamed(function: Callable[..., Any]) -> str:
+    """Return a word for a function without an identity; no address, so it is always the same."""
+    return f"{getattr(function, '__name__', type(function).__name__)} (unnamed)"
 
 
 def _positive(m: Any) -> int:

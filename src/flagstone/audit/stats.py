@@ -8,15 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flagstone.audit.intervals import (
-    Moments,
     anytime_interval,
+    betting_interval,
     check_confidence,
     clopper_pearson,
     log_evidence,
+    log_evidence_of_values,
 )
 from flagstone.errors import InputError
 
 __all__ = ["AuditStats", "Verdict"]
+
+#: Below so many answered pairs the gain of integrating is a guess, and is not shown.
+_FEW = 20
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,15 @@ class Verdict:
     decision : {"rejected", "supported", "undecided"}
         Rejected: the disagreement rate is above the claim; supported: it is at or below it;
         each wrong with probability at most ``1 - confidence``, *whatever the stop rule*.
+        Always undecided when most pairs had an error: the others may be of a special kind.
     claim, confidence : float
     interval : (float, float)
         The anytime-valid interval for the disagreement rate.
     evidence : float
         e-value against "the rate is at most the claim" (capped at 1e300): under the claim it
         ever exceeds x with probability at most 1/x.
+    note : str
+        What the decision leaves out, if anything.
     """
 
     decision: str
@@ -41,6 +48,7 @@ class Verdict:
     confidence: float
     interval: tuple[float, float]
     evidence: float
+    note: str = ""
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -52,12 +60,13 @@ class Verdict:
         return (
             f"{said} at confidence {self.confidence:g} "
             f"(rate in [{low:.4f}, {high:.4f}], valid under any stop rule)"
+            + (f"; {self.note}" if self.note else "")
         )
 
 
 @dataclass(frozen=True)
 class AuditStats:
-    """Counts of an audit. Records of the same task add up with ``+``.
+    """Counts of an audit. Records of different pairs of the same task add up with ``+``.
 
     Attributes
     ----------
@@ -72,11 +81,15 @@ class AuditStats:
         disagreements).
     errors : int
         Pairs where an estimator raised. They are in ``pairs`` and in no other count.
-    integrated_sum, integrated_squares, integrated_residuals : float or None
-        Of the probability Z over the threshold that the two flags of a pair disagree: ΣZ, ΣZ², and
-        Σ(Z − c)² with c the mean of the earlier pairs (None if it was not integrated out).
+    integrated : tuple of float, or None
+        For each answered pair the probability Z over the threshold that its two answers differ,
+        in increasing order (None if the threshold was not integrated out).
     error_types : tuple of (str, int)
-        How often each error was seen.
+        How often each error was seen; numbers in messages are written ``#``, so that messages
+        that differ in a number only are one kind.
+    numbers : tuple of (int, int)
+        The numbers of the pairs, as ranges ``first <= number < end``; empty if not known (a
+        record made by hand). Records that share a pair refuse to add up.
     seconds : float
         Time spent fitting; no part of equality.
 
@@ -97,10 +110,9 @@ class AuditStats:
     both_bottom: int = 0
     one_bottom: int = 0
     errors: int = 0
-    integrated_sum: float | None = None
-    integrated_squares: float | None = None
-    integrated_residuals: float | None = None
+    integrated: tuple[float, ...] | None = None
     error_types: tuple[tuple[str, int], ...] = ()
+    numbers: tuple[tuple[int, int], ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
@@ -111,6 +123,11 @@ class AuditStats:
             raise InputError("agreements, one-bottom pairs and errors exceed the pairs")
         if self.both_bottom > self.agreements:
             raise InputError("both-bottom pairs are agreements, but there are more of them")
+        if self.integrated is not None and len(self.integrated) != self.answered:
+            raise InputError(
+                f"there must be one integrated value per answered pair: {self.answered} pairs, "
+                f"{len(self.integrated)} values"
+            )
 
     def __add__(self, other: AuditStats) -> AuditStats:
         if not isinstance(other, AuditStats):
@@ -127,10 +144,9 @@ class AuditStats:
             self.both_bottom + other.both_bottom,
             self.one_bottom + other.one_bottom,
             self.errors + other.errors,
-            _add(self, other, "integrated_sum"),
-            _add(self, other, "integrated_squares"),
-            _add(self, other, "integrated_residuals"),
+            _add_values(self, other),
             _add_counts(self.error_types, other.error_types),
+            _add_numbers(self.numbers, other.numbers),
             self.seconds + other.seconds,
         )
 
@@ -145,9 +161,14 @@ class AuditStats:
         return self.answered - self.agreements
 
     @property
+    def all_bottom(self) -> bool:
+        """Whether there are answers, and every one of them is ⊥."""
+        return 0 < self.both_bottom == self.answered
+
+    @property
     def is_integrated(self) -> bool:
         """Whether the threshold was integrated out exactly."""
-        return self.integrated_sum is not None
+        return self.integrated is not None
 
     @property
     def disagreement_rate(self) -> float:
@@ -163,27 +184,15 @@ class AuditStats:
     @property
     def _values(self) -> tuple[int, float]:
         """Number and sum of the disagreement values."""
-        total = self.integrated_sum
-        return self.answered, float(self.disagreements) if total is None else total
+        n = self.answered
+        return n, float(self.disagreements) if self.integrated is None else sum(self.integrated)
 
     @property
     def _variance(self) -> float:
         """Variance of one disagreement value."""
         n, s = self._values
-        squares = self.integrated_squares
-        return max(0.0, (s if squares is None else squares) / n - (s / n) ** 2)
-
-    @property
-    def centre(self) -> float:
-        """Running mean, kept off 0 and 1: the centre that the next residual is taken about."""
-        n, s = self._values
-        return (s + 0.5) / (n + 1)
-
-    @property
-    def moments(self) -> Moments:
-        """What the anytime interval is computed from."""
-        n, s = self._values
-        return n, s, s if self.integrated_residuals is None else self.integrated_residuals
+        squares = s if self.integrated is None else sum(z * z for z in self.integrated)
+        return max(0.0, squares / n - (s / n) ** 2)
 
     @property
     def standard_error(self) -> float:
@@ -191,14 +200,28 @@ class AuditStats:
         n = self.answered
         return math.nan if n < 2 else math.sqrt(self._variance / (n - 1))
 
-    @property
-    def gain(self) -> float:
-        """How many plain pairs one integrated pair is worth: the ratio of variances."""
-        n, s = self._values
-        if not self.is_integrated or n < 2 or not 0 < s < n:
-            return 1.0
-        p, variance = s / n, self._variance
-        return p * (1 - p) / variance if variance > 1e-15 else math.inf
+    def plain_pairs(self, confidence: float = 0.95) -> int | None:
+        """Return how many plain pairs would give an interval as narrow as this one.
+
+        Plain pairs of the same rate are meant, and the anytime interval of each kind. None if
+        nothing was integrated out, or for fewer than 20 answered pairs.
+        """
+        if self.integrated is None or self.answered < _FEW:
+            return None
+        low, high = self.interval(confidence)
+        rate = min(1.0, max(0.0, self.disagreement_rate))
+
+        def wide(n: int) -> bool:
+            a, b = anytime_interval(rate * n, n, confidence)
+            return b - a > high - low
+
+        few, many = 0, self.answered
+        while wide(many):
+            few, many = many, 2 * many
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (middle, many) if wide(middle) else (few, middle)
+        return many
 
     def interval(self, confidence: float = 0.95, *, anytime: bool = True) -> tuple[float, float]:
         """Confidence interval for the disagreement rate.
@@ -208,7 +231,9 @@ class AuditStats:
         beforehand.
         """
         if anytime:
-            return anytime_interval(self.moments, confidence, integrated=self.is_integrated)
+            if self.integrated is not None:
+                return betting_interval(self.integrated, confidence)
+            return anytime_interval(self.disagreements, self.answered, confidence)
         return clopper_pearson(self.disagreements, self.answered, confidence)
 
     def verdict(self, claim: float, confidence: float = 0.95) -> Verdict:
@@ -222,12 +247,34 @@ class AuditStats:
         if not 0.0 <= claim <= 1.0:
             raise InputError(f"a claimed rho must lie in [0, 1], got {claim}")
         low, high = self.interval(confidence)
-        n, s = self._values
-        above = n > 0 and s / n > claim
-        log_e = log_evidence(self.moments, claim, integrated=self.is_integrated) if above else 0.0
         decision = "rejected" if low > claim else "supported" if high <= claim else "undecided"
-        evidence = math.exp(min(log_e, 690.0))
-        return Verdict(decision, claim, confidence, (low, high), evidence)
+        if self.errors > self.answered:
+            decision = "undecided"
+        evidence = math.exp(min(self._log_evidence(claim), 690.0))
+        return Verdict(decision, claim, confidence, (low, high), evidence, self._note())
+
+    def _log_evidence(self, claim: float) -> float:
+        """Log e-value against a rate of at most the claim.
+
+        Below the observed rate the evidence falls with the claim, so where it is large against
+        the claim it is larger still against every smaller rate.
+        """
+        n, s = self._values
+        if n == 0 or s / n <= claim:
+            return 0.0
+        if self.integrated is None:
+            return log_evidence(self.disagreements, n, claim)
+        return log_evidence_of_values(self.integrated, claim)
+
+    def _note(self) -> str:
+        """Return what a reader of the verdict must know about the pairs behind it."""
+        if self.errors > self.answered:
+            return f"most pairs erred ({self.errors} of {self.pairs}), so nothing is decided"
+        if self.errors:
+            return f"about the {self.answered} of {self.pairs} pairs without an error"
+        if self.all_bottom:
+            return "every answer is ⊥"
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data."""
@@ -240,27 +287,39 @@ class AuditStats:
             "one_bottom": self.one_bottom,
             "errors": self.errors,
             "error_types": dict(self.error_types),
-            "integrated_sum": self.integrated_sum,
-            "integrated_squares": self.integrated_squares,
-            "integrated_residuals": self.integrated_residuals,
+            "integrated": None if self.integrated is None else list(self.integrated),
             "disagreement_rate": None if math.isnan(r := self.disagreement_rate) else r,
             "standard_error": None if math.isnan(e := self.standard_error) else e,
             "seconds": self.seconds,
         }
 
 
-def _add(a: AuditStats, b: AuditStats, name: str) -> float | None:
-    """Add two optional sums; an empty record joins either kind, anything else must match."""
-    x, y = getattr(a, name), getattr(b, name)
+def _add_values(a: AuditStats, b: AuditStats) -> tuple[float, ...] | None:
+    """Join the integrated values; an empty record joins either kind, anything else must match."""
+    x, y = a.integrated, b.integrated
     if x is None and y is None:
         return None
-    if x is None and a.answered == 0:
-        return float(y)
-    if y is None and b.answered == 0:
-        return float(x)
-    if x is None or y is None:
+    if (x is None and a.answered) or (y is None and b.answered):
         raise InputError("a record with integrated thresholds cannot be added to one without")
-    return float(x + y)
+    return tuple(sorted((x or ()) + (y or ())))
+
+
+def _add_numbers(
+    a: tuple[tuple[int, int], ...], b: tuple[tuple[int, int], ...]
+) -> tuple[tuple[int, int], ...]:
+    """Join ranges of pair numbers; a pair in both would be counted twice."""
+    joined: list[tuple[int, int]] = []
+    for first, end in sorted(a + b):
+        if joined and first < joined[-1][1]:
+            raise InputError(
+                f"both records hold pair {first}, which would be counted twice: add records of "
+                "different pairs (collect with another first_pair)"
+            )
+        if joined and first == joined[-1][1]:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((first, end))
+    return tuple(joined)
 
 
 def _add_counts(

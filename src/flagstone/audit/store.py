@@ -80,6 +80,20 @@ def _outcome(record: dict[str, Any]) -> Outcome:
     )
 
 
+def _check_named(task: Task) -> None:
+    """Refuse to file results that could not be told apart from those of another function."""
+    for part, role, remedy in (
+        (task.source, "sampler", "audit_sampler(..., name=...) or FromFunction(..., name=...)"),
+        (task.same, "notion of same", "Same(..., name=...)"),
+    ):
+        if part.anonymous:
+            raise InputError(
+                f"a {role} that is a lambda, a closure, a callable object or without source needs "
+                f"a name before results go to a file, which could not tell it apart from another "
+                f"one: {remedy}"
+            )
+
+
 class Store:
     """The outcomes of some tasks, kept in a file where one is given.
 
@@ -100,6 +114,8 @@ class Store:
         known: dict[str, Any] = {}
         if self.path is None:
             return
+        for task in tasks:
+            _check_named(task)
         fresh = True
         if self.path.exists():
             self.outcomes, known, complete = _parse(self.path)
