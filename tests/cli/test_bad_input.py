@@ -1,5 +1,7 @@
 """Bad input: one line in the user's words, an exit code, and no half-written file."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -108,7 +110,8 @@ def test_inputs_are_never_overwritten(run, place):
     ("words", "message"),
     [
         (["learn", "examples/faults.csv"], "learn needs --label"),
-        (["span", "examples/faults.csv", "-l", "fault"], "span takes no --label"),
+        (["span", "examples/faults.csv", "-l", "fault"], "No such option: -l"),
+        (["summarize", "examples/faults.csv", "-l", "fault", "-o", "x"], "takes no --label"),
         (["constraints", "examples/frames.txt", "--plot", "p.pdf"], "must end in .png or .svg"),
         (["constraints", "examples/frames.txt", "--as", "xml"], "--as must be one of"),
         (["constraints", "examples/frames.txt", "--t-max", "x"], "--t-max must be"),
@@ -125,32 +128,105 @@ def test_wrong_words_are_usage_errors(run, words, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "message", "code"),
     [
-        (["--rho", "0"], "rho must lie strictly between 0 and 1"),
-        (["--eps", "1.5"], "eps must lie strictly between 0 and 1"),
-        (["--contamination", "0.6"], "contamination"),
-        (["--contamination", "0.2"], "contamination × rank must stay below 1"),
-        (["--t-min", "9999"], "starts past the last set"),
-        (["--rule", "median"], 'rule must be "index" or "heavy"'),
-        (["--field", "6"], "6"),
-        (["--bit-order", "middle"], "bit order must be one of"),
-        (["--length", "7"], "no rows"),
-        (["--format", "xls"], "format must be one of"),
-        (["--columns", "x99"], "there is no column 'x99'"),
-        (["--encode", "x0=bits:99"], "the number of bits must be between 1 and 64"),
+        (["--rho", "0"], "--rho must lie strictly between 0 and 1", 2),
+        (["--eps", "1.5"], "--eps must lie strictly between 0 and 1", 2),
+        (["--contamination", "0.6"], "contamination", 2),
+        (["--contamination", "0.2"], "contamination × rank must stay below 1", 1),
+        (["--contamination", "0.2"], "the start of the window outright as --t-min", 1),
+        (["--t-min", "9999"], "Give a smaller --t-min", 1),
+        (["--t-max", "paper"], "use it with --rule heavy, or leave --t-max out", 2),
+        (["--rule", "median"], 'rule must be "index" or "heavy"', 2),
+        (["--field", "6"], "6", 2),
+        (["--bit-order", "middle"], "bit order must be one of", 2),
+        (["--length", "7"], "no rows are left: all 600 of them", 1),
+        (["--format", "xls"], "format must be one of", 2),
+        (["--delimiter", ";"], "--delimiter (delimiter=) is for csv and tsv", 2),
+        (["--no-header"], "is for csv and tsv", 2),
+        (["--columns", "x99"], "there is no column 'x99'", 1),
+        (["--encode", "x0=bits:99"], "the number of bits must be between 1 and 64", 2),
     ],
 )
-def test_bad_parameters(run, options, message):
+def test_bad_parameters(run, options, message, code):
     done = run("constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", *options)
-    assert message in failed(done)
+    assert message in failed(done, code)
 
 
-def test_unknown_options_and_verbs_are_usage_errors(run):
-    assert run("constraints", "examples/frames.txt", "--sede", "1").code == 2
-    assert run("constrain").code == 2
-    assert run("constraints").code == 2
-    assert run("constraints", "examples/frames.txt", "--eps", "much").code == 2
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["constraints", "examples/frames.txt", "--sede", "1"], "No such option: --sede"),
+        (["constrain"], "No such command 'constrain'"),
+        (["constraints"], "Missing argument 'FILE'"),
+        (["constraints", "examples/frames.txt", "--eps", "much"], "Invalid value for '--eps'"),
+    ],
+)
+def test_unknown_options_and_verbs_are_one_line_with_a_hint(run, words, message):
+    line = failed(run(*words), code=2)
+    assert message in line
+    assert re.search(r"; see: flagstone( constraints)? --help$", line)
+
+
+def test_without_words_the_overview_is_shown(run):
+    done = run()
+    assert done.code == 2
+    assert done.out.startswith("Usage: flagstone")
+
+
+def test_options_that_do_not_apply_are_refused(run, place):
+    (place / "t.csv").write_text("a,b\n1,0\n0,1\n")
+    done = run("constraints", "t.csv", "--length", "5", "--bit-order", "bogus")
+    assert "is for hex and bits, but the format is csv" in failed(done, code=2)
+    parquet.write_table(pa.table({"a": [0, 1]}), "t.parquet")
+    done = run("constraints", "t.parquet", "--delimiter", ";", "--no-header")
+    assert "is for csv and tsv, but the format is parquet" in failed(done, code=2)
+    for delimiter in ("", ";;"):
+        done = run("constraints", "t.csv", "--delimiter", delimiter)
+        assert "must be one ASCII character" in failed(done, code=2)
+    assert run("summarize", "t.csv", "-o", "t.flag").code == 0
+    assert run("constraints", "t.flag", "--field", "2").code == 0
+    done = run("constraints", "t.flag", "--field", "7")
+    assert "summarizes rows over GF(2): leave out --field 7" in failed(done, code=2)
+    done = run("constraints", "t.flag", "--length", "7")
+    assert "holds rows read before: leave out --length" in failed(done, code=2)
+
+
+def test_a_summary_of_another_layout_says_which_option_fits(run):
+    words = ["examples/faults.csv", "--for", "learn", "-l", "fault", "-e", "auto"]
+    assert run("summarize", *words, "-o", "plain.flag").code == 0
+    assert run("summarize", *words, "--intercept", "-o", "ones.flag").code == 0
+    assert "; add --intercept, as when" in failed(run("learn", "ones.flag"))
+    assert "; leave out --intercept" in failed(run("learn", "plain.flag", "--intercept"))
+    assert run("summarize", "examples/frames.txt", "-f", "bits", "-o", "c.flag").code == 0
+    assert "; leave out --linear" in failed(run("constraints", "c.flag", "--linear"))
+    words = ["examples/frames.txt", "-f", "bits", "--for", "span"]
+    assert run("summarize", *words, "-o", "s.flag").code == 0
+    assert "; add --linear" in failed(run("constraints", "s.flag"))
+    assert "summarize --for span" in failed(run("span", "plain.flag"))
+
+
+def test_rows_that_are_all_left_out_pass_no_check(run, place):
+    (place / "a.hex").write_text("{8}ab\n{8}cd\n" * 30)
+    (place / "b.hex").write_text("{12}abc\n")
+    assert run("constraints", "a.hex", "--length", "8", "--seed", "1", "-o", "m.json").code == 0
+    for verb in ("check", "predict"):
+        assert "no rows are left: all 1 of them" in failed(run(verb, "m.json", "b.hex"))
+    done = run("constraints", "b.hex", "--length", "8", "--seed", "1")
+    assert "no rows are left" in failed(done)
+
+
+def test_predict_prints_nothing_before_it_fails(run, place):
+    (place / "t.csv").write_text("a,y\n" + "1,1\n0,0\n" * 30)
+    assert run("learn", "t.csv", "-l", "y", "--seed", "1", "-o", "m.json").code == 0
+    (place / "bad.csv").write_text("a\n5\n")
+    assert "5 is not an element" in failed(run("predict", "m.json", "bad.csv"))
+
+
+def test_a_warning_speaks_of_options(run):
+    words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "--eps", "0.05"]
+    done = run(*words, "--t-max", "30")
+    assert "a smaller --t-max keeps coverage" in done.err
 
 
 def test_damaged_and_foreign_models(run, place):

@@ -6,7 +6,7 @@ an audit says "not replicable"; 130 interrupted.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NoReturn
 
 __all__ = ["VERBS", "main"]
 
@@ -28,7 +28,7 @@ VERBS = {
 }
 
 
-def main(arguments: list[str] | None = None) -> Any:
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line, and exit with its code."""
     import sys
 
@@ -36,4 +36,9 @@ def main(arguments: list[str] | None = None) -> Any:
     from flagstone.cli.app import app
 
     runner.ARGUMENTS[:] = sys.argv[1:] if arguments is None else arguments
-    return app(args=list(runner.ARGUMENTS), prog_name="flagstone")
+    words = list(runner.ARGUMENTS) or ["--help"]
+    try:
+        code = app(args=words, prog_name="flagstone", standalone_mode=False)
+    except runner.MISUSE as error:
+        code = runner.misused(error)
+    sys.exit(code if runner.ARGUMENTS else runner.USAGE)

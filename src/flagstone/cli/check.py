@@ -57,7 +57,7 @@ def command(
         raise BottomError(f"{model} holds ⊥: there is no rule that rows could break")
     table = open_tables(files, read, rule.details.get("reading"))
     found = _count(rule, table, show_rows)
-    share = found["misfits"] / found["rows"] if found["rows"] else 0.0
+    share = found["misfits"] / found["rows"]  # a table without rows is refused
     ok = share <= tolerance
     if json:
         answer = {"model": rule.fingerprint, "ok": ok, "share": share, "tolerance": tolerance}

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flagstone.cli.options import ReadOptions, TableOptions
+from flagstone.cli.options import ColumnOptions, ReadOptions
 from flagstone.cli.output import safe
-from flagstone.cli.runner import UsageError
+from flagstone.cli.runner import ARGUMENTS, UsageError
+from flagstone.cli.words import option_values
 from flagstone.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,17 +36,23 @@ class Source:
 def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:
     """Open the files as one table, read as a model remembers unless the options say otherwise."""
     from flagstone.tables import open_table
+    from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
 
     reading = {name: getattr(options, name) for name in _READING}
-    for name, value in dict(remembered or {}).items():
-        # a model made from frames without a telling name is checked against such frames again
-        if (
-            name in reading
-            and reading[name] is None
-            and not (name == "format" and all(says_format(file) for file in files))
-        ):
-            reading[name] = value
-    return open_table(*files, **{**reading, "bit_order": reading["bit_order"] or "msb"})
+    known = dict(remembered or {})
+    # a model made from frames without a telling name is checked against such frames again
+    if reading["format"] is None and not all(says_format(file) for file in files):
+        reading["format"] = known.get("format")
+    try:
+        if known:
+            formats = {reading["format"] or format_of(path) for path in expand(files)}
+            for name, value in known.items():
+                # what is remembered of frames says nothing about a table
+                if name in APPLIES and reading[name] is None and formats & set(APPLIES[name]):
+                    reading[name] = value
+        return open_table(*files, **reading)
+    except ReadingError as error:
+        raise UsageError(str(error)) from error
 
 
 def reading_of(options: ReadOptions) -> dict[str, Any]:
@@ -65,13 +72,18 @@ def says_format(file: str) -> bool:
     return True
 
 
-def open_source(files: Sequence[str], options: TableOptions, layout: Layout, verb: str) -> Source:
+def open_source(files: Sequence[str], options: ColumnOptions, layout: Layout, verb: str) -> Source:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
+    from flagstone.fields import as_field
+
+    with option_values():
+        field = as_field(options.field)
+    label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(Path(files[0])):
         return _summary_source(files[0], options, layout, verb)
-    if layout.label and options.label is None:
+    if layout.label and label is None:
         raise UsageError(f"{verb} needs --label: the column to express by the others")
-    if not layout.label and options.label is not None:
+    if not layout.label and label is not None:
         raise UsageError(f"{verb} takes no --label; to leave a column out use --columns '-NAME'")
     table = open_tables(files, options)
     columns = [
@@ -81,9 +93,7 @@ def open_source(files: Sequence[str], options: TableOptions, layout: Layout, ver
         if column
     ]
     wanted = _encoders(options.encode)
-    encoding = table.encoding(
-        options.field, columns=columns or None, label=options.label, encode=wanted
-    )
+    encoding = table.encoding(field, columns=columns or None, label=label, encode=wanted)
     if "auto" in wanted.values():
         _say_proposals(table, encoding)
     return Source(table, encoding)
@@ -103,24 +113,46 @@ def _say_proposals(table: Table, encoding: Encoding) -> None:
             print(f"flagstone: encoding {safe(str(proposal))}", file=sys.stderr)
 
 
-def _summary_source(file: str, options: TableOptions, layout: Layout, verb: str) -> Source:
+def _summary_source(file: str, options: ColumnOptions, layout: Layout, verb: str) -> Source:
+    from flagstone.fields import as_field
     from flagstone.models import Model, load
 
     loaded = load(file)
     if options.columns or options.encode:
         raise UsageError(f"{file} has its columns already: leave out --columns and --encode")
+    for name in reading_of(options):
+        raise UsageError(f"{file} holds rows read before: leave out --{name.replace('_', '-')}")
     if isinstance(loaded, Model):
         raise UsageError(f"{file} is a model already; look at it with: flagstone show {file}")
+    made_over = loaded.summary.field
+    if _is_given("--field") and as_field(options.field) != made_over:
+        raise UsageError(
+            f"{file} summarizes rows over {made_over.name}: leave out --field {options.field}"
+        )
     if loaded.layout != layout:
         raise InputError(
-            f"{file} summarizes rows {loaded.layout}, but {verb} needs {layout}; write it with: "
-            f"flagstone summarize --for {verb} …"
+            f"{file} summarizes rows {loaded.layout}, but {verb} needs {layout}; "
+            f"{_remedy(loaded.layout, layout, verb)}"
         )
     label = loaded.encoding.label if loaded.encoding is not None else None
-    if options.label is not None and (label is None or label.column != options.label):
+    asked = getattr(options, "label", None)
+    if asked is not None and (label is None or label.column != asked):
         known = "no label" if label is None else f"the label {label.column!r}"
-        raise InputError(f"{file} was summarized with {known}, not with {options.label!r}")
+        raise InputError(f"{file} was summarized with {known}, not with {asked!r}")
     return Source(None, loaded.encoding, loaded)
+
+
+def _is_given(option: str) -> bool:
+    return any(word == option or word.startswith(f"{option}=") for word in ARGUMENTS)
+
+
+def _remedy(found: Layout, needed: Layout, verb: str) -> str:
+    """Say which option makes a verb fit a summary, or how to write a summary that fits."""
+    if found.label == needed.label and verb in ("learn", "constraints"):
+        option = "--intercept" if verb == "learn" else "--linear"
+        adds = needed.ones != found.ones and found.ones == (verb == "learn")
+        return f"{'add' if adds else 'leave out'} {option}, as when it was summarized"
+    return f"write it with: flagstone summarize --for {verb} …"
 
 
 def is_saved(path: Path) -> bool:
@@ -155,6 +187,8 @@ def expect_seed(loaded: Model | SummaryFile, file: str, seed: str | None) -> Non
 
 def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
     """Read --encode options: COLUMN=ENCODER, or auto for every column."""
+    from flagstone.tables import ColumnEncoder
+
     encoders: dict[str, str] = {}
     for text in texts or []:
         if text == "auto":
@@ -169,5 +203,8 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
                 break
         if not equals or not column:
             raise UsageError(f"--encode must read COLUMN=ENCODER or auto, got {text!r}")
+        if encoder != "auto":
+            with option_values():
+                ColumnEncoder.parse(column, encoder)
         encoders[column] = encoder
     return encoders

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "ColumnOptions",
     "ExpectSeedOption",
     "Files",
     "JsonOption",
@@ -88,7 +89,7 @@ class ReadOptions:
 
 
 @dataclass(frozen=True)
-class TableOptions(ReadOptions):
+class ColumnOptions(ReadOptions):
     """How files are read, and how their columns become rows over a field."""
 
     columns: Annotated[
@@ -100,10 +101,6 @@ class TableOptions(ReadOptions):
             "'-NAME' leaves one out. Default: all.",
             rich_help_panel=TABLE,
         ),
-    ] = None
-    label: Annotated[
-        str | None,
-        typer.Option("--label", "-l", help="The label column.", rich_help_panel=TABLE),
     ] = None
     encode: Annotated[
         list[str] | None,
@@ -121,6 +118,16 @@ class TableOptions(ReadOptions):
         str,
         typer.Option("--field", help="2, 7, 2^8, … or QQ.", rich_help_panel=TABLE),
     ] = "2"
+
+
+@dataclass(frozen=True)
+class TableOptions(ColumnOptions):
+    """The same for verbs that know a label."""
+
+    label: Annotated[
+        str | None,
+        typer.Option("--label", "-l", help="The label column.", rich_help_panel=TABLE),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,9 @@ def command(
 
     def lines() -> Iterator[list[Any]]:
         many = len(table.files) > 1
-        yield [*(["file"] if many else []), "row", _target(rule)]
         for file, row, value in _predictions(rule, table, encoding):
+            if not counts:  # no line is printed before the first rows are known to be good
+                yield [*(["file"] if many else []), "row", _target(rule)]
             counts[value] = counts.get(value, 0) + 1
             yield [*([file] if many else []), row, value]
 

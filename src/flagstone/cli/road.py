@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.inputs import Source, open_source, reading_of
 from flagstone.cli.longrun import LongRun, State, repeat_command
-from flagstone.cli.options import OutputOptions, RuleOptions, RunOptions, TableOptions
+from flagstone.cli.options import ColumnOptions, OutputOptions, RuleOptions, RunOptions
 from flagstone.cli.outputs import (
     check_outputs,
     output_paths,
@@ -21,6 +21,7 @@ from flagstone.cli.outputs import (
     write_outputs,
 )
 from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.cli.words import option_values
 
 if TYPE_CHECKING:
     from flagstone.coins import Coins
@@ -37,14 +38,15 @@ def rule_of(options: RuleOptions) -> Any:
     """Return the rule with its parameters, validated before any row is read."""
     from flagstone.rules import rule_named
 
-    return rule_named(
-        options.rule,
-        rho=options.rho,
-        eps=options.eps,
-        t_max=_t_max(options.t_max),
-        t_min=options.t_min,
-        contamination=options.contamination,
-    )
+    with option_values():
+        return rule_named(
+            options.rule,
+            rho=options.rho,
+            eps=options.eps,
+            t_max=_t_max(options.t_max),
+            t_min=options.t_min,
+            contamination=options.contamination,
+        )
 
 
 def _t_max(text: str | None) -> int | float | str | None:
@@ -79,7 +81,7 @@ def read_summary(source: Source, layout: Layout, run: LongRun, state: State) -> 
 def answer_verb(
     verb: str,
     files: Sequence[str],
-    table: TableOptions,
+    table: ColumnOptions,
     rule: RuleOptions,
     seed: str | None,
     output: OutputOptions,
@@ -123,7 +125,8 @@ def answer_verb(
 
     read_summary(source, layout, long, state)
     flag = state.summary.to_flag() if isinstance(state.summary, Histogram) else state.summary
-    result = select_span(flag, coins, rule=chosen)
+    with option_values(usage=False):
+        result = select_span(flag, coins, rule=chosen)
     answer = make(result.subspace, coins, source.encoding)
     levels = tuple((v.dim, v.multiplicity, v.first_index) for v in flag.levels())
     model = Model(verb, answer, layout, source.encoding, result.subspace, result.guarantee, levels)
@@ -175,7 +178,7 @@ def _details(
     result: SpanResult,
     state: State,
     fresh: bool,
-    table: TableOptions,
+    table: ColumnOptions,
     parameters: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Return what people want to know beside the answer, as plain values."""
@@ -206,7 +209,7 @@ def _identity(
     verb: str,
     source: Source,
     files: Sequence[str],
-    table: TableOptions,
+    table: ColumnOptions,
     rule: RuleOptions,
     seed: str | None,
     output: OutputOptions,

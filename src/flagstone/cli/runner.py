@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 import typer
 
-from flagstone.errors import BottomError, FlagstoneError
+from flagstone.errors import BottomError, FlagstoneError, ReplicabilityWarning
 
 __all__ = [
     "ARGUMENTS",
@@ -21,11 +21,17 @@ __all__ = [
     "ERROR",
     "FAILED",
     "INTERRUPTED",
+    "MISUSE",
     "OK",
     "USAGE",
     "UsageError",
+    "misused",
     "verb",
 ]
+
+#: What typer raises for words it does not know: the root of click's errors, which typer
+#: imports or brings along, depending on its version.
+MISUSE: Any = typer.BadParameter.__mro__[2]
 
 #: The words of the command line, for the record that repeats a run.
 ARGUMENTS: list[str] = []
@@ -107,6 +113,13 @@ def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
             return _complain("not enough memory; choose fewer columns", ERROR)
 
 
+def misused(error: Any) -> int:
+    """Say in one line what is wrong with the words of a command, and where to look."""
+    path = error.ctx.command_path if getattr(error, "ctx", None) is not None else "flagstone"
+    text = " ".join(error.format_message().split()).rstrip(".")
+    return _complain(f"{text}; see: {path} --help", USAGE)
+
+
 def _complain(error: object, code: int) -> int:
     text = " ".join(str(error).split())
     print(f"flagstone: {'' if code == INTERRUPTED else 'error: '}{text}", file=sys.stderr)
@@ -114,4 +127,9 @@ def _complain(error: object, code: int) -> int:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"flagstone: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    text = " ".join(str(message).split())
+    if isinstance(message, ReplicabilityWarning):
+        from flagstone.cli.words import in_options
+
+        text = in_options(text)
+    print(f"flagstone: warning: {text}", file=sys.stderr)

@@ -8,12 +8,12 @@ import typer
 
 from flagstone.cli.describe import ANSWER_KEYS
 from flagstone.cli.options import (
+    ColumnOptions,
     Files,
     OutputOptions,
     RuleOptions,
     RunOptions,
     SeedOption,
-    TableOptions,
 )
 from flagstone.cli.runner import verb
 
@@ -30,7 +30,7 @@ JSON_KEYS = ANSWER_KEYS
 @verb
 def command(
     files: Files,
-    table: TableOptions,
+    table: ColumnOptions,
     rule: RuleOptions,
     output: OutputOptions,
     run: RunOptions,

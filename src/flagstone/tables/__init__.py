@@ -17,8 +17,7 @@ alarm=element (whole numbers, all in GF(2))
 from flagstone.tables.batches import Batch, Place
 from flagstone.tables.encoders import ColumnEncoder
 from flagstone.tables.encodings import Encoding
-from flagstone.tables.files import FORMATS
-from flagstone.tables.frames import BIT_ORDERS
+from flagstone.tables.files import BIT_ORDERS, FORMATS
 from flagstone.tables.proposals import Proposal, propose
 from flagstone.tables.table import EncodedBatch, Table, open_table
 

@@ -71,10 +71,11 @@ class NpyReader:
 
 @dataclass
 class NpzReader:
-    """Rows of a ``.npz`` archive: one matrix, and any 1-D arrays of the same length.
+    """Rows of a ``.npz`` archive: one matrix and any 1-D arrays of its length, or 1-D arrays only.
 
     The matrix gives columns x0, x1, …; each 1-D array is one more column with its own name,
-    so that an archive of ``X`` and ``y`` is read with ``label="y"``. Members are streamed, so
+    so that an archive of ``X`` and ``y`` is read with ``label="y"``. Without a matrix every
+    1-D array is a column, and all must have the same length. Members are streamed, so
     a compressed archive larger than memory can be read.
     """
 
@@ -96,18 +97,27 @@ class NpzReader:
             raise
         except Exception as error:  # so do the parsers of archives and headers
             raise FormatError(f"{self.path} is no NPZ file, or it is cut short: {error}") from error
+        lengths = {shape[0] for shape, _, _ in vectors.values()}
+        self._matrix: str | None = None
+        if not matrices and len(lengths) == 1:
+            self.n_rows: int | None = lengths.pop()
+            self._width = 0
+            self._vectors = list(vectors)
+            self.columns = tuple(vectors)
+            return
         if len(matrices) != 1:
             fail(
                 self.path,
                 "",
-                f"must hold exactly one matrix, found {len(matrices)} "
-                f"({', '.join(sorted(matrices)) or 'none'}); save the one to read on its own",
+                f"must hold exactly one matrix (or 1-D arrays of one length), found "
+                f"{len(matrices)} ({', '.join(sorted(matrices)) or 'none'}); save the one to read "
+                "on its own",
             )
         ((self._matrix, (shape, fortran, _)),) = matrices.items()
         if fortran and shape[0] > 1 and shape[1] > 1:
             fail(self.path, "", "its matrix is in Fortran order and cannot be streamed; save a "
                  "C-ordered copy (np.ascontiguousarray)")  # fmt: skip
-        self.n_rows: int | None = shape[0]
+        self.n_rows = shape[0]
         self._width = shape[1]
         self._vectors = [key for key, (s, _, _) in vectors.items() if s[0] == shape[0]]
         self.columns = tuple(f"x{i}" for i in range(shape[1])) + tuple(self._vectors)
@@ -116,21 +126,22 @@ class NpzReader:
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
         """Yield slices, decompressing as they come."""
-        size = rows_per_batch(self._width)
+        size = rows_per_batch(self._width or len(columns))
         skip = (start or (0,))[0]
         total = self.n_rows or 0
         try:
             with zipfile.ZipFile(self.path) as archive:
-                keys = [self._matrix, *(v for v in self._vectors if v in columns)]
+                keys = [v for v in self._vectors if v in columns]
+                keys += [] if self._matrix is None else [self._matrix]
                 members = {key: _Stream(archive, key, self.path) for key in keys}
                 for first in range(0, total, size):
                     parts = {k: m.rows(min(size, total - first)) for k, m in members.items()}
-                    after = first + len(parts[self._matrix])
+                    after = first + len(parts[keys[0]])
                     if after <= skip:
                         continue
                     cut = max(0, skip - first)
-                    matrix = parts[self._matrix][cut:]
-                    if len(members) == 1:
+                    matrix = np.empty((0, 0)) if self._matrix is None else parts[self._matrix][cut:]
+                    if keys == [self._matrix]:
                         chosen = _chosen(columns, self.columns)
                         values: Any = matrix if chosen is None else matrix[:, chosen]
                     else:

@@ -7,17 +7,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 from flagstone.errors import InputError
-from flagstone.tables.batches import Batch, Position, fail
+from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.columnar import as_numpy
-from flagstone.tables.textio import BLOCK, is_compressed, open_binary
+from flagstone.tables.textio import line_blocks, opened, whole_number
 
 __all__ = ["DelimitedReader"]
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
-_PLAIN_INTEGER = re.compile(r"[+-]?\d{1,18}")
 
 
 @dataclass
@@ -72,47 +73,73 @@ class DelimitedReader:
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
-        """Yield the columns, each read as the kind it must have."""
+        """Yield the columns, each read as the kind it must have.
+
+        Arrow is handed one block of whole lines at a time, in memory of its own. Left to read
+        the file itself it reads ahead in a thread, which would call back into an interpreter
+        that may be shutting down.
+        """
+        offset, row = start or (self._data_offset(), 1)
+        for block, after, done in line_blocks(self.path, offset):
+            for found in self._parse(block, columns, kinds):
+                first, row = row, row + found.num_rows
+                values = [
+                    _whole_numbers(found.column(i))
+                    if kinds.get(c) == "integer" and str(found.column(i).type) == "string"
+                    else as_numpy(found.column(i), self, c, first)
+                    for i, c in enumerate(columns)
+                ]
+                yield Batch(tuple(columns), values, first, None, (after, row), done)
+
+    def _data_offset(self) -> int:
+        """Return where the rows begin: after the line of column names, if there is one."""
+        with opened(self.path) as stream:
+            return sum(len(stream.readline()) for _ in range(self._header_line))
+
+    def _parse(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> list[Any]:
+        """Return the record batches of some whole lines (one, or none if all are blank)."""
+        import pyarrow as pa
+
+        try:
+            return self._read(block, columns, kinds)
+        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
+            if "Empty CSV" in str(error):
+                return []
+            problem = error
+        # whole numbers written as 1.0 or +1 are none to Arrow: read them as text
+        relaxed = {c: "text" if kind == "integer" else kind for c, kind in kinds.items()}
+        try:
+            found = self._read(block, columns, relaxed)
+        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
+            self._explain(columns, kinds, problem)
+        integers = [i for i, c in enumerate(columns) if kinds.get(c) == "integer"]
+        cells = (cell for part in found for i in integers for cell in part.column(i).to_pylist())
+        if any(whole_number(cell) is None for cell in cells):
+            self._explain(columns, kinds, problem)
+        return found
+
+    def _read(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> list[Any]:
         import pyarrow as pa
         from pyarrow import csv as pacsv
 
         types = {"integer": pa.int64(), "number": pa.float64(), "text": pa.string()}
-        skip = (start or (0,))[0]
-        row = 1
-        size = max(1, self.path.stat().st_size)
-        with open_binary(self.path) as stream:
-            counted = _Counted(stream)
-            try:
-                reader = pacsv.open_csv(
-                    pa.PythonFile(counted, "r"),
-                    read_options=pacsv.ReadOptions(
-                        column_names=list(self.columns),
-                        skip_rows=self._header_line,
-                        block_size=BLOCK,
-                        use_threads=False,
-                    ),
-                    parse_options=pacsv.ParseOptions(delimiter=self.delimiter),
-                    convert_options=pacsv.ConvertOptions(
-                        include_columns=list(columns),
-                        column_types={c: types[kinds.get(c, "text")] for c in columns},
-                        strings_can_be_null=False,
-                        null_values=[],
-                    ),
-                )
-                for found in reader:
-                    first, row = row, row + found.num_rows
-                    if row <= skip + 1 or not found.num_rows:
-                        continue
-                    if first <= skip:
-                        found, first = found.slice(skip + 1 - first), skip + 1
-                    values = [as_numpy(found.column(i), self, c, first) for i, c in
-                              enumerate(columns)]  # fmt: skip
-                    done = 0.0 if is_compressed(self.path) else min(1.0, counted.n_bytes / size)
-                    yield Batch(tuple(columns), values, first, None, (row - 1,), done)
-            except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
-                if "Empty CSV" in str(error):
-                    return
-                self._explain(columns, kinds, error)
+        memory = pa.allocate_buffer(len(block))
+        memoryview(memory).cast("B")[:] = block
+        found = pacsv.read_csv(
+            pa.BufferReader(memory),
+            read_options=pacsv.ReadOptions(
+                column_names=list(self.columns), block_size=len(block) + 1, use_threads=False
+            ),
+            parse_options=pacsv.ParseOptions(delimiter=self.delimiter),
+            convert_options=pacsv.ConvertOptions(
+                include_columns=list(columns),
+                column_types={c: types[kinds.get(c, "text")] for c in columns},
+                strings_can_be_null=False,
+                null_values=[],
+            ),
+        )
+        batches: list[Any] = found.combine_chunks().to_batches()
+        return batches
 
     def line(self, row: int) -> int | None:
         """Return the line of a row: blank lines count as lines, not as rows."""
@@ -125,7 +152,7 @@ class DelimitedReader:
     def _blank_lines(self) -> list[int]:
         """Return the numbers of the blank lines after the header, found once."""
         if self._blanks is None:
-            with open_binary(self.path) as stream:
+            with opened(self.path) as stream:
                 self._blanks = [
                     number
                     for number, line in enumerate(stream, 1)
@@ -137,7 +164,7 @@ class DelimitedReader:
         """Yield (line, cells) of every line that is not blank."""
         number = 0
         try:
-            with open_binary(self.path) as stream:
+            with opened(self.path) as stream:
                 for number, raw in enumerate(stream, 1):
                     bare = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                     if bare:
@@ -147,7 +174,9 @@ class DelimitedReader:
         except (csv.Error, EOFError, OSError) as error:
             fail(self.path, f"after line {number}", f"cannot be read ({error})")
 
-    def _explain(self, columns: Sequence[str], kinds: Mapping[str, str], error: Exception) -> None:
+    def _explain(
+        self, columns: Sequence[str], kinds: Mapping[str, str], error: Exception
+    ) -> NoReturn:
         """Find the line that the fast reader stumbled over, and say what is wrong with it."""
         records = self._records()
         if self.header:
@@ -180,28 +209,11 @@ def _cell_problem(cell: str, kind: str) -> str | None:
         except ValueError:
             return f"{cell!r} is not a number"
         return None
-    if not _PLAIN_INTEGER.fullmatch(cell.strip()):
+    if whole_number(cell) is None:
         return f"{cell!r} is not a whole number; choose an encoder for the column (--encode)"
     return None
 
 
-class _Counted:
-    """A binary stream that counts what was read from it; Arrow pulls through this."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.n_bytes = 0
-        self.closed = False
-
-    def read(self, size: int = -1) -> bytes:
-        """Read and count."""
-        chunk = self._stream.read(size)
-        self.n_bytes += len(chunk)
-        return chunk
-
-    def readable(self) -> bool:
-        """Say that this is for reading, as Arrow asks."""
-        return True
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+def _whole_numbers(column: Any) -> Array:
+    """Return a column of text, all of it whole numbers, as integers."""
+    return np.array([whole_number(cell) for cell in column.to_pylist()], dtype=np.int64)

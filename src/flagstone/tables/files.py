@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import glob
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from flagstone.errors import InputError
 from flagstone.tables.textio import COMPRESSED
 
-__all__ = ["FORMATS", "closest", "expand", "format_of"]
+__all__ = ["FORMATS", "ReadingError", "check_reading", "closest", "expand", "format_of"]
 
+BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
 FORMATS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
@@ -23,7 +24,40 @@ FORMATS = {
     "hex": (".hex",),
     "bits": (".bits",),
 }
+_TEXT, _FRAMES = ("csv", "tsv"), ("hex", "bits")
+APPLIES = {"delimiter": _TEXT, "header": _TEXT, "bit_order": _FRAMES, "length": _FRAMES}
 _BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
+
+
+class ReadingError(InputError):
+    """How files are to be read was said wrongly; nothing is wrong with the files."""
+
+
+def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None:
+    """Refuse options that are wrong, or that no file of these formats can obey."""
+    known = set(formats)
+    for name, value in options.items():
+        if value is not None and not known & set(APPLIES[name]):
+            option = "--" + name.replace("_", "-")
+            raise ReadingError(
+                f"{option} ({name}=) is for {' and '.join(APPLIES[name])}, but the format is "
+                f"{' and '.join(sorted(known))}; leave it out"
+            )
+    delimiter = options.get("delimiter")
+    if delimiter is not None and not (
+        isinstance(delimiter, str)
+        and len(delimiter) == 1
+        and delimiter.isascii()
+        and delimiter not in '"\r\n'
+    ):
+        raise ReadingError(
+            "--delimiter (delimiter=) must be one ASCII character, neither a quote nor a line "
+            f"end, got {delimiter!r}"
+        )
+    if options.get("bit_order") not in (None, *BIT_ORDERS):
+        raise ReadingError(
+            f"bit order must be one of {', '.join(BIT_ORDERS)}, got {options['bit_order']!r}"
+        )
 
 
 def expand(sources: Iterable[str | Path]) -> list[Path]:
@@ -35,6 +69,11 @@ def expand(sources: Iterable[str | Path]) -> list[Path]:
     for source in sources:
         text = str(source)
         path = Path(source)
+        if (text == "-" and not path.exists()) or path.is_fifo() or path.is_char_device():
+            raise InputError(
+                f"{text}: rows cannot be read from a pipe, because they are read more than once; "
+                "save them to a file first"
+            )
         if path.is_dir():
             found = sorted(
                 p

@@ -17,11 +17,10 @@ import numpy as np
 
 from flagstone.errors import InputError
 from flagstone.tables.batches import Array, Batch, Position, fail
+from flagstone.tables.files import BIT_ORDERS
 from flagstone.tables.textio import line_blocks
 
 __all__ = ["BIT_ORDERS", "FrameReader", "parse_frame"]
-
-BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
 
 _COMMENT = re.compile(rb"[;#]|//")
 _LENGTH = re.compile(rb"\s*\{\s*(\d+)\s*\}\s*")
@@ -119,7 +118,8 @@ def _reorder(bits: Array, order: str) -> Array:
             f"bit order {order!r} turns groups of {group} bits around, but the rows have {n_bits} "
             "bits; use bit order 'reversed' to turn whole rows around"
         )
-    return bits.reshape(len(bits), -1, group)[:, :, ::-1].reshape(len(bits), n_bits)
+    groups = bits.reshape(len(bits), n_bits // group, group)
+    return groups[:, :, ::-1].reshape(len(bits), n_bits)
 
 
 @dataclass
@@ -225,7 +225,7 @@ class FrameReader:
                     "length and count the others",
                 )
         per_row = -(-self.n_bits // ALPHABETS[self.notation].width)
-        flat = np.frombuffer(b"".join(digits), dtype=np.uint8).reshape(-1, per_row)
+        flat = np.frombuffer(b"".join(digits), dtype=np.uint8).reshape(len(digits), per_row)
         bits = self._bits(ALPHABETS[self.notation].values[flat])[:, : self.n_bits]
         return bits, np.array(numbers, dtype=np.int64), skipped, len(texts)
 
@@ -262,4 +262,4 @@ class FrameReader:
             return digits
         shifts = np.array([3, 2, 1, 0], dtype=np.uint8)
         bits: Array = (digits[:, :, np.newaxis] >> shifts) & 1
-        return bits.reshape(len(digits), -1)
+        return bits.reshape(len(digits), 4 * digits.shape[1])

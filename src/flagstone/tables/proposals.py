@@ -7,7 +7,6 @@ model).
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,12 +15,12 @@ import numpy as np
 from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.encoders import ColumnEncoder, texts
+from flagstone.tables.textio import whole_number
 
-__all__ = ["SAMPLE_ROWS", "Proposal", "propose", "typed"]
+__all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "typed"]
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +91,43 @@ def _whole(column: str, values: Array, field: Field) -> Proposal:
 
 def typed(values: Array) -> Array:
     """Return a column of text as integers or floats if every entry is one, else unchanged."""
-    cells = [str(value) for value in values.tolist()]
-    if all(_INTEGER.fullmatch(cell) for cell in cells):
-        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    if not all(isinstance(value, str) for value in values.tolist()):
+        return values
+    cells = values.tolist()
+    integers = [whole_number(cell) for cell in cells]
+    if None not in integers:
+        return np.array(integers, dtype=np.int64)
     try:
-        return np.array([float(cell) for cell in cells])
+        numbers = np.array([float(cell) for cell in cells])
     except ValueError:
         return values
+    # 1e3 is no whole number to the readers: where nothing is fractional, it stays text
+    return values if (np.floor(numbers) == numbers).all() and _short(numbers) else numbers
+
+
+def _short(numbers: Array) -> bool:
+    return bool((np.abs(numbers) < 2.0**53).all())
+
+
+def missing(values: Array) -> int | None:
+    """Return the index of the first entry that is missing: empty, null or not a number.
+
+    >>> missing(np.array(["no", "", "yes"], dtype=object)), missing(np.array([0.5, np.nan]))
+    (1, 1)
+    """
+    if values.dtype.kind == "f":
+        gaps = np.isnan(values)
+    elif values.dtype.kind in "OUT":
+        gaps = np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
+    else:
+        return None
+    return int(np.argmax(gaps)) if gaps.any() else None
+
+
+def _is_gap(value: object) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or value != value  # nothing but NaN differs from itself
 
 
 def _is_rational(text: str) -> bool:

@@ -15,8 +15,8 @@ from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader
 from flagstone.tables.encoders import ColumnEncoder
 from flagstone.tables.encodings import EncodedError, Encoding
-from flagstone.tables.files import FORMATS, closest, expand, format_of
-from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, propose, typed
+from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
+from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, typed
 
 __all__ = ["EncodedBatch", "Table", "open_table"]
 
@@ -48,7 +48,7 @@ def open_table(
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
-    bit_order: str = "msb",
+    bit_order: str | None = None,
     length: int | None = None,
 ) -> Table:
     """Open files, directories or globs as one table.
@@ -63,7 +63,8 @@ def open_table(
     delimiter, header
         For csv and tsv, see :class:`~flagstone.tables.delimited.DelimitedReader`.
     bit_order, length
-        For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`.
+        For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`; the order of bits is
+        "msb" unless told.
 
     Examples
     --------
@@ -77,12 +78,13 @@ def open_table(
     [[[1, 0, 1, 1, 0, 1], [0, 1, 0, 0, 1, 0]]]
     """
     if format is not None and format not in FORMATS:
-        raise InputError(
+        raise ReadingError(
             f"format must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}"
         )
     options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
-    readers = [_reader(path, format or format_of(path), options) for path in expand(sources)]
-    return Table(readers)
+    formats = [(path, format or format_of(path)) for path in expand(sources)]
+    check_reading(options, [name for _, name in formats])
+    return Table([_reader(path, name, options) for path, name in formats])
 
 
 def _reader(path: Path, format: str, options: Mapping[str, Any]) -> Reader:
@@ -94,12 +96,21 @@ def _reader(path: Path, format: str, options: Mapping[str, Any]) -> Reader:
     if format in ("csv", "tsv"):
         from flagstone.tables.delimited import DelimitedReader
 
-        delimiter = options["delimiter"] or {"csv": ",", "tsv": "\t"}[format]
-        return DelimitedReader(path, delimiter, options["header"])
+        given, usual = options["delimiter"], {"csv": ",", "tsv": "\t"}[format]
+        reader = DelimitedReader(path, given or usual, options["header"])
+        other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
+        if given is None and len(reader.columns) == 1 and other is not None:
+            shown = "$'\\t'" if other == "\t" else repr(other)
+            raise InputError(
+                f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates "
+                f"the cells, give --delimiter {shown} (delimiter={other!r}), else --delimiter "
+                f"{usual!r}"
+            )
+        return reader
     if format in ("hex", "bits"):
         from flagstone.tables.frames import FrameReader
 
-        return FrameReader(path, format, options["bit_order"], options["length"])
+        return FrameReader(path, format, options["bit_order"] or "msb", options["length"])
     if format == "jsonl":
         from flagstone.tables.jsonlines import JsonLinesReader
 
@@ -171,8 +182,10 @@ class Table:
         Raises
         ------
         InputError
-            Naming file, row or line, column and value of the first entry that does not fit.
+            Naming file, row or line, column and value of the first entry that does not fit; and
+            for a table without any row (that is left), which answers no question.
         """
+        seen = skipped = 0
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
             try:
                 matrix = encoding.matrix(batch)
@@ -187,7 +200,11 @@ class Table:
                 hint = "; choose a larger --field or an encoder (--encode)"
                 hint = hint if "element of" in bad.problem else ""
                 raise InputError(f"{where}: {bad.problem}{hint}") from None
+            seen += len(batch)
+            skipped += batch.skipped
             yield EncodedBatch(matrix, index, batch, self)
+        if not seen and start is None:
+            raise self._no_rows(skipped)
 
     def place(self, file: int, batch: Batch, index: int) -> Place:
         """Say where a row of a batch stands."""
@@ -201,14 +218,37 @@ class Table:
     # -- which columns, and how ---------------------------------------------------------------
 
     def sample(self, columns: Sequence[str]) -> dict[str, Array]:
-        """Return the first rows of some columns, text read as numbers where all of it is."""
-        for _, batch in self.batches(columns):
+        """Return the first rows of some columns, text read as numbers where all of it is.
+
+        A missing value is an error: no encoder must be proposed that takes it for a level.
+        """
+        skipped = 0
+        for file, batch in self.batches(columns):
+            skipped += batch.skipped
+            if not len(batch):
+                continue
             found = {}
             for index, name in enumerate(columns):
                 values = batch.column(index)[:SAMPLE_ROWS]
-                found[name] = typed(values) if values.dtype.kind in "OUT" else values
+                values = typed(values) if values.dtype.kind in "OUT" else values
+                gap = missing(values)
+                if gap is not None:
+                    raise InputError(
+                        f"{self.place(file, batch, gap)}, column {name!r}: the value is missing, "
+                        "so no encoder can be proposed; fill it in, drop the row, or leave the "
+                        f"column out (--columns '-{name}')"
+                    )
+                found[name] = values
             return found
-        raise InputError(f"{self.files[0]}: holds no rows")
+        raise self._no_rows(skipped)
+
+    def _no_rows(self, skipped: int) -> InputError:
+        if skipped:
+            return InputError(
+                f"{self.files[0]}: no rows are left: all {skipped:,} of them are of another length "
+                f"than {len(self.columns)} bits; choose another --length"
+            )
+        return InputError(f"{self.files[0]}: holds no rows")
 
     def proposals(self, columns: Sequence[str], field: FieldLike = 2) -> list[Proposal]:
         """Propose an encoder for each column from the first rows of the table."""

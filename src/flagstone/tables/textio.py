@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import lzma
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
 from flagstone.errors import FormatError
 
-__all__ = ["BLOCK", "COMPRESSED", "is_compressed", "line_blocks", "open_binary"]
+__all__ = [
+    "BLOCK",
+    "COMPRESSED",
+    "is_compressed",
+    "line_blocks",
+    "open_binary",
+    "opened",
+    "whole_number",
+]
 
 BLOCK = 1 << 22
+_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -28,6 +40,28 @@ def open_binary(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", opener(path, "rb"))
 
 
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file as :func:`open_binary` does; damage to a compressed one is a FormatError."""
+    with open_binary(path) as stream:
+        try:
+            yield stream
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            if not is_compressed(path):
+                raise
+            raise FormatError(f"{path} is cut short or not compressed as its name says") from error
+
+
+def whole_number(cell: str) -> int | None:
+    """Return the whole number that a cell holds, however it is written, or None.
+
+    >>> whole_number("+1"), whole_number(" -7.0"), whole_number("0.5"), whole_number("1e3")
+    (1, -7, None, None)
+    """
+    found = _WHOLE.fullmatch(cell.strip())
+    return None if found is None else int(found[1])
+
+
 def line_blocks(
     path: Path, offset: int = 0, block: int = BLOCK
 ) -> Iterator[tuple[bytes, int, float]]:
@@ -38,18 +72,15 @@ def line_blocks(
     """
     size = max(1, path.stat().st_size)
     plain = not is_compressed(path)
-    with open_binary(path) as stream:
-        try:
-            stream.seek(offset)
-            rest = b""
-            while chunk := stream.read(block):
-                chunk = rest + chunk
-                cut = chunk.rfind(b"\n") + 1
-                rest = chunk[cut:]
-                if cut:
-                    offset += cut
-                    yield chunk[:cut], offset, offset / size if plain else 0.0
-            if rest:
-                yield rest, offset + len(rest), 1.0
-        except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
-            raise FormatError(f"{path} is cut short or not compressed as its name says") from error
+    with opened(path) as stream:
+        stream.seek(offset)
+        rest = b""
+        while chunk := stream.read(block):
+            chunk = rest + chunk
+            cut = chunk.rfind(b"\n") + 1
+            rest = chunk[cut:]
+            if cut:
+                offset += cut
+                yield chunk[:cut], offset, offset / size if plain else 0.0
+        if rest:
+            yield rest, offset + len(rest), 1.0
