@@ -22,11 +22,16 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 TIME_LIMIT = 600
-TESTS = ["tests/test_flag.py", "tests/test_merge.py", "tests/test_serialize.py"]
+TESTS = [
+    "tests/test_flag.py",
+    "tests/test_merge.py",
+    "tests/test_serialize.py",
+    "tests/kernels/test_gf2_flags.py",
+]
 
 WORD = "[2] or [63] or [64] or (first_fit and (20 or 64))"
 PAIR = "[65] or [127] or [128] or (first_fit and (100 or 128))"
-WIDE = "[129] or [200] or (first_fit and 300)"
+WIDE = "[129] or [200] or (first_fit and 300) or (kind_of_data and 129 and ties)"
 FINITE = "[3] or [4] or [251] or other_fields"
 RATIONAL = "[QQ]"
 
