@@ -154,6 +154,56 @@ def test_check_remembers_how_frames_were_read(run, place, frames_model):
     assert run("check", "lsb.json", "lsb.hex", "--bit-order", "msb").code == 4
 
 
+def test_nothing_kept_is_no_answer(run, place):
+    words = ["--rho", "0.05", "--seed", "11"]
+    learn = ["learn", "examples/faults.csv", "-l", "fault", "-e", "auto"]
+    done = run(*learn, *words, "-o", "r.json")
+    assert done.code == 3
+    assert done.out.startswith("No direction was kept, so the rows say nothing; this rule is only")
+    assert run("show", "r.json").code == 3
+    done = run("constraints", *FRAMES[:3], *words, "--json")
+    found = json.loads(done.out)
+    assert done.code == 3
+    assert found["nothing_kept"]
+    done = run("constraints", *FRAMES[:3], *words)
+    assert "contradict" not in done.out
+    assert done.out.startswith("No direction was kept")
+    (place / "zero.bits").write_text("000\n" * 50)  # here {0} is the whole truth
+    done = run("span", "zero.bits", "--seed", "1")
+    assert done.code == 0
+    assert done.out.startswith("The span:\n  dimension 0 of 3")
+
+
+@pytest.mark.parametrize("order", ["msb", "lsb", "nibble", "reversed"])
+def test_frame_masks_are_anded_with_frames_as_written(run, place, order):
+    random = np.random.RandomState(5)
+    frames = [int(x) for x in random.randint(0, 1 << 15, size=400)]
+    # the last bit is the parity of the bits under this mask, plus 1
+    secret = 0x2C5A
+    frames = [2 * f | (1 ^ (bin(f & secret).count("1") & 1)) for f in frames]
+    (place / "f.hex").write_text("".join(f"{{16}}{f:04x}\n" for f in frames))
+    words = ["f.hex", "--bit-order", order, "--seed", "1"]
+    assert run("constraints", *words, "--as", "frames").out == f"{{16}}{2 * secret + 1:04x} = 1\n"
+    column = {"msb": 0, "lsb": 7, "nibble": 3, "reversed": 15}[order]  # the first bit as written
+    found = json.loads(run("constraints", *words, "--json").out)
+    mask = int(found["answer"]["masks"][0].split()[0], 16)
+    assert mask >> column & 1 == (2 * secret) >> 15 & 1
+    last = {"msb": 15, "lsb": 8, "nibble": 12, "reversed": 0}[order]
+    done = run("learn", *words, "--intercept", "-l", f"x{last}", "--as", "frames")
+    assert done.out == f"{{16}}{2 * secret:04x} ^ 1\n"
+    done = run("constraints", *words, "-c", "x0,x1,x3", "--as", "frames")
+    assert (done.code, done.out) == (1, "")
+    run("constraints", *words, "-c", "x0,x1,x3", "--as", "frames", "-o", "m.json")
+    assert not (place / "m.json").exists()
+    assert "need every bit of a frame as a column" in done.err
+
+
+def test_frame_masks_of_odd_lengths(run, place):
+    (place / "f.bits").write_text("10001\n01010\n" * 30)
+    done = run("span", "f.bits", "--seed", "1", "--as", "frames")
+    assert done.out == "{5}88\n{5}50\n"
+
+
 def test_show_draws_again(run, frames_model):
     done = run("show", frames_model, "--report", "r.html", "--plot", "p.svg")
     assert done.code == 0

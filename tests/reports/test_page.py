@@ -6,10 +6,20 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from flagstone import GF, AffineSubspace, Coins, Constraints, Flag, ParityRule, select_span
+from flagstone import (
+    GF,
+    AffineSubspace,
+    Coins,
+    Constraints,
+    Flag,
+    ParityRule,
+    Subspace,
+    select_span,
+)
 from flagstone.errors import MissingDependencyError
 from flagstone.models import Layout, Model, SpanAnswer
 from flagstone.reports import Scree, html_report, plot_bytes, scree_svg
+from flagstone.reports.promises import promise_rows
 from flagstone.tables import ColumnEncoder, Encoding
 
 HOSTILE = '<script>alert("x")</script>'
@@ -147,3 +157,43 @@ def test_png_says_what_to_install_when_matplotlib_is_missing(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"pip install 'flagstone\[plot\]'"):
         plot_bytes(Scree([(1, 5, 2)], 2), ".png")
     assert plot_bytes(Scree([(1, 5, 2)], 2), ".svg").startswith(b"<svg")
+
+
+def test_masks_carry_their_right_hand_sides():
+    page = html_report(Model.of(ParityRule([1, 0, 0, 0, 1], 1)))
+    assert "<pre>0x11 ^ 1</pre>" in page
+    page = html_report(Model.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0])))
+    assert re.search(r"<pre>0x[0-9a-f]+ = [01]\n0x[0-9a-f]+ = [01]</pre>", page)
+    assert "= 1</pre>" in page or "= 1\n" in page
+
+
+def test_control_characters_are_shown_not_written():
+    page = html_report(model(("\x1b[31mred", "b\x00", "c\u202e", "d")))
+    assert not set("\x1b\x00\u202e") & set(page)
+    assert "\\x1b[31mred" in page
+
+
+def test_nothing_kept_is_said_first():
+    rows = np.random.RandomState(0).randint(0, 2, size=(50, 3)).astype(np.uint8)
+    flag = Flag(3).update(rows)
+    zero = Subspace.zero(3)
+    levels = tuple((v.dim, v.multiplicity, v.first_index) for v in flag.levels())
+    rule = Model("learn", ParityRule([1, 1]), Layout(label=True), subspace=zero, levels=levels)
+    assert "<h1>No direction was kept: this rule is only a draw of the coins</h1>" in (
+        html_report(rule)
+    )
+    span = Model("span", SpanAnswer(zero), Layout(), subspace=zero, levels=levels)
+    assert "<h1>No direction was kept" in html_report(span)
+    empty = Model("span", SpanAnswer(zero), Layout(), subspace=zero)  # all rows were zero
+    assert "<h1>A span of dimension 0 of 3</h1>" in html_report(empty)
+
+
+def test_what_is_proven_is_said_with_its_condition():
+    found = model()
+    lines = {what: (text, badge, kind) for what, text, badge, kind in promise_rows(found)}
+    text, badge, kind = lines["Damaged rows"]
+    assert "at most 4 are damaged; at a rate of 1 % more than that" in text
+    assert badge.startswith("proven, but for probability 0.")
+    assert kind != "proven"
+    assert "of these 400 rows lie outside" in lines["Coverage"][0]
+    assert "of any 400 rows" not in lines["Coverage"][0]

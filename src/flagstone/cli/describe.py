@@ -9,14 +9,16 @@ from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, percent, print_json, safe
 
 if TYPE_CHECKING:
-    from flagstone.models import Answer, Model
+    from flagstone.models import Model
 
 __all__ = ["ANSWER_KEYS", "answer_lines", "model_json", "places_text", "print_model"]
 
 ANSWER_KEYS = {
     "verb": "learn, span, constraints or equations",
-    "answer": "the answer: kind, text, lines, masks (GF(2) only), expression (Python), is_bottom, "
-    "details (coefficients)",
+    "answer": "the answer: kind, text, lines, masks (GF(2) only; bit i, counted from the least "
+    "significant one, is column i), expression (Python), is_bottom, details (coefficients)",
+    "nothing_kept": "true if no direction was kept: the answer says nothing about the rows "
+    "(exit code 3)",
     "fingerprint": "64 hex digits; equal answers have equal fingerprints",
     "field": "the field, e.g. GF(2)",
     "columns": "names of the encoded feature columns",
@@ -38,20 +40,17 @@ ANSWER_KEYS = {
 }
 
 
-def answer_lines(answer: Answer, shown_as: str) -> list[str]:
-    """Return the answer as text, bit masks or Python."""
-    from flagstone.answers import ParityRule
-    from flagstone.models import SpanAnswer
+def answer_lines(model: Model, shown_as: str) -> list[str]:
+    """Return the answer as text, bit masks (by columns or as frames) or Python."""
+    from flagstone.models import frame_masks, mask_lines
 
     if shown_as == "python":
-        return [answer.expression]
+        return [model.answer.expression]
     if shown_as == "masks":
-        if isinstance(answer, ParityRule):
-            return [f"{answer.mask} ^ {answer.intercept}" if answer.intercept else answer.mask]
-        if isinstance(answer, SpanAnswer):
-            return list(answer.masks)
-        return [f"{m} = {b}" for m, b in zip(answer.masks, answer.rhs.tolist(), strict=True)]
-    return [safe(line) for line in answer.text.split("\n")]
+        return mask_lines(model.answer)
+    if shown_as == "frames":
+        return frame_masks(model)
+    return [safe(line) for line in model.answer.text.split("\n")]
 
 
 def model_json(model: Model, written: Sequence[str] = ()) -> dict[str, Any]:
@@ -67,11 +66,12 @@ def model_json(model: Model, written: Sequence[str] = ()) -> dict[str, Any]:
             "kind": answer.to_dict()["kind"],
             "text": answer.text,
             "lines": list(getattr(answer, "lines", (answer.text,))),
-            "masks": answer_lines(answer, "masks") if binary else None,
+            "masks": answer_lines(model, "masks") if binary else None,
             "expression": answer.expression,
             "is_bottom": model.is_bottom,
             "details": answer.to_dict(),
         },
+        "nothing_kept": model.is_nothing_kept,
         "fingerprint": model.fingerprint,
         "field": field,
         "columns": None if model.encoding is None else list(model.encoding.names),
@@ -98,10 +98,10 @@ def print_model(model: Model, options: OutputOptions, written: Sequence[str] = (
         print_json(model_json(model, written))
         return
     if options.show_as != "text":
-        print("\n".join(answer_lines(model.answer, options.show_as)))
+        print("\n".join(answer_lines(model, options.show_as)))
         return
     print(headline(model))
-    for line in answer_lines(model.answer, "text"):
+    for line in answer_lines(model, "text"):
         print(f"  {line}")
     print(f"\nfingerprint  {model.fingerprint[:16]}")
     if model.guarantee is not None:
@@ -117,11 +117,21 @@ def print_model(model: Model, options: OutputOptions, written: Sequence[str] = (
         print(f"{'written':<13}{path}")
 
 
+_LEFT = {
+    "learn": "this rule is only a draw of the coins",
+    "span": "what is left is",
+    "constraints": "the span {0} leaves only",
+    "equations": "what is left is",
+}
+
+
 def headline(model: Model) -> str:
     """Return the first line: what was found."""
     from flagstone.models import SpanAnswer
 
     answer = model.answer
+    if model.is_nothing_kept:
+        return f"No direction was kept, so the rows say nothing; {_LEFT[model.verb]}:"
     if model.verb == "learn":
         return "No linear rule fits the rows that were kept:" if model.is_bottom else "The rule:"
     if isinstance(answer, SpanAnswer):

@@ -214,7 +214,9 @@ class OutputOptions:
         str,
         typer.Option(
             "--as",
-            help="How the answer prints: text, masks (hexadecimal bit masks) or python.",
+            help="How the answer prints: text; masks (hexadecimal, bit i is column i, so x0 is "
+            "the lowest bit); frames (masks written like frames, {41}cfb9…, x0 first, to be ANDed "
+            "with them); or python.",
             rich_help_panel=OUTPUT,
         ),
     ] = "text"

@@ -21,7 +21,7 @@ __all__ = [
     "write_outputs",
 ]
 
-SHOWN_AS = ("text", "masks", "python")
+SHOWN_AS = ("text", "masks", "frames", "python")
 
 
 def output_paths(options: OutputOptions) -> list[Path]:

@@ -93,7 +93,7 @@ def answer_verb(
     parameters: dict[str, Any] | None = None,
 ) -> int:
     """Answer a question about files, and print, draw and save the answer."""
-    from flagstone.cli.describe import print_model
+    from flagstone.cli.describe import answer_lines, print_model
     from flagstone.coins import Coins, fresh_seed
     from flagstone.histogram import Histogram, new_summary
     from flagstone.models import Model
@@ -140,10 +140,11 @@ def answer_verb(
     model = dataclasses.replace(
         model, details=_details(source, flag, result, state, seed is None, table, parameters)
     )
+    answer_lines(model, output.show_as)  # what cannot be shown fails before anything is written
     written = write_outputs(model, output, overwrite=output.force or resumed)
     long.finish()
     print_model(model, output, written)
-    return BOTTOM if model.is_bottom else OK
+    return BOTTOM if model.is_bottom or model.is_nothing_kept else OK
 
 
 def _measure(source: Source, model: Model, long: LongRun, state: State, shown: int) -> None:

@@ -39,7 +39,7 @@ def command(
     seed: ExpectSeedOption = None,
 ) -> int:
     """Show what a model or flag file says; --report and --plot draw it again."""
-    from flagstone.cli.describe import print_model
+    from flagstone.cli.describe import answer_lines, print_model
     from flagstone.cli.outputs import (
         check_outputs,
         refuse_existing_outputs,
@@ -56,9 +56,10 @@ def command(
     loaded = load(file)
     expect_seed(loaded, file, seed)
     if isinstance(loaded, Model):
+        answer_lines(loaded, output.show_as)
         written = write_outputs(loaded, output, overwrite=output.force)
         print_model(loaded, output, written)
-        return BOTTOM if loaded.is_bottom else OK
+        return BOTTOM if loaded.is_bottom or loaded.is_nothing_kept else OK
     if output.report is not None:
         raise UsageError(f"{file} holds a {loaded.kind} without an answer; --report needs a model")
     _show_flag(loaded, output)

@@ -7,6 +7,7 @@ forever; newer, damaged and foreign files are refused with a reason.
 from flagstone.models._atomic import atomic_file, atomic_write, atomic_write_all, refuse_existing
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._layout import LAYOUTS, Layout
+from flagstone.models._masks import frame_masks, mask_lines
 from flagstone.models._model import Answer, Model, SummaryFile, load, save
 from flagstone.models._span import SpanAnswer
 
@@ -21,7 +22,9 @@ __all__ = [
     "atomic_file",
     "atomic_write",
     "atomic_write_all",
+    "frame_masks",
     "load",
+    "mask_lines",
     "pack_document",
     "read_document",
     "refuse_existing",

@@ -102,6 +102,14 @@ class Model:
             return self.answer.is_bottom
         return not isinstance(self.answer, SpanAnswer) and self.answer.is_contradictory
 
+    @property
+    def is_nothing_kept(self) -> bool:
+        """Whether rows showed directions, but none was kept: the span behind the answer is {0}.
+
+        The answer then says nothing about the rows; a rule is a draw of the coins alone.
+        """
+        return self.subspace is not None and self.subspace.dim == 0 and len(self.levels) > 0
+
     def fits(self, matrix: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Say of each encoded row (features, then the label if any) whether the answer holds."""
         if isinstance(self.answer, ParityRule):

@@ -7,18 +7,26 @@ page has no script, and a policy that forbids it to load anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from html import escape as escape_html
 from importlib.resources import files
 from typing import Any
 
 from flagstone.answers import ParityRule
-from flagstone.models import Model, SpanAnswer
+from flagstone.models import Model, SpanAnswer, mask_lines
 from flagstone.reports.promises import promise_rows
 from flagstone.reports.scree import STYLE, Scree, scree_svg
 
 __all__ = ["html_report"]
 
 _MANY = 200
+
+
+def escape(text: str) -> str:
+    """Return text from data for a page: markup stays text, control characters are shown."""
+    shown = (
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
+    return escape_html("".join(shown))
 
 
 def html_report(model: Model) -> str:
@@ -60,6 +68,12 @@ def html_report(model: Model) -> str:
 
 def _title(model: Model) -> str:
     answer = model.answer
+    if model.is_nothing_kept:
+        return (
+            "No direction was kept: this rule is only a draw of the coins"
+            if isinstance(answer, ParityRule)
+            else "No direction was kept: the rows say nothing"
+        )
     if isinstance(answer, ParityRule):
         return "No linear rule fits (⊥)" if answer.is_bottom else "A linear rule for the label"
     if isinstance(answer, SpanAnswer):
@@ -97,9 +111,11 @@ def _answer(model: Model) -> str:
     other = ""
     field = answer.subspace.field if isinstance(answer, SpanAnswer) else answer.field
     if field.order == 2 and not (isinstance(answer, ParityRule) and answer.is_bottom):
-        masks = [answer.mask] if isinstance(answer, ParityRule) else list(answer.masks)
-        shown = "\n".join(masks[:_MANY])
-        other += f"<details><summary>As bit masks</summary><pre>{escape(shown)}</pre></details>"
+        shown = "\n".join(mask_lines(answer)[:_MANY])
+        other += (
+            "<details><summary>As bit masks (bit i, from the lowest, is column i)</summary>"
+            f"<pre>{escape(shown)}</pre></details>"
+        )
     if len(answer.expression) < 20_000:
         other += (
             "<details><summary>As a Python expression in a row <code>x</code></summary>"

@@ -32,13 +32,15 @@ def promise_rows(model: Model) -> list[tuple[str, str, str, str]]:
     badge, kind = ("proven", "proven") if g.margin else ("none", "open")
     rows.append(("Margin", text, badge, kind))
     if g.window.start:
-        text = f"Kept out, unless more than {g.window.start:,} rows are damaged"
+        text = f"Their directions are kept out as long as at most {g.window.start:,} are damaged"
+        badge = "proven under this condition"
         if g.containment_failure is not None:
             text += (
-                f" (probability {g.containment_failure:.2g} at a rate of "
-                f"{100 * g.contamination:g} %)"
+                f"; at a rate of {100 * g.contamination:g} % more than that are damaged with "
+                f"probability {g.containment_failure:.2g}"
             )
-        rows.append(("Damaged rows", text, "proven", "proven"))
+            badge = f"proven, but for probability {g.containment_failure:.2g}"
+        rows.append(("Damaged rows", text, badge, "plain"))
     return rows
 
 
@@ -57,9 +59,13 @@ def _replicability(g: Any) -> tuple[str, str, str, str]:
 
 def _coverage(g: Any) -> tuple[str, str, str, str]:
     low, high = g.uncovered_bracket
-    sample = f"in this sample between {low:,} and {high:,} of {g.n_rows:,} rows lie outside"
+    between = f"{high:,}" if low == high else f"between {low:,} and {high:,}"
+    sample = f"{between} of these {g.n_rows:,} rows lie outside"
     if g.is_coverage_proven:
-        text = f"At most {100 * g.eps:.3g} % of any {g.n_rows:,} rows lie outside; {sample}"
+        text = (
+            f"{sample}; of the {g.n_rows:,} rows that any such run is given, at most "
+            f"{100 * g.eps:.3g} % do"
+        )
         return "Coverage", text, "proven", "proven"
     text = f"{100 * (1 - g.eps_asked):.3g} % is not proven in advance; {sample}"
     return "Coverage", text, "bracket from the flag", "plain"

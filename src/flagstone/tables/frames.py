@@ -20,7 +20,7 @@ from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.files import BIT_ORDERS
 from flagstone.tables.textio import line_blocks
 
-__all__ = ["BIT_ORDERS", "FrameReader", "parse_frame"]
+__all__ = ["BIT_ORDERS", "FrameReader", "parse_frame", "reorder"]
 
 _COMMENT = re.compile(rb"[;#]|//")
 _LENGTH = re.compile(rb"\s*\{\s*(\d+)\s*\}\s*")
@@ -105,7 +105,7 @@ def _shown(byte: int) -> str:
     return repr(chr(byte)) if 32 <= byte < 127 else f"byte 0x{byte:02x}"
 
 
-def _reorder(bits: Array, order: str) -> Array:
+def reorder(bits: Array, order: str) -> Array:
     """Put the bits of every row into the order asked for (given: most significant first)."""
     if order == "msb":
         return bits
@@ -179,7 +179,7 @@ class FrameReader:
         for block, after, done in line_blocks(self.path, offset):
             bits, lines, skipped, n_lines = self._block(block, line)
             line += n_lines
-            bits = _reorder(bits, self.bit_order)
+            bits = reorder(bits, self.bit_order)
             if chosen is not None:
                 bits = bits[:, chosen]
             first, row = row, row + len(bits)
