@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from flagstone.audit.intervals import check_confidence
 from flagstone.audit.pairs import Outcome, run_pair
@@ -115,12 +115,14 @@ def collect(
                 first = first_pair + stats.pairs
                 batch = range(first, min(first + _BATCH, first_pair + max_pairs))
                 kept = []
-                for outcome in _run(task, batch, on_error, n_jobs):
-                    if enough(stats):
-                        break
-                    kept.append(outcome)
-                    stats = outcome.after(stats, first_pair + stats.pairs)
-                store.record(task, first, kept)
+                try:
+                    for outcome in _run(task, batch, on_error, n_jobs):
+                        kept.append(outcome)
+                        stats = outcome.after(stats, first_pair + stats.pairs)
+                        if enough(stats):
+                            break
+                finally:  # an interrupt loses the pair at work, no other
+                    store.record(task, first, kept)
                 advance(len(kept))
         results.append(stats)
     return results
@@ -132,12 +134,13 @@ def _worth_a_look(stats: AuditStats) -> bool:
     return not stats.is_integrated or stats.pairs % step == 0
 
 
-def _run(task: Task, batch: range, on_error: str, n_jobs: int) -> list[Outcome]:
+def _run(task: Task, batch: range, on_error: str, n_jobs: int) -> Iterator[Outcome]:
     if n_jobs == 1:
-        return [run_pair(task, pair, on_error) for pair in batch]
+        yield from (run_pair(task, pair, on_error) for pair in batch)
+        return
     from joblib import Parallel, delayed
 
-    return list(Parallel(n_jobs=n_jobs)(delayed(run_pair)(task, pair, on_error) for pair in batch))
+    yield from Parallel(n_jobs=n_jobs)(delayed(run_pair)(task, pair, on_error) for pair in batch)
 
 
 def _check(

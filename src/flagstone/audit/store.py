@@ -17,7 +17,7 @@ from flagstone.audit.pairs import OUTCOMES, Outcome
 from flagstone.audit.task import Task
 from flagstone.errors import FormatError, InputError
 
-__all__ = ["Store", "read_outcomes"]
+__all__ = ["OtherTaskError", "Store", "read_outcomes"]
 
 _HEADER = {"flagstone-audit": 1}
 
@@ -80,6 +80,14 @@ def _outcome(record: dict[str, Any]) -> Outcome:
     )
 
 
+class OtherTaskError(InputError):
+    """A file holds results of another task, which ``found`` describes."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(f"{found}. Choose another file, or pass add=True to keep both in this one")
+        self.found = found
+
+
 def _check_named(task: Task) -> None:
     """Refuse to file results that could not be told apart from those of another function."""
     for part, role, remedy in (
@@ -123,10 +131,9 @@ class Store:
             strangers = [t for t in tasks if t.strong_id not in known]
             if known and strangers and not add:
                 held = ", ".join(f"{i[:16]}…" for i in known)
-                raise InputError(
+                raise OtherTaskError(
                     f"{self.path} holds results of another task ({held}), not of "
-                    f"{strangers[0].strong_id[:16]}… ({strangers[0].name}); nothing was changed. "
-                    "Choose another file, or pass add=True to keep both in this one"
+                    f"{strangers[0].strong_id[:16]}… ({strangers[0].name}); nothing was changed"
                 )
             if complete < self.path.stat().st_size:
                 with self.path.open("r+b") as torn:

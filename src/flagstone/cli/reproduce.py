@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from flagstone.cli.options import JsonOption
-from flagstone.cli.runner import OK, UsageError, verb
+from flagstone.cli.runner import OK, Interrupted, UsageError, verb
+from flagstone.errors import InputError
 
 JSON_KEYS = {
     "name": "the experiment (without a name: experiments, the list of all)",
@@ -39,7 +41,7 @@ def command(
 ) -> int:
     """Run an experiment of the paper (or beyond it): figure, data and numbers into a directory."""
     from flagstone.cli.output import print_json
-    from flagstone.experiments import EXPERIMENTS, run
+    from flagstone.experiments import EXPERIMENTS, OtherConfigurationError, run
     from flagstone.tables.files import closest
 
     if name is None:
@@ -55,10 +57,17 @@ def command(
             f"there is no experiment {name!r}{closest(name, EXPERIMENTS)}; known: "
             f"{', '.join(EXPERIMENTS)}"
         )
+    if jobs == 0:
+        raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
     options = {"overwrite": True} if force else {}
     if seed is not None:
         options["seed"] = seed  # type: ignore[assignment]
-    result = run(name, out=out, quick=quick, resume=resume, n_jobs=jobs, **options)
+    try:
+        result = run(name, out=out, quick=quick, resume=resume, n_jobs=jobs, **options)
+    except OtherConfigurationError as error:
+        raise InputError(f"{error.found}. Choose another --out, or give --force") from error
+    except KeyboardInterrupt as stop:
+        raise Interrupted(_how_to_resume(name, out)) from stop
     files = [str(path) for path in result.files]
     if json:
         print_json({"name": name, "files": files, "seconds": result.seconds})
@@ -67,3 +76,17 @@ def command(
         for file in files:
             print(f"written  {file}")
     return OK
+
+
+def _how_to_resume(name: str, out: str) -> str:
+    import shlex
+
+    from flagstone.cli.runner import ARGUMENTS
+
+    if not any(Path(out).glob(f".{name}-*.partial.jsonl")):
+        return "interrupted; nothing was written"
+    words = [word for word in ARGUMENTS if word != "--no-resume"]
+    return (
+        f"interrupted; {out} keeps the parts that are finished. To resume, run: "
+        f"{shlex.join(['flagstone', *words])}"
+    )

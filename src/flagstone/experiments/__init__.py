@@ -22,7 +22,12 @@ import dataclasses
 import os
 
 from flagstone.errors import InputError
-from flagstone.experiments._runner import Experiment, Result, run_experiment
+from flagstone.experiments._runner import (
+    Experiment,
+    OtherConfigurationError,
+    Result,
+    run_experiment,
+)
 from flagstone.experiments.contamination import CONTAMINATION
 from flagstone.experiments.figure_1 import FIGURE_1
 from flagstone.experiments.gap import GAP
@@ -31,7 +36,7 @@ from flagstone.experiments.instability import INSTABILITY
 from flagstone.experiments.privacy import PRIVACY
 from flagstone.experiments.sample_size import SAMPLE_SIZE
 
-__all__ = ["EXPERIMENTS", "Experiment", "Result", "run"]
+__all__ = ["EXPERIMENTS", "Experiment", "OtherConfigurationError", "Result", "run"]
 
 #: Every experiment by its name, in the order of the paper.
 EXPERIMENTS: dict[str, Experiment] = {

@@ -24,10 +24,18 @@ from flagstone.audit.progress import track
 from flagstone.errors import FormatError, InputError
 from flagstone.plots.style import Display, write_atomically
 
-__all__ = ["Experiment", "Result", "Row", "run_experiment"]
+__all__ = ["Experiment", "OtherConfigurationError", "Result", "Row", "run_experiment"]
 
 Row = dict[str, Any]
 Unit = dict[str, Any]
+
+
+class OtherConfigurationError(InputError):
+    """A directory holds results of another configuration, which ``found`` describes."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(f"{found}. Choose another directory, or pass overwrite=True")
+        self.found = found
 
 
 class Config(Protocol):
@@ -125,9 +133,9 @@ def run_experiment(
     name, key = experiment.name, identity(experiment, config)
     finished = _read_finished(folder / f"{name}.json", name)
     if finished is not None and finished["id"] != key and not overwrite:
-        raise InputError(
+        raise OtherConfigurationError(
             f"{folder} holds {name} of another configuration ({_brief(finished['config'])}); "
-            "nothing was changed. Choose another directory, or pass overwrite=True"
+            "nothing was changed"
         )
     if finished is not None and finished["id"] == key and resume:
         rows = finished["rows"]
@@ -204,7 +212,7 @@ def _read_partial(path: Path) -> dict[str, list[Row]]:
         except (ValueError, KeyError, TypeError) as problem:
             raise FormatError(
                 f"{path}, line {number} is damaged ({problem}); nothing was changed. "
-                "Delete the file, or run with resume=False, to start again"
+                "Delete the file to start again"
             ) from problem
     return done
 
