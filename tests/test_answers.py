@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from flagstone.answers import Constraints, LinearSystem, ParityRule
+from flagstone.bitrows import pack
 from flagstone.coins import Coins
 from flagstone.errors import BottomError, FormatError, InputError
 from flagstone.fields import GF, QQ, as_field
@@ -350,6 +352,14 @@ def test_the_solutions_of_a_system(system):
             kept.solve()
 
 
+def test_a_certificate_is_verified_on_tables_of_every_kind():
+    A, b = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), [1, 0, 0]
+    certificate = LinearSystem(A, b).derive_contradiction(A, b)
+    for rows in (A.tolist(), pack(A), sparse.csr_array(A), sparse.coo_array(A)):
+        assert certificate.verify(rows, b)
+        assert not certificate.verify(rows, [1, 0, 1])
+
+
 def test_the_certificate_over_the_rationals_and_in_words():
     A, b = [[1, 1], [2, 2], [0, 1]], [1, 3, 5]
     system = LinearSystem(A, b, "QQ")
@@ -359,6 +369,8 @@ def test_the_certificate_over_the_rationals_and_in_words():
     assert not certificate.verify([[1, 1], [2, 3], [0, 1]], b)
     assert not certificate.verify([[1, 1], [3, 2], [0, 1]], b)
     assert not certificate.verify(A, [1, 4, 5])
+    with pytest.raises(InputError, match="uses equation 1, but there are 1; give all"):
+        certificate.verify(A[:1], b)
     assert str(certificate) == "-2·(equation 0) + equation 1 gives 0 = 1"
 
 

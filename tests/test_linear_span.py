@@ -100,6 +100,7 @@ def test_silent_by_default():
     [
         ([[0, 2]], {}, "2"),
         (np.zeros((0, 3), dtype=int), {}, "at least one row"),
+        ([], {}, "X has no rows: a span is chosen from at least one row$"),
         ([[0, 1]], {"random_state": 1.5}, "seed"),
         ([[0, 1]], {"rho": 0}, "rho = 0"),
         ([[0, 1]], {"t_max": 2}, "more sets than there are rows"),

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from flagstone.coins import Coins, fresh_seed
+from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field, width
 from flagstone.histogram import new_summary
 from flagstone.rules import DEFAULT_EPS, SpanResult, rule_named, select_span
@@ -81,6 +82,9 @@ def rep_linear_span(
     F = as_field(field)
     fresh = random_state is None
     coins = Coins(fresh_seed() if random_state is None else random_state)
+    shape = (len(X),) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+    if shape[:1] == (0,):
+        raise InputError("X has no rows: a span is chosen from at least one row")
     rows = F.rows(X)
     summary = new_summary(width(rows), F)
     summary.update(rows)

@@ -282,9 +282,9 @@ class ParityRule(Answer):
     def _w(self) -> Array:
         if self.coef is None:
             raise BottomError(
-                "the answer is ⊥: no linear rule fits the rows that were kept (they contain both "
-                "a row and the same row with another label), so there is nothing to predict; look "
-                "for contradicting labels, allow an intercept, or allow for outliers with "
+                "the answer is ⊥: no linear rule fits the rows that were kept (their span contains "
+                "0…0 with a non-zero label), so there is nothing to predict; look for "
+                "contradicting labels, allow an intercept, or allow for outliers with "
                 "contamination="
             )
         return self.coef

@@ -11,6 +11,7 @@ import numpy as np
 from flagstone.answers._base import check_names, frozen
 from flagstone.answers._constraints import Equations
 from flagstone.answers._solve import VectorCoins, one, pick_solution
+from flagstone.bitrows import BitRows
 from flagstone.errors import BottomError, InputError
 from flagstone.fields import Array, Field
 from flagstone.subspace import AffineSubspace, Subspace
@@ -38,10 +39,27 @@ class Certificate:
     field: Field
 
     def verify(self, A: Any, b: Any) -> bool:
-        """Say whether the combination of these equations of Ax = b is indeed 0 = 1."""
-        F = self.field
-        left = F.array(F.rows(np.asarray(A)[list(self.rows)], name="A"))
-        right = F.array(F.rows(np.asarray(b)[list(self.rows), np.newaxis], name="b"))
+        """Say whether the combination of these equations of Ax = b is indeed 0 = 1.
+
+        Parameters
+        ----------
+        A : array, frame, sparse matrix or BitRows of shape (m, n)
+        b : array of shape (m,)
+        """
+        F, rows = self.field, list(self.rows)
+        if hasattr(A, "tocsr"):
+            A = A.tocsr()
+        elif not isinstance(A, BitRows):
+            A = np.asarray(A)
+        right = np.asarray(b)
+        short = min(A.shape[0], len(right))
+        if short <= max(rows):
+            raise InputError(
+                f"the derivation uses equation {max(rows)}, but there are {short}; give all "
+                "equations it was derived from"
+            )
+        left = F.array(F.rows(A[rows], name="A"))
+        right = F.array(F.rows(right[rows, np.newaxis], name="b"))
         table = np.concatenate([left, right], axis=1)
         total = F.dot(F.rows(table.T), self.multipliers[np.newaxis, :])[:, 0]
         return not (total[:-1] != 0).any() and bool(total[-1] == one(F))
