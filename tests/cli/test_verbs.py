@@ -282,6 +282,49 @@ def test_plan(run):
     assert "index" in run("plan", "--dim", "20", "--rho", "0.05").out
 
 
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("span", []),
+        ("constraints", []),
+        ("constraints", ["--linear"]),
+        ("learn", []),
+        ("learn", ["--intercept"]),
+        ("equations", []),
+    ],
+)
+def test_a_plan_is_what_the_verb_asks_for(run, verb, options):
+    """The warning of a verb with too few rows names the number that plan gives for it."""
+    rows = np.random.RandomState(0).randint(0, 2, size=(200, 4)).astype(np.uint8)
+    labelled = verb in ("learn", "equations")
+    np.save("t.npy", rows if labelled else rows[:, :3])
+    promise = ["--rho", "0.3", "--eps", "0.3"]
+    label = ["-l", "x3"] if labelled else []
+    done = run(verb, "t.npy", *label, *options, *promise, "--seed", "1")
+    needed = re.search(r"need ([\d,]+) rows of dimension (\d)", done.err)
+    assert needed, done.err
+    words = ["plan", "--dim", "3", *promise, "--for", verb, *options]
+    found = json.loads(run(*words, "--json").out)
+    index = next(e for e in found["entries"] if e["analysis"] == "index")
+    assert (f"{index['rows']:,}", str(found["row_dim"])) == needed.groups()
+    text = run(*words).out
+    assert f"· for {verb}: 3 columns make rows" in text
+
+
+def test_plans_of_learn_count_the_constant(run):
+    words = ["plan", "--dim", "3", "--rho", "0.3", "--eps", "0.3", "--delta", "0.1"]
+    plain = json.loads(run(*words, "--json").out)
+    ones = json.loads(run(*words, "--intercept", "--json").out)
+    assert (plain["for"], plain["row_dim"], plain["layout"]) == ("learn", 4, "(x, y)")
+    assert (ones["dim"], ones["row_dim"], ones["layout"]) == (3, 5, "(x, 1, y)")
+    assert ones["generalization_rows"] > plain["generalization_rows"]
+    for wrong in (["--for", "span"], ["--linear"]):
+        assert run(*words, *wrong).code == 2
+    assert run("plan", "--dim", "3", "--rho", "0.3", "--intercept").code == 2
+    for value in (["--rho", "2"], ["--rho", "0.1", "--eps", "0"], ["--rho", "0.1", "--field", "6"]):
+        assert run("plan", "--dim", "3", *value).code == 2
+
+
 def test_a_seed_can_be_insisted_on(run, frames_model):
     assert run("show", frames_model, "--seed", "2026").code == 0
     done = run("check", frames_model, "examples/frames.txt", "--seed", "2027")

@@ -1,6 +1,7 @@
 """The command ``flagstone``: one file per verb, loaded when it is called.
 
-Exit codes: 0 ok; 1 error; 2 usage; 3 the answer is ⊥; 4 a check failed, two models differ, or
+Exit codes: 0 ok; 1 error; 2 usage; 3 there is no answer (⊥, a contradiction,
+or no direction kept); 4 a check failed, two models differ, or
 an audit says "not replicable"; 130 interrupted.
 """
 

@@ -81,5 +81,5 @@ def flagstone(
 ) -> None:
     """Replicable answers from tables and frames: two samples, one seed, the same rule.
 
-    Exit codes: 0 ok, 1 error, 2 usage, 3 the answer is ⊥, 4 check failed / not replicable.
+    Exit codes: 0 ok, 1 error, 2 usage, 3 no answer (⊥), 4 check failed / not replicable.
     """

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from flagstone.models import Layout, Model, SummaryFile
     from flagstone.tables import Encoding, Table
 
-__all__ = ["Source", "is_saved", "load_model", "open_source", "open_tables", "reading_of"]
+__all__ = [
+    "Source",
+    "is_saved",
+    "layout_for",
+    "load_model",
+    "open_source",
+    "open_tables",
+    "reading_of",
+]
 
 _READING = ("format", "delimiter", "header", "bit_order", "length")
 _SAVED = b'{\n "content": {'
@@ -31,6 +39,22 @@ class Source:
     table: Table | None
     encoding: Encoding | None
     summary: SummaryFile | None = None
+
+
+def layout_for(purpose: str, *, intercept: bool, linear: bool) -> Layout:
+    """Return what stands in the rows of a verb; options of another verb are refused."""
+    import dataclasses
+
+    from flagstone.models import LAYOUTS
+
+    if purpose not in LAYOUTS:
+        raise UsageError(f"--for must be one of {', '.join(LAYOUTS)}, got {purpose!r}")
+    if intercept and purpose != "learn":
+        raise UsageError(f"--intercept is for learn, but --for is {purpose}; leave one out")
+    if linear and purpose != "constraints":
+        raise UsageError(f"--linear is for constraints, but --for is {purpose}; leave one out")
+    layout = LAYOUTS[purpose]
+    return dataclasses.replace(layout, ones=intercept or (layout.ones and not linear))
 
 
 def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:

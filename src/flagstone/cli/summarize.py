@@ -43,22 +43,16 @@ def command(
     import dataclasses
     from pathlib import Path
 
-    from flagstone.cli.inputs import open_source, reading_of
+    from flagstone.cli.inputs import layout_for, open_source, reading_of
     from flagstone.cli.longrun import LongRun, State
     from flagstone.cli.output import print_json
     from flagstone.cli.outputs import refuse_inputs
     from flagstone.cli.road import read_summary
     from flagstone.cli.show import describe_flag, print_flag
     from flagstone.histogram import new_summary
-    from flagstone.models import LAYOUTS, SummaryFile, refuse_existing, save
+    from flagstone.models import SummaryFile, refuse_existing, save
 
-    if purpose not in LAYOUTS:
-        raise UsageError(f"--for must be one of {', '.join(LAYOUTS)}, got {purpose!r}")
-    layout = LAYOUTS[purpose]
-    if purpose == "learn":
-        layout = dataclasses.replace(layout, ones=intercept)
-    if purpose == "constraints":
-        layout = dataclasses.replace(layout, ones=not linear)
+    layout = layout_for(purpose, intercept=intercept, linear=linear)
     source = open_source(files, table, layout, purpose)
     if source.table is None or source.encoding is None:
         raise UsageError(f"{files[0]} is a flag already; put flags together with: flagstone merge")
