@@ -356,6 +356,11 @@ def test_sentence_when_all_is_proven():
         ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
         ({"rho": None, "rho_certificate": 0.2}, "the data certify ≥ 0.8 at 99% confidence"),
         ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
+        ({"labels": ("1", "2")}, "(proven) if both samples show the same labels (here 1, 2; or"),
+        (
+            {"rho": None, "rho_certificate": 0.2, "labels": tuple("123456")},
+            "99% confidence) if both samples show the same labels (here 1, 2, 3, 4, 5, …; or",
+        ),
         ({"eps": 0.2}, "coverage of 90 % not proven"),
         ({"uncovered_bracket": (0, 0)}, "no row uncovered (proven)"),
         ({"margin": 1}, "margin 1 set"),
@@ -404,6 +409,9 @@ def test_guarantee_is_a_value():
         (lambda: g.index_rows(3, 0.1, 0.1, shards=0), "shards must be"),
         (lambda: g.index_rho(3, 0), "threshold must be"),
         (lambda: g.heavy_rho(3, -1.0), "threshold must be positive"),
+    labelled = promise(labels=("'no'", "'yes'"))
+    assert Guarantee.from_dict(json.loads(json.dumps(labelled.to_dict()))) == labelled
+    assert "labels" not in a.to_dict()  # as in files of before there were labels
         (lambda: g.generalization_rows(3, 0.1, 0.0), "delta"),
         (lambda: g.generalization_rows(3, 0.1, 0.1, order=1), "order must be"),
         (lambda: g.outlier_start(10, 0.5), r"must lie in \[0, 0.5\), got 0.5"),

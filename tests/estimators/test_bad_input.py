@@ -2,11 +2,13 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from flagstone import (
     AffineSpan,
     EliminationClassifier,
+    FieldEncoder,
     InputError,
     LinearEquations,
     LinearSpan,
@@ -53,7 +55,9 @@ def spoilt(value, dtype):
         (X[:, 0], "Expected 2D array, got 1D array"),
         (X[:, :0], r"0 feature\(s\)"),
         (X[:0], r"0 sample\(s\)|inconsistent"),
-        ([[0, 1], [1]], "inhomogeneous|same length"),
+        ([[0, 1], [1]], "row 1 has 1 entries, but row 0 has 2"),
+        ([[0, 1], [1, "red"]], "row 1, column 1 is 'red'"),
+        ([[[0]], [[1]]], r"X must be a table of rows \(2 dimensions\), got 3"),
     ],
 )
 def test_tables_that_are_no_rows_over_the_field(cls, table, message):
@@ -66,6 +70,38 @@ def test_the_column_is_named_and_the_way_out_shown(cls):
     frame = pd.DataFrame(spoilt(5, int), columns=["a", "b", "age"])
     with pytest.raises(InputError, match=r"row 7, column 2 \('age'\) is 5.*FieldEncoder"):
         cls().fit(frame, Y)
+
+
+@pytest.mark.parametrize("cls", [*ALL, FieldEncoder])
+def test_masked_entries_are_missing(cls):
+    with pytest.raises(InputError, match=r"X: row 7, column 2 is missing \(masked\)"):
+        cls().fit(np.ma.masked_equal(spoilt(5, int), 5), Y)
+    unmasked = cls().fit(np.ma.array(X), np.ma.array(Y))
+    assert unmasked.n_features_in_ == 3
+
+
+def test_masked_labels_and_weights_are_missing():
+    mask = np.arange(60) == 4
+    for cls in LABELLED:
+        with pytest.raises(InputError, match=r"y: row 4 is missing \(masked\)"):
+            cls().fit(X, np.ma.array(Y, mask=mask))
+    for cls in WEIGHTED:
+        with pytest.raises(InputError, match=r"sample_weight: row 4 is missing \(masked\)"):
+            cls().fit(X, Y, sample_weight=np.ma.array(Y, mask=mask))
+
+
+@pytest.mark.parametrize("cls", [*ALL, FieldEncoder])
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (None, "X must be a table of rows, got None"),
+        (pd.DataFrame(X, columns=["a", "b", "a"]), "two columns of the same name; rename"),
+        (pl.LazyFrame({"a": Y}), r"X is a LazyFrame.*pass X.collect\(\)"),
+    ],
+)
+def test_tables_that_only_we_explain(cls, table, message):
+    with pytest.raises(InputError, match=message):
+        cls().fit(table, Y)
 
 
 @pytest.mark.parametrize("cls", ALL)
@@ -178,12 +214,18 @@ def test_a_window_past_the_last_set(cls):
         ({"choice": "best"}, "choice must be 'uniform' or 'lexmin'"),
         ({"field": "QQ"}, "choice='uniform' needs a finite field"),
         ({"on_bottom": "guess"}, "on_bottom must be 'raise' or 'majority'"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
     ],
 )
 @pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier])
 def test_parameters_of_linear_rules(cls, parameters, message):
     with pytest.raises(InputError, match=message):
         cls(**parameters).fit(X, Y)
+
+
+def test_affine_is_true_or_false():
+    with pytest.raises(InputError, match="affine must be True or False, got 0"):
+        SubspaceClassifier(affine=0).fit(X, Y)
 
 
 def test_delta_out_of_range():

@@ -19,6 +19,7 @@ from flagstone import (
     ParityRule,
     ReplicabilityWarning,
     pack,
+    plan,
 )
 from flagstone.rules import select_span
 
@@ -126,13 +127,26 @@ def test_a_proven_fit_says_so_and_does_not_warn():
     assert model.plan_.delta == 0.05
 
 
+def test_the_plan_counts_the_features_of_the_caller():
+    X, y = planted(100, 3, 0)
+    with pytest.warns(ReplicabilityWarning):
+        model = ParityClassifier(fit_intercept=True, rho=0.1, random_state=1).fit(X, y)
+    assert str(model.plan_).startswith("Parity learner with 3 features")
+    assert "rows (x, 1, y) of dimension 5" in str(model.plan_)
+    assert model.plan_.entries == plan(4, 0.1, 0.1, 0.05).entries
+
+
 def test_a_fresh_seed_is_kept_and_says_that_it_must_be_shared():
     X, y = planted(100, 4, 0)
     a = ParityClassifier().fit(X, y)
     assert "share it to be replicable" in repr(a.result_)
+    assert repr(a) == (
+        f"ParityClassifier()\n# random_state_={a.random_state_!r} was drawn afresh: share it"
+    )
+    assert repr(ParityClassifier()) == "ParityClassifier()"
     b = ParityClassifier(random_state=a.random_state_).fit(X, y)
     assert b.fingerprint_ == a.fingerprint_
-    assert "share it" not in repr(b.result_)
+    assert "share it" not in repr(b.result_) + repr(b)
     assert ParityClassifier().fit(X, y).random_state_ != a.random_state_
     assert ParityClassifier(random_state=7).fit(X, y).random_state_ == "7"
 
@@ -149,6 +163,9 @@ def test_bottom_is_an_answer_and_predict_explains_it():
     )
     with pytest.raises(BottomError, match="⊥: no linear rule fits"):
         model.predict(X)
+    zeros = ParityClassifier(random_state=1).fit([[0, 0]] * 20, [1] * 20)
+    with pytest.raises(BottomError, match="their span contains 0…0 with a non-zero label"):
+        zeros.predict(X)
     assert model.measure(X, y).n_wrong is None
     model.set_params(on_bottom="majority")
     assert model.fit(X, [1] * 41 + [0] * 39).predict(X).tolist() == [1] * 80

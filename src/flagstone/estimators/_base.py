@@ -11,10 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from flagstone.answers._text import feature_names
-from flagstone.checks import checked_weights
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
-from flagstone.estimators._input import table_rows
+from flagstone.estimators._input import checked_counts, table_rows
 from flagstone.estimators._measure import Measurement
 from flagstone.estimators._rows import chunks
 from flagstone.fields import Array, Field, Rows, as_field, width
@@ -24,6 +23,7 @@ from flagstone.histogram import Histogram, new_summary
 from flagstone.rules import SpanResult, SpanRule, rule_named, select_span
 from flagstone.subspace import Subspace
 
+_MOST_ROWS = 2**63 - 1
 _FITTED = {
     "_coder",
     "_label_counts",
@@ -76,10 +76,10 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     # -- rows in --------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """Check the parameters and forget what was fitted before."""
+        """Check the parameters and forget what was fitted before (see `all_or_nothing`)."""
+        self._check_parameters()
         for name in _FITTED & vars(self).keys():
             delattr(self, name)
-        self._check_parameters()
 
     def _check_parameters(self) -> None:
         as_field(self.field)
@@ -98,24 +98,34 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             self, X, as_field(self.field), reset=reset, reduce=self.out_of_field == "reduce"
         )
 
-    def _absorb(self, rows: Rows, labels: Array | None, sample_weight: Any) -> Array | None:
-        """Count validated rows in: all of them or none. Return the checked weights."""
-        weights, _ = checked_weights(sample_weight, len(rows), "sample_weight")
-        if not self._is_begun:
+    def _counts_of(self, sample_weight: Any, n_rows: int) -> Array | None:
+        """Return how often each row counts (None for once); there must be room for them all."""
+        weights, total = checked_counts(sample_weight, n_rows)
+        if total + (self._summary.n_rows if self._is_begun else 0) > _MOST_ROWS:
+            raise InputError(f"up to {_MOST_ROWS} rows are counted; these would be more")
+        return weights
+
+    def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
+        """Count checked rows in: all of them or none, whatever happens on the way."""
+        begun, pieces = self._is_begun, list(chunks(len(rows)))
+        if begun:
+            # An update is all or nothing by itself; several of them are so on a copy only.
+            summary = self._summary if len(pieces) < 2 else self._summary.copy()
+        else:
             seed = fresh_seed() if self.random_state is None else Coins(self.random_state).seed
             dim = width(self._lift(rows[:1], None if labels is None else labels[:1]))
-            self._summary: Flag | Histogram = new_summary(dim, as_field(self.field))
-            self.random_state_ = seed
-        for piece in chunks(len(rows)):
+            summary = new_summary(dim, as_field(self.field))
+        for piece in pieces:
             lifted = self._lift(rows[piece], None if labels is None else labels[piece])
-            self._summary.update(lifted, None if weights is None else weights[piece])
+            summary.update(lifted, None if weights is None else weights[piece])
+        self._summary: Flag | Histogram = summary
         self._settled: tuple[Flag, SpanResult, Any] | None = None
-        return weights
+        if not begun:
+            self.random_state_ = seed
 
     def _finish(self) -> Self:
         """End a fit: there must be rows; settle the answer now."""
         if self._summary.n_rows == 0:
-            del self._summary
             raise InputError("sample_weight is zero for every row: there is nothing to fit")
         self._settle()
         return self
@@ -131,14 +141,18 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             summary, coins = self._summary, Coins(self.random_state_)
             flag = summary.to_flag() if isinstance(summary, Histogram) else summary.copy()
             result = select_span(flag, coins, rule=self._rule())
-            result = dataclasses.replace(result, seed_is_fresh=self.random_state is None)
+            result = dataclasses.replace(
+                result,
+                guarantee=dataclasses.replace(result.guarantee, labels=self._numbered_labels),
+                seed_is_fresh=self.random_state is None,
+            )
             self._settled = flag, result, self._read(result.subspace, coins)
         return self._settled
 
     @property
     def flag_(self) -> Flag:
-        """The flag of the rows."""
-        return self._settle()[0]
+        """The flag of the rows: a copy, which may be updated and merged."""
+        return self._settle()[0].copy()
 
     @property
     def result_(self) -> SpanResult:
@@ -168,6 +182,17 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def formula_(self) -> str:
         """The answer as text."""
         return str(self._answer.text)
+
+    @property
+    def _numbered_labels(self) -> tuple[str, ...] | None:
+        """The labels, where their code depends on which of them the sample shows."""
+        return None
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text: str = super().__repr__(N_CHAR_MAX)
+        if self._is_begun and self.random_state is None:
+            text += f"\n# random_state_={self.random_state_!r} was drawn afresh: share it"
+        return text
 
     # -- names and measures ---------------------------------------------------------------
 
@@ -200,7 +225,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _measure(
         self, rows: Rows, labels: Array | None, wrong: Array | None, sample_weight: Any
     ) -> Measurement:
-        weights, total = checked_weights(sample_weight, len(rows), "sample_weight")
+        weights, total = checked_counts(sample_weight, len(rows))
         V = self.result_.subspace
         outside = np.empty(len(rows), dtype=bool)
         for piece in chunks(len(rows)):

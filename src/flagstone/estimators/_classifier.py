@@ -8,8 +8,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from flagstone.errors import BottomError, InputError
+from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._labels import LabelCoder, distinct, label_vector
+from flagstone.estimators._labels import (
+    LabelCoder,
+    distinct,
+    label_vector,
+    labelled_fingerprint,
+    named_classes,
+)
 from flagstone.estimators._measure import Measurement
 from flagstone.fields import Array, Field, as_field
 
@@ -25,6 +32,7 @@ def is_binary(field: Any) -> bool:
 class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     """Labels become elements of a field; the span is taken over labelled rows."""
 
+    classes: Any
     _coder: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -41,10 +49,10 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         -------
         self
         """
-        self._begin()
-        self._take(X, y, None, sample_weight)
-        self._finish()
-        return self
+        with all_or_nothing(self):
+            self._begin()
+            self._take(X, y, None, sample_weight)
+            return self._finish()
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add labelled rows; all of them are added or none.
@@ -54,30 +62,49 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         X, y, sample_weight
             As for :meth:`fit`.
         classes : array-like, optional
-            All labels that can occur, at the first call. May be left out when the labels are
-            elements of the field.
+            All labels that can occur, at the first call; as the parameter of the estimator.
 
         Returns
         -------
         self
         """
-        if not self._is_begun:
-            self._begin()
-        self._take(X, y, classes, sample_weight)
+        with all_or_nothing(self):
+            if not self._is_begun:
+                self._begin()
+            self._take(X, y, classes, sample_weight)
         return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        named_classes(self.classes)
 
     def _take(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         rows = self._rows(X, reset=not self._is_begun)
         labels = label_vector(y, len(rows), type(self).__name__)
+        weights = self._counts_of(sample_weight, len(rows))
+        if weights is not None and not weights.all():
+            # A row that counts zero times is no row: its label must leave no trace either.
+            counted = weights > 0
+            rows, labels, weights = rows[counted], labels[counted], weights[counted]
+            if not len(rows) and not self._is_begun:
+                raise InputError("sample_weight is zero for every row: there is nothing to fit")
         coder = self._next_coder(distinct(labels), classes)
         elements = coder.encode(labels)
-        weights = self._absorb(rows, elements, sample_weight)
-        self._label_counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
-        self._coder = coder
+        counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
+        self._absorb(rows, elements, weights)
+        self._label_counts, self._coder = counts, coder
 
     def _next_coder(self, found: Array, classes: Any) -> Any:
-        given = None if classes is None else np.unique(np.asarray(classes))
+        named = named_classes(self.classes)
+        given = named_classes(classes)
         if not self._is_begun:
+            if given is None:
+                given = named
+            elif named is not None and not np.array_equal(given, named):
+                raise InputError(
+                    f"partial_fit got classes={given.tolist()!r}, but the estimator was made with "
+                    f"classes={named.tolist()!r}; name them in one place"
+                )
             known = found if given is None else given
             return self._first_coder(known, closed=given is not None).including(found)
         if given is not None and not np.array_equal(given, self._coder.classes):
@@ -97,6 +124,20 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
             raise AttributeError(f"{type(self).__name__} is not fitted: it has no classes_")
         classes: Array = self._coder.classes
         return classes
+
+    @property
+    def _numbered_labels(self) -> tuple[str, ...] | None:
+        coder = self._coder
+        return None if coder.is_settled else tuple(repr(v) for v in coder.classes.tolist())
+
+    @property
+    def fingerprint_(self) -> str:
+        """SHA-256 of the answer and of what labels stand for: equal models, equal digits."""
+        answer = self._answer_fingerprint()
+        return answer if self._coder.by_value else labelled_fingerprint(answer, self._coder.classes)
+
+    def _answer_fingerprint(self) -> str:
+        return str(self._answer.fingerprint())
 
     def _majority(self) -> Any:
         """The most frequent label; the smallest of several."""
@@ -137,6 +178,12 @@ def check_on_bottom(on_bottom: str) -> None:
         raise InputError(f"on_bottom must be 'raise' or 'majority', got {on_bottom!r}")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither true nor false: the text "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+
+
 def no_label(element: Any, row: int, field: Field) -> BottomError:
     """Return the error for a prediction that no label stands for."""
     return BottomError(
@@ -147,6 +194,8 @@ def no_label(element: Any, row: int, field: Field) -> BottomError:
 
 def add_counts(counts: dict[Any, int], elements: Array, weights: Array | None) -> dict[Any, int]:
     """Return label counts with more labels, repeated rows counted by their weights."""
+    if not len(elements):
+        return counts
     if elements.dtype == np.uint8 and elements.max() <= 1:  # by far the most common, and fast
         ones = np.count_nonzero(elements) if weights is None else weights[elements == 1].sum()
         total = len(elements) if weights is None else weights.sum()

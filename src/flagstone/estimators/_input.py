@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from flagstone.bitrows import BitRows
+from flagstone.checks import checked_weights
 from flagstone.errors import InputError
 from flagstone.estimators._rows import chunks, stack_all
-from flagstone.fields import Field, Rows
+from flagstone.fields import Array, Field, Rows
+from flagstone.fields._tables import as_table
 
 
 def table_rows(
@@ -29,7 +31,7 @@ def table_rows(
     # Without reduction the field looks at every entry itself and names row and column.
     table: Any = validate_data(
         estimator,
-        plain_frame(X),
+        plain_table(X),
         reset=reset,
         accept_sparse="csr",
         dtype="numeric" if reduce else None,
@@ -48,15 +50,45 @@ def table_rows(
         raise _placed(error, estimator, offset, reduce) from None
 
 
-def plain_frame(X: Any) -> Any:
-    """Return a frame of another library than pandas as an Arrow table; anything else as it is.
+def plain_table(X: Any) -> Any:
+    """Return X in a form that scikit-learn understands, or say why there is none.
 
-    Arrow tables hand their column names to every supported release of scikit-learn.
+    Frames of other libraries than pandas become Arrow tables, which hand their column names to
+    every supported release of scikit-learn. What scikit-learn would refuse in words that lead
+    nowhere, or take silently (masked entries), is refused here.
     """
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if X is None:
+        raise InputError("X must be a table of rows, got None")
+    refuse_masked(X, "X")
+    if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple)):
+        return as_table(X, dim=None, name="X")
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InputError(
+            "X has two columns of the same name; rename one of them, or pass X.to_numpy()"
+        ) from None
+    if isinstance(frame, nw.LazyFrame) and not hasattr(X, "__array__"):
+        raise InputError(
+            f"X is a {type(X).__name__}, whose rows are not there yet; pass X.collect()"
+        )
     if isinstance(frame, nw.DataFrame) and not frame.implementation.is_pandas():
         return frame.to_arrow()
     return X
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Name the first masked entry: conversion to a plain array would bring it back."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        where = ", ".join(f"{w} {i}" for w, i in zip(("row", "column"), place, strict=False))
+        raise InputError(f"{name}: {where} is missing (masked); fill it in or drop the row first")
+
+
+def checked_counts(sample_weight: Any, n_rows: int) -> tuple[Array | None, int]:
+    """Return how often each row counts (None for once) and the sum, or say which is bad."""
+    refuse_masked(sample_weight, "sample_weight")
+    return checked_weights(sample_weight, n_rows, "sample_weight")
 
 
 def _packed_rows(estimator: BaseEstimator, X: BitRows, field: Field, reset: bool) -> Rows:

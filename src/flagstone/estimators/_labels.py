@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from flagstone.errors import InputError
+from flagstone.estimators._input import refuse_masked
 from flagstone.fields import Array, Field
 
 _SHOWN = 5
@@ -19,7 +22,11 @@ def label_vector(y: Any, n_rows: int, owner: str) -> Array:
     """Return y as a vector of as many labels as there are rows."""
     if y is None:
         raise InputError(f"{owner} requires y to be passed, but the target y is None")
-    labels: Array = column_or_1d(y, warn=True)
+    refuse_masked(y, "y")
+    try:
+        labels: Array = column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise InputError(f"y must be one label per row: {error} Choose one column") from None
     if labels.dtype == object:
         labels = _plain(labels)
     if labels.dtype.kind == "f" and not (finite := np.isfinite(labels)).all():
@@ -33,6 +40,20 @@ def label_vector(y: Any, n_rows: int, owner: str) -> Array:
             f"y has {len(labels)} label(s)"
         )
     return labels
+
+
+def named_classes(classes: Any) -> Array | None:
+    """Return the sorted distinct labels that a caller names, or None."""
+    if classes is None:
+        return None
+    refuse_masked(classes, "classes")
+    try:
+        named = np.asarray(classes)
+    except ValueError:
+        named = np.empty((0, 0))
+    if named.ndim != 1 or not len(named):
+        raise InputError(f"classes must be a list of all labels that can occur, got {classes!r}")
+    return distinct(_plain(named) if named.dtype == object else named)
 
 
 def distinct(labels: Array) -> Array:
@@ -56,7 +77,9 @@ class LabelCoder:
 
     Whole numbers that are elements of the field stand for themselves, even if only some of
     them occur: over GF(3) the labels {0, 2} are 0 and 2. True and False are 1 and 0. All other
-    labels, such as {-1, 1} or {"no", "yes"}, are numbered 0, 1, … in sorted order.
+    labels, such as {-1, 1} or {"no", "yes"}, are numbered 0, 1, … in sorted order. ``closed``
+    labels were named by the caller: no other may come, and their code owes nothing to the
+    sample.
     """
 
     classes: Array
@@ -66,24 +89,25 @@ class LabelCoder:
 
     @classmethod
     def of(cls, classes: Array, field: Field, *, closed: bool = False) -> LabelCoder:
-        """Return the coder of sorted distinct labels, or say why there is none.
-
-        No further label may come later when the labels are ``closed``.
-        """
+        """Return the coder of sorted distinct labels, or say why there is none."""
         if field.order is None:
             return cls(classes, field, True, closed)
         check_classification_targets(classes)
         if _are_elements(classes, field.order):
             return cls(classes, field, True, closed)
         if len(classes) > field.order:
-            shown = ", ".join(repr(v) for v in classes[:_SHOWN].tolist())
             binary = "Only binary classification is supported. " if field.order == 2 else ""
             raise InputError(
-                f"{binary}y has {len(classes)} distinct labels ({shown}"
-                f"{', …' if len(classes) > _SHOWN else ''}), but {field} has {field.order} "
+                f"{binary}y has {len(classes)} distinct labels ({_some(classes)}), but {field} "
+                f"has {field.order} "
                 f"elements; use a field of order {len(classes)} or more, or merge labels"
             )
         return cls(classes, field, False, closed)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a label has the same code in every sample over the field."""
+        return self.by_value or self.closed
 
     def encode(self, labels: Array) -> Array:
         """Return the elements of labels, or name the first one that has none."""
@@ -125,34 +149,41 @@ class LabelCoder:
         try:
             return self.field.array(self.field.rows(labels[:, np.newaxis], name="y"))[:, 0]
         except InputError as error:
+            if order is None:
+                raise
             raise InputError(
-                f"{error}; labels that are no elements of {self.field} must all be named at the "
-                "first call: partial_fit(X, y, classes=[...])"
+                f"{error}; labels that are no elements of {self.field} must all be named with "
+                "classes=[...]"
             ) from None
 
     def _values(self, elements: Array) -> Array:
-        kind = self.classes.dtype.kind
-        if self.field.order is None:
-            whole = all(v.denominator == 1 for v in elements)
-            if not whole or kind == "O":
-                return elements
-            return np.array([int(v) for v in elements], dtype=self.classes.dtype)
-        if kind == "b":
-            return elements.astype(bool) if self.field.order == 2 else elements
-        largest = np.iinfo(self.classes.dtype).max if kind in "ui" else np.inf
-        fits = not len(elements) or int(elements.max()) <= largest
-        return elements.astype(self.classes.dtype if fits and kind in "uif" else np.int64)
+        dtype = self.classes.dtype
+        if self.field.order is not None:
+            if dtype.kind == "b":
+                return elements.astype(bool) if self.field.order == 2 else elements
+            if dtype.kind in "uif" and np.can_cast(elements.dtype, dtype):
+                return elements.astype(dtype)
+            return _cast(elements.astype(np.int64), dtype)
+        if dtype.kind in "US" or any(isinstance(v, str) for v in self.classes[:1]):
+            texts = dict(zip(self._elements(self.classes), self.classes.tolist(), strict=True))
+            return np.array([texts.get(v, self.field.format(v)) for v in elements], dtype=str)
+        if dtype.kind == "O" or any(v.denominator != 1 for v in elements):
+            return elements
+        try:
+            return _cast(np.array([int(v) for v in elements], dtype=np.int64), dtype)
+        except OverflowError:
+            return elements
 
     def _refuse(self, labels: Array, known: Array) -> None:
-        refuse_label(labels[int(np.argmin(known))])
+        refuse_label(labels[int(np.argmin(known))], self.classes)
 
 
 @dataclass(frozen=True, eq=False)
 class SignCoder:
     """Two labels, of which the larger is positive (1) and the other negative (0).
 
-    A single label is positive when it is a number above zero or True, negative when it is a
-    number up to zero or False; of any other single label nothing says which it is.
+    A single 1 or True is positive and a single 0, -1 or False negative, as in {0, 1} and
+    {-1, 1}; of any other single label nothing says which it is.
     """
 
     classes: Array
@@ -170,18 +201,28 @@ class SignCoder:
             )
         if len(classes) == 2:
             return cls(classes, None, closed)
-        if classes.dtype.kind not in "buif":
+        if classes.dtype.kind not in "buif" or classes[0] not in (-1, 0, 1):
             raise InputError(
-                f"y has only one class, {classes[0]!r}, and nothing says whether it is the "
-                "positive one; use 0 and 1, or partial_fit(X, y, classes=[negative, positive])"
+                f"y has only one class, {classes.tolist()[0]!r}, and nothing says whether it is "
+                "the positive one; use 0 and 1, or name both: classes=[...], the larger is positive"
             )
         return cls(classes, int(classes[0] > 0), closed)
+
+    @property
+    def by_value(self) -> bool:
+        """Whether the labels are 0 and 1, or one of them."""
+        return self.classes.dtype.kind in "buif" and bool(np.isin(self.classes, (0, 1)).all())
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a label has the same sign in every sample."""
+        return self.closed or self.classes.tolist() in ([0, 1], [-1, 1])
 
     def encode(self, labels: Array) -> Array:
         """Return 1 for positive labels and 0 for negative ones."""
         known = np.isin(labels, self.classes)
         if not known.all():
-            refuse_label(labels[int(np.argmin(known))])
+            refuse_label(labels[int(np.argmin(known))], self.classes)
         if self.lone_sign is not None:
             return np.full(len(labels), self.lone_sign, dtype=np.uint8)
         return np.asarray(labels == self.classes[1]).astype(np.uint8)
@@ -200,17 +241,49 @@ class SignCoder:
         wider = np.union1d(self.classes, fresh)
         # What was counted as negative or positive so far must stay so.
         if self.closed or len(wider) > 2 or wider[self.lone_sign or 0] != self.classes[0]:
-            refuse_label(fresh[0])
+            refuse_label(fresh[0], self.classes)
         return SignCoder(wider)
 
 
-def refuse_label(label: Any) -> None:
-    """Raise for a label that does not go with those of the first call."""
+def labelled_fingerprint(answer: str, classes: Array) -> str:
+    """Return the SHA-256 of an answer's fingerprint and the labels, in the order of their codes.
+
+    The text, in UTF-8 with a newline after each line: ``flagstone labels v1``, ``answer`` and
+    its fingerprint, then the labels as JSON (whole numbers without a point).
+    """
+    lines = ["flagstone labels v1", f"answer {answer}", *map(_json, classes.tolist())]
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+
+
+def _json(label: Any) -> str:
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)
+    plain = isinstance(label, (bool, int, float, str))
+    return json.dumps(label if plain else str(label), ensure_ascii=False)
+
+
+def refuse_label(label: Any, classes: Array) -> None:
+    """Raise for a label that is none of those known."""
     value = label.item() if isinstance(label, np.generic) else label
     raise InputError(
-        f"y holds {value!r}, a label that does not go with those of the first call; name all "
-        "labels (classes) there: partial_fit(X, y, classes=[...])"
+        f"y holds {value!r}, a label that does not go with those known ({_some(classes)}); drop "
+        "its rows, or name every label that can occur when the estimator is made: classes=[...]"
     )
+
+
+def _some(classes: Array) -> str:
+    more = ", …" if len(classes) > _SHOWN else ""
+    return ", ".join(repr(v) for v in classes[:_SHOWN].tolist()) + more
+
+
+def _cast(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Return whole numbers in the dtype of the labels, or as they are where it is too small."""
+    if dtype.kind not in "uif":
+        return values
+    with np.errstate(over="ignore"):
+        out = values.astype(dtype)
+    same = (out == values) & ((out < 0) == (values < 0))
+    return out if bool(same.all()) else values
 
 
 def _are_elements(classes: Array, order: int) -> bool:
@@ -218,7 +291,8 @@ def _are_elements(classes: Array, order: int) -> bool:
         return True
     if classes.dtype.kind not in "uif":
         return False
-    return bool((classes == np.floor(classes)).all() and classes[0] >= 0 and classes[-1] < order)
+    whole = bool((classes == np.floor(classes)).all())
+    return whole and classes[0] >= 0 and float(classes[-1]) < order
 
 
 def _plain(labels: Array) -> Array:

@@ -25,6 +25,8 @@ class EliminationClassifier(LinearRuleClassifier):
         Which rule, where several fit; the uniform choice uses coins, as in
         :class:`ParityClassifier`, so that the two differ in the span alone.
     on_bottom : {"raise", "majority"}, default="raise"
+    classes : array-like, optional
+        All labels that can occur, as in :class:`ParityClassifier`.
     random_state : int or str, optional
     out_of_field : {"raise", "reduce"}, default="raise"
 
@@ -71,6 +73,7 @@ class EliminationClassifier(LinearRuleClassifier):
         fit_intercept: bool = False,
         choice: str = "uniform",
         on_bottom: str = "raise",
+        classes: Any = None,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
     ) -> None:
@@ -78,6 +81,7 @@ class EliminationClassifier(LinearRuleClassifier):
         self.fit_intercept = fit_intercept
         self.choice = choice
         self.on_bottom = on_bottom
+        self.classes = classes
         self.random_state = random_state
         self.out_of_field = out_of_field
 

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from flagstone.answers._text import feature_names
 from flagstone.errors import InputError
-from flagstone.estimators._input import plain_frame
+from flagstone.estimators._atomic import all_or_nothing
+from flagstone.estimators._input import plain_table
 from flagstone.fields import Array, Field, as_field
 from flagstone.tables.encoders import BadEntry, ColumnEncoder
 from flagstone.tables.encodings import Encoding
@@ -101,6 +102,11 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        with all_or_nothing(self):
+            self._choose(X)
+        return self
+
+    def _choose(self, X: Any) -> None:
         field = as_field(self.field)
         if self.out_of_field not in ("raise", "reduce"):
             raise InputError(f"out_of_field must be 'raise' or 'reduce', got {self.out_of_field!r}")
@@ -123,7 +129,6 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"no column of X carries information: {self.left_out_}")
         self.encoding_ = Encoding(field, tuple(chosen))
         self._encode(columns)
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the encoded table, an array of field elements."""
@@ -181,7 +186,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Array]:
         """Return the columns by name, each with its own type; nothing may be missing."""
-        table = plain_frame(X)
+        table = plain_table(X)
         frame = nw.from_native(table, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             validate_data(self, table, reset=reset, skip_check_array=True)
@@ -189,7 +194,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
             arrays = [_series(frame[name]) for name in frame.columns]
         else:
-            array = validate_data(self, X, reset=reset, dtype=None)
+            array = validate_data(self, table, reset=reset, dtype=None)
             arrays = [_typed(array[:, j]) for j in range(array.shape[1])]
         names = getattr(self, "feature_names_in_", None)
         return dict(zip(feature_names(names, self.n_features_in_), arrays, strict=True))

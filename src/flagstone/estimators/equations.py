@@ -8,6 +8,7 @@ import numpy as np
 
 from flagstone.answers import Certificate, LinearSystem
 from flagstone.coins import Coins
+from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._labels import label_vector
 from flagstone.estimators._measure import Measurement
@@ -116,17 +117,23 @@ class LinearEquations(SpanEstimator):
         -------
         self
         """
-        self._begin()
-        self.partial_fit(X, y, sample_weight)
-        return self._finish()
+        with all_or_nothing(self):
+            self._begin()
+            self._take(X, y, sample_weight)
+            return self._finish()
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add equations; all of them are added or none. Parameters as for :meth:`fit`."""
-        if not self._is_begun:
-            self._begin()
-        rows = self._rows(X, reset=not self._is_begun)
-        self._absorb(rows, self._right(y, len(rows)), sample_weight)
+        with all_or_nothing(self):
+            if not self._is_begun:
+                self._begin()
+            self._take(X, y, sample_weight)
         return self
+
+    def _take(self, X: Any, y: Any, sample_weight: Any) -> None:
+        rows = self._rows(X, reset=not self._is_begun)
+        right = self._right(y, len(rows))
+        self._absorb(rows, right, self._counts_of(sample_weight, len(rows)))
 
     def _right(self, y: Any, n_rows: int) -> Array:
         F = self._field

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,12 @@ import numpy as np
 from flagstone.answers import ParityRule
 from flagstone.answers._solve import check_choice
 from flagstone.coins import Coins
-from flagstone.estimators._classifier import SpanClassifier, check_on_bottom, no_label
+from flagstone.estimators._classifier import (
+    SpanClassifier,
+    check_flag,
+    check_on_bottom,
+    no_label,
+)
 from flagstone.estimators._rows import append_column, append_ones
 from flagstone.fields import Array, Rows, as_field
 from flagstone.guarantees import Plan, generalization_rows, plan
@@ -29,6 +35,7 @@ class LinearRuleClassifier(SpanClassifier):
         super()._check_parameters()
         check_choice(self.choice, as_field(self.field))
         check_on_bottom(self.on_bottom)
+        check_flag("fit_intercept", self.fit_intercept)
 
     def _lift(self, rows: Rows, labels: Array | None) -> Rows:
         assert labels is not None
@@ -118,6 +125,9 @@ class ParityClassifier(LinearRuleClassifier):
         What ``predict`` does when the answer is ⊥ (no linear rule fits the kept rows):
         explain it in a BottomError, or predict the most frequent label, about which two
         samples may differ.
+    classes : array-like, optional
+        All labels that can occur. Needed for labels that are no field elements, such as
+        {"no", "yes"}, wherever a sample may lack one of them: see Notes.
     rho : float, optional
         Allowed probability that two samples give different rules; sets the window.
     eps : float, default=0.1
@@ -148,7 +158,8 @@ class ParityClassifier(LinearRuleClassifier):
     formula_ : str
         ``y = x3 ⊕ x7 ⊕ 1``, ``y = 0``, ``⊥``.
     fingerprint_ : str
-        SHA-256 of the rule. Two people compare sixteen hex digits.
+        SHA-256 of the rule, and of the labels where these are no field elements. Two people
+        compare sixteen hex digits.
     guarantee_ : Guarantee
     plan_ : Plan or None
         Rows that prove ``rho``, ``eps`` and ``delta`` together; None without ``rho``.
@@ -169,7 +180,8 @@ class ParityClassifier(LinearRuleClassifier):
     - The rule is right on every labelled row inside U*; so it errs on no more than the
       uncovered rows of the sample.
     - With ``contamination`` × rows or fewer arbitrary rows among otherwise consistent ones the
-      answer is never ⊥, and the rule fits the consistent rows inside U*.
+      answer is never ⊥, and the rule fits the consistent rows inside U*; unless a smaller
+      ``t_min`` overrides that start of the window.
     - Row order plays no part when q^D ≤ 2^20 (D = n_features + 1, one more with an
       intercept): rows are then counted in a histogram. For larger domains the answer is a
       function of the rows in their order.
@@ -185,9 +197,10 @@ class ParityClassifier(LinearRuleClassifier):
     -----
     Labels that are whole numbers in 0..q−1 are field elements as they stand, whichever of them
     occur; False and True are 0 and 1; other labels (strings, {-1, 1}) are numbered 0, 1, … in
-    sorted order, which for fields other than GF(2) makes "linear" depend on the names. Two runs
-    must number them alike: if a label may be missing from a sample, name all of them at the
-    first ``partial_fit(X, y, classes=...)``, or use field elements. A rule
+    sorted order, which for fields other than GF(2) makes "linear" depend on the names. Without
+    ``classes`` they are numbered as they occur: a sample that lacks a rare label numbers the
+    others differently, so ``guarantee_`` then promises agreement only of samples that show the
+    same labels. With ``classes``, or field elements, it does without this condition. A rule
     may take values that were no label in the sample: with labels that are field elements they
     are predicted as they are, otherwise they count as ⊥. ``eps`` is a share of *rows*; a
     prediction error of ε on fresh rows takes half of it for coverage and half for
@@ -224,6 +237,7 @@ class ParityClassifier(LinearRuleClassifier):
         fit_intercept: bool = False,
         choice: str = "uniform",
         on_bottom: str = "raise",
+        classes: Any = None,
         rho: float | None = None,
         eps: float = 0.1,
         delta: float = 0.05,
@@ -238,6 +252,7 @@ class ParityClassifier(LinearRuleClassifier):
         self.fit_intercept = fit_intercept
         self.choice = choice
         self.on_bottom = on_bottom
+        self.classes = classes
         self.rho = rho
         self.eps = eps
         self.delta = delta
@@ -258,6 +273,8 @@ class ParityClassifier(LinearRuleClassifier):
         self._settle()
         if self.rho is None:
             return None
-        # The column of ones is one more feature.
-        features = self.n_features_in_ + bool(self.fit_intercept)
-        return plan(features, self.rho, self.eps, self.delta, self.field, self.contamination)
+        features = self.n_features_in_
+        # The column of ones counts as a feature for the proofs, but it is none of the caller's.
+        columns = features + bool(self.fit_intercept)
+        needed = plan(columns, self.rho, self.eps, self.delta, self.field, self.contamination)
+        return replace(needed, dim=features)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from numbers import Rational, Real
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from flagstone.answers import ParityRule
 from flagstone.errors import InputError
-from flagstone.estimators._classifier import check_on_bottom, is_binary, no_label
+from flagstone.estimators._atomic import all_or_nothing
+from flagstone.estimators._classifier import check_flag, check_on_bottom, is_binary, no_label
 from flagstone.estimators._input import table_rows
-from flagstone.estimators._labels import LabelCoder, distinct, label_vector
+from flagstone.estimators._labels import LabelCoder, distinct, label_vector, named_classes
 from flagstone.estimators._private_learner import (
     SeededSource,
     Source,
@@ -131,13 +134,18 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         -------
         self
         """
+        with all_or_nothing(self):
+            self._learn(X, y)
+        return self
+
+    def _learn(self, X: Any, y: Any) -> None:
         field, alpha, delta = self._checked()
         source = _source(self.random_state)
         rows = table_rows(self, X, field, reset=True, reduce=self.out_of_field == "reduce")
         labels = label_vector(y, len(rows), type(self).__name__)
-        given = self.classes is not None
-        known = np.unique(np.asarray(self.classes)) if given else distinct(labels)
-        coder = LabelCoder.of(known, field, closed=given).including(distinct(labels))
+        named, found = named_classes(self.classes), distinct(labels)
+        known = found if named is None else named
+        coder = LabelCoder.of(known, field, closed=named is not None).including(found)
         elements = coder.encode(labels)
         if self.fit_intercept:
             rows = append_ones(field, rows)
@@ -162,13 +170,13 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if with_majority:
             counts = [-int(np.count_nonzero(labels[held_out] == c)) for c in coder.classes]
             self._fallback = coder.classes[noisy_argmin(counts, alpha / 2, source)]
-        return self
 
     def _checked(self) -> tuple[Field, Fraction, Fraction]:
         field = as_field(self.field)
         if field.order is None:
             raise InputError("the private learner draws uniform solutions: it needs a finite field")
         check_on_bottom(self.on_bottom)
+        check_flag("fit_intercept", self.fit_intercept)
         if self.out_of_field not in ("raise", "reduce"):
             raise InputError(f"out_of_field must be 'raise' or 'reduce', got {self.out_of_field!r}")
         alpha, delta = _number("alpha", self.alpha), _number("delta", self.delta)
@@ -259,7 +267,9 @@ def _source(random_state: Any) -> Source:
 
 
 def _number(name: str, value: Any) -> Fraction:
-    try:
-        return Fraction(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a finite number, got {value!r}") from None
+    if not isinstance(value, bool):
+        if isinstance(value, Rational):
+            return Fraction(value)
+        if isinstance(value, Real) and math.isfinite(value):
+            return Fraction(float(value))
+    raise InputError(f"{name} must be a finite number, got {value!r}")

@@ -9,6 +9,7 @@ from sklearn.base import TransformerMixin
 
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
+from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._measure import Measurement
 from flagstone.fields import Array, Rows
@@ -34,16 +35,22 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
         -------
         self
         """
-        self._begin()
-        self.partial_fit(X, y, sample_weight)
-        return self._finish()
+        with all_or_nothing(self):
+            self._begin()
+            self._take(X, sample_weight)
+            return self._finish()
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
-        if not self._is_begun:
-            self._begin()
-        self._absorb(self._rows(X, reset=not self._is_begun), None, sample_weight)
+        with all_or_nothing(self):
+            if not self._is_begun:
+                self._begin()
+            self._take(X, sample_weight)
         return self
+
+    def _take(self, X: Any, sample_weight: Any) -> None:
+        rows = self._rows(X, reset=not self._is_begun)
+        self._absorb(rows, None, self._counts_of(sample_weight, len(rows)))
 
     @property
     def subspace_(self) -> Subspace | AffineSubspace:

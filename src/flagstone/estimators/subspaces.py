@@ -8,7 +8,7 @@ import numpy as np
 
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
-from flagstone.estimators._classifier import SpanClassifier
+from flagstone.estimators._classifier import SpanClassifier, check_flag
 from flagstone.estimators._labels import SignCoder
 from flagstone.estimators._rows import append_ones, keep_rows
 from flagstone.fields import Array, Rows
@@ -28,6 +28,9 @@ class SubspaceClassifier(SpanClassifier):
     ----------
     affine : bool, default=False
         Whether the positive examples lie in an affine subspace.
+    classes : array-like, optional
+        The two labels; the larger is positive. Needed for labels other than 0 and 1 (or -1 and
+        1) wherever a sample may lack one of them.
     field, rho, eps, rule, t_max, t_min, contamination, random_state, out_of_field
         As for :class:`LinearSpan`.
 
@@ -41,7 +44,7 @@ class SubspaceClassifier(SpanClassifier):
     formula_ : str
         The equations, one per line.
     fingerprint_ : str
-        SHA-256 of the subspace.
+        SHA-256 of the subspace, and of the labels where these are not 0 and 1.
     guarantee_, margin_, result_, flag_, random_state_, n_features_in_, feature_names_in_
         As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
 
@@ -53,9 +56,11 @@ class SubspaceClassifier(SpanClassifier):
 
     Notes
     -----
-    There must be at most two labels. A single label that is a number above zero (or True) is
-    the positive class, one at or below zero the negative; other single labels are refused,
-    because nothing says which class they are. With one class ``predict`` always returns it;
+    There must be at most two labels, and the larger is positive. Without ``classes`` a single 1
+    or True is the positive class, a single 0, -1 or False the negative one, as in {0, 1} and
+    {-1, 1}; other single labels are refused, because nothing says which class they are, and
+    ``guarantee_`` promises agreement only of samples that show the same two labels. With one
+    class ``predict`` always returns it;
     :meth:`contains` still tells vectors apart. All-negative data leave {0}, or the empty set
     when affine.
 
@@ -85,6 +90,7 @@ class SubspaceClassifier(SpanClassifier):
         self,
         *,
         affine: bool = False,
+        classes: Any = None,
         field: Any = 2,
         rho: float | None = None,
         eps: float = 0.1,
@@ -96,6 +102,7 @@ class SubspaceClassifier(SpanClassifier):
         out_of_field: str = "raise",
     ) -> None:
         self.affine = affine
+        self.classes = classes
         self.field = field
         self.rho = rho
         self.eps = eps
@@ -132,9 +139,11 @@ class SubspaceClassifier(SpanClassifier):
         answer: Constraints = self._answer
         return answer
 
-    @property
-    def fingerprint_(self) -> str:
-        """SHA-256 of the subspace: equal answers, equal digits."""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag("affine", self.affine)
+
+    def _answer_fingerprint(self) -> str:
         return self.subspace_.fingerprint()
 
     def contains(self, X: Any) -> Array:

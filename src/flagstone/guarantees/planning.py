@@ -75,8 +75,9 @@ class Plan:
     def _notes(self) -> list[str]:
         notes = []
         if self.delta is not None:
+            row = "(x, y)" if self.row_dim == self.dim + 1 else "(x, 1, y)"
             notes.append(
-                f"rows (x, y) of dimension {self.row_dim}; "
+                f"rows {row} of dimension {self.row_dim}; "
                 "half of eps for rows left out, half for generalization"
             )
             if self.generalization_rows is None:

@@ -9,6 +9,8 @@ from typing import Any
 
 __all__ = ["Guarantee", "Window"]
 
+_SHOWN = 5
+
 
 @dataclass(frozen=True)
 class Window:
@@ -71,6 +73,11 @@ class Guarantee:
         Rows with which the asked rho and eps are both proven; None if rho was not asked, or if no
         number of rows suffices.
 
+    labels : tuple of str or None
+        The labels of a classifier that was not told which can occur and numbers them as they do:
+        the promise is then on samples that show the same ones. None where nothing is numbered,
+        or the numbers do not depend on the sample.
+
     Examples
     --------
     >>> g = Guarantee(rule="index", dim=20, n_rows=1000, n_shards=1, threshold=3,
@@ -98,6 +105,7 @@ class Guarantee:
     contamination: float
     containment_failure: float | None
     rows_needed: int | None
+    labels: tuple[str, ...] | None = None
 
     @property
     def is_replicable_proven(self) -> bool:
@@ -122,29 +130,40 @@ class Guarantee:
             if self.n_shards == 1
             else f"the same tree of {self.n_shards} shards"
         )
+        labels = () if self.labels is None else (f"the same labels in both samples{self._shown()}",)
         return (
-            "rows drawn independently from one distribution (outliers, if any, included)",
+            "rows over the field, drawn independently from one distribution (outliers, if any, "
+            "included)",
             f"the same number of rows in both runs (here {self.n_rows}, zero rows included)",
             f"the same window {self.window} and the same published seed",
             "the same path in both runs (flag or histogram)",
             shards,
+            *labels,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; `from_dict` reads them back."""
-        return asdict(self) | {"uncovered_bracket": list(self.uncovered_bracket)}
+        values = asdict(self) | {"uncovered_bracket": list(self.uncovered_bracket)}
+        if values.pop("labels") is not None:
+            values["labels"] = list(self.labels or ())
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
         """The inverse of `to_dict`."""
-        known = {field.name: values[field.name] for field in fields(cls)}
+        known = {field.name: values[field.name] for field in fields(cls) if field.name != "labels"}
+        if values.get("labels") is not None:
+            known["labels"] = tuple(values["labels"])
         known["window"] = Window(**values["window"])
         low, high = values["uncovered_bracket"]
         known["uncovered_bracket"] = (int(low), int(high))
         return cls(**known)
 
     def __str__(self) -> str:
-        parts = [self._replicability(), self._coverage(), self._margin()]
+        replicability = self._replicability()
+        if self.labels is not None and not (self.rho is None and self.rho_certificate is None):
+            replicability += f" if both samples show the same labels{self._shown()}"
+        parts = [replicability, self._coverage(), self._margin()]
         if self.window.start:
             parts.append(self._containment())
         return "; ".join(parts)
@@ -164,6 +183,13 @@ class Guarantee:
                 f"at {self.confidence:.0%} confidence)"
             )
         return text
+
+    def _shown(self) -> str:
+        labels = self.labels or ()
+        more = ", …" if len(labels) > _SHOWN else ""
+        return (
+            f" (here {', '.join(labels[:_SHOWN])}{more}; or name all that can occur: classes=[…])"
+        )
 
     def _coverage(self) -> str:
         uncovered = "no row uncovered"
