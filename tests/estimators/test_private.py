@@ -47,6 +47,9 @@ class Walk:
     def coin(self, p):
         return bool(self._branch([1 - p, p]))
 
+    def below(self, n):
+        return self._branch([Fraction(1, n)] * n)
+
     def subset(self, n, p):
         return np.array([self.coin(p) for _ in range(n)], dtype=bool)
 
@@ -218,6 +221,65 @@ def test_integer_laplace_is_drawn_exactly():
     assert abs(np.mean(draws == -1) - zero * ratio) < tolerance
 
 
+@pytest.mark.parametrize("gamma", [Fraction(2, 3), Fraction(3, 2)])
+def test_the_geometric_law_is_exact(gamma):
+    """Walk the draw with exponential coins as branches: their probabilities are exact inputs."""
+    reach = 12
+
+    class Law(Walk):
+        def outcomes_of(self, monkeypatch):
+            monkeypatch.setattr(private, "_exp_coin", lambda g, source: source.exp_coin(g))
+            return self.outcomes(self.run)
+
+        def exp_coin(self, g):
+            p = Fraction(math.exp(-g))
+            return bool(self._branch([1 - p, p]))
+
+        def run(self, source):
+            try:
+                return private._geometric(gamma, source)
+            except RecursionError:
+                return None
+
+        def _branch(self, probabilities):
+            if self.place >= reach:
+                raise RecursionError
+            return super()._branch(probabilities)
+
+    with pytest.MonkeyPatch.context() as patch:
+        law = Law().outcomes_of(patch)
+    cut = float(law[None])
+    assert cut < 0.02
+    for n in range(5):
+        exact = math.exp(-gamma * n) * -math.expm1(-gamma)
+        assert float(law[n]) <= exact + 1e-12
+        assert float(law[n]) >= exact - cut
+
+
+def test_draws_take_as_long_for_small_alpha_as_for_large():
+    class Counted(private.SeededSource):
+        coins = 0
+
+        def coin(self, p):
+            self.coins += 1
+            return super().coin(p)
+
+    for gamma in (Fraction(1), Fraction(1, 10**9), Fraction(5e-324)):
+        source = Counted(np.random.default_rng(0))
+        draws = [private.integer_laplace(gamma, source) for _ in range(200)]
+        assert source.coins < 30 * len(draws)
+        mean = sum(abs(z) for z in draws) * gamma / len(draws)
+        assert 0.5 < mean < 1.5
+
+
+@pytest.mark.parametrize("source", [private.SystemSource(), None])
+def test_whole_numbers_below_any_bound(source):
+    source = source or private.SeededSource(np.random.default_rng(0))
+    assert source.below(1) == 0
+    assert {source.below(5) for _ in range(200)} == set(range(5))
+    assert 2**1000 < max(source.below(2**1074 + 1) for _ in range(50)) <= 2**1074
+
+
 def test_the_choice_follows_its_law():
     source = private.SeededSource(np.random.default_rng(2))
     scores, n = [2, 0, 1], 4000
@@ -306,6 +368,10 @@ def test_labels_rows_and_intercepts():
         ({"alpha": 3.0}, r"alpha must lie in \(0, 2\]"),
         ({"alpha": float("nan")}, "alpha must be a finite number"),
         ({"alpha": "much"}, "alpha must be a finite number"),
+        ({"alpha": "1"}, "alpha must be a finite number, got '1'"),
+        ({"alpha": True}, "alpha must be a finite number, got True"),
+        ({"delta": float("inf")}, "delta must be a finite number"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False"),
         ({"delta": 1.0}, "delta must lie strictly between"),
         ({"field": "QQ"}, "finite field"),
         ({"on_bottom": "guess"}, "on_bottom must be"),
@@ -318,7 +384,15 @@ def test_bad_parameters(parameters, message):
         PrivateParityClassifier(**parameters).fit([[0, 1]], [1])
 
 
+def test_numbers_of_every_kind_and_size():
+    X, y = planted(60, 0)
+    for alpha in (1, 0.5, np.float32(0.5), np.int64(1), Fraction(1, 3), 5e-324):
+        PrivateParityClassifier(alpha=alpha).fit(X, y)
+    PrivateParityClassifier(delta=5e-324).fit(X, y)
+
+
 def test_sizes_of_blocks():
+    assert private.blocks_needed(Fraction(5e-324)) == 2591
     assert private.blocks_needed(Fraction(1, 20)) == 13
     blocks = private.split(30, 13)
     assert [b.stop - b.start for b in blocks] == [2] * 13 + [4]

@@ -30,6 +30,8 @@ class Source(Protocol):
 
     def coin(self, p: Fraction, /) -> bool: ...
 
+    def below(self, n: int, /) -> int: ...
+
     def subset(self, n: int, p: Fraction, /) -> Array: ...
 
     def vector(self, name: str, field: Any, length: int, /) -> Array: ...
@@ -43,7 +45,11 @@ class SystemSource:
 
     def coin(self, p: Fraction) -> bool:
         """Return True with probability exactly p."""
-        return self._random.randrange(p.denominator) < p.numerator
+        return self.below(p.denominator) < p.numerator
+
+    def below(self, n: int) -> int:
+        """Return a uniform integer from 0 to n − 1."""
+        return self._random.randrange(n)
 
     def subset(self, n: int, p: Fraction) -> Array:
         """Return n independent coins; p is rounded down to a multiple of 2^-64."""
@@ -53,7 +59,7 @@ class SystemSource:
     def vector(self, name: str, field: Field, length: int) -> Array:
         """Return a uniform vector; the name is only there for published coins."""
         assert field.order is not None
-        draws = [self._random.randrange(field.order) for _ in range(length)]
+        draws = [self.below(field.order) for _ in range(length)]
         return np.array(draws, dtype=field.dtype)
 
 
@@ -66,6 +72,14 @@ class SeededSource:
     def coin(self, p: Fraction) -> bool:
         """Return True with probability p."""
         return bool(self._generator.random() < float(p))
+
+    def below(self, n: int) -> int:
+        """Return a uniform integer from 0 to n − 1, however large n is."""
+        bits = (n - 1).bit_length()
+        while True:
+            draw = int.from_bytes(self._generator.bytes(-(-bits // 8)), "big") >> (-bits % 8)
+            if draw < n:
+                return draw
 
     def subset(self, n: int, p: Fraction) -> Array:
         """Return n independent coins."""
@@ -112,7 +126,9 @@ def base_learner(
 
 def blocks_needed(delta: Fraction) -> int:
     """Return how many runs of the base learner leave none good with probability at most δ/2."""
-    return max(1, math.ceil(math.log(2 / delta) / -math.log(1 - _SUCCESS)))
+    # Logarithms of the integers: 2/δ itself may be too large for floating point.
+    log = math.log(2 * delta.denominator) - math.log(delta.numerator)
+    return max(1, math.ceil(log / -math.log(1 - _SUCCESS)))
 
 
 def split(n_rows: int, n_blocks: int) -> list[slice]:
@@ -141,10 +157,20 @@ def integer_laplace(gamma: Fraction, source: Source) -> int:
 
 
 def _geometric(gamma: Fraction, source: Source) -> int:
-    n = 0
-    while _exp_coin(gamma, source):
-        n += 1
-    return n
+    """Draw n with probability proportional to exp(−γn), in a number of steps that knows no γ.
+
+    The draw of Canonne, Kamath and Steinke ("The Discrete Gaussian for Differential Privacy",
+    2020): with γ = s/t, x = u + t·v has a law proportional to exp(−x/t) when the remainder u and
+    the quotient v have theirs; n = ⌊x/s⌋. Exact, by coins of rational probability alone.
+    """
+    s, t = gamma.numerator, gamma.denominator
+    u = source.below(t)
+    while not _exp_coin(Fraction(u, t), source):
+        u = source.below(t)
+    v = 0
+    while _exp_coin(Fraction(1), source):
+        v += 1
+    return (u + t * v) // s
 
 
 def _exp_coin(gamma: Fraction, source: Source) -> bool:
