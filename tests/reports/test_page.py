@@ -18,6 +18,7 @@ from flagstone import (
 )
 from flagstone.errors import MissingDependencyError
 from flagstone.models import Layout, Model, SpanAnswer
+from flagstone.plots import ScreeDisplay
 from flagstone.reports import Scree, html_report, plot_bytes, scree_svg
 from flagstone.reports.promises import promise_rows
 from flagstone.tables import ColumnEncoder, Encoding
@@ -197,3 +198,28 @@ def test_what_is_proven_is_said_with_its_condition():
     assert kind != "proven"
     assert "of these 400 rows lie outside" in lines["Coverage"][0]
     assert "of any 400 rows" not in lines["Coverage"][0]
+
+
+@pytest.mark.parametrize("t_max", [None, 100])
+def test_page_and_figure_show_the_same_picture(t_max, monkeypatch):
+    """One axis, one window, one threshold, whatever draws them."""
+    pytest.importorskip("matplotlib")
+    rows = np.random.RandomState(0).randint(0, 2, size=(2000, 4)).astype(np.uint8)
+    flag = Flag(4).update(rows)
+    result = select_span(flag, Coins(1), t_max=t_max)
+    levels = tuple((v.dim, v.multiplicity, v.first_index) for v in flag.levels())
+    found = Model(
+        "span", SpanAnswer(result.subspace), Layout(), None, result.subspace, result.guarantee,
+        levels,
+    )  # fmt: skip
+    scree = Scree.of(found)
+    drawn = []
+    plot = ScreeDisplay.plot
+    monkeypatch.setattr(ScreeDisplay, "plot", lambda self, ax: drawn.append(plot(self, ax=ax)))
+    assert plot_bytes(scree, ".png")[:4] == b"\x89PNG"
+    axis = drawn[0].figure_.axes[0]
+    svg = scree_svg(scree, standalone=True)
+    assert (axis.get_xscale() == "log") == scree.is_log == ("logarithmic" in svg)
+    assert axis.get_xlim() == (0.5, scree.end + 0.5)
+    for text in (axis.get_xlabel(), axis.get_ylabel(), *axis.get_legend_handles_labels()[1]):
+        assert text in svg

@@ -12,7 +12,20 @@ if TYPE_CHECKING:
 
     from flagstone.flag import Flag
 
-__all__ = ["ScreeDisplay"]
+__all__ = ["X_LABEL", "Y_LABEL", "ScreeDisplay", "is_log_axis"]
+
+X_LABEL, Y_LABEL = "set index j", "dimension of V(j)"
+
+
+def is_log_axis(window: tuple[float, float] | None, end: float) -> bool:
+    """Say whether the sets need a logarithmic axis: a window of a few sets among many.
+
+    Every drawing of a flag asks this, so that a report and a figure show the same picture.
+
+    >>> is_log_axis((1, 50), 100), is_log_axis((1, 50), 1000), is_log_axis(None, 1000)
+    (False, True, False)
+    """
+    return window is not None and window[1] < end / 12
 
 
 @dataclass(frozen=True)
@@ -104,38 +117,49 @@ class ScreeDisplay(Display):
             "rule": self.rule,
         }
 
+    @property
+    def end(self) -> float:
+        """The right end of the axis: the last set, or the end of the window."""
+        last = self.steps[-1].last if self.steps else 1
+        return float(max(last, self.window[1] if self.window else 1))
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the axis of the sets is logarithmic (see :func:`is_log_axis`)."""
+        return is_log_axis(self.window, self.end)
+
     def _draw(self, axes: list[Axes]) -> None:
         axis = axes[0]
         last = self.steps[-1].last if self.steps else 1
-        end = max(last, self.window[1] if self.window else 1)
-        if end > 100:
+        if self.is_log:
             axis.set_xscale("log")
-        right = end * 1.15 if end > 100 else end + 0.5 + 0.04 * end
-        blue, orange = OKABE_ITO["blue"], OKABE_ITO["orange"]
+        right = self.end + 0.5
+        blue = OKABE_ITO["blue"]
         if self.window is not None:
             axis.axvspan(
                 self.window[0] - 0.5,
                 self.window[1] + 0.5,
                 color=OKABE_ITO["sky"],
-                alpha=0.18,
+                alpha=0.22,
                 linewidth=0,
-                label=f"window {self.window[0]}–{self.window[1]}",
+                label=f"window {self.window[0]:,}–{self.window[1]:,}",
             )
         # A stairs outline: set j occupies (j - 1/2, j + 1/2), and spans nothing past the last.
         edges = [0.5] + [s.last + 0.5 for s in self.steps]
-        axis.stairs([s.dim for s in self.steps], edges, color=blue, linewidth=1.4, baseline=None)
+        dims = [s.dim for s in self.steps]
+        axis.stairs(dims, edges, color=blue, alpha=0.08, fill=True)
+        axis.stairs(dims, edges, color=blue, linewidth=1.6, baseline=None)
         axis.plot(
-            [last + 0.5, last + 0.5, right], [self._lowest(), 0, 0], color=blue, linewidth=1.4
+            [last + 0.5, last + 0.5, right], [self._lowest(), 0, 0], color=blue, linewidth=1.6
         )
         if self.rule == "index" and self.threshold is not None:
-            self._draw_index_choice(axis, orange)
+            self._draw_index_choice(axis)
         elif self.rule == "heavy" and self.threshold is not None:
-            self._draw_heavy_choice(axis, orange)
+            self._draw_heavy_choice(axis, OKABE_ITO["vermillion"])
         axis.set_xlim(0.5, right)
-        axis.set_ylim(-0.03 * self.ambient_dim, 1.06 * self.ambient_dim + 0.2)
-        axis.axhline(self.ambient_dim, color=OKABE_ITO["grey"], linewidth=0.6, linestyle=":")
-        axis.set_xlabel("index $j$ of the set in the stable partition")
-        axis.set_ylabel(r"$\dim \mathrm{span}(A_j)$")
+        axis.set_ylim(0, 1.04 * max(self.ambient_dim, 1))
+        axis.set_xlabel(X_LABEL + (", logarithmic" if self.is_log else ""))
+        axis.set_ylabel(Y_LABEL)
         axis.locator_params(axis="y", integer=True)
         if axis.get_legend_handles_labels()[0]:
             axis.legend(loc="best")
@@ -143,29 +167,23 @@ class ScreeDisplay(Display):
     def _lowest(self) -> int:
         return self.steps[-1].dim if self.steps else 0
 
-    def _draw_index_choice(self, axis: Axes, color: str) -> None:
-        t = self.threshold
+    def _draw_index_choice(self, axis: Axes) -> None:
+        t, dim, mark = self.threshold, self.chosen_dim, OKABE_ITO["vermillion"]
         assert t is not None
         if self.margin:
-            axis.axvspan(
-                max(t - self.margin, 1) - 0.5,
-                t + self.margin + 0.5,
-                facecolor=color,
-                alpha=0.3,
-                linewidth=0,
-                label=f"margin {self.margin}",
-            )
-        axis.axvline(t, color=color, linewidth=1.2, linestyle="--", label=f"threshold $t={t:g}$")
-        if self.chosen_dim is not None:
             axis.plot(
-                [t],
-                [self.chosen_dim],
-                "o",
-                color=color,
-                markersize=5,
-                zorder=5,
-                label=f"answer: dimension {self.chosen_dim}",
+                [max(t - self.margin - 0.5, 0.5), min(t + self.margin + 0.5, self.end + 0.5)],
+                [dim or 0, dim or 0],
+                color=OKABE_ITO["orange"],
+                alpha=0.45,
+                linewidth=8,
+                solid_capstyle="butt",
+                label=f"margin {self.margin:,}",
             )
+        label = f"t = {t:,.0f}" + ("" if dim is None else f", dimension {dim}")
+        axis.axvline(t, color=mark, linewidth=1.3, linestyle="--", label=label)
+        if dim is not None:
+            axis.plot([t], [dim], "o", color=mark, markersize=5, zorder=5, clip_on=False)
 
     def _draw_heavy_choice(self, axis: Axes, color: str) -> None:
         for step in self.steps:

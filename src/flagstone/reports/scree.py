@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from flagstone.flag import Flag
 from flagstone.models import Model
+from flagstone.plots.scree import X_LABEL, Y_LABEL, is_log_axis
 
 __all__ = ["STYLE", "Scree", "scree_svg"]
 
@@ -89,7 +90,7 @@ class Scree:
     @property
     def is_log(self) -> bool:
         """Whether the window would be invisible on a linear axis."""
-        return self.window is not None and self.window[1] < self.end / 12
+        return is_log_axis(self.window, self.end)
 
     def describe(self) -> str:
         """Return the plot as a sentence, for those who cannot see it."""
@@ -123,7 +124,7 @@ def scree_svg(scree: Scree, *, standalone: bool = False) -> str:
         f'<svg class="scree" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" aria-labelledby="scree-title">'
         f'<title id="scree-title">{scree.describe()}</title>'
-        f"{style if standalone else ''}{_body(scree)}</svg>"
+        f"{style if standalone else ''}{_body(scree)}{_keys(scree) if standalone else ''}</svg>"
     )
 
 
@@ -165,6 +166,21 @@ def _body(scree: Scree) -> str:
     return "".join(parts)
 
 
+def _keys(scree: Scree) -> str:
+    """Return what the shades mean, for a drawing that stands alone."""
+    if scree.window is None:
+        return ""
+    y = HEIGHT - 12
+    keys = [("window", f"window {scree.window[0]:,.0f}–{scree.window[1]:,.0f}", LEFT)]
+    if scree.margin:
+        keys.append(("margin", f"margin {scree.margin:,}", WIDTH - 150))
+    return "".join(
+        f'<rect class="{name}" x="{x}" y="{y - 9}" width="16" height="10"/>'
+        f'<text x="{x + 22}" y="{y}">{text}</text>'
+        for name, text, x in keys
+    )
+
+
 def _grid(scree: Scree, x: _Axis, y: Callable[[float], float]) -> list[str]:
     parts = []
     right, base = WIDTH - RIGHT, y(0)
@@ -182,12 +198,12 @@ def _grid(scree: Scree, x: _Axis, y: Callable[[float], float]) -> list[str]:
     scale = ", logarithmic" if scree.is_log else ""
     parts.append(
         f'<text class="strong" x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"set index j{scale}</text>"
+        f"{X_LABEL}{scale}</text>"
     )
     high = (TOP + base) / 2
     parts.append(
         f'<text class="strong" transform="translate(22 {high:.1f}) rotate(-90)" '
-        f'text-anchor="middle">dimension of V(j)</text>'
+        f'text-anchor="middle">{Y_LABEL}</text>'
     )
     return parts
 
