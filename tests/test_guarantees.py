@@ -342,7 +342,8 @@ def promise(**changes):
 
 def test_sentence_when_all_is_proven():
     assert str(promise()) == (
-        "replicable with probability ≥ 0.95 (proven); at most 4.1 % of rows uncovered (proven); "
+        "replicable with probability ≥ 0.95 (proven); at most 4.1 % of these rows uncovered "
+        "(proven); "
         "margin 312 sets"
     )
 
@@ -355,14 +356,32 @@ def test_sentence_when_all_is_proven():
         ({"rho": None, "rho_asked": None}, "replicability not proven"),
         ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
         ({"rho": None, "rho_certificate": 0.2}, "the data certify ≥ 0.8 at 99% confidence"),
-        ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
         ({"labels": ("1", "2")}, "(proven) if both samples show the same labels (here 1, 2; or"),
         (
             {"rho": None, "rho_certificate": 0.2, "labels": tuple("123456")},
             "99% confidence) if both samples show the same labels (here 1, 2, 3, 4, 5, …; or",
         ),
+        ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
         ({"eps": 0.2}, "coverage of 90 % not proven"),
-        ({"uncovered_bracket": (0, 0)}, "no row uncovered (proven)"),
+        ({"uncovered_bracket": (0, 0)}, "none of these rows uncovered (proven)"),
+        ({"uncovered_bracket": (0, 1), "n_rows": 30_000}, "at most 0.0034 % of these rows"),
+        (
+            {
+                "window": Window("index", 20, 100),
+                "contamination": 0.0001,
+                "containment_failure": 0.44,
+            },
+            "(probability 0.44 at a rate of 0.01 %)",
+        ),
+        (
+            {
+                "window": Window("index", 20, 100),
+                "contamination": 0.0167,
+                "containment_failure": 0.44,
+            },
+            "at a rate of 1.67 %)",
+        ),
+        ({"eps": None, "eps_asked": 0.00125}, "coverage of 99.875 % not proven"),
         ({"margin": 1}, "margin 1 set"),
         ({"rule": "heavy"}, "margin 312 rows"),
         (
@@ -390,6 +409,9 @@ def test_guarantee_is_a_value():
     assert a == promise()
     assert hash(a) == hash(promise())
     assert Guarantee.from_dict(json.loads(json.dumps(a.to_dict()))) == a
+    labelled = promise(labels=("'no'", "'yes'"))
+    assert Guarantee.from_dict(json.loads(json.dumps(labelled.to_dict()))) == labelled
+    assert "labels" not in a.to_dict()  # as in files of before there were labels
     assert any("1000, zero rows included" in text for text in a.hypotheses)
     assert any("3 shards" in text for text in promise(n_shards=3).hypotheses)
     with pytest.raises(AttributeError):
@@ -409,9 +431,6 @@ def test_guarantee_is_a_value():
         (lambda: g.index_rows(3, 0.1, 0.1, shards=0), "shards must be"),
         (lambda: g.index_rho(3, 0), "threshold must be"),
         (lambda: g.heavy_rho(3, -1.0), "threshold must be positive"),
-    labelled = promise(labels=("'no'", "'yes'"))
-    assert Guarantee.from_dict(json.loads(json.dumps(labelled.to_dict()))) == labelled
-    assert "labels" not in a.to_dict()  # as in files of before there were labels
         (lambda: g.generalization_rows(3, 0.1, 0.0), "delta"),
         (lambda: g.generalization_rows(3, 0.1, 0.1, order=1), "order must be"),
         (lambda: g.outlier_start(10, 0.5), r"must lie in \[0, 0.5\), got 0.5"),

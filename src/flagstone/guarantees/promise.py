@@ -85,7 +85,7 @@ class Guarantee:
     ...     confidence=0.99, eps=0.1, eps_asked=0.1, uncovered_bracket=(2, 41), margin=2,
     ...     contamination=0.0, containment_failure=None, rows_needed=None)
     >>> print(g)
-    replicability not proven; at most 4.1 % of rows uncovered (proven); margin 2 sets
+    replicability not proven; at most 4.1 % of these rows uncovered (proven); margin 2 sets
     """
 
     rule: str
@@ -192,12 +192,12 @@ class Guarantee:
         )
 
     def _coverage(self) -> str:
-        uncovered = "no row uncovered"
+        uncovered = "none of these rows uncovered"
         if self.uncovered_bracket[1]:
-            uncovered = f"at most {_percent(self.uncovered_share)} of rows uncovered"
+            uncovered = f"at most {_percent(self.uncovered_share)} of these rows uncovered"
         if self.is_coverage_proven:
             return f"{uncovered} (proven)"
-        asked = _percent(1 - self.eps_asked)
+        asked = f"{100 * (1 - self.eps_asked):.6g} %"
         return f"coverage of {asked} not proven in advance (this sample: {uncovered})"
 
     def _margin(self) -> str:
@@ -209,7 +209,7 @@ class Guarantee:
         if self.containment_failure is not None:
             text += (
                 f" (probability {self.containment_failure:.2g} at a rate of "
-                f"{_percent(self.contamination)})"
+                f"{100 * self.contamination:.6g} %)"
             )
         return text
 
@@ -221,5 +221,8 @@ def _agreement(rho: float | None) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share in percent, rounded up to one decimal."""
-    return f"{math.ceil(share * 1000 - 1e-6) / 10:g} %"
+    """A share in percent, rounded up to one decimal, or to two digits where that is more."""
+    if share <= 0:
+        return "0 %"
+    decimals = max(1, 1 - math.floor(math.log10(100 * share)))
+    return f"{math.ceil(share * 10 ** (2 + decimals) - 1e-6) / 10**decimals:g} %"
