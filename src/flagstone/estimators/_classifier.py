@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin
 from flagstone.errors import BottomError, InputError
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators._coders import LabelCoder
 from flagstone.estimators._labels import (
-    LabelCoder,
     distinct,
     label_vector,
     labelled_fingerprint,

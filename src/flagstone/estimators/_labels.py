@@ -1,19 +1,17 @@
-"""Labels as field elements, and back."""
+"""Labels as the caller has them: a checked vector, the distinct ones, and their fingerprint."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from flagstone.errors import InputError
 from flagstone.estimators._input import refuse_masked
-from flagstone.fields import Array, Field
+from flagstone.fields import Array
 
 _SHOWN = 5
 
@@ -71,180 +69,6 @@ def distinct(labels: Array) -> Array:
         raise InputError(f"y mixes labels of types {', '.join(kinds)}; use one type") from None
 
 
-@dataclass(frozen=True, eq=False)
-class LabelCoder:
-    """Which label stands for which field element.
-
-    Whole numbers that are elements of the field stand for themselves, even if only some of
-    them occur: over GF(3) the labels {0, 2} are 0 and 2. True and False are 1 and 0. All other
-    labels, such as {-1, 1} or {"no", "yes"}, are numbered 0, 1, … in sorted order. ``closed``
-    labels were named by the caller: no other may come, and their code owes nothing to the
-    sample.
-    """
-
-    classes: Array
-    field: Field
-    by_value: bool
-    closed: bool = False
-
-    @classmethod
-    def of(cls, classes: Array, field: Field, *, closed: bool = False) -> LabelCoder:
-        """Return the coder of sorted distinct labels, or say why there is none."""
-        if field.order is None:
-            return cls(classes, field, True, closed)
-        check_classification_targets(classes)
-        if _are_elements(classes, field.order):
-            return cls(classes, field, True, closed)
-        if len(classes) > field.order:
-            binary = "Only binary classification is supported. " if field.order == 2 else ""
-            raise InputError(
-                f"{binary}y has {len(classes)} distinct labels ({_some(classes)}), but {field} "
-                f"has {field.order} "
-                f"elements; use a field of order {len(classes)} or more, or merge labels"
-            )
-        return cls(classes, field, False, closed)
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether a label has the same code in every sample over the field."""
-        return self.by_value or self.closed
-
-    def encode(self, labels: Array) -> Array:
-        """Return the elements of labels, or name the first one that has none."""
-        if self.by_value:
-            return self._elements(labels)
-        place = np.clip(np.searchsorted(self.classes, labels), 0, len(self.classes) - 1)
-        known = self.classes[place] == labels
-        if not np.all(known):
-            self._refuse(labels, np.asarray(known))
-        return place.astype(self.field.dtype)
-
-    def decode(self, elements: Array) -> tuple[Array, Array]:
-        """Return the labels of elements, and which of these have one."""
-        if self.by_value:
-            return self._values(elements), np.ones(len(elements), dtype=bool)
-        place = elements.astype(np.int64)
-        known = place < len(self.classes)
-        return self.classes[np.where(known, place, 0)], known
-
-    def including(self, found: Array) -> LabelCoder:
-        """Return the coder with the labels found in more rows."""
-        if not self.by_value:
-            return self
-        fresh = np.setdiff1d(found, self.classes)
-        if not len(fresh):
-            return self
-        if self.closed:
-            self._refuse(fresh, np.zeros(len(fresh), dtype=bool))
-        self._elements(fresh)
-        return LabelCoder(np.union1d(self.classes, fresh), self.field, True)
-
-    def _elements(self, labels: Array) -> Array:
-        order = self.field.order
-        if order is not None and labels.dtype.kind in "bui" and len(labels):
-            if labels.dtype.kind == "b" or (labels.min() >= 0 and int(labels.max()) < order):
-                return labels.astype(self.field.dtype, copy=False)
-        elif order is not None and labels.dtype.kind in "US":
-            self._refuse(labels, np.zeros(len(labels), dtype=bool))
-        try:
-            return self.field.array(self.field.rows(labels[:, np.newaxis], name="y"))[:, 0]
-        except InputError as error:
-            if order is None:
-                raise
-            raise InputError(
-                f"{error}; labels that are no elements of {self.field} must all be named with "
-                "classes=[...]"
-            ) from None
-
-    def _values(self, elements: Array) -> Array:
-        dtype = self.classes.dtype
-        if self.field.order is not None:
-            if dtype.kind == "b":
-                return elements.astype(bool) if self.field.order == 2 else elements
-            if dtype.kind in "uif" and np.can_cast(elements.dtype, dtype):
-                return elements.astype(dtype)
-            return _cast(elements.astype(np.int64), dtype)
-        if dtype.kind in "US" or any(isinstance(v, str) for v in self.classes[:1]):
-            texts = dict(zip(self._elements(self.classes), self.classes.tolist(), strict=True))
-            return np.array([texts.get(v, self.field.format(v)) for v in elements], dtype=str)
-        if dtype.kind == "O" or any(v.denominator != 1 for v in elements):
-            return elements
-        try:
-            return _cast(np.array([int(v) for v in elements], dtype=np.int64), dtype)
-        except OverflowError:
-            return elements
-
-    def _refuse(self, labels: Array, known: Array) -> None:
-        refuse_label(labels[int(np.argmin(known))], self.classes)
-
-
-@dataclass(frozen=True, eq=False)
-class SignCoder:
-    """Two labels, of which the larger is positive (1) and the other negative (0).
-
-    A single 1 or True is positive and a single 0, -1 or False negative, as in {0, 1} and
-    {-1, 1}; of any other single label nothing says which it is.
-    """
-
-    classes: Array
-    lone_sign: int | None = None
-    closed: bool = False
-
-    @classmethod
-    def of(cls, classes: Array, *, closed: bool = False) -> SignCoder:
-        """Return the coder of one or two labels, or say why there is none."""
-        check_classification_targets(classes)
-        if len(classes) > 2:
-            raise InputError(
-                f"Only binary classification is supported. y has {len(classes)} distinct labels; "
-                "an example lies in the subspace or it does not"
-            )
-        if len(classes) == 2:
-            return cls(classes, None, closed)
-        if classes.dtype.kind not in "buif" or classes[0] not in (-1, 0, 1):
-            raise InputError(
-                f"y has only one class, {classes.tolist()[0]!r}, and nothing says whether it is "
-                "the positive one; use 0 and 1, or name both: classes=[...], the larger is positive"
-            )
-        return cls(classes, int(classes[0] > 0), closed)
-
-    @property
-    def by_value(self) -> bool:
-        """Whether the labels are 0 and 1, or one of them."""
-        return self.classes.dtype.kind in "buif" and bool(np.isin(self.classes, (0, 1)).all())
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether a label has the same sign in every sample."""
-        return self.closed or self.classes.tolist() in ([0, 1], [-1, 1])
-
-    def encode(self, labels: Array) -> Array:
-        """Return 1 for positive labels and 0 for negative ones."""
-        known = np.isin(labels, self.classes)
-        if not known.all():
-            refuse_label(labels[int(np.argmin(known))], self.classes)
-        if self.lone_sign is not None:
-            return np.full(len(labels), self.lone_sign, dtype=np.uint8)
-        return np.asarray(labels == self.classes[1]).astype(np.uint8)
-
-    def decode(self, positive: Array) -> Array:
-        """Return the labels; with a single class always that one."""
-        place = positive.astype(np.int64)
-        labels: Array = self.classes[place if self.lone_sign is None else 0 * place]
-        return labels
-
-    def including(self, found: Array) -> SignCoder:
-        """Return the coder with the labels found in more rows."""
-        fresh = np.setdiff1d(found, self.classes)
-        if not len(fresh):
-            return self
-        wider = np.union1d(self.classes, fresh)
-        # What was counted as negative or positive so far must stay so.
-        if self.closed or len(wider) > 2 or wider[self.lone_sign or 0] != self.classes[0]:
-            refuse_label(fresh[0], self.classes)
-        return SignCoder(wider)
-
-
 def labelled_fingerprint(answer: str, classes: Array) -> str:
     """Return the SHA-256 of an answer's fingerprint and the labels, in the order of their codes.
 
@@ -266,33 +90,15 @@ def refuse_label(label: Any, classes: Array) -> None:
     """Raise for a label that is none of those known."""
     value = label.item() if isinstance(label, np.generic) else label
     raise InputError(
-        f"y holds {value!r}, a label that does not go with those known ({_some(classes)}); drop "
+        f"y holds {value!r}, a label that does not go with those known ({some_of(classes)}); drop "
         "its rows, or name every label that can occur when the estimator is made: classes=[...]"
     )
 
 
-def _some(classes: Array) -> str:
+def some_of(classes: Array) -> str:
+    """Return the first few labels as text."""
     more = ", …" if len(classes) > _SHOWN else ""
     return ", ".join(repr(v) for v in classes[:_SHOWN].tolist()) + more
-
-
-def _cast(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return whole numbers in the dtype of the labels, or as they are where it is too small."""
-    if dtype.kind not in "uif":
-        return values
-    with np.errstate(over="ignore"):
-        out = values.astype(dtype)
-    same = (out == values) & ((out < 0) == (values < 0))
-    return out if bool(same.all()) else values
-
-
-def _are_elements(classes: Array, order: int) -> bool:
-    if classes.dtype.kind == "b":
-        return True
-    if classes.dtype.kind not in "uif":
-        return False
-    whole = bool((classes == np.floor(classes)).all())
-    return whole and classes[0] >= 0 and float(classes[-1]) < order
 
 
 def _plain(labels: Array) -> Array:

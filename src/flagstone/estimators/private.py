@@ -15,8 +15,9 @@ from flagstone.answers import ParityRule
 from flagstone.errors import InputError
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._classifier import check_flag, check_on_bottom, is_binary, no_label
+from flagstone.estimators._coders import LabelCoder
 from flagstone.estimators._input import table_rows
-from flagstone.estimators._labels import LabelCoder, distinct, label_vector, named_classes
+from flagstone.estimators._labels import distinct, label_vector, named_classes
 from flagstone.estimators._private_learner import (
     SeededSource,
     Source,

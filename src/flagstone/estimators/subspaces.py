@@ -9,7 +9,7 @@ import numpy as np
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
 from flagstone.estimators._classifier import SpanClassifier, check_flag
-from flagstone.estimators._labels import SignCoder
+from flagstone.estimators._coders import SignCoder
 from flagstone.estimators._rows import append_ones, keep_rows
 from flagstone.fields import Array, Rows
 from flagstone.subspace import AffineSubspace, Subspace
