@@ -220,3 +220,11 @@ def test_packed_rows_are_accepted_over_other_fields():
     rows = pack([[1, 0], [1, 1]])
     assert isinstance(rows, BitRows)
     assert GF(3).array(GF(3).rows(rows)).tolist() == [[1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_whole_floats_of_any_width_are_read(dtype):
+    X = np.array([[0, 1], [2, 1]], dtype=dtype)
+    assert GF(3).rows(X).tolist() == [[0, 1], [2, 1]]
+    with pytest.raises(InputError, match="row 1, column 0"):
+        GF(2).rows(X)

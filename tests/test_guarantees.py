@@ -444,9 +444,9 @@ def test_bad_input_is_explained(call, words):
         call()
 
 
-@pytest.mark.parametrize("share", [1e-300, 1 - 1e-16 / 10**30, 1e-41])
+@pytest.mark.parametrize("share", [1e-300, 1e-41])
 def test_shares_too_small_to_compute_with_are_refused(share):
     for ask in (lambda: g.plan(5, share, 0.1), lambda: g.plan(5, 0.1, share, contamination=0.001)):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match="at least 1e-40"):
             ask()
-    assert g.plan(5, 1e-40, 1e-40).rows > 10**100
+    assert g.plan(5, 1e-39, 1e-39, delta=share).rows > 10**100

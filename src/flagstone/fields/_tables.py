@@ -104,7 +104,7 @@ def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
         finite = np.isfinite(table)
         if not finite.all():
             fail_value(table, ~finite, name, "which is not a number; fill or drop the row first")
-        floored = np.floor(table)
+        floored = np.floor(table if table.itemsize >= 8 else table.astype(np.float64))
         if not floor and not (whole := floored == table).all():
             fail_value(table, ~whole, name, "which is not a whole number")
         if table.size and np.abs(floored).max() >= 2.0**62:

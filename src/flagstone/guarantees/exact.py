@@ -109,7 +109,7 @@ _WHY_NOT_ZERO = {
 }
 
 
-#: Sizes go with powers of 1/share: below this they are too large for floating point.
+#: Sizes go with powers of 1/rho and 1/eps: below this they are too large for floating point.
 _SMALLEST_SHARE = Fraction(1, 10**40)
 
 
@@ -127,8 +127,6 @@ def check_share(name: str, value: Any) -> Fraction:
         raise InputError(
             f"{name} must lie strictly between 0 and 1, got {value!r}" + (f": {why}" if why else "")
         )
-    if min(share, 1 - share) < _SMALLEST_SHARE:
-        raise InputError(
-            f"{name} must keep a distance of {float(_SMALLEST_SHARE):g} from 0 and 1, got {value!r}"
-        )
+    if name in ("rho", "eps") and share < _SMALLEST_SHARE:
+        raise InputError(f"{name} must be at least {float(_SMALLEST_SHARE):g}, got {value!r}")
     return share
