@@ -89,7 +89,8 @@ class LongRun:
     """
 
     def __init__(self, options: RunOptions, identity: Mapping[str, Any]) -> None:
-        text = json.dumps(identity, sort_keys=True)
+        # the number changes with what a position means, so that no old one is misread
+        text = json.dumps({**identity, "positions": 2}, sort_keys=True)
         self.id = hashlib.sha256(text.encode()).hexdigest()
         self.path = None if options.checkpoint is None else Path(options.checkpoint)
         self._every = options.checkpoint_every
