@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone.audit import Staircase, Task, average, collect, disagreement
+from flagstone.audit.ours import integrated_disagreement
 from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_parity
 from flagstone.errors import InputError
@@ -104,3 +105,12 @@ def test_bad_windows_and_rules_are_refused():
             disagreement(stairs, stairs, *window)
     with pytest.raises(InputError, match="index"):
         Staircase(Flag(2), "light")
+
+
+def test_rules_for_other_labels_never_agree():
+    """Equal spaces, but the one element of the label stands for "no" here and for "yes" there."""
+    X = [[1, 0], [0, 1]] * 20
+    no, yes = (ParityClassifier(t_max=4, random_state=1).fit(X, [w] * 40) for w in ("no", "yes"))
+    assert no.fingerprint_ != yes.fingerprint_
+    assert integrated_disagreement(no, yes) == 1.0
+    assert integrated_disagreement(no, no) == 0.0

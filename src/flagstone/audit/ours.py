@@ -33,6 +33,8 @@ def integrated_disagreement(a: Any, b: Any) -> float:
             f"two runs must draw from the same window, got {windows[0]} and {windows[1]}: "
             "were the samples of the same size?"
         )
+    if _labels(a) != _labels(b):
+        return 1.0  # whatever the threshold: the same rule would predict other labels
     window = windows[0]
     coins = Coins(a.random_state_)
 
@@ -41,3 +43,9 @@ def integrated_disagreement(a: Any, b: Any) -> float:
 
     first, second = (Staircase(e.flag_, window.rule) for e in (a, b))
     return disagreement(first, second, float(window.start), float(window.end), answer=answer)
+
+
+def _labels(estimator: Any) -> Any:
+    """Return what the field elements of a rule stand for, where they are not the labels."""
+    coder = getattr(estimator, "_coder", None)
+    return None if coder is None or coder.by_value else tuple(coder.classes.tolist())
