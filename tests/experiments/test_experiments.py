@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import itertools
 import json
 import math
 
@@ -260,6 +261,50 @@ def test_confidence_is_additive_for_us_and_multiplies_the_private_rows(results):
         assert private[-1]["rows_added"] > 5 * dim * ours[-1]["rows_added"]
     for row in rows_of(results, "privacy", part="measured", learner="index"):
         assert row["rows"] is None or row["rows"] <= 60
+
+
+def test_the_privacy_figure_shows_all_rows_not_only_those_added(results):
+    """Nobody may read it as "fewer rows": ours needs more in all, and its line is flat."""
+    display = results["privacy"].display
+    display.plot()
+    theory = display.figure_.axes[0]
+    drawn = {line.get_label(): list(line.get_ydata()) for line in theory.get_lines()}
+    for dim in (5, 20):
+        for learner, words in (("index", "index rule"), ("private", "pure-DP")):
+            [y] = [y for label, y in drawn.items() if words in label and f"$d={dim}$" in label]
+            rows = rows_of(results, "privacy", part="theory", learner=learner, dim=dim)
+            assert y == [row["rows"] for row in rows]
+    assert theory.get_ylabel() == "rows needed"
+
+
+@pytest.mark.parametrize("rates", [(0.0, 5e-4, 0.01, 0.05), (0.0, 1e-4, 0.01, 0.1)])
+def test_contamination_ticks_do_not_touch_and_the_legend_covers_nothing(results, rates):
+    experiment = EXPERIMENTS["contamination"]
+    config = dataclasses.replace(experiment.quick, rates=rates)
+    row = results["contamination"].rows[0]
+    rows = [
+        {**row, "learner": name, "rate": rate, "replicability": 0.5 if 0 < rate < 0.01 else 1.0}
+        for name in ("elimination", "heavy", "index")
+        for rate in rates
+    ]
+    display = experiment.display(config, rows)
+    display.plot()
+    figure = display.figure_
+    figure.canvas.draw()
+    labels = [label.get_window_extent() for label in figure.axes[1].get_xticklabels()]
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(labels))
+    assert figure.axes[0].get_legend() is None
+    box = figure.axes[1].get_legend().get_window_extent()
+    for line in figure.axes[1].get_lines()[:3]:
+        points = figure.axes[1].transData.transform(line.get_xydata())
+        assert not any(box.contains(x, y) for x, y in points)
+
+
+def test_dimensions_are_ticked_where_they_are(results):
+    display = results["guaranteed"].display
+    display.plot()
+    for axis in display.figure_.axes:
+        assert list(axis.get_xticks()) == list(display.config.dims)
 
 
 def test_contamination_breaks_elimination_only(results):

@@ -132,32 +132,44 @@ class ContaminationDisplay(Display):
                 error = 2 * np.array([r[f"{quantity}_sem"] for r in rows])
                 x = [100 * r["rate"] for r in rows]
                 band(axis, x, 100 * y, 100 * (y - error), 100 * (y + error), SERIES[name])
-            axis.set_xscale("symlog", linthresh=100 * smallest, linscale=0.5)
+            axis.set_xscale("symlog", linthresh=100 * smallest, linscale=1.0)
             axis.axvline(100 / (self.config.features + 1), color=OKABE_ITO["grey"], linestyle=":")
             axis.set_ylabel(f"{quantity} (%)")
             axis.set_xlim(left=0)
-            ticks = [0, 0.01, 0.1, 1, 10]
+            # The axis is linear below the smallest rate: a decade in there would touch the zero.
+            ticks = [0.0] + [t for t in (0.01, 0.1, 1.0, 10.0) if t >= 100 * smallest]
             axis.set_xticks(ticks, [f"{t:g}" for t in ticks])
+            axis.minorticks_off()
         axes[0].set_ylim(45, 103)
         axes[1].set_ylim(0, 103)
         axes[0].tick_params(labelbottom=False)
-        axes[0].legend(loc="lower center", bbox_to_anchor=(0.54, 0.25))
+        axes[1].legend(loc="lower right", bbox_to_anchor=(0.9, 0.0))
         axes[1].set_xlabel("rows with a wrong label (%)")
-        axes[1].text(
-            1.0,
-            96,
-            r"always $\bot$",
-            color=SERIES["elimination"].color,
-            fontsize=7,
-            va="top",
-            ha="center",
-        )
+        self._mark_bottoms(axes[1])
         axes[0].set_title(
             f"parity of {self.config.features} features, $m={self.config.m}$; "
             r"dotted: rate $\times$ rank = 1",
             loc="left",
             fontsize=7,
         )
+
+    def _mark_bottoms(self, axis: Axes) -> None:
+        """Say why elimination is replicable again: at the first rate where all runs answer ⊥."""
+        rates = [
+            r["rate"]
+            for r in self.rows
+            if r["learner"] == "elimination" and r["accuracy"] <= 0.5 and r["replicability"] == 1
+        ]
+        if rates:
+            axis.text(
+                105 * min(rates),
+                96,
+                r"always $\bot$",
+                color=SERIES["elimination"].color,
+                fontsize=7,
+                va="top",
+                ha="left",
+            )
 
 
 CONTAMINATION = Experiment(

@@ -171,6 +171,8 @@ class GuaranteedDisplay(Display):
         for law, marker in self._look.items():
             axes[0].plot([], [], marker, color=OKABE_ITO["grey"], label=law)
         axes[0].legend(loc="upper left", bbox_to_anchor=(0, 0.8), ncols=2, columnspacing=1.0)
+        for axis in axes:
+            axis.set_xticks(self.config.dims)
         axes[0].tick_params(labelbottom=False)
         axes[1].set_xlabel("dimension $d$ of the rows")
         axes[0].set_ylabel(r"disagreement rate $\rho$ ($\pm 2$ SEM)")

@@ -12,6 +12,7 @@ module               statements
 `contamination`      outliers: containment, binomial tail, two adversaries
 `sample`             what the flag of one sample shows: coverage, margin
 `pac`                sizes for the parity learner
+`private`            sizes for the pure-DP learner, for comparison
 `planning`             rows needed under each analysis, as a table
 `promise`            `Guarantee`: what is proven for one fit, what is not
 ===================  ==========================================================================
@@ -55,6 +56,7 @@ from flagstone.guarantees.pac import (
 )
 from flagstone.guarantees.paper import paper_gap, paper_rho, paper_rows, paper_threshold
 from flagstone.guarantees.planning import Plan, PlanRow, plan
+from flagstone.guarantees.private import PrivateSizes, private_rows, private_sizes
 from flagstone.guarantees.promise import Guarantee, Window
 from flagstone.guarantees.sample import (
     heavy_margin,
@@ -67,6 +69,7 @@ __all__ = [
     "Guarantee",
     "Plan",
     "PlanRow",
+    "PrivateSizes",
     "Window",
     "adaptive_adversary_rho",
     "adversary_threshold",
@@ -103,6 +106,8 @@ __all__ = [
     "parity_failure",
     "parity_rows",
     "plan",
+    "private_rows",
+    "private_sizes",
     "rows_in_first_sets",
     "uncovered_bracket",
 ]
