@@ -47,6 +47,11 @@ def test_help_documents_options_and_json_keys(run, verb):
     assert "Keys of --json:" in text
 
 
+def test_only_verbs_with_a_label_offer_one(run):
+    offering = {verb for verb in VERBS if "--label" in run(verb, "--help").out}
+    assert offering == {"learn", "equations", "summarize", "audit"}
+
+
 def test_json_output_uses_the_documented_keys(run):
     """Whatever a verb prints as JSON is explained in its help."""
     words = ["-l", "fault", "-e", "auto", "--intercept", "--seed", "7", "-o", "r.json"]

@@ -204,6 +204,20 @@ def test_frame_masks_of_odd_lengths(run, place):
     assert done.out == "{5}88\n{5}50\n"
 
 
+def test_bottom_is_shown_and_saved_in_every_notation(run, place):
+    (place / "t.csv").write_text("a,y\n" + "0,1\n1,0\n" * 30)
+    for notation in ("text", "masks", "frames", "python"):
+        words = ["-l", "y", "--seed", "1", "--as", notation, "-o", f"{notation}.json"]
+        done = run("learn", "t.csv", *words)
+        assert done.code == 3, done.err
+        assert "⊥" in done.out
+        assert done.err == ""
+        assert load(f"{notation}.json").is_bottom
+    done = run("predict", "text.json", "t.csv")
+    assert done.code == 3
+    assert "allow for outliers with --contamination\n" in done.err
+
+
 def test_show_draws_again(run, frames_model):
     done = run("show", frames_model, "--report", "r.html", "--plot", "p.svg")
     assert done.code == 0

@@ -44,6 +44,8 @@ def answer_lines(model: Model, shown_as: str) -> list[str]:
     """Return the answer as text, bit masks (by columns or as frames) or Python."""
     from flagstone.models import frame_masks, mask_lines
 
+    if model.is_bottom and model.verb == "learn":
+        return [safe(model.answer.text)]  # ⊥ looks the same in every notation
     if shown_as == "python":
         return [model.answer.expression]
     if shown_as == "masks":

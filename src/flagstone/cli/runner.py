@@ -95,7 +95,9 @@ def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
         except UsageError as error:
             return _complain(error, USAGE)
         except BottomError as error:
-            return _complain(error, BOTTOM)
+            from flagstone.cli.words import in_options
+
+            return _complain(in_options(str(error)), BOTTOM)
         except FlagstoneError as error:
             return _complain(error, ERROR)
         except BrokenPipeError:

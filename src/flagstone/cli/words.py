@@ -16,7 +16,7 @@ _WORDS = (
     (re.compile(r"\brule=\"(\w+)\""), r"--rule \1"),
     (re.compile(r"^(rho|eps|delta|dim|rule|contamination|field)(?= (?:must|×))"), r"--\1"),
     (re.compile(r"(?<!-)\bt_(min|max)\b"), r"--t-\1"),
-    (re.compile(r"\bpass (\w+)=(\S+?)(?=[\s,;.)]|$)"), r"give --\1 \2"),
+    (re.compile(r"\bcontamination=$"), "--contamination"),
 )
 
 
