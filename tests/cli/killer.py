@@ -16,9 +16,11 @@ import time
 from pathlib import Path
 
 from flagstone.cli import main
+from flagstone.errors import InputError
 from flagstone.models import _atomic, read_document
 
 RANDOM_KILLS = 24
+RESUMED = 10
 OUTPUTS = ("m.json", "r.html", "p.svg")
 
 
@@ -86,33 +88,60 @@ def digests() -> dict[str, str]:
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in found.items()}
 
 
+def rows_kept() -> int:
+    """Return the rows in the checkpoint, 0 without one; it is never half written."""
+    try:
+        return int(read_document("c.ckpt")[1]["rows"])
+    except InputError:  # no such file; a damaged one is a FormatError
+        return 0
+
+
+def has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
 def clean() -> None:
     for name in (*OUTPUTS, "c.ckpt"):
         Path(name).unlink(missing_ok=True)
 
 
-def run(words: list[str]) -> dict[str, object]:
+def undisturbed(words: list[str]) -> tuple[dict[str, str], float]:
+    """Return the outputs of a run that nobody kills, and its seconds."""
     begin = time.monotonic()
     assert wait(fork(words)) == 0, Path("log.txt").read_text()
     spent = time.monotonic() - begin
-    reference = digests()
-    assert sorted(reference) == sorted(OUTPUTS)
+    outputs = digests()
+    assert sorted(outputs) == sorted(OUTPUTS)
     clean()
+    return outputs, spent
+
+
+def run(words: list[str]) -> dict[str, object]:
+    reference, _ = undisturbed(words)  # may compile, so its time says nothing
+    again, spent = undisturbed(words)
+    assert again == reference
     dice = random.Random(2026)
     kills = completed = resumed = half_written = 0
     moments = [at_write(m, n) for m in ("half", "synced", "renamed") for n in (1, 2, 5, 20)]
-    while kills < RANDOM_KILLS + len(moments):
-        chosen = moments[kills - RANDOM_KILLS] if kills >= RANDOM_KILLS else None
+    while moments:
+        # Chance may let kills hit early or late: go on until enough of them were resumed from.
+        random_phase = kills < RANDOM_KILLS or resumed < RESUMED
+        assert kills < 20 * RANDOM_KILLS, "kills, but hardly a resumed run"
+        chosen = None if random_phase else moments.pop(0)
+        before = rows_kept()
         pid = fork(words, chosen)
         if chosen is None:
-            time.sleep(dice.uniform(0, spent))
+            pause = dice.uniform(0, spent)
+            if kills % 2:  # every other run is let on until it has come further
+                while rows_kept() <= before and not has_ended(pid):
+                    time.sleep(0.001)
+                pause /= 10
+            time.sleep(pause)
             os.kill(pid, signal.SIGKILL)
         code = wait(pid)
-        resumed += "resuming after" in Path("log.txt").read_text()
+        resumed += before > 0 and (code == 0 or rows_kept() > before)
         found = digests()
         assert all(reference[name] == digest for name, digest in found.items()), "half an output"
-        if Path("c.ckpt").exists():
-            read_document("c.ckpt")  # never half a checkpoint
         half_written += len(list(Path().glob(".*.tmp")))
         if code == -signal.SIGKILL:
             kills += 1
@@ -120,7 +149,9 @@ def run(words: list[str]) -> dict[str, object]:
                 assert found == reference
                 clean()
         else:
-            assert code == 0, Path("log.txt").read_text()
+            log = Path("log.txt").read_text()
+            assert code == 0, log
+            assert ("resuming after" in log) == (before > 0), log
             completed += 1
             assert found == reference
             clean()

@@ -45,7 +45,7 @@ def test_killed_at_any_moment_a_resumed_run_ends_with_the_same_bytes(tmp_path):
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["kills"] >= 36
-    assert record["resumed"] >= 10  # kills that hit before the first batch resume from nothing
+    assert record["resumed"] >= 10  # a kill before the first batch leaves nothing to resume from
     assert record["half_written"] >= 4  # some kills did hit in the middle of a write
     assert record["left"] == []
 
