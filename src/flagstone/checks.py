@@ -11,7 +11,9 @@ from flagstone.errors import InputError
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-__all__ = ["checked_dim", "checked_index", "checked_integer", "checked_weights"]
+__all__ = ["checked_dim", "checked_index", "checked_integer", "checked_total", "checked_weights"]
+
+_MOST_ROWS = 2**63 - 1
 
 
 def checked_integer(value: Any, least: int, must: str) -> int:
@@ -42,6 +44,13 @@ def checked_dim(dim: Any) -> int:
 def checked_index(j: Any) -> int:
     """Return the number of a set (from 1 on), or say what was given."""
     return checked_integer(j, 1, "sets are numbered from 1 on")
+
+
+def checked_total(seen: int, more: int) -> int:
+    """Return how many rows there are with these, or say that counts do not reach so far."""
+    if seen + more > _MOST_ROWS:
+        raise InputError(f"up to {_MOST_ROWS} rows are counted; these would be more")
+    return seen + more
 
 
 def checked_weights(weights: Any, n_rows: int, name: str = "weights") -> tuple[Array | None, int]:

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.checks import checked_dim, checked_index, checked_weights
+from flagstone.checks import checked_dim, checked_index, checked_total, checked_weights
 from flagstone.errors import InputError
 from flagstone.fields import Array, Field, FieldLike, Rows, as_field
 from flagstone.subspace import Subspace
 
 __all__ = ["Flag", "Level", "merge_flags"]
-
-_MOST_ROWS = 2**63 - 1
 
 
 class Level:
@@ -140,12 +138,11 @@ class Flag:
         """
         rows = self.field.rows(X, dim=self.dim)
         counts, total = checked_weights(weights, len(rows))
-        if self.n_rows + total > _MOST_ROWS:
-            raise InputError(f"a flag counts up to {_MOST_ROWS} rows; these would be more")
+        n_rows = checked_total(self.n_rows, total)
         state = self._kernel.copy(self._state)  # an interrupt must not leave half an update
         self._kernel.insert(state, self.field.matrix(rows), counts)
         self._state, self._snapshot = state, None
-        self.n_rows += total
+        self.n_rows = n_rows
         return self
 
     def merge(self, other: Flag) -> Flag:
@@ -161,14 +158,11 @@ class Flag:
                 f"the flags do not fit: one is over {self.field}^{self.dim}, "
                 f"the other over {other.field}^{other.dim}"
             )
-        if self.n_rows + other.n_rows > _MOST_ROWS:
-            raise InputError(f"a flag counts up to {_MOST_ROWS} rows; these would be more")
+        n_rows = checked_total(self.n_rows, other.n_rows)
         basis, counts = self.field.merge(*self._adapted(), *other._adapted())
         # Merging a single row is the same as inserting it, so it makes no further shard.
         shards = sum(f.n_shards for f in (self, other) if f.n_rows > 1)
-        return Flag._restore(
-            self.field, self.dim, basis, counts, self.n_rows + other.n_rows, max(1, shards)
-        )
+        return Flag._restore(self.field, self.dim, basis, counts, n_rows, max(1, shards))
 
     def copy(self) -> Flag:
         """Return an independent copy."""

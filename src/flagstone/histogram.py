@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.checks import checked_dim, checked_weights
+from flagstone.checks import checked_dim, checked_total, checked_weights
 from flagstone.errors import InputError
 from flagstone.fields import Array, FieldLike, Rows, as_field
 from flagstone.flag import Flag
@@ -73,8 +73,7 @@ class Histogram:
         """Add rows, each ``weights[i]`` times, and return self; all are added or none."""
         rows = self.field.rows(X, dim=self.dim)
         counts, total = checked_weights(weights, len(rows))
-        if self.n_rows + total > 2**63 - 1:
-            raise InputError(f"a histogram counts up to {2**63 - 1} rows; these would be more")
+        checked_total(self.n_rows, total)
         self._add(self._values(rows), counts)
         return self
 
@@ -87,11 +86,10 @@ class Histogram:
                 f"the histograms do not fit: one is over {self.field}^{self.dim}, "
                 f"the other over {other.field}^{other.dim}"
             )
-        if self.n_rows + other.n_rows > 2**63 - 1:
-            raise InputError(f"a histogram counts up to {2**63 - 1} rows; these would be more")
+        n_rows = checked_total(self.n_rows, other.n_rows)
         both = self.copy()
         both.counts += other.counts
-        both.n_rows += other.n_rows
+        both.n_rows = n_rows
         return both
 
     def copy(self) -> Histogram:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from flagstone.answers._text import feature_names
+from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
 from flagstone.estimators._input import checked_counts, table_rows
@@ -23,7 +24,6 @@ from flagstone.histogram import Histogram, new_summary
 from flagstone.rules import SpanResult, SpanRule, rule_named, select_span
 from flagstone.subspace import Subspace
 
-_MOST_ROWS = 2**63 - 1
 _FITTED = {
     "_coder",
     "_label_counts",
@@ -101,8 +101,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _counts_of(self, sample_weight: Any, n_rows: int) -> Array | None:
         """Return how often each row counts (None for once); there must be room for them all."""
         weights, total = checked_counts(sample_weight, n_rows)
-        if total + (self._summary.n_rows if self._is_begun else 0) > _MOST_ROWS:
-            raise InputError(f"up to {_MOST_ROWS} rows are counted; these would be more")
+        checked_total(self._summary.n_rows if self._is_begun else 0, total)
         return weights
 
     def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:

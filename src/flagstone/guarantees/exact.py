@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Rational, Real
 from typing import Any, TypeAlias
 
+from flagstone.checks import checked_integer
 from flagstone.errors import InputError
 
 __all__ = [
@@ -92,9 +93,7 @@ def positive(name: str, value: object) -> int:
 
 def at_least(name: str, value: object, low: int) -> int:
     """An integer ≥ `low`, or an error in the caller's words."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
-        raise InputError(f"{name} must be an integer of at least {low}, got {value!r}")
-    return int(value)
+    return checked_integer(value, low, f"{name} must be an integer of at least {low}")
 
 
 def check_dim(dim: object) -> int:
