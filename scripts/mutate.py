@@ -119,7 +119,6 @@ MUTANTS = [
         FINITE,
         ("insert_panel", "if levels[other] != level:", "if True:"),  # no correction
         ("insert_panel", "if levels[other] != level:", "if False:"),  # of every class
-        ("find_classes", "levels[b] = counts[last]", "levels[b] = counts[0]"),
         ("insert_rows", "weights[r + n] <= 1", "weights[r + n] <= 2"),
     ),
     *kernel(
