@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.kernels import bits, gf2_linalg, gf2_wide
+from flagstone.kernels import bits, gf2_linalg, gf2_pair, gf2_wide, gf2_word
 from tests.kernels.gf2 import KINDS, WIDTHS, chain, integers, kernel, partition, sample
 
 NARROW = [dim for dim in WIDTHS if dim < 512]
@@ -78,14 +78,14 @@ def test_large_weights_in_one_step(dim):
     ("kind", "expected"),
     [
         ("uniform", gf2_wide.BULK),
-        ("lowrank", gf2_wide.BULK),
-        ("planted", gf2_wide.BULK),
+        ("lowrank", gf2_wide.WITHIN),
+        ("planted", gf2_wide.WITHIN),
         ("change", gf2_wide.BULK),
         ("zipf", gf2_wide.COORDINATES),
         ("ties", gf2_wide.COORDINATES),
     ],
 )
-@pytest.mark.parametrize(("dim", "number"), [(512, 1500), (200, 2900)])
+@pytest.mark.parametrize(("dim", "number"), [(512, 2700), (200, 2900)])
 def test_wide_paths_agree_with_the_partition(dim, number, kind, expected):
     """Batches end inside blocks; the path that should have worked did most of the work."""
     words = sample(kind, number, dim, seed=3)
@@ -104,9 +104,58 @@ def test_wide_paths_agree_with_each_other(dim, kind):
     single = gf2_wide.new(dim)
     for i in range(len(words)):
         gf2_wide.insert(single, words[i : i + 1], None)
-    assert single.used.tolist() == [len(words), 0, 0]
+    assert single.used.tolist() == [len(words), 0, 0, 0]
     batch = inserted(dim, [words])
     assert chain(*gf2_wide.dump(batch)) == chain(*gf2_wide.dump(single))
+
+
+def concentrated(rng, number, rank, dim, outliers):
+    """Rows of a subspace of the given rank in random columns, some of them outside."""
+    basis = rng.integers(0, 2, (rank, dim), np.uint8)
+    X = rng.integers(0, 2, (number, rank)) @ basis % 2
+    stray = rng.random(number) < outliers
+    X[stray] = rng.integers(0, 2, (stray.sum(), dim))
+    words, _ = bits.pack(X[:, rng.permutation(dim)].astype(np.uint8))
+    return words
+
+
+@pytest.mark.parametrize(
+    ("rank", "expected"),
+    [(40, gf2_word), (64, gf2_word), (65, gf2_pair), (128, gf2_pair)]
+    + [(129, gf2_wide), (200, gf2_wide)],
+)
+@pytest.mark.parametrize("outliers", [0, 0.03])
+def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, expected, outliers):
+    """Whatever is done with the open space, read, copied, fed row by row: one flag."""
+    dim, number = 256, 2600
+    words = concentrated(np.random.default_rng(rank), number, rank, dim, outliers)
+    state = inserted(dim, [words[:2500]])
+    assert state.within.kernel is expected
+    assert len(state.within.space.columns) == rank
+    assert state.used.argmax() == gf2_wide.WITHIN
+    expected_chain = partition(integers(words[:2500]))
+    assert chain(*gf2_wide.dump(state)) == expected_chain
+    copied = gf2_wide.copy(state)
+    for i in range(2500, number):
+        gf2_wide.insert(state, words[i : i + 1], None)
+    assert chain(*gf2_wide.dump(state)) == partition(integers(words))
+    assert state.used.sum() == number
+    assert chain(*gf2_wide.dump(copied)) == expected_chain
+    gf2_wide.insert(copied, words[2500:], np.ones(100, np.int64))
+    assert copied.within is None
+    assert chain(*gf2_wide.dump(copied)) == partition(integers(words))
+
+
+def test_a_space_that_misses_its_rows_is_given_up():
+    dim = 256
+    rng = np.random.default_rng(6)
+    first, second = concentrated(rng, 900, 70, dim, 0.02), concentrated(rng, 900, dim, dim, 0)
+    state = inserted(dim, [first])
+    assert state.within is not None
+    gf2_wide.insert(state, second, None)
+    assert state.within is None
+    assert state.pause > 0
+    assert chain(*gf2_wide.dump(state)) == partition(integers(np.concatenate([first, second])))
 
 
 def test_a_set_that_grows_under_a_batch_ends_it():
@@ -169,4 +218,9 @@ def test_enormous_counts_do_not_overflow():
 
 
 def test_state_is_small():
-    assert gf2_wide.nbytes(gf2_wide.new(1024)) < 4 * 2**20
+    state = gf2_wide.new(1024)
+    assert gf2_wide.nbytes(state) < 4 * 2**20
+    rows = concentrated(np.random.default_rng(9), 3000, 500, 1024, 0)
+    gf2_wide.insert(state, rows, None)
+    assert state.within is not None
+    assert gf2_wide.nbytes(state) < 4 * 2**20

@@ -15,6 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 __all__ = [
+    "add_named_rows",
     "add_sums",
     "byte_at",
     "exceeding",
@@ -142,10 +143,41 @@ def _add_sums(
     return types.void(target, index, table, index, index, index, index, index), codegen
 
 
+@intrinsic
+def _add_named_rows(
+    _typingctx: Any, target: Any, t: Any, start: Any, tables: Any, names: Any
+) -> Any:
+    vector = ir.VectorType(_WORD, _VECTOR_BITS // 64)
+    halves = range(0, 8, vector.count)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _data(context, builder, signature.args[3], args[3])
+        ((row, _),) = _rows(context, builder, signature.args[:1], args[:1], args[1:2])
+        row = builder.gep(row, [args[2]])
+        places = [_vector_at(builder, row, half, vector) for half in halves]
+        totals = [builder.load(place, align=8) for place in places]
+        for four in range(16):
+            name = builder.lshr(args[4], ir.Constant(_WORD, 4 * four))
+            name = builder.and_(name, ir.Constant(_WORD, 15))
+            name = builder.mul(name, ir.Constant(_WORD, 8))
+            table = builder.gep(data, [builder.add(name, ir.Constant(_WORD, 128 * four))])
+            for k, half in enumerate(halves):
+                summand = builder.load(_vector_at(builder, table, half, vector), align=8)
+                totals[k] = builder.xor(totals[k], summand)
+        for place, total in zip(places, totals, strict=True):
+            builder.store(total, place, align=8)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.void(target, index, index, tables, types.uint64), codegen
+
+
 def _rows(context: Any, builder: Any, array_types: Any, arrays: Any, indices: Any) -> Any:
     """Pointers to rows of 2-D arrays of one width, and that width."""
     pointers = []
     for array_type, array, index in zip(array_types, arrays, indices, strict=True):
+        if array_type.layout != "C":
+            raise TypeError(f"rows must lie one behind the other, got {array_type}")
         view = context.make_array(array_type)(context, builder, array)
         width = builder.extract_value(view.shape, 1)
         pointers.append((builder.gep(view.data, [builder.mul(index, width)]), width))
@@ -169,9 +201,7 @@ def _row_loop(context: Any, builder: Any, target: Any, rows: Any, start: Any) ->
 @intrinsic
 def _byte_at(_typingctx: Any, rows: Any, i: Any, octet: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        width = builder.extract_value(array.shape, 1)
-        row = builder.gep(array.data, [builder.mul(args[1], width)])
+        ((row, _),) = _rows(context, builder, signature.args[:1], args[:1], args[1:2])
         place = builder.gep(builder.bitcast(row, ir.IntType(8).as_pointer()), [args[2]])
         return builder.zext(builder.load(place, align=1), _WORD)
 
@@ -269,6 +299,12 @@ def _add_sums_python(
     target[t, start:] ^= np.bitwise_xor.reduce(table[[i, j, k, m], start:])
 
 
+def _add_named_rows_python(target: Any, t: int, start: int, tables: Any, names: Any) -> None:
+    fours = np.arange(16, dtype=np.uint64)
+    chosen = (np.uint64(names) >> (np.uint64(4) * fours) & np.uint64(15)) + np.uint64(16) * fours
+    target[t, start : start + 8] ^= np.bitwise_xor.reduce(tables[chosen])
+
+
 def _byte_at_python(rows: Any, i: int, octet: int) -> int:
     return int(rows[i, octet >> 3]) >> 8 * (octet & 7) & 255
 
@@ -300,6 +336,10 @@ set_sum: Any = _set_sum_python if _PYTHON else _set_sum
 
 add_sums: Any = _add_sums_python if _PYTHON else _add_sums
 """``add_sums(target, t, table, i, j, k, m, start)``: add four rows of ``table``, likewise."""
+
+add_named_rows: Any = _add_named_rows_python if _PYTHON else _add_named_rows
+"""``add_named_rows(target, t, start, tables, names)``: add to ``target[t]``, in the eight words
+from ``start`` on, the sixteen rows of ``tables[256, 8]`` that ``names`` tells by four bits each."""
 
 byte_at: Any = _byte_at_python if _PYTHON else _byte_at
 """``byte_at(rows, i, octet)``: columns 8·octet to 8·octet + 7 of a packed row (little-endian)."""

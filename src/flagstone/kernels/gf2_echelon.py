@@ -27,7 +27,7 @@ __all__ = [
     "insert_by_coordinates",
     "insert_singly",
     "insert_weighted",
-    "reduce",
+    "leading_bits",
     "survey",
 ]
 
@@ -61,6 +61,16 @@ def survey(counts: Any, few: int, wanted: int) -> Any:
         above += count > base
         late += count == base - 1
     return base, size, above, 8 * size >= len(counts) and (late == 0 or late >= few)
+
+
+@leaf
+def leading_bits(rows: Any, columns: Any) -> None:
+    """Set ``columns`` to the first set bit of each of the rows, none of them zero."""
+    for i in range(len(rows)):
+        k = 0
+        while rows[i, k] == _NONE:
+            k += 1
+        columns[i] = 64 * k + trailing_zeros(rows[i, k])
 
 
 @leaf
@@ -126,29 +136,6 @@ def insert_weighted(basis: Any, counts: Any, rows: Any, weights: Any) -> None:
                 count = lowest + weights[i]
                 if lowest == _MOST or final:
                     break
-
-
-@jit
-def reduce(
-    basis: Any, counts: Any, base: int, table: Any, images: Any, work: Any, rows: Any
-) -> Any:
-    """Which of ``rows`` lie in V_base: eliminate them by its basis, two blocks at a time."""
-    inside = np.ones(len(rows), np.bool_)
-    portion = 512  # stays in the second cache
-    for start in range(0, len(rows), portion):
-        part = rows[start : start + portion]
-        everything = np.arange(len(part))
-        _load_rows(work, part)
-        for octet in range(0, (len(counts) + 7) // 8, 2):
-            found = np.int64(0)
-            for second in range(2):
-                found += _tabulate(table, images, basis, counts, octet + second, base)
-            if found > 0:
-                _clear(table, images, work, everything, octet)
-        for i in range(len(part)):
-            for k in range(rows.shape[1]):
-                inside[start + i] &= work[i, k] == _NONE
-    return inside
 
 
 @jit

@@ -1,8 +1,7 @@
 """Linear algebra over GF(2) on packed rows: reduced echelon form, reduction, products, merge.
 
 Reduction by a reduced basis and products with many functionals are one operation: add to each
-result the rows that certain bits of the input name. It works through tables of all sums of the
-rows that belong to eight neighbouring columns (the "method of the four Russians").
+result the rows that certain bits of the input name (:mod:`flagstone.kernels.gf2_product`).
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import inline, jit
-from flagstone.kernels._llvm import add_sums, byte_at, popcount, set_sum, trailing_zeros
+from flagstone.kernels._llvm import popcount, trailing_zeros
 from flagstone.kernels.bits import unpack
+from flagstone.kernels.gf2_product import add_named, choose, pick
 
-__all__ = ["dot", "merge", "reduce", "rref"]
+__all__ = ["back_substitute", "dot", "merge", "reduce", "rref"]
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -44,7 +44,7 @@ def rref(ar: int, matrix: Words) -> tuple[Words, Counts]:
             _echelon(rest, rows, present)
             pivots = np.flatnonzero(present)
             basis = rows[pivots]
-            _back_substitute(basis, pivots)
+            back_substitute(basis, pivots)
         start, portion = start + portion, min(4 * portion, 2**16)
     return basis, pivots
 
@@ -52,7 +52,7 @@ def rref(ar: int, matrix: Words) -> tuple[Words, Counts]:
 def reduce(ar: int, rows: Words, basis: Words, pivots: Counts) -> Words:
     """``rows`` minus the combination of the reduced ``basis`` that cancels its pivot columns."""
     result = rows.copy()
-    _add_named(rows, basis, pivots, ar, result)
+    add_named(pick(rows, choose(pivots, rows.shape[1])), basis, result)
     return result
 
 
@@ -67,7 +67,7 @@ def dot(ar: int, rows: Words, functionals: Words) -> NDArray[np.uint8]:
     packed = np.packbits(unpack(functionals, ar).T, axis=1, bitorder="little")
     columns[:, : packed.shape[1]] = packed
     products = np.zeros((len(rows), columns.shape[1] // 8), np.uint64)
-    _add_named(rows, columns.view(np.uint64), np.arange(ar), ar, products)
+    add_named(rows, columns.view(np.uint64), products)
     return unpack(products, number)
 
 
@@ -145,89 +145,22 @@ def _echelon(matrix: Any, rows: Any, present: Any) -> None:
             p = _leading(left, p)
 
 
+def back_substitute(basis: Words, pivots: Counts) -> None:
+    """Clear the pivot columns of an echelon basis in all other rows, 64 pivots at a time."""
+    for start in reversed(range(0, len(pivots), 64)):
+        block, columns = basis[start : start + 64], pivots[start : start + 64]
+        _back_substitute(block, columns)
+        if start:
+            above = basis[:start]
+            add_named(pick(above, choose(columns, basis.shape[1])), block, above)
+
+
 @jit
 def _back_substitute(rows: Any, pivots: Any) -> None:
     for j in range(len(rows) - 1, 0, -1):
         for i in range(j):
             if _bit(rows[i], pivots[j]):
                 _add(rows[i], rows[j])
-
-
-def _add_named(names: Words, rows: Words, columns: Counts, dim: int, result: Words) -> None:
-    """Add ``rows[j]`` to ``result[i]`` wherever ``names[i]`` has the bit ``columns[j]``."""
-    row_of = np.full(-(-dim // 64) * 64, -1, np.int64)
-    row_of[columns] = np.arange(len(columns))
-    if rows.shape[1] <= 2:
-        _add_named_narrow(names, rows, row_of, result)
-    else:
-        padded = np.zeros((len(rows), -(-rows.shape[1] // 4) * 4), np.uint64)
-        padded[:, : rows.shape[1]] = rows
-        _add_named_wide(names, padded, row_of, result)
-
-
-@jit
-def _add_named_narrow(names: Any, rows: Any, row_of: Any, result: Any) -> None:
-    """All tables at once: they fit the first cache."""
-    width = rows.shape[1]
-    octets = len(row_of) // 8
-    tables = np.zeros((octets, 256, width), np.uint64)
-    for octet in range(octets):
-        for byte in range(1, 256):
-            low = byte & -byte
-            j = row_of[8 * octet + trailing_zeros(np.uint64(low))]
-            for k in range(width):
-                tables[octet, byte, k] = tables[octet, byte ^ low, k]
-                if j >= 0:
-                    tables[octet, byte, k] ^= rows[j, k]
-    for i in range(len(names)):
-        for k in range(width):
-            total = result[i, k]
-            for octet in range(octets):
-                total ^= tables[octet, byte_at(names, i, octet), k]
-            result[i, k] = total
-
-
-@jit
-def _add_named_wide(names: Any, rows: Any, row_of: Any, result: Any) -> None:
-    """Four tables of four columns at a time, over portions of the result that stay in the cache."""
-    portion = 1024
-    table = np.zeros((64, rows.shape[1]), np.uint64)
-    work = np.zeros((min(portion, len(names)), rows.shape[1]), np.uint64)
-    for start in range(0, len(names), portion):
-        number = min(portion, len(names) - start)
-        for i in range(number):
-            for k in range(result.shape[1]):
-                work[i, k] = result[start + i, k]
-        for octet in range(0, len(row_of) // 8, 2):
-            if _tabulate(table, rows, row_of, 8 * octet) > 0:
-                for i in range(number):
-                    byte0 = byte_at(names, start + i, octet)
-                    byte1 = byte_at(names, start + i, octet + 1)
-                    low, high = 32 + (byte1 & 15), 48 + (byte1 >> 4)
-                    add_sums(work, i, table, byte0 & 15, 16 + (byte0 >> 4), low, high, 0)
-        for i in range(number):
-            for k in range(result.shape[1]):
-                result[start + i, k] = work[i, k]
-
-
-@jit
-def _tabulate(table: Any, rows: Any, row_of: Any, first: int) -> int:
-    """Sums of the rows of sixteen columns, by fours; the number of columns that have a row.
-
-    ``table[0]`` is the empty sum.
-    """
-    named = 0
-    for bit in range(16):
-        j = row_of[first + bit]
-        named += j >= 0
-        known = 16 * (bit >> 2)
-        size = 1 << (bit & 3)
-        for k in range(size):
-            if j >= 0:
-                set_sum(table, known + size + k, table, known + k, rows, j, 0)
-            else:
-                set_sum(table, known + size + k, table, known + k, table, 0, 0)
-    return named
 
 
 @jit

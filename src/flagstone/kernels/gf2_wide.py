@@ -9,43 +9,53 @@ Row by row
     support first appears, at x_p, the vector left at that moment has the leading bit p and differs
     from v by rows of larger count only: it may replace x_p, with count κ + 1. Nothing else changes.
 
-In bulk (rows spread evenly over a space)
-    Let c be a count and V = V_c. The rows of a batch that lie in V pass the sets 1..c untouched,
-    whatever the others do there; set c + 1 takes those of them that are independent of the ones
-    before. Plain elimination in blocks of eight columns, in which a row is only ever reduced by
-    earlier ones, finds them: a row is left over iff it becomes zero. This pays where V is the space
-    of most rows and V_{c+1} has room: c is the largest count or the one below.
+In bulk (rows spread evenly over the space)
+    If V_c is the whole space, all rows pass the sets 1..c; set c + 1 takes those of them that are
+    independent of the ones before. Plain elimination in blocks of eight columns, in which a row is
+    only ever reduced by earlier ones, finds them: a row is left over iff it becomes zero.
+
+Within a space (most rows lie in V = V_c, fewer dimensions than columns)
+    The rows that lie in V pass the sets 1..c untouched, whatever the others do there, and the sets
+    past c are a flag of V alone. In the reduced echelon basis of V the coordinates of a row are its
+    bits in the columns of the leading bits, and it lies in V iff their combination gives its other
+    bits, too: a product. So the rows inside go to a flag of GF(2)^dim V, by the kernel for that
+    dimension, which is carried back in the end; the rows outside are inserted singly.
 
 By coordinates (many distinct counts)
     The supports of a whole batch in the basis as it stands, from the same tables of eight columns;
     then each row looks up the smallest count in its support. An exchange corrects the supports of
     the rows that are still to come. Cheap where exchanges are rare, as on heavily repeated rows.
 
-All three give the same flag; ``state.used`` counts the rows that each of them took.
+All four give the same flag; ``state.used`` counts the rows that each of them took.
 """
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flagstone.kernels import gf2_pair, gf2_word
 from flagstone.kernels.gf2_echelon import (
     eliminate,
     insert_by_coordinates,
     insert_singly,
     insert_weighted,
-    reduce,
+    leading_bits,
     survey,
 )
+from flagstone.kernels.gf2_space import Space
 
 __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
 _MOST = 2**63 - 1
 Words = NDArray[np.uint64]
 
-SINGLE, BULK, COORDINATES = 0, 1, 2
+SINGLE, BULK, COORDINATES, WITHIN = 0, 1, 2, 3
 
 #: Fewer rows than this are not worth a batch; a set that lacks fewer rows is left to single ones.
 _FEW = 24
@@ -53,21 +63,41 @@ _FEW = 24
 _PATIENCE = 64
 #: Rows tested for membership, and rows resolved into supports, at a time.
 _BATCH, _SUPPORTS = 2048, 512
-#: Batches of supports after a batch that mostly missed the space it was tested for.
-_PAUSE = 4
+#: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
+_MISS, _DEBT = 4, 512
+#: Rows before a space is tried again, at first; twice as many after each that did not last.
+_PAUSE = 128
 
 
-class State(NamedTuple):
+@dataclass(frozen=True)
+class _Within:
+    """The sets past ``base``, as a flag in the coordinates of the space V_base."""
+
+    base: int
+    space: Space
+    kernel: ModuleType
+    flag: Any
+    debt: int = 0
+    held: int = 0
+
+
+@dataclass
+class State:
     """Row p of ``rows`` has the leading bit p and count ``counts[p]``.
 
-    ``rows`` is padded with zero words to a multiple of 256 bits. ``used`` counts the rows inserted
-    singly, in bulk and by coordinates; ``width`` is the number of words of a row outside.
+    ``rows`` is padded with zero words to a multiple of 256 bits; ``width`` is the number of words
+    of a row outside. ``used`` counts the rows inserted singly, in bulk, by coordinates and within a
+    space. While ``within`` is open, the counts of its space stand still. The next may be opened
+    after ``pause`` rows, which began as ``delay``.
     """
 
-    rows: NDArray[np.uint64]
+    rows: Words
     counts: NDArray[np.int64]
     used: NDArray[np.int64]
-    width: NDArray[np.int64]
+    width: int
+    within: _Within | None = None
+    pause: int = 0
+    delay: int = _PAUSE
 
 
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
@@ -76,43 +106,56 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     rows = np.zeros((ar, -(-width // 4) * 4), np.uint64)
     columns = np.arange(ar)
     rows[columns, columns // 64] = np.uint64(1) << (columns % 64).astype(np.uint64)
-    return State(rows, np.zeros(ar, np.int64), np.zeros(3, np.int64), np.array([width]))
+    return State(rows, np.zeros(ar, np.int64), np.zeros(4, np.int64), width)
 
 
-def insert(state: State, rows: NDArray[np.uint64], weights: NDArray[np.int64] | None) -> None:
+def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
     if weights is not None:
+        _close(state)
         insert_weighted(state.rows, state.counts, rows, weights)
         state.used[SINGLE] += len(rows)
-    elif len(rows) < _FEW:
-        _insert_singly(state, rows)
     else:
         _insert(state, rows, _new_room(state, len(rows)))
 
 
-def load(
-    ar: int, basis: NDArray[np.uint64], counts: NDArray[np.int64], dim: int | None = None
-) -> State:
+def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:
     """The flag that an adapted basis with falling counts describes."""
     state = new(ar)
-    insert_weighted(state.rows, state.counts, basis, counts)
+    columns = np.empty(len(basis), np.int64)
+    leading_bits(basis, columns)
+    if len(np.unique(columns)) == len(columns):
+        state.rows[columns, : state.width] = basis
+        state.counts[columns] = counts
+    else:
+        insert_weighted(state.rows, state.counts, basis, counts)
     return state
 
 
-def dump(state: State) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def dump(state: State) -> tuple[Words, NDArray[np.int64]]:
     """An adapted basis, by falling count."""
+    if state.within:
+        state = copy(state)
+        _close(state)
     order = np.argsort(-state.counts, kind="stable")[: np.count_nonzero(state.counts)]
-    return np.ascontiguousarray(state.rows[order, : state.width[0]]), state.counts[order]
+    return np.ascontiguousarray(state.rows[order, : state.width]), state.counts[order]
 
 
 def copy(state: State) -> State:
-    """A state that shares nothing with the first."""
-    return State._make(array.copy() for array in state)
+    """A state that shares nothing that changes with the first."""
+    within = state.within
+    if within:
+        within = replace(within, flag=within.kernel.copy(within.flag))
+    arrays = state.rows.copy(), state.counts.copy(), state.used.copy()
+    return State(*arrays, state.width, within, state.pause, state.delay)
 
 
 def nbytes(state: State) -> int:
     """Memory held by the state."""
-    return sum(array.nbytes for array in state)
+    total = state.rows.nbytes + state.counts.nbytes + state.used.nbytes
+    if state.within:
+        total += state.within.space.nbytes + int(state.within.kernel.nbytes(state.within.flag))
+    return total
 
 
 class _Room(NamedTuple):
@@ -133,48 +176,80 @@ def _new_room(state: State, number: int) -> _Room:
 
 
 def _insert(state: State, rows: Words, room: _Room) -> None:
-    """Choose for each stretch of rows the cheapest way in, by the counts alone."""
+    """Choose for each stretch of rows the cheapest way in."""
     dim = len(state.counts)
-    # Coordinates order elements by count · dim + column, which must fit in 63 bits.
-    countable = int(state.counts.max()) + len(rows) < _MOST // dim
-    i = singles = pause = 0
+    i = singles = 0
     while i < len(rows):
-        base, size, _, ready = survey(state.counts, _FEW, 0)
         batch = rows[i : i + _BATCH]
+        if state.within:
+            i += _insert_within(state, state.within, batch)
+            continue
+        base, size, _, ready = survey(state.counts, _FEW, 0)
         if len(batch) < _FEW:
             i += _insert_singly(state, batch)
-        elif ready and not pause:
+        elif ready and state.pause == 0:
             singles = 0
             if size == dim:
                 i += _insert_inside(state, batch, size, room)
             else:
-                number, members = _insert_outside(state, batch, base, room)
-                pause = _PAUSE if 2 * len(members) < number else 0
-                done = _insert_inside(state, members, size, room)
-                _insert(state, members[done:], room)
-                i += number
-        elif singles < _PATIENCE or not countable:
+                _open(state, base)
+        elif singles < _PATIENCE:
             singles += _insert_singly(state, rows[i : i + 1])
             i += 1
         else:
-            i += _insert_by_coordinates(state, batch[:_SUPPORTS], room)
-            pause = max(pause - 1, 0)
+            number = _insert_by_coordinates(state, batch[:_SUPPORTS], room)
+            state.pause = max(state.pause - number, 0)
+            i += number
 
 
-def _insert_outside(state: State, rows: Words, base: int, room: _Room) -> tuple[int, Words]:
-    """Insert the rows outside V = V_base; return how many rows are done, and those inside.
+def _open(state: State, base: int) -> None:
+    """From now on keep the sets past ``base`` in the coordinates of V_base."""
+    columns = np.flatnonzero(state.counts >= base)
+    size = len(columns)
+    space = Space(state.rows[columns, : state.width], columns, len(state.counts))
+    above = columns[state.counts[columns] > base]
+    basis = space.coordinates(state.rows[above, : state.width])
+    kernel = gf2_word if size <= 64 else gf2_pair if size <= 128 else sys.modules[__name__]
+    flag = kernel.load(size, basis, state.counts[above] - base)
+    state.counts[columns] = base
+    state.within = _Within(base, space, kernel, flag)
 
-    A row that passes set ``base`` itself, since the set has grown, would mix with the rows of V:
-    neither it nor the rows after it are dealt with. It is not the first row, for the first row
-    outside finds the sets as they were.
+
+def _close(state: State) -> None:
+    """Carry the flag of the open space back; coordinates keep the order of leading bits."""
+    within = state.within
+    if within:
+        columns = within.space.columns
+        flag = load(len(columns), *within.kernel.dump(within.flag))
+        state.rows[columns, : state.width] = within.space.combine(flag.rows)
+        state.counts[columns] = within.base + flag.counts
+        state.within = None
+
+
+def _insert_within(state: State, within: _Within, rows: Words) -> int:
+    """Insert ``rows``, or some of them; close the space where it grows or misses too many.
+
+    A row outside that passes set ``base`` itself, since the set has grown, would mix with the rows
+    inside: neither it nor the rows after it are dealt with. It is not the first row, for the first
+    row outside finds the sets as they were.
     """
-    inside = reduce(state.rows, state.counts, base, *room, rows)
-    outside = np.flatnonzero(~inside)
+    inside, outside = within.space.split(rows)
     scratch = np.zeros((2, state.rows.shape[1]), np.uint64)
-    done = insert_singly(state.rows, state.counts, scratch, rows[outside], base)
+    done = insert_singly(state.rows, state.counts, scratch, rows[outside], within.base)
     state.used[SINGLE] += done
     number = len(rows) if done == len(outside) else int(outside[done])
-    return number, rows[:number][inside[:number]]
+    inside = inside[: number - done]
+    within.kernel.insert(within.flag, inside, None)
+    state.used[WITHIN] += len(inside)
+    held = within.held + len(inside)
+    debt = max(0, within.debt + _MISS * done - len(inside))
+    state.within = replace(within, debt=debt, held=held)
+    grown = np.count_nonzero(state.counts >= within.base) > len(within.space.columns)
+    if grown or debt > _DEBT:
+        _close(state)
+        state.delay = _PAUSE if held > 8 * state.delay else 2 * state.delay
+        state.pause = state.delay
+    return number
 
 
 def _insert_inside(state: State, rows: Words, size: int, room: _Room) -> int:
@@ -222,7 +297,7 @@ def _insert_singly(state: State, rows: Words) -> int:
 
 def _insert_by_coordinates(state: State, rows: Words, room: _Room) -> int:
     if int(state.counts.max()) + len(rows) >= _MOST // len(state.counts):
-        return _insert_singly(state, rows)  # weights beyond any sample: keys would overflow
+        return _insert_singly(state, rows)  # beyond any sample: count · dim + column overflows
     insert_by_coordinates(state.rows, state.counts, *room, rows)
     state.used[COORDINATES] += len(rows)
     return len(rows)

@@ -1,0 +1,75 @@
+"""One subspace over GF(2) and its coordinates: which rows lie in it, and as which combination."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flagstone.kernels._jit import leaf
+from flagstone.kernels.gf2_linalg import back_substitute
+from flagstone.kernels.gf2_product import add_named, choose, pick
+
+__all__ = ["Space"]
+
+Words = NDArray[np.uint64]
+
+_NONE = np.uint64(0)
+
+
+class Space:
+    """The span of an echelon basis whose rows have the leading bits ``columns``, rising.
+
+    In the reduced basis the coordinates of a row are its bits in these columns, and the row lies
+    in the space iff their combination gives its other bits, too.
+    """
+
+    def __init__(self, basis: Words, columns: NDArray[np.int64], dim: int) -> None:
+        self.columns = columns
+        self.basis = basis.copy()
+        back_substitute(self.basis, columns)
+        others = np.setdiff1d(np.arange(dim), columns, assume_unique=True)
+        self._own = choose(columns, basis.shape[1])
+        self._others = choose(others, basis.shape[1])
+        self._checks = pick(self.basis, self._others, 8)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        return self.basis.nbytes + self._checks.nbytes + self.columns.nbytes
+
+    def coordinates(self, rows: Words) -> Words:
+        """The coordinates of rows that lie in the space."""
+        return pick(rows, self._own)
+
+    def split(self, rows: Words) -> tuple[Words, NDArray[np.int64]]:
+        """The coordinates of the rows inside, in order, and the indices of the rows outside."""
+        coordinates, left = pick(rows, self._own), pick(rows, self._others, 8)
+        add_named(coordinates, self._checks, left)
+        outside = np.empty(len(rows), np.int64)
+        inside = _split(left, coordinates, outside)
+        return coordinates[:inside], outside[: len(rows) - inside]
+
+    def combine(self, coordinates: Words) -> Words:
+        """The rows that have the given coordinates."""
+        rows = np.zeros((len(coordinates), self.basis.shape[1]), np.uint64)
+        add_named(coordinates, self.basis, rows)
+        return rows
+
+
+@leaf
+def _split(left: Any, coordinates: Any, outside: Any) -> int:
+    """Move the coordinates of rows with nothing ``left`` to the front; list the other rows."""
+    inside = 0
+    for i in range(len(left)):
+        something = _NONE
+        for k in range(left.shape[1]):
+            something |= left[i, k]
+        if something != _NONE:
+            outside[i - inside] = i
+        else:
+            for k in range(coordinates.shape[1]):
+                coordinates[inside, k] = coordinates[i, k]
+            inside += 1
+    return inside
