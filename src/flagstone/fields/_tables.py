@@ -27,7 +27,8 @@ def as_table(X: Any, *, dim: int | None, name: str) -> Array | BitRows:
 def _as_array(X: Any, dim: int | None, name: str) -> Array:
     if hasattr(X, "toarray"):
         X = X.toarray()
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+    # Asked of plain arrays, too, this would load numpy.ma.
+    if isinstance(X, np.ndarray) and type(X) is not np.ndarray and np.ma.is_masked(X):
         _fail_at(np.ma.getmaskarray(X), name, "is missing (masked); fill or drop the row first")
     if isinstance(X, (str, bytes)) or np.isscalar(X):
         raise InputError(f"{name} must be a table of rows, got {X!r}")

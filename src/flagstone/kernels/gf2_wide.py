@@ -34,12 +34,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels import gf2_pair, gf2_word
 from flagstone.kernels.gf2_echelon import (
     eliminate,
     insert_by_coordinates,
@@ -48,7 +47,9 @@ from flagstone.kernels.gf2_echelon import (
     leading_bits,
     survey,
 )
-from flagstone.kernels.gf2_space import Space
+
+if TYPE_CHECKING:
+    from flagstone.kernels.gf2_space import Space
 
 __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
@@ -204,6 +205,9 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
 
 def _open(state: State, base: int) -> None:
     """From now on keep the sets past ``base`` in the coordinates of V_base."""
+    from flagstone.kernels import gf2_pair, gf2_word  # loaded by the first flag that needs them
+    from flagstone.kernels.gf2_space import Space
+
     columns = np.flatnonzero(state.counts >= base)
     size = len(columns)
     space = Space(state.rows[columns, : state.width], columns, len(state.counts))
