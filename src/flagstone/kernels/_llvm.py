@@ -58,18 +58,18 @@ def _sweep(_typingctx: Any, table: Any, bit: Any, add: Any, row: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature.args[0], args[0])
-        bits, adds, rows = (
+        bits, adds = (
             _splat(builder, builder.trunc(arg, element) if element.width < 64 else arg, lanes)
-            for arg in args[1:]
+            for arg in args[1:3]
         )
-        total = ir.Constant(rows.type, None)
+        total = ir.Constant(bits.type, None)
         for start in range(0, element.width, lanes):
-            place = _vector_at(builder, data, start, rows.type)
+            place = _vector_at(builder, data, start, bits.type)
             vector = builder.load(place, align=8)
             vector = builder.xor(vector, _where(builder, vector, bits, adds))
             builder.store(vector, place, align=8)
-            columns = ir.Constant(rows.type, [1 << (start + lane) for lane in range(lanes)])
-            total = builder.xor(total, _where(builder, rows, columns, vector))
+            named = _lanes_named(builder, args[3], start, bits.type)
+            total = builder.xor(total, builder.and_(vector, named))
         result = _xor_lanes(builder, total)
         return builder.zext(result, _WORD) if element.width < 64 else result
 
@@ -253,6 +253,19 @@ def _where(builder: Any, vector: Any, bits: Any, value: Any) -> Any:
     zero = ir.Constant(vector.type, None)
     hit = builder.icmp_unsigned("!=", builder.and_(vector, bits), zero)
     return builder.select(hit, value, zero)
+
+
+def _lanes_named(builder: Any, word: Any, start: int, vector: Any) -> Any:
+    """All ones in the lanes that the bits of ``word`` from ``start`` on name, by a table."""
+    lanes = range(vector.count)
+    rows = [
+        ir.Constant(vector, [-(name >> k & 1) for k in lanes]) for name in range(1 << len(lanes))
+    ]
+    table = ir.Constant(ir.ArrayType(vector, len(rows)), rows)
+    table = cgutils.global_constant(builder, f"lanes{vector.count}", table)
+    name = builder.lshr(word, ir.Constant(_WORD, start))
+    name = builder.and_(name, ir.Constant(_WORD, len(rows) - 1))
+    return builder.load(builder.gep(table, [ir.Constant(_WORD, 0), name]), align=32)
 
 
 def _xor_lanes(builder: Any, vector: Any) -> Any:

@@ -108,14 +108,17 @@ def _insert(basis: Any, table: Any, masks: Any, counts: Any, levels: Any, rows: 
                 tie0 = coords0 & masks[level, 0]
                 tie1 = coords1 & masks[level, 1]
             if tie0 | tie1 == _NONE:
-                level = 4
-                both = coords0 & (masks[4, 0] | masks[5, 0]) | coords1 & (masks[4, 1] | masks[5, 1])
-                while both == _NONE:
-                    level += 2
-                    both = coords0 & (masks[level, 0] | masks[level + 1, 0])
-                    both |= coords1 & (masks[level, 1] | masks[level + 1, 1])
+                # Most rows are sums of frequent ones: go down until the whole support is met.
+                level = levels[0]
+                rest = _ONE
+                low0, low1 = _NONE, _NONE
+                while rest != _NONE:
+                    level -= 2
+                    low0 |= masks[level + 1, 0] | masks[level, 0]
+                    low1 |= masks[level + 1, 1] | masks[level, 1]
+                    rest = coords0 & ~low0 | coords1 & ~low1
                 here = coords0 & masks[level, 0] | coords1 & masks[level, 1]
-                level += 0 if here else 1
+                level += here == _NONE
                 tie0 = coords0 & masks[level, 0]
                 tie1 = coords1 & masks[level, 1]
             first0 = tie0 & (~tie0 + _ONE)

@@ -109,10 +109,18 @@ def _insert(basis: Any, table: Any, masks: Any, counts: Any, levels: Any, rows: 
                 level += 1
                 tie = coords & masks[level]
             if tie == _NONE:
-                level = 4
-                while coords & (masks[level] | masks[level + 1] | masks[level + 2]) == _NONE:
-                    level += 3
-                level += 0 if coords & masks[level] else 1 if coords & masks[level + 1] else 2
+                # Most rows are sums of frequent ones: go down until the whole support is met.
+                level = levels[0]
+                rest = coords
+                while rest != _NONE:
+                    level -= 4
+                    one = masks[level]
+                    two = one | masks[level + 1]
+                    three = two | masks[level + 2]
+                    rest &= ~(three | masks[level + 3])
+                level += (
+                    (coords & one == _NONE) + (coords & two == _NONE) + (coords & three == _NONE)
+                )
                 tie = coords & masks[level]
             first = tie & (~tie + _ONE)
             if tie != first:
