@@ -36,7 +36,7 @@ def run(bench: Bench) -> None:
         contestants.append(
             _slow(bench, "naive", lambda n, packed=packed: peers.naive_rank(packed[:n]), m)
         )
-        bench.compare(f"uniform d={dim}", contestants, dim=dim, seconds=3.0)
+        bench.compare(f"uniform d={dim}", contestants, dim=dim, seconds=3.0, least=5)
 
 
 def _slow(bench: Bench, who: str, rank: Callable[[int], Any], rows: int) -> Contestant:

@@ -52,7 +52,7 @@ def _trailing_zeros(_typingctx: Any, word: Any) -> Any:
 
 
 @intrinsic
-def _sweep(_typingctx: Any, table: Any, bit: Any, add: Any, row: Any) -> Any:
+def _sweep(_typingctx: Any, table: Any, bit: Any, add: Any, rows: Any, i: Any) -> Any:
     element = ir.IntType(table.dtype.bitwidth)
     lanes = _VECTOR_BITS // element.width
 
@@ -62,18 +62,22 @@ def _sweep(_typingctx: Any, table: Any, bit: Any, add: Any, row: Any) -> Any:
             _splat(builder, builder.trunc(arg, element) if element.width < 64 else arg, lanes)
             for arg in args[1:3]
         )
+        row = _data(context, builder, signature.args[3], args[3])
+        row = builder.bitcast(builder.gep(row, [args[4]]), ir.IntType(8).as_pointer())
         total = ir.Constant(bits.type, None)
-        for start in range(0, element.width, lanes):
-            place = _vector_at(builder, data, start, bits.type)
-            vector = builder.load(place, align=8)
-            vector = builder.xor(vector, _where(builder, vector, bits, adds))
-            builder.store(vector, place, align=8)
-            named = _lanes_named(builder, args[3], start, bits.type)
-            total = builder.xor(total, builder.and_(vector, named))
+        for octet in range(element.width // 8):
+            byte = builder.load(builder.gep(row, [ir.Constant(_WORD, octet)]), align=1)
+            named = _lanes_named(builder, builder.zext(byte, _WORD), bits.type)
+            for k, mask in enumerate(named):
+                place = _vector_at(builder, data, 8 * octet + k * lanes, bits.type)
+                vector = builder.load(place, align=8)
+                vector = builder.xor(vector, _where(builder, vector, bits, adds))
+                builder.store(vector, place, align=8)
+                total = builder.xor(total, builder.and_(vector, mask))
         result = _xor_lanes(builder, total)
         return builder.zext(result, _WORD) if element.width < 64 else result
 
-    return types.uint64(table, types.uint64, types.uint64, types.uint64), codegen
+    return types.uint64(table, types.uint64, types.uint64, rows, types.int64), codegen
 
 
 @intrinsic
@@ -255,17 +259,22 @@ def _where(builder: Any, vector: Any, bits: Any, value: Any) -> Any:
     return builder.select(hit, value, zero)
 
 
-def _lanes_named(builder: Any, word: Any, start: int, vector: Any) -> Any:
-    """All ones in the lanes that the bits of ``word`` from ``start`` on name, by a table."""
-    lanes = range(vector.count)
-    rows = [
-        ir.Constant(vector, [-(name >> k & 1) for k in lanes]) for name in range(1 << len(lanes))
+def _lanes_named(builder: Any, byte: Any, vector: Any) -> list[Any]:
+    """Masks over eight lanes, as one vector or two: all ones where the bit of ``byte`` is set."""
+    parts = 8 // vector.count
+    masks = [
+        ir.Constant(
+            vector, [-(name >> (part * vector.count + lane) & 1) for lane in range(vector.count)]
+        )
+        for name in range(256)
+        for part in range(parts)
     ]
-    table = ir.Constant(ir.ArrayType(vector, len(rows)), rows)
-    table = cgutils.global_constant(builder, f"lanes{vector.count}", table)
-    name = builder.lshr(word, ir.Constant(_WORD, start))
-    name = builder.and_(name, ir.Constant(_WORD, len(rows) - 1))
-    return builder.load(builder.gep(table, [ir.Constant(_WORD, 0), name]), align=32)
+    table = ir.Constant(ir.ArrayType(vector, len(masks)), masks)
+    table = cgutils.global_constant(builder, f"masks{vector.count}", table)
+    first = builder.mul(byte, ir.Constant(_WORD, parts))
+    places = [builder.add(first, ir.Constant(_WORD, part)) for part in range(parts)]
+    zero = ir.Constant(_WORD, 0)
+    return [builder.load(builder.gep(table, [zero, place]), align=32) for place in places]
 
 
 def _xor_lanes(builder: Any, vector: Any) -> Any:
@@ -284,9 +293,9 @@ def _trailing_zeros_python(word: Any) -> int:
     return (value & -value).bit_length() - 1 if value else 64
 
 
-def _sweep_python(table: Any, bit: Any, add: Any, row: Any) -> Any:
+def _sweep_python(table: Any, bit: Any, add: Any, rows: Any, i: Any) -> Any:
     table ^= np.where(table & bit, table.dtype.type(add), 0).astype(table.dtype)
-    used = (row >> np.arange(len(table), dtype=np.uint64)) & np.uint64(1) != 0
+    used = (rows[i] >> np.arange(len(table), dtype=np.uint64)) & np.uint64(1) != 0
     return np.uint64(np.bitwise_xor.reduce(table[used], initial=0))
 
 
@@ -337,8 +346,8 @@ trailing_zeros: Any = _trailing_zeros_python if _PYTHON else _trailing_zeros
 """Index of the lowest set bit of a 64-bit word; 64 for zero."""
 
 sweep: Any = _sweep_python if _PYTHON else _sweep
-"""``sweep(table, bit, add, row)``, one pass over the 32 or 64 entries of a square bit table:
-add ``add`` to the entries that contain ``bit``, then return Σ of the entries named by ``row``."""
+"""``sweep(table, bit, add, rows, i)``, one pass over the 32 or 64 entries of a square bit table:
+add ``add`` to the entries that contain ``bit``, then return Σ of those that ``rows[i]`` names."""
 
 sweep_pair: Any = _sweep_pair_python if _PYTHON else _sweep_pair
 """The same for ``table[2, 128]``, where entry i has the words ``table[0, i]``, ``table[1, i]``."""

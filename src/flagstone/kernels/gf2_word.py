@@ -28,6 +28,9 @@ __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_THREE = np.uint64(3)
+_FOUR = np.uint64(4)
 
 
 class State(NamedTuple):
@@ -56,10 +59,12 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
 
 def insert(state: State, rows: NDArray[np.uint64], weights: NDArray[np.int64] | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
+    if len(rows) == 0:
+        return
     if weights is None:
-        _insert(*state, rows)
+        _insert(*state, rows.reshape(-1))
     else:
-        _insert_weighted(*state, rows, weights)
+        _insert_weighted(*state, rows.reshape(-1), weights)
 
 
 def load(
@@ -93,51 +98,51 @@ def nbytes(state: State) -> int:
 
 @jit
 def _insert(basis: Any, table: Any, masks: Any, counts: Any, levels: Any, rows: Any) -> None:
-    size = len(rows)
+    last = len(rows) - 1
     bit = _NONE
     add = _NONE
-    ahead = sweep(table, bit, add, rows[0, 0]) if size else _NONE
-    for i in range(size):
+    ahead = sweep(table, bit, add, rows, 0)
+    for i in range(len(rows)):
         coords = ahead ^ (add if ahead & bit else _NONE)
-        ahead = sweep(table, bit, add, rows[i + 1, 0] if i + 1 < size else _NONE)
+        ahead = sweep(table, bit, add, rows, min(i + 1, last))
         bit = _NONE
         add = _NONE
         if coords != _NONE:
-            level = 0
+            level = _NONE  # unsigned: no index from the end has to be thought of
             tie = coords & masks[0]
-            while tie == _NONE and level < 3:
-                level += 1
+            while tie == _NONE and level < _THREE:
+                level += _ONE
                 tie = coords & masks[level]
             if tie == _NONE:
                 # Most rows are sums of frequent ones: go down until the whole support is met.
-                level = levels[0]
+                level = np.uint64(levels[0])
                 rest = coords
                 while rest != _NONE:
-                    level -= 4
+                    level -= _FOUR
                     one = masks[level]
-                    two = one | masks[level + 1]
-                    three = two | masks[level + 2]
-                    rest &= ~(three | masks[level + 3])
-                level += (
-                    (coords & one == _NONE) + (coords & two == _NONE) + (coords & three == _NONE)
-                )
+                    two = one | masks[level + _ONE]
+                    three = two | masks[level + _TWO]
+                    rest &= ~(three | masks[level + _THREE])
+                level += np.uint64(coords & one == _NONE)
+                level += np.uint64(coords & two == _NONE)
+                level += np.uint64(coords & three == _NONE)
                 tie = coords & masks[level]
             first = tie & (~tie + _ONE)
             if tie != first:
-                basis[trailing_zeros(first)] = rows[i, 0]
+                basis[trailing_zeros(first)] = rows[i]
                 bit = first
                 add = coords ^ first
             # Written out: Numba counts references around every call that takes an array.
             count = counts[level] + 1
             left = masks[level] ^ first
-            if counts[level + 1] == count and left != _NONE:
+            if counts[level + _ONE] == count and left != _NONE:
                 masks[level] = left
-                masks[level + 1] |= first
-            elif counts[level + 1] != count and left == _NONE:
+                masks[level + _ONE] |= first
+            elif counts[level + _ONE] != count and left == _NONE:
                 counts[level] = count
             else:
-                _raise(masks, counts, levels, level, first, count)
-    sweep(table, bit, add, _NONE)
+                _raise(masks, counts, levels, np.int64(level), first, count)
+    sweep(table, bit, add, rows, 0)
 
 
 @jit
@@ -147,7 +152,7 @@ def _insert_weighted(
     bit = _NONE
     add = _NONE
     for i in range(len(rows)):
-        coords = sweep(table, bit, add, rows[i, 0])
+        coords = sweep(table, bit, add, rows, i)
         bit = _NONE
         add = _NONE
         if coords != _NONE and weights[i] > 0:
@@ -157,15 +162,15 @@ def _insert_weighted(
             tie = coords & masks[level]
             first = tie & (~tie + _ONE)
             if tie != first or _passes(masks, counts, coords ^ tie, level, weights[i]):
-                basis[trailing_zeros(first)] = rows[i, 0]
+                basis[trailing_zeros(first)] = rows[i]
                 bit = first
                 add = coords ^ first
             _raise(masks, counts, levels, level, first, counts[level] + weights[i])
-    sweep(table, bit, add, _NONE)
+    sweep(table, bit, add, rows, 0)
 
 
 @jit
-def _raise(masks: Any, counts: Any, levels: Any, level: int, bit: Any, count: int) -> None:
+def _raise(masks: Any, counts: Any, levels: Any, level: Any, bit: Any, count: int) -> None:
     """Give an element of ``level`` a larger count, opening and closing levels as needed."""
     number = levels[0]
     masks[level] ^= bit
