@@ -26,13 +26,18 @@ TESTS = [
     "tests/test_flag.py",
     "tests/test_merge.py",
     "tests/test_serialize.py",
+    "tests/kernels/test_finite.py",
     "tests/kernels/test_gf2_flags.py",
+    "tests/kernels/test_gf2_product.py",
 ]
 
 WORD = "[2] or [63] or [64] or (first_fit and (20 or 64))"
 PAIR = "[65] or [127] or [128] or (first_fit and (100 or 128))"
-WIDE = "[129] or [200] or (first_fit and 300) or (kind_of_data and 129 and ties)"
-FINITE = "[3] or [4] or [251] or other_fields"
+WIDE = (
+    "[129] or [200] or (first_fit and 300) or (kind_of_data and 129 and ties) or grows or misses "
+    "or (own and 0.03 and 65) or tells"
+)
+FINITE = "[3] or [4] or [251] or other_fields or (wide_flags and (7-20 or 3-33 or 16-20))"
 RATIONAL = "[QQ]"
 
 
@@ -56,10 +61,11 @@ MUTANTS = [
         WORD,
         ("_insert", "if tie != first:", "if tie == first:"),  # the tie rule, flipped
         ("_insert", "add = coords ^ first", "add = _NONE"),  # no rank-one update
-        ("_insert", "basis[trailing_zeros(first)] = rows[i, 0]", "pass"),  # row not stored
+        ("_insert", "basis[trailing_zeros(first)] = rows[i]", "pass"),  # row not stored
         ("_insert", "ahead ^ (add if ahead & bit else _NONE)", "ahead"),  # late update forgotten
-        ("_insert", "else 1 if coords & masks[level + 1] else 2", "else 2"),  # a level skipped
-        ("_insert", "elif counts[level + 1] != count and left", "elif left"),  # levels not joined
+        ("_insert", "level += np.uint64(coords & two == _NONE)", "pass"),  # a level skipped
+        ("_insert", "rest &= ~(three | masks[level + _THREE])", "rest = _NONE"),  # the highest only
+        ("_insert", "elif counts[level + _ONE] != count and left", "elif left"),  # not joined
         ("_insert_weighted", "tie != first or ", ""),  # ties not exchanged
         ("_insert_weighted", " or _passes(masks, counts, coords ^ tie, level, weights[i])", ""),
         ("_passes", "weight > counts[above]", "weight < counts[above]"),  # second smallest
@@ -72,6 +78,7 @@ MUTANTS = [
         ("_insert", "add0, add1 = coords0 ^ first0, coords1 ^ first1", "add0 = add1 = _NONE"),
         ("_insert", "missed = (ahead0 & bit0) | (ahead1 & bit1)", "missed = ahead0 & bit0"),
         ("_insert", "(~tie1 + _ONE) if tie0 == _NONE else _NONE", "(~tie1 + _ONE)"),
+        ("_insert", "rest = coords0 & ~low0 | coords1 & ~low1", "rest = _NONE"),
         ("_insert_weighted", "exchange = count > counts[above]", "exchange = False"),
         ("_insert_weighted", "tie0 ^ first0 | tie1 ^ first1 != _NONE", "False"),
         ("_raise", "masks[level, 1] |= bit1", "masks[level, 1] = bit1"),
@@ -90,8 +97,28 @@ MUTANTS = [
     *kernel(
         "gf2_wide",
         WIDE,
-        ("_insert_outside", "if done == len(outside) else int(outside[done])", ""),
-        ("_insert_inside", "_insert_left(state, batch[left], len(batch), above, room)", "pass"),
+        ("_insert_within", "if done == len(outside) else int(outside[done])", ""),
+        ("_insert_within", "inside = inside[: number - done]", "pass"),
+        ("_insert_within", "grown or debt > _DEBT", "debt > _DEBT"),  # V may grow unnoticed
+        ("_insert_inside", "_insert_left(state, _frozen(batch[left]), len(batch), above, room)", "pass"),
+        ("_open", "state.counts[above] - base", "state.counts[above]"),
+        ("_close", "within.base + flag.counts", "flag.counts"),
+        ("copy", "within = replace(within, flag=within.kernel.copy(within.flag))", "pass"),
+        ("load", "if len(np.unique(columns)) == len(columns):", "if True:"),
+    ),
+    *kernel(
+        "gf2_space",
+        WIDE,
+        ("_split", "if something != _NONE:", "if left[i, 0] != _NONE:"),
+        ("_split", "coordinates[inside, k] = coordinates[i, k]", "pass"),
+    ),
+    *kernel(
+        "gf2_product",
+        "picked or named",
+        ("_choose", "place -= 1 << power", "pass"),
+        ("_pick", "result[i, last] |= bits >> _ONE >> (np.uint64(63) - shift)", "pass"),
+        ("_add_narrow", "if j < len(rows):", "if j < len(rows) - 1:"),
+        ("_tabulate", "if first + j < len(rows)", "if first + j < len(rows) - 1"),
     ),
     *kernel(
         "gf2_linalg",

@@ -310,7 +310,9 @@ def _supports(basis: Any, counts: Any, table: Any, images: Any, work: Any, suppo
         start = (octet >> 3) & ~3
         word = octet >> 3
         shift = np.uint64(8 * (octet & 7))
-        reached = np.max(counts[8 * octet : 8 * octet + 16]) > 0
+        reached = 0
+        for p in range(8 * octet, min(8 * octet + 16, len(counts))):
+            reached += counts[p] > 0
         if reached:
             _tabulate(table, images, basis, counts, octet, least)
             _tabulate(table, images, basis, counts, octet + 1, least)
@@ -338,21 +340,23 @@ def _buckets(counts: Any, padded: int) -> Any:
     Counts only grow, so the least count stays a bound.
     """
     lengths = np.empty(len(counts), np.int64)
-    rank = np.zeros(65, np.int64)
+    rank = np.full(65, -1, np.int64)
+    number = 0
     for p in range(len(counts)):
         length = 0
         while counts[p] >> length != 0:
             length += 1
         lengths[p] = length
-        rank[length] = 1
-    bounds = np.empty(np.sum(rank), np.int64)
+        number += rank[length] < 0
+        rank[length] = 0
+    bounds = np.empty(number, np.int64)
+    masks = np.zeros((number, padded), np.uint64)
     number = 0
     for length in range(65):
-        if rank[length]:
+        if rank[length] == 0:
             bounds[number] = 1 << (length - 1) if length else 0
             rank[length] = number
             number += 1
-    masks = np.zeros((number, padded), np.uint64)
     for p in range(len(counts)):
         masks[rank[lengths[p]], p >> 6] |= _ONE << np.uint64(p & 63)
     return bounds, masks

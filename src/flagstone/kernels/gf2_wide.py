@@ -117,7 +117,7 @@ def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None
         insert_weighted(state.rows, state.counts, rows, weights)
         state.used[SINGLE] += len(rows)
     else:
-        _insert(state, rows, _new_room(state, len(rows)))
+        _insert(state, _frozen(rows), _new_room(state, len(rows)))
 
 
 def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:
@@ -157,6 +157,13 @@ def nbytes(state: State) -> int:
     if state.within:
         total += state.within.space.nbytes + int(state.within.kernel.nbytes(state.within.flag))
     return total
+
+
+def _frozen(rows: Words) -> Words:
+    """The same rows, read-only: for others every kernel would be compiled once more."""
+    rows = rows.view()
+    rows.flags.writeable = False
+    return rows
 
 
 class _Room(NamedTuple):
@@ -239,7 +246,7 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
     """
     inside, outside = within.space.split(rows)
     scratch = np.zeros((2, state.rows.shape[1]), np.uint64)
-    done = insert_singly(state.rows, state.counts, scratch, rows[outside], within.base)
+    done = insert_singly(state.rows, state.counts, scratch, _frozen(rows[outside]), within.base)
     state.used[SINGLE] += done
     number = len(rows) if done == len(outside) else int(outside[done])
     inside = inside[: number - done]
@@ -269,7 +276,7 @@ def _insert_inside(state: State, rows: Words, size: int, room: _Room) -> int:
         if ready and reached == size and len(batch) >= _FEW:
             left = eliminate(state.rows, state.counts, base, *room, batch)
             state.used[BULK] += len(batch) - len(left)
-            _insert_left(state, batch[left], len(batch), above, room)
+            _insert_left(state, _frozen(batch[left]), len(batch), above, room)
             singles = 0
             i += len(batch)
         else:
