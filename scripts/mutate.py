@@ -78,7 +78,7 @@ MUTANTS = [
         ("_insert", "add0, add1 = coords0 ^ first0, coords1 ^ first1", "add0 = add1 = _NONE"),
         ("_insert", "missed = (ahead0 & bit0) | (ahead1 & bit1)", "missed = ahead0 & bit0"),
         ("_insert", "(~tie1 + _ONE) if tie0 == _NONE else _NONE", "(~tie1 + _ONE)"),
-        ("_insert", "rest = coords0 & ~low0 | coords1 & ~low1", "rest = _NONE"),
+        ("_insert", "rest0 &= ~(masks[level, 0] | masks[level + _ONE, 0])", "rest0 = _NONE"),
         ("_insert_weighted", "exchange = count > counts[above]", "exchange = False"),
         ("_insert_weighted", "tie0 ^ first0 | tie1 ^ first1 != _NONE", "False"),
         ("_raise", "masks[level, 1] |= bit1", "masks[level, 1] = bit1"),

@@ -19,6 +19,8 @@ __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_THREE = np.uint64(3)
 
 
 class State(NamedTuple):
@@ -88,60 +90,60 @@ def nbytes(state: State) -> int:
 @jit
 def _insert(basis: Any, table: Any, masks: Any, counts: Any, levels: Any, rows: Any) -> None:
     size = len(rows)
-    bit0 = bit1 = add0 = add1 = ahead0 = ahead1 = _NONE
+    bit0 = bit1 = add0 = add1 = ahead0 = ahead1 = next0 = next1 = _NONE
     if size:
-        ahead0, ahead1 = sweep_pair(table, bit0, bit1, add0, add1, rows[0, 0], rows[0, 1])
+        next0, next1 = rows[0, 0], rows[0, 1]
+        ahead0, ahead1 = sweep_pair(table, bit0, bit1, add0, add1, next0, next1)
     for i in range(size):
+        row0, row1 = next0, next1
         missed = (ahead0 & bit0) | (ahead1 & bit1)
         coords0 = ahead0 ^ (add0 if missed else _NONE)
         coords1 = ahead1 ^ (add1 if missed else _NONE)
-        next0 = rows[i + 1, 0] if i + 1 < size else _NONE
-        next1 = rows[i + 1, 1] if i + 1 < size else _NONE
+        if i + 1 < size:
+            next0, next1 = rows[i + 1, 0], rows[i + 1, 1]
         ahead0, ahead1 = sweep_pair(table, bit0, bit1, add0, add1, next0, next1)
         bit0 = bit1 = add0 = add1 = _NONE
         if coords0 | coords1 != _NONE:
-            level = 0
+            level = _NONE  # unsigned: no index from the end has to be thought of
             tie0 = coords0 & masks[0, 0]
             tie1 = coords1 & masks[0, 1]
-            while tie0 | tie1 == _NONE and level < 3:
-                level += 1
+            while tie0 | tie1 == _NONE and level < _THREE:
+                level += _ONE
                 tie0 = coords0 & masks[level, 0]
                 tie1 = coords1 & masks[level, 1]
             if tie0 | tie1 == _NONE:
                 # Most rows are sums of frequent ones: go down until the whole support is met.
-                level = levels[0]
-                rest = _ONE
-                low0, low1 = _NONE, _NONE
-                while rest != _NONE:
-                    level -= 2
-                    low0 |= masks[level + 1, 0] | masks[level, 0]
-                    low1 |= masks[level + 1, 1] | masks[level, 1]
-                    rest = coords0 & ~low0 | coords1 & ~low1
+                level = np.uint64(levels[0])
+                rest0, rest1 = coords0, coords1
+                while rest0 | rest1 != _NONE:
+                    level -= _TWO
+                    rest0 &= ~(masks[level, 0] | masks[level + _ONE, 0])
+                    rest1 &= ~(masks[level, 1] | masks[level + _ONE, 1])
                 here = coords0 & masks[level, 0] | coords1 & masks[level, 1]
-                level += here == _NONE
+                level += np.uint64(here == _NONE)
                 tie0 = coords0 & masks[level, 0]
                 tie1 = coords1 & masks[level, 1]
             first0 = tie0 & (~tie0 + _ONE)
             first1 = tie1 & (~tie1 + _ONE) if tie0 == _NONE else _NONE
             if tie0 ^ first0 | tie1 ^ first1 != _NONE:
                 place = trailing_zeros(first0) if first0 else 64 + trailing_zeros(first1)
-                basis[place, 0] = rows[i, 0]
-                basis[place, 1] = rows[i, 1]
+                basis[place, 0] = row0
+                basis[place, 1] = row1
                 bit0, bit1 = first0, first1
                 add0, add1 = coords0 ^ first0, coords1 ^ first1
             # Written out: Numba counts references around every call that takes an array.
             count = counts[level] + 1
             left0 = masks[level, 0] ^ first0
             left1 = masks[level, 1] ^ first1
-            if counts[level + 1] == count and left0 | left1 != _NONE:
+            if counts[level + _ONE] == count and left0 | left1 != _NONE:
                 masks[level, 0] = left0
                 masks[level, 1] = left1
-                masks[level + 1, 0] |= first0
-                masks[level + 1, 1] |= first1
-            elif counts[level + 1] != count and left0 | left1 == _NONE:
+                masks[level + _ONE, 0] |= first0
+                masks[level + _ONE, 1] |= first1
+            elif counts[level + _ONE] != count and left0 | left1 == _NONE:
                 counts[level] = count
             else:
-                _raise(masks, counts, levels, level, first0, first1, count)
+                _raise(masks, counts, levels, np.int64(level), first0, first1, count)
     sweep_pair(table, bit0, bit1, add0, add1, _NONE, _NONE)
 
 
@@ -185,7 +187,7 @@ def _first_meeting(masks: Any, coords0: Any, coords1: Any, level: int) -> int:
 
 @jit
 def _raise(
-    masks: Any, counts: Any, levels: Any, level: int, bit0: Any, bit1: Any, count: int
+    masks: Any, counts: Any, levels: Any, level: Any, bit0: Any, bit1: Any, count: int
 ) -> None:
     """Give an element of ``level`` a larger count, opening and closing levels as needed."""
     number = levels[0]
