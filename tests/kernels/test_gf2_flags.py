@@ -155,7 +155,13 @@ def test_a_space_that_misses_its_rows_is_given_up():
     gf2_wide.insert(state, second, None)
     assert state.within is None
     assert state.pause > 0
-    assert chain(*gf2_wide.dump(state)) == partition(integers(np.concatenate([first, second])))
+    seen = [first, second]
+    while state.pause:  # small batches count, too
+        waited = state.pause
+        seen.append(concentrated(rng, 40, 70, dim, 0))
+        gf2_wide.insert(state, seen[-1], None)
+        assert state.pause == max(0, waited - 40)
+    assert chain(*gf2_wide.dump(state)) == partition(integers(np.concatenate(seen)))
 
 
 def test_a_set_that_grows_under_a_batch_ends_it():

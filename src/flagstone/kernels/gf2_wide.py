@@ -194,20 +194,20 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
             continue
         base, size, _, ready = survey(state.counts, _FEW, 0)
         if len(batch) < _FEW:
-            i += _insert_singly(state, batch)
-        elif ready and state.pause == 0:
+            number = _insert_singly(state, batch)
+        elif ready and size == dim:
             singles = 0
-            if size == dim:
-                i += _insert_inside(state, batch, size, room)
-            else:
-                _open(state, base)
+            number = _insert_inside(state, batch, size, room)
+        elif ready and state.pause == 0:
+            singles = number = 0
+            _open(state, base)
         elif singles < _PATIENCE:
-            singles += _insert_singly(state, rows[i : i + 1])
-            i += 1
+            number = _insert_singly(state, batch[:1])
+            singles += number
         else:
             number = _insert_by_coordinates(state, batch[:_SUPPORTS], room)
-            state.pause = max(state.pause - number, 0)
-            i += number
+        state.pause = max(state.pause - number, 0)
+        i += number
 
 
 def _open(state: State, base: int) -> None:
