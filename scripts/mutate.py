@@ -99,7 +99,7 @@ MUTANTS = [
         WIDE,
         ("_insert_within", "if done == len(outside) else int(outside[done])", ""),
         ("_insert_within", "inside = inside[: number - done]", "pass"),
-        ("_insert_within", "grown or debt > _DEBT", "debt > _DEBT"),  # V may grow unnoticed
+        ("_insert_within", "grown or too_wide or debt", "too_wide or debt"),  # V may grow unnoticed
         ("_insert_inside", "_insert_left(state, _frozen(batch[left]), len(batch), above, room)", "pass"),
         ("_open", "state.counts[above] - base", "state.counts[above]"),
         ("_close", "within.base + flag.counts", "flag.counts"),

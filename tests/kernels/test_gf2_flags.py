@@ -146,6 +146,23 @@ def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, expected, out
     assert chain(*gf2_wide.dump(copied)) == partition(integers(words))
 
 
+def test_spaces_within_spaces_are_not_nested():
+    """Rows that keep to ever narrower spaces: the wider one is closed, not held open for each."""
+    dim, rng = 256, np.random.default_rng(10)
+    state, seen, sizes = gf2_wide.new(dim), [], []
+    for size in range(dim - 8, 180, -16):
+        X = np.zeros((3 * size, dim), np.uint8)
+        X[:, :size] = rng.integers(0, 2, (3 * size, size))
+        seen.append(bits.pack(X)[0])
+        gf2_wide.insert(state, seen[-1], None)
+        if state.within:
+            assert state.within.flag.within is None
+            sizes.append(len(state.within.space.columns))
+    assert len(set(sizes)) > 1
+    assert gf2_wide.nbytes(state) < 8 * gf2_wide.nbytes(gf2_wide.new(dim))
+    assert chain(*gf2_wide.dump(state)) == partition(integers(np.concatenate(seen)))
+
+
 def test_a_space_that_misses_its_rows_is_given_up():
     dim = 256
     rng = np.random.default_rng(6)

@@ -89,7 +89,8 @@ class State:
     ``rows`` is padded with zero words to a multiple of 256 bits; ``width`` is the number of words
     of a row outside. ``used`` counts the rows inserted singly, in bulk, by coordinates and within a
     space. While ``within`` is open, the counts of its space stand still. The next may be opened
-    after ``pause`` rows, which began as ``delay``.
+    after ``pause`` rows, which began as ``delay``. A ``nested`` flag, itself that of a space, opens
+    none, but reports that its rows keep to a ``narrower`` one.
     """
 
     rows: Words
@@ -99,6 +100,8 @@ class State:
     within: _Within | None = None
     pause: int = 0
     delay: int = _PAUSE
+    nested: bool = False
+    narrower: bool = False
 
 
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
@@ -147,8 +150,8 @@ def copy(state: State) -> State:
     within = state.within
     if within:
         within = replace(within, flag=within.kernel.copy(within.flag))
-    arrays = state.rows.copy(), state.counts.copy(), state.used.copy()
-    return State(*arrays, state.width, within, state.pause, state.delay)
+    rows, counts, used = state.rows.copy(), state.counts.copy(), state.used.copy()
+    return replace(state, rows=rows, counts=counts, used=used, within=within)
 
 
 def nbytes(state: State) -> int:
@@ -198,7 +201,7 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
         elif ready and size == dim:
             singles = 0
             number = _insert_inside(state, batch, size, room)
-        elif ready and state.pause == 0:
+        elif ready and state.pause == 0 and not state.nested:
             singles = number = 0
             _open(state, base)
         elif singles < _PATIENCE:
@@ -206,6 +209,7 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
             singles += number
         else:
             number = _insert_by_coordinates(state, batch[:_SUPPORTS], room)
+        state.narrower |= ready and size < dim
         state.pause = max(state.pause - number, 0)
         i += number
 
@@ -222,6 +226,8 @@ def _open(state: State, base: int) -> None:
     basis = space.coordinates(state.rows[above, : state.width])
     kernel = gf2_word if size <= 64 else gf2_pair if size <= 128 else sys.modules[__name__]
     flag = kernel.load(size, basis, state.counts[above] - base)
+    if isinstance(flag, State):
+        flag.nested = True
     state.counts[columns] = base
     state.within = _Within(base, space, kernel, flag)
 
@@ -238,7 +244,7 @@ def _close(state: State) -> None:
 
 
 def _insert_within(state: State, within: _Within, rows: Words) -> int:
-    """Insert ``rows``, or some of them; close the space where it grows or misses too many.
+    """Insert ``rows``, or some of them; close a space that grows, misses many or is too wide.
 
     A row outside that passes set ``base`` itself, since the set has grown, would mix with the rows
     inside: neither it nor the rows after it are dealt with. It is not the first row, for the first
@@ -256,7 +262,8 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
     debt = max(0, within.debt + _MISS * done - len(inside))
     state.within = replace(within, debt=debt, held=held)
     grown = np.count_nonzero(state.counts >= within.base) > len(within.space.columns)
-    if grown or debt > _DEBT:
+    too_wide = isinstance(within.flag, State) and within.flag.narrower
+    if grown or too_wide or debt > _DEBT:
         _close(state)
         state.delay = _PAUSE if held > 8 * state.delay else 2 * state.delay
         state.pause = state.delay
