@@ -100,7 +100,7 @@ MUTANTS = [
         ("_insert_within", "if done == len(outside) else int(outside[done])", ""),
         ("_insert_within", "inside = inside[: number - done]", "pass"),
         ("_insert_within", "grown or too_wide or debt", "too_wide or debt"),  # V may grow unnoticed
-        ("_insert_inside", "_insert_left(state, _frozen(batch[left]), len(batch), above, room)", "pass"),
+        ("_insert_inside", "_frozen(batch[left])", "_frozen(batch[left[:0]])"),  # the rest is lost
         ("_open", "state.counts[above] - base", "state.counts[above]"),
         ("_close", "within.base + flag.counts", "flag.counts"),
         ("copy", "within = replace(within, flag=within.kernel.copy(within.flag))", "pass"),
