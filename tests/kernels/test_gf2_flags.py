@@ -222,6 +222,13 @@ def test_zero_rows_and_empty_batches_change_nothing(dim):
     assert counts.shape == (0,)
 
 
+def test_words_may_lie_apart():
+    words = sample("uniform", 100, 64, seed=11)
+    apart = np.repeat(words, 2, axis=1)[:, :1]
+    assert not apart.flags.c_contiguous
+    assert chain(*gf2_word.dump(inserted(64, [apart]))) == partition(integers(words))
+
+
 def test_enormous_counts_do_not_overflow():
     dim = 129
     words = sample("ties", 300, dim, seed=8)

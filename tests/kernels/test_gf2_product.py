@@ -39,7 +39,7 @@ def test_picked_columns_stand_side_by_side(drawn):
 
 @pytest.mark.parametrize("inner", [1, 7, 63, 64, 65, 130, 512])
 @pytest.mark.parametrize("dim", [1, 64, 128, 129, 500, 512, 700, 1100])
-@pytest.mark.parametrize("number", [0, 5, 1025])
+@pytest.mark.parametrize("number", [0, 5, 40, 1025])
 def test_add_named_is_the_matrix_product(inner, dim, number):
     """Narrow and wide tables; the last portion, word and block are not full."""
     rng = np.random.default_rng([inner, dim])

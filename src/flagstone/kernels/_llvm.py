@@ -180,8 +180,7 @@ def _rows(context: Any, builder: Any, array_types: Any, arrays: Any, indices: An
     """Pointers to rows of 2-D arrays of one width, and that width."""
     pointers = []
     for array_type, array, index in zip(array_types, arrays, indices, strict=True):
-        if array_type.layout != "C":
-            raise TypeError(f"rows must lie one behind the other, got {array_type}")
+        _check_layout(array_type)
         view = context.make_array(array_type)(context, builder, array)
         width = builder.extract_value(view.shape, 1)
         pointers.append((builder.gep(view.data, [builder.mul(index, width)]), width))
@@ -234,7 +233,13 @@ def _word_at(_typingctx: Any, octets: Any, place: Any) -> Any:
     return types.uint64(octets, types.int64), codegen
 
 
+def _check_layout(array_type: Any) -> None:
+    if array_type.layout != "C":
+        raise TypeError(f"entries must lie one behind the other, got {array_type}")
+
+
 def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
+    _check_layout(array_type)
     return context.make_array(array_type)(context, builder, array).data
 
 

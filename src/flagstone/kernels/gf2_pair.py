@@ -41,9 +41,9 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     basis = np.zeros((128, 2), np.uint64)
     columns = np.arange(128)
     basis[columns, columns // 64] = _ONE << (columns % 64).astype(np.uint64)
-    masks = np.zeros((128 + 3, 2), np.uint64)
+    masks = np.zeros((128, 2), np.uint64)
     masks[0] = np.bitwise_or.reduce(basis[:ar])
-    counts = np.full(128 + 2, -1, np.int64)
+    counts = np.full(128 + 1, -1, np.int64)
     counts[0] = 0
     return State(basis[:ar].copy(), basis.T.copy(), masks, counts, np.array([1]))
 

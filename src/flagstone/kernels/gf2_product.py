@@ -20,6 +20,7 @@ Words = NDArray[np.uint64]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
+_FEW = 24
 _PORTION = 1024
 
 
@@ -85,7 +86,9 @@ def _pick(rows: Any, masks: Any, starts: Any, result: Any) -> None:
 
 def add_named(names: Words, rows: Words, result: Words) -> None:
     """Add ``rows[j]`` to ``result[i]`` wherever ``names[i]`` has bit j."""
-    if rows.shape[1] <= 2:
+    if len(names) < _FEW:
+        _add_few(names, rows, result)
+    elif rows.shape[1] <= 2:
         _add_narrow(names, rows, result)
     else:
         padded = _padded(result)
@@ -104,8 +107,21 @@ def _padded(rows: Words) -> Words:
 
 
 @jit
+def _add_few(names: Any, rows: Any, result: Any) -> None:
+    """Row by row: tables would not pay."""
+    for i in range(len(names)):
+        for word in range(names.shape[1]):
+            bits = names[i, word]
+            while bits != _NONE:
+                j = 64 * word + trailing_zeros(bits)
+                for k in range(result.shape[1]):
+                    result[i, k] ^= rows[j, k]
+                bits &= bits - _ONE
+
+
+@jit
 def _add_narrow(names: Any, rows: Any, result: Any) -> None:
-    """All tables at once: they fit the first cache."""
+    """All tables at once; for up to 64 rows they fit the first cache."""
     width = rows.shape[1]
     octets = (len(rows) + 7) // 8
     tables = np.zeros((octets, 256, width), np.uint64)

@@ -37,7 +37,9 @@ class Space:
     @property
     def nbytes(self) -> int:
         """Memory held."""
-        return self.basis.nbytes + self._checks.nbytes + self.columns.nbytes
+        plans = (self._own, self._others)
+        tables = sum(plan.masks.nbytes + plan.starts.nbytes for plan in plans)
+        return self.basis.nbytes + self._checks.nbytes + self.columns.nbytes + tables
 
     def coordinates(self, rows: Words) -> Words:
         """The coordinates of rows that lie in the space."""

@@ -119,6 +119,8 @@ def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None
         _close(state)
         insert_weighted(state.rows, state.counts, rows, weights)
         state.used[SINGLE] += len(rows)
+    elif len(rows) < _FEW and state.within is None:
+        state.pause = max(state.pause - _insert_singly(state, _frozen(rows)), 0)
     else:
         _insert(state, _frozen(rows), _new_room(state, len(rows)))
 
@@ -139,7 +141,7 @@ def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = Non
 def dump(state: State) -> tuple[Words, NDArray[np.int64]]:
     """An adapted basis, by falling count."""
     if state.within:
-        state = copy(state)
+        state = replace(state, rows=state.rows.copy(), counts=state.counts.copy())
         _close(state)
     order = np.argsort(-state.counts, kind="stable")[: np.count_nonzero(state.counts)]
     return np.ascontiguousarray(state.rows[order, : state.width]), state.counts[order]
@@ -209,7 +211,7 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
             singles += number
         else:
             number = _insert_by_coordinates(state, batch[:_SUPPORTS], room)
-        state.narrower |= ready and size < dim
+        state.narrower |= state.nested and ready and size < dim
         state.pause = max(state.pause - number, 0)
         i += number
 
@@ -265,8 +267,9 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
     too_wide = isinstance(within.flag, State) and within.flag.narrower
     if grown or too_wide or debt > _DEBT:
         _close(state)
-        state.delay = _PAUSE if held > 8 * state.delay else 2 * state.delay
-        state.pause = state.delay
+        if not too_wide:
+            state.delay = _PAUSE if held > 8 * state.delay else 2 * state.delay
+            state.pause = state.delay
     return number
 
 

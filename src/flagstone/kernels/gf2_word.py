@@ -49,9 +49,9 @@ class State(NamedTuple):
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     """The flag of the empty sample in GF(2)^dim: every element has count 0."""
     units = _ONE << np.arange(64, dtype=np.uint64)
-    masks = np.zeros(64 + 4, np.uint64)
+    masks = np.zeros(64, np.uint64)
     masks[0] = np.bitwise_or.reduce(units[:ar], initial=0)
-    counts = np.full(64 + 2, -1, np.int64)
+    counts = np.full(64 + 1, -1, np.int64)
     counts[0] = 0
     table = units[:32].astype(np.uint32) if ar <= 32 else units.copy()
     return State(units[:ar].copy(), table, masks, counts, np.array([min(ar, 1)]))
@@ -61,10 +61,11 @@ def insert(state: State, rows: NDArray[np.uint64], weights: NDArray[np.int64] | 
     """Insert ``rows`` in order, each as often as its weight says."""
     if len(rows) == 0:
         return
+    words = np.ascontiguousarray(rows).reshape(-1)
     if weights is None:
-        _insert(*state, rows.reshape(-1))
+        _insert(*state, words)
     else:
-        _insert_weighted(*state, rows.reshape(-1), weights)
+        _insert_weighted(*state, words, weights)
 
 
 def load(
