@@ -11,15 +11,24 @@ from flagstone.kernels._jit import jit
 
 __all__ = ["count"]
 
+#: So many rows cannot overflow an entry of 32 bits.
+_MOST = 2**32 - 1
+
 
 def count(
     values: NDArray[Any], weights: NDArray[np.int64] | None, counts: NDArray[np.int64]
 ) -> None:
     """Add one, or its weight, to ``counts[value]`` for each value, in place."""
-    if weights is None:
+    if weights is not None:
+        _count_weighted(values, weights, counts)
+    elif len(values) < len(counts):
         _count(values, counts)
     else:
-        _count_weighted(values, weights, counts)
+        # More of a table of small entries stays in the cache.
+        for start in range(0, len(values), _MOST):
+            small = np.zeros(len(counts), np.uint32)
+            _count(values[start : start + _MOST], small)
+            counts += small
 
 
 @jit
