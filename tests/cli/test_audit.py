@@ -128,7 +128,7 @@ def test_results_of_another_audit_are_kept_unless_added(run, place):
     assert run("audit", *other, "--add").code == 0
 
 
-def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, monkeypatch):
+def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, place, monkeypatch):
     from flagstone.audit import _collect as module
 
     honest = module.run_pair
@@ -139,15 +139,17 @@ def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, monkeypatc
         return honest(task, pair, on_error)
 
     whole = run("audit", *LAW).out
-    monkeypatch.setattr(module, "run_pair", interrupted)
-    stopped = run("audit", *LAW, "--results", "k.jsonl")
-    assert stopped.code == 130
-    assert "k.jsonl holds 7 pairs" in stopped.err
-    assert "nothing was written" not in stopped.err
-    command = stopped.err.strip().rpartition("again: flagstone ")[2].split()
-    assert "--results FILE" in run("audit", *LAW).err  # nothing kept, and how to keep it
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "run_pair", interrupted)
+        stopped = run("audit", *LAW, "--results", "k.jsonl")
+        assert stopped.code == 130
+        assert "k.jsonl holds 7 pairs" in stopped.err
+        assert "nothing was written" not in stopped.err
+        command = stopped.err.strip().rpartition("again: flagstone ")[2].split()
+        assert "--results FILE" in run("audit", *LAW).err  # nothing kept, and how to keep it
+    kept = (place / "k.jsonl").read_bytes()
     assert run(*command).out == whole
+    assert (place / "k.jsonl").read_bytes().startswith(kept)  # taken up, not begun anew
 
 
 def test_an_interrupted_experiment_says_what_is_kept_and_how_to_go_on(run, place, monkeypatch):
