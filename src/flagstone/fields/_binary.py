@@ -67,17 +67,9 @@ class BinaryField(Field):
         return np.asarray(self.matrix(rows).any(axis=1))
 
     def flag_kernel(self, dim: int) -> ModuleType:
-        if dim <= 64:
-            from flagstone.kernels import gf2_word
+        from flagstone.kernels.gf2 import flag_kernel
 
-            return gf2_word
-        if dim <= 128:
-            from flagstone.kernels import gf2_pair
-
-            return gf2_pair
-        from flagstone.kernels import gf2_wide
-
-        return gf2_wide
+        return flag_kernel(dim)
 
     def _linalg(self) -> ModuleType:
         from flagstone.kernels import gf2_linalg

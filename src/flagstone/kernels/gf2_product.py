@@ -20,8 +20,8 @@ Words = NDArray[np.uint64]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
-_FEW = 24
-_PORTION = 1024
+#: Fewer names than this are not worth tables; so many go through each set of tables at a time.
+_FEW, _PORTION = 24, 1024
 
 
 class Columns(NamedTuple):

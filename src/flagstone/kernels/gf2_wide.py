@@ -31,7 +31,6 @@ All four give the same flag; ``state.used`` counts the rows that each of them to
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -218,7 +217,7 @@ def _insert(state: State, rows: Words, room: _Room) -> None:
 
 def _open(state: State, base: int) -> None:
     """From now on keep the sets past ``base`` in the coordinates of V_base."""
-    from flagstone.kernels import gf2_pair, gf2_word  # loaded by the first flag that needs them
+    from flagstone.kernels.gf2 import flag_kernel  # loaded by the first flag that needs them
     from flagstone.kernels.gf2_space import Space
 
     columns = np.flatnonzero(state.counts >= base)
@@ -226,7 +225,7 @@ def _open(state: State, base: int) -> None:
     space = Space(state.rows[columns, : state.width], columns, len(state.counts))
     above = columns[state.counts[columns] > base]
     basis = space.coordinates(state.rows[above, : state.width])
-    kernel = gf2_word if size <= 64 else gf2_pair if size <= 128 else sys.modules[__name__]
+    kernel = flag_kernel(size)
     flag = kernel.load(size, basis, state.counts[above] - base)
     if isinstance(flag, State):
         flag.nested = True
