@@ -14,7 +14,8 @@ import numpy as np
 
 from benchmarks import inputs
 from benchmarks.harness import Bench
-from flagstone import BitRows, Coins, Flag, Histogram, plan, select_span
+from flagstone import BitRows, Coins, Flag, Histogram, IndexRule, plan
+from flagstone.rules import select_span
 
 BATCH = 4 * 10**6
 PROMISES = ((20, 0.05, 0.1), (10, 0.1, 0.1))
@@ -37,7 +38,7 @@ def run(bench: Bench) -> None:
                 bench.say(f"{case}, lab {lab}: {m:,} rows through {who} in {seconds:.2f} s")
             for who, flag in flags.items():
                 begin = bench.clock()
-                result = select_span(flag, Coins("2026"), rho=rho, eps=eps)
+                result = select_span(flag, IndexRule(rho=rho, eps=eps), Coins("2026"))
                 spent["rule"].append(bench.clock() - begin)
                 answer = f"{result.subspace}; {result.guarantee}"
                 bench.note(f"{case}, lab {lab}, {m:,} rows through {who}: {answer}")

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from flagstone.answers import Constraints
-from flagstone.models import Model, load
+from flagstone.finding import Finding
+from flagstone.models import load
 from flagstone.subspace import AffineSubspace, Subspace
 
 ROWS, PAYLOAD, DIGEST, DAMAGED = 50_000, 33, 8, 0.02
@@ -76,14 +77,14 @@ def main() -> int:
     print(f"Two labs record {ROWS:,} frames each; {DAMAGED:.0%} of them are damaged on the air.")
     for lab, lab_seed in (("a", 1), ("b", 2)):
         write_hex(capture(lab_seed), FOLDER / f"lab-{lab}.txt")
-    models = []
+    findings = []
     for lab in ("a", "b"):
         name = FOLDER / f"lab-{lab}"
         flagstone(
             f"constraints {name}.txt --format hex --contamination {DAMAGED} --seed 2026 "
             f"-o {name}.json --report {name}.html --plot {name}.svg --force"
         )
-        models.append(load(f"{name}.json"))
+        findings.append(load(f"{name}.json"))
     flagstone(f"compare {FOLDER / 'lab-a.json'} {FOLDER / 'lab-b.json'}")
 
     print("\nPlain elimination believes every frame (the window {1..1}: the span of all rows):")
@@ -91,9 +92,9 @@ def main() -> int:
         name = FOLDER / f"lab-{lab}"
         flagstone(f"constraints {name}.txt --format hex --t-max 1 --no-measure --seed 2026", 2)
 
-    a, b = models
-    assert isinstance(a, Model)
-    assert isinstance(b, Model)
+    a, b = findings
+    assert isinstance(a, Finding)
+    assert isinstance(b, Finding)
     same = a.fingerprint == b.fingerprint
     right = a.answer == planted()
     print(f"\nSame equations from both labs: {'yes' if same else 'NO'}")

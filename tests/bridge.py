@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from flagstone.flag import Flag
+from flagstone.rules import rule_named, select_span
 from flagstone.subspace import Subspace
 
 
@@ -34,3 +35,8 @@ def flag_of(sample):
 def subspace_of(sample):
     """Return the span of a sample."""
     return Subspace.span(sample.X, sample.order, dim=sample.dim)
+
+
+def span_of(summary, coins, *, rule="index", **parameters):
+    """The span that a rule with these parameters chooses from a summary."""
+    return select_span(summary.to_flag(), rule_named(rule, **parameters), coins)

@@ -15,6 +15,7 @@ from flagstone.errors import InputError
 from flagstone.flag import Flag, merge_flags
 from flagstone.guarantees import Guarantee, Window, plan
 from flagstone.rules import HeavyRule
+from flagstone.staircase import Staircase
 from tests.bridge import flag_of
 from tests.strategies import samples
 
@@ -23,13 +24,10 @@ SHARES = st.floats(0.001, 0.99)
 SMALL = [2, 3]
 
 
-# -- the paper ----------------------------------------------------------------------------------
-
-
 def test_printed_constants():
     """T_max = 12d/ρ·√(m ln(2/ρ)) and m = 144 d⁶ ln(2/ρ)/(ρε)², as printed (S14)."""
     d, rho, eps, m = 7, 0.2, 0.3, 5000
-    assert g.paper_threshold(d, rho, m) == pytest.approx(12 * d / rho * math.sqrt(m * math.log(10)))
+    assert g.paper_length(d, rho, m) == pytest.approx(12 * d / rho * math.sqrt(m * math.log(10)))
     expected = 144 * d**6 * math.log(2 / rho) / (rho * eps) ** 2
     assert g.paper_rows(d, rho, eps) == math.ceil(expected)
     assert g.paper_gap(m, 0.1, corrected=False) == pytest.approx(3 * math.sqrt(m * math.log(10)))
@@ -38,14 +36,12 @@ def test_printed_constants():
 def test_corrected_constants_need_a_logarithm_of_one():
     """16 and 256; where ln(2/ρ) < 1 the argument needs 1 in its place (S15)."""
     d, m = 7, 5000
-    ratio = g.paper_threshold(d, 0.2, m, corrected=True) / g.paper_threshold(d, 0.2, m)
+    ratio = g.paper_length(d, 0.2, m, corrected=True) / g.paper_length(d, 0.2, m)
     assert ratio == pytest.approx(16 / 12)
     ratio = g.paper_rows(d, 0.2, 0.1, corrected=True) / g.paper_rows(d, 0.2, 0.1)
     assert ratio == pytest.approx(256 / 144)
     assert 0.9 > 2 / math.e
-    assert g.paper_threshold(d, 0.9, m, corrected=True) == pytest.approx(
-        16 * d / 0.9 * math.sqrt(m)
-    )
+    assert g.paper_length(d, 0.9, m, corrected=True) == pytest.approx(16 * d / 0.9 * math.sqrt(m))
     # What the corrected lemma is made of: 2√m + 2√(m ln(1/δ)).
     for delta in (0.01, 0.3, 0.9):
         exact = 2 * math.sqrt(m) + 2 * math.sqrt(m * math.log(1 / delta))
@@ -54,7 +50,7 @@ def test_corrected_constants_need_a_logarithm_of_one():
 
 @given(DIMS, SHARES)
 def test_printed_threshold_is_enough_by_the_sharper_proof(dim, rho):
-    T = g.paper_threshold(dim, rho, 10_000)
+    T = g.paper_length(dim, rho, 10_000)
     assert g.heavy_proves(dim, rho, T, n_rows=10_000)
 
 
@@ -64,11 +60,8 @@ def test_paper_rows_and_rho_are_inverse(dim, rho, eps, corrected):
     assert g.paper_rho(dim, eps, m, corrected=corrected) == pytest.approx(rho, rel=1e-3)
 
 
-# -- index and heavy ----------------------------------------------------------------------------
-
-
 def test_numbers_quoted_in_the_documentation():
-    assert g.index_threshold(20, 0.05) == 1_026_660
+    assert g.index_length(20, 0.05) == 1_026_660
     assert f"{g.index_rows(20, 0.05, 0.1):.1e}" == "2.1e+08"
     assert f"{g.index_rows(10, 0.1, 0.1):.1e}" == "6.2e+06"
     assert f"{g.paper_rows(10, 0.1, 0.1):.1e}" == "4.3e+12"
@@ -78,7 +71,7 @@ def test_numbers_quoted_in_the_documentation():
 
 @given(DIMS, SHARES, st.integers(0, 10**6), st.integers(1, 50))
 def test_index_threshold_is_the_smallest_that_proves(dim, rho, start, shards):
-    T = g.index_threshold(dim, rho, start=start, shards=shards)
+    T = g.index_length(dim, rho, start=start, shards=shards)
     assert g.index_proves(dim, rho, T, start=start, shards=shards)
     assert T == 1 or not g.index_proves(dim, rho, T - 1, start=start, shards=shards)
     assert g.index_rho(dim, T, start=start, shards=shards) <= rho * (1 + 1e-9)
@@ -88,27 +81,27 @@ def test_index_threshold_is_the_smallest_that_proves(dim, rho, start, shards):
 
 @given(DIMS, SHARES, st.integers(0, 10**6), st.integers(1, 50), st.integers(1, 10**9))
 def test_heavy_threshold_proves(dim, rho, start, shards, m):
-    T = g.heavy_threshold(dim, rho, start=start, shards=shards, n_rows=m)
+    T = g.heavy_length(dim, rho, start=start, shards=shards, n_rows=m)
     assert g.heavy_proves(dim, rho, T, start=start, shards=shards, n_rows=m)
     assert g.heavy_rho(dim, T, start=start, shards=shards, n_rows=m) <= rho * (1 + 1e-9)
-    assert T <= g.heavy_threshold(dim, rho, start=start, shards=shards)
+    assert T <= g.heavy_length(dim, rho, start=start, shards=shards)
     assert T <= 2 * math.sqrt(2 * dim * m) / rho * (1 + 1e-9)
 
 
 def test_heavy_thresholds_are_those_of_the_statements():
-    assert g.heavy_threshold(3, 0.1) == 8 * 27 * 100
-    assert g.heavy_threshold(3, 0.1, n_rows=600) == pytest.approx(2 * math.sqrt(2 * 3 * 600) / 0.1)
+    assert g.heavy_length(3, 0.1) == 8 * 27 * 100
+    assert g.heavy_length(3, 0.1, n_rows=600) == pytest.approx(2 * math.sqrt(2 * 3 * 600) / 0.1)
 
 
 @given(st.integers(1, 12), SHARES, SHARES, st.integers(0, 500), st.integers(1, 5))
 def test_rows_prove_both_promises(dim, rho, eps, start, shards):
     """At the size returned, and at larger ones, T proves ρ and the window loses ≤ ε (S24)."""
     m = g.index_rows(dim, rho, eps, start=start, shards=shards)
-    T = g.index_threshold(dim, rho, start=start, shards=shards)
+    T = g.index_length(dim, rho, start=start, shards=shards)
     assert g.index_uncovered(dim, T, start=start, shards=shards) <= eps * m
     for rows in (g.heavy_rows(dim, rho, eps, start=start, shards=shards),):
         for n in (rows, 2 * rows + 1):
-            length = g.heavy_threshold(dim, rho, start=start, shards=shards, n_rows=n)
+            length = g.heavy_length(dim, rho, start=start, shards=shards, n_rows=n)
             assert g.heavy_uncovered(dim, length, start=start, shards=shards) <= eps * n * (
                 1 + 1e-9
             )
@@ -121,27 +114,27 @@ def test_rows_with_contamination(dim, rho, eps, contamination, more):
     if m is not None:
         for n in (m, m + more):
             k = g.outlier_start(n, contamination)
-            T = g.index_threshold(dim, rho, start=k)
+            T = g.index_length(dim, rho, start=k)
             assert g.index_uncovered(dim, T, start=k) <= eps * n
 
 
 def test_rows_without_contamination_are_the_statements():
-    assert g.index_rows(7, 0.2, 0.3) == math.ceil(7 * g.index_threshold(7, 0.2) / Fraction(3, 10))
+    assert g.index_rows(7, 0.2, 0.3) == math.ceil(7 * g.index_length(7, 0.2) / Fraction(3, 10))
     assert g.heavy_rows(7, 0.2, 0.3) == math.ceil(Fraction(4 * 7**4 * 8) / Fraction(12, 1000))
 
 
 @given(DIMS, SHARES, st.integers(1, 10**12))
 def test_windows_by_coverage_keep_it(dim, eps, m):
-    T = g.index_threshold_for_eps(dim, eps, m)
+    T = g.index_length_for_eps(dim, eps, m)
     assert g.index_uncovered(dim, T) <= g.exact.exact(eps) * m < g.index_uncovered(dim, T + 1)
-    length = g.heavy_threshold_for_eps(dim, eps, m)
+    length = g.heavy_length_for_eps(dim, eps, m)
     if length > 0:
         assert g.heavy_uncovered(dim, length) <= eps * m * (1 + 1e-9)
 
 
 def test_decimals_mean_what_they_print():
     """0.29·100 is 28.999999999999996 in floating point; the caller means 29."""
-    assert g.index_threshold_for_eps(1, 0.29, 100) == 30
+    assert g.index_length_for_eps(1, 0.29, 100) == 30
     assert g.outlier_start(100, 0.07) == 7
     assert g.outlier_start(100, np.float64(0.07)) == 7
 
@@ -151,7 +144,7 @@ def test_nothing_overflows():
     assert g.index_rows(d, rho, eps) > 10**30
     assert g.paper_rows(d, rho, eps) > 10**70
     assert g.heavy_rows(d, rho, eps) > 10**50
-    assert math.isfinite(g.paper_threshold(d, rho, 10**400))
+    assert math.isfinite(g.paper_length(d, rho, 10**400))
     assert g.index_rho(d, 10**400) == 0.0 or g.index_rho(d, 10**400) < 1e-150
     assert str(plan(d, rho, eps))
 
@@ -166,9 +159,6 @@ def test_certificates_tend_to_the_bound_made_in_advance():
     assert g.index_certificate(d, T, d * T) == pytest.approx(g.index_rho(d, T), rel=0.01)
     assert g.heavy_certificate(d, T, d * d * T) == pytest.approx(g.heavy_rho(d, T), rel=0.01)
     assert g.index_certificate(d, T, 5, confidence=0.999) > g.index_certificate(d, T, 5)
-
-
-# -- one sample ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", SMALL)
@@ -217,7 +207,9 @@ def test_heavy_margin_certifies_the_answer(order, data):
         pool = data.draw(st.sampled_from([*few.rows, (0,) * few.dim, few.space.unit(0)]))
         altered[at] = tuple(pool)
     other = flag_of(sample.having(altered))
-    assert other.span_at(rule.index(other, t)) == flag.span_at(rule.index(flag, t))
+    assert other.span_at(rule.index(Staircase.of(other), t)) == flag.span_at(
+        rule.index(Staircase.of(flag), t)
+    )
 
 
 def test_heavy_margin_is_tight():
@@ -228,11 +220,12 @@ def test_heavy_margin_is_tight():
     assert rule.margin(flag, t) == 1
     one = Flag(2).update([[1, 0], [0, 1]], [9, 1])
     two = Flag(2).update([[1, 0], [0, 1]], [8, 2])
-    assert one.span_at(rule.index(one, t)) == flag.span_at(rule.index(flag, t))
-    assert two.span_at(rule.index(two, t)) != flag.span_at(rule.index(flag, t))
-
-
-# -- outliers and learners ----------------------------------------------------------------------
+    assert one.span_at(rule.index(Staircase.of(one), t)) == flag.span_at(
+        rule.index(Staircase.of(flag), t)
+    )
+    assert two.span_at(rule.index(Staircase.of(two), t)) != flag.span_at(
+        rule.index(Staircase.of(flag), t)
+    )
 
 
 def test_binomial_tail_by_summation():
@@ -248,11 +241,11 @@ def test_adversaries():
     assert g.blind_adversary_rho(1000, 10) == 4 * 10 / 1000
     assert g.adaptive_adversary_rho(7, 1000, 10) == 4 * 7 * 10 / 1000
     for adaptive, factor in ((False, 1), (True, 7)):
-        T = g.adversary_threshold(7, 0.1, 50, adaptive=adaptive)
+        T = g.adversary_length(7, 0.1, 50, adaptive=adaptive)
         added = 4 * factor * 50
         assert g.index_rho(7, T, start=50) + added / T <= 0.1
         assert g.index_rho(7, T - 1, start=50) + added / (T - 1) > 0.1
-    assert g.adversary_threshold(7, 0.1, 0) == g.index_threshold(7, 0.1)
+    assert g.adversary_length(7, 0.1, 0) == g.index_length(7, 0.1)
 
 
 @given(st.integers(2, 40), SHARES, SHARES, st.sampled_from([2, 3, 256, 65521]))
@@ -273,8 +266,6 @@ def test_no_finite_class_over_the_rationals():
     assert g.parity_error(5, 0.1, 1000, order=None) is None
 
 
-# -- plan ---------------------------------------------------------------------------------------
-
 ANALYSES = ["paper (printed)", "paper (corrected)", "heavy (sharp)", "index"]
 
 
@@ -282,8 +273,8 @@ def test_plan_is_a_table():
     p = plan(20, 0.05, 0.1)
     assert [entry.analysis for entry in p.entries] == ANALYSES
     assert p["index"].rows == p.rows == g.index_rows(20, 0.05, 0.1)
-    assert p["index"].threshold == g.index_threshold(20, 0.05)
-    assert p["heavy (sharp)"].threshold == g.heavy_threshold(20, 0.05)
+    assert p["index"].length == g.index_length(20, 0.05)
+    assert p["heavy (sharp)"].length == g.heavy_length(20, 0.05)
     assert p["paper (printed)"].rows == g.paper_rows(20, 0.05, 0.1)
     lines = str(p).splitlines()
     rule = next(i for i, line in enumerate(lines) if line.startswith("─"))
@@ -296,12 +287,12 @@ def test_plan_is_a_table():
 
 
 def test_plan_for_the_parity_learner():
-    p = plan(20, 0.05, 0.1, delta=0.01)
-    assert p.row_dim == 21
+    p = plan(21, 0.05, 0.1, delta=0.01)
+    assert p.dim == plan(21, 0.05, 0.1).dim == 21
     assert p.rows == g.parity_rows(21, 0.05, 0.1, 0.01)
     assert p["paper (printed)"].rows == g.paper_rows(21, 0.05, Fraction(1, 20))
-    assert plan(20, 0.5, 0.1, delta=0.01, field="2^8").generalization_rows > p.generalization_rows
-    rational = plan(20, 0.05, 0.1, delta=0.01, field="QQ")
+    assert plan(21, 0.5, 0.1, delta=0.01, field="2^8").generalization_rows > p.generalization_rows
+    rational = plan(21, 0.05, 0.1, delta=0.01, field="QQ")
     assert all(entry.rows is None for entry in rational.entries)
     assert "infinitely many" in str(rational)
 
@@ -309,21 +300,17 @@ def test_plan_for_the_parity_learner():
 def test_plan_with_outliers():
     p = plan(5, 0.05, 0.1, contamination=0.01)
     assert p["paper (printed)"].rows is None
-    assert p["index"].start == g.outlier_start(p.rows, 0.01)
+    assert p["index"].t_min == g.outlier_start(p.rows, 0.01) + 1
     assert plan(20, 0.05, 0.1, contamination=0.01).rows is None
     assert "not proven for any number of rows" in str(p)
 
 
-# -- the sentence -------------------------------------------------------------------------------
-
-
 def promise(**changes):
     values = {
-        "rule": "index",
         "dim": 20,
         "n_rows": 1000,
         "n_shards": 1,
-        "window": Window("index", 0, 100),
+        "window": Window("index", 1, 100),
         "threshold": 3,
         "rho": 0.05,
         "rho_asked": 0.05,
@@ -343,8 +330,7 @@ def promise(**changes):
 def test_sentence_when_all_is_proven():
     assert str(promise()) == (
         "replicable with probability ≥ 0.95 (proven); at most 4.1 % of these rows uncovered "
-        "(proven); "
-        "margin 312 sets"
+        "(proven); no 312 altered rows change the answer"
     )
 
 
@@ -367,7 +353,7 @@ def test_sentence_when_all_is_proven():
         ({"uncovered_bracket": (0, 1), "n_rows": 30_000}, "at most 0.0034 % of these rows"),
         (
             {
-                "window": Window("index", 20, 100),
+                "window": Window("index", 21, 120),
                 "contamination": 0.0001,
                 "containment_failure": 0.44,
             },
@@ -375,18 +361,19 @@ def test_sentence_when_all_is_proven():
         ),
         (
             {
-                "window": Window("index", 20, 100),
+                "window": Window("index", 21, 120),
                 "contamination": 0.0167,
                 "containment_failure": 0.44,
             },
             "at a rate of 1.67 %)",
         ),
         ({"eps": None, "eps_asked": 0.00125}, "coverage of 99.875 % not proven"),
-        ({"margin": 1}, "margin 1 set"),
-        ({"rule": "heavy"}, "margin 312 rows"),
+        ({"margin": 1}, "; no single altered row changes the answer"),
+        ({"margin": 0}, "; one altered row may change the answer"),
+        ({"window": Window("heavy", 1, 9.5)}, "; no 312 altered rows change the answer"),
         (
             {
-                "window": Window("index", 20, 100),
+                "window": Window("index", 21, 120),
                 "contamination": 0.02,
                 "containment_failure": 0.44,
             },
@@ -408,29 +395,40 @@ def test_guarantee_is_a_value():
     a = promise()
     assert a == promise()
     assert hash(a) == hash(promise())
-    assert Guarantee.from_dict(json.loads(json.dumps(a.to_dict()))) == a
-    labelled = promise(labels=("'no'", "'yes'"))
-    assert Guarantee.from_dict(json.loads(json.dumps(labelled.to_dict()))) == labelled
-    assert "labels" not in a.to_dict()  # as in files of before there were labels
+    for value in (a, promise(labels=("'no'", "'yes'")), promise(rho_certificate=0.2)):
+        data = json.loads(json.dumps(value.to_dict()))
+        assert Guarantee.from_dict(data, value.window, value.threshold) == value
     assert any("1000, zero rows included" in text for text in a.hypotheses)
     assert any("3 shards" in text for text in promise(n_shards=3).hypotheses)
     with pytest.raises(AttributeError):
         a.rho = 0.0
 
 
+def test_promises_say_what_is_proven_certified_and_measured():
+    said = promise(rho=None, rho_certificate=0.2).to_dict(uncovered=0.03, misfits=0.01)
+    assert said["replicability"]["proven"] is None
+    assert said["replicability"]["certified"] == {
+        "rho": 0.2, "confidence": 0.99, "rows": 1000, "t_first": None, "t_last": None,
+    }  # fmt: skip
+    assert said["replicability"]["measured"] is None
+    assert (said["coverage"]["proven"], said["coverage"]["measured"]) == (0.1, 0.03)
+    assert said["error"] == {"proven": None, "certified": None, "measured": 0.01}
+    assert promise().to_dict()["replicability"]["certified"] is None
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: g.index_threshold(0, 0.1), "dim must be an integer of at least 1, got 0"),
-        (lambda: g.index_threshold(2.0, 0.1), "dim must be an integer"),
-        (lambda: g.index_threshold(True, 0.1), "dim must be an integer"),
-        (lambda: g.index_threshold(3, 0), "two samples never disagree"),
-        (lambda: g.index_threshold(3, 1), "strictly between 0 and 1, got 1"),
-        (lambda: g.index_threshold(3, float("nan")), "rho must be a number"),
+        (lambda: g.index_length(0, 0.1), "dim must be an integer of at least 1, got 0"),
+        (lambda: g.index_length(2.0, 0.1), "dim must be an integer"),
+        (lambda: g.index_length(True, 0.1), "dim must be an integer"),
+        (lambda: g.index_length(3, 0), "two samples never disagree"),
+        (lambda: g.index_length(3, 1), "strictly between 0 and 1, got 1"),
+        (lambda: g.index_length(3, float("nan")), "rho must be a number"),
         (lambda: g.index_rows(3, 0.1, "much"), "eps must be a number"),
         (lambda: g.index_rows(3, 0.1, 0.1, shards=0), "shards must be"),
-        (lambda: g.index_rho(3, 0), "threshold must be"),
-        (lambda: g.heavy_rho(3, -1.0), "threshold must be positive"),
+        (lambda: g.index_rho(3, 0), "length must be"),
+        (lambda: g.heavy_rho(3, -1.0), "length must be positive"),
         (lambda: g.generalization_rows(3, 0.1, 0.0), "delta"),
         (lambda: g.generalization_rows(3, 0.1, 0.1, order=1), "order must be"),
         (lambda: g.outlier_start(10, 0.5), r"must lie in \[0, 0.5\), got 0.5"),

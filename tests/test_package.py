@@ -1,8 +1,10 @@
 """The package as a whole: what it loads, what it names, what it promises to type checkers."""
 
+import ast
 import subprocess
 import sys
 from importlib import import_module, resources
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +63,60 @@ def test_rationals_without_flint_say_what_to_install():
         "    print(error)"
     )
     assert "pip install 'flagstone[rationals]'" in run("import flagstone.errors\n" + code)
+
+
+def sources():
+    """Every module of ours, by its dotted name below flagstone, with its syntax tree."""
+    root = Path(flagstone.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        yield ".".join(parts), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_no_package_reaches_into_the_private_modules_of_another():
+    for name, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("flagstone."):
+                package, *rest = node.module.split(".")[1:]
+                private = any(part.startswith("_") for part in rest)
+                assert not private or name.split(".")[0] == package, (name, node.module)
+
+
+def test_names_load_upwards_in_three_places_only():
+    """`flagstone.X`, `finding.save` and its like, and the verbs: the rest is plain imports."""
+    upwards = {
+        name
+        for name, tree in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "import_module"
+    }
+    assert upwards == {"__init__", "finding", "cli.app"}
+
+
+def test_no_module_grows_past_four_hundred_lines():
+    root = Path(flagstone.__file__).parent
+    long = {
+        str(path.relative_to(root)): count
+        for path in root.rglob("*.py")
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert not long, long
+
+
+def test_the_road_is_short():
+    """A reader follows one row from the command to the printed equation in few steps."""
+    script = Path(__file__).parents[1] / "scripts" / "hops.py"
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    assert int(done.stdout.split()[0]) <= 25, done.stdout
+
+
+def test_the_span_is_selected_in_one_place():
+    callers = {
+        name
+        for name, tree in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "select_span"
+    }
+    assert callers == {"road"}

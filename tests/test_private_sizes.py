@@ -24,7 +24,7 @@ def test_the_rows_suffice_for_our_learner():
     for seed in range(40):
         X = rng.randint(0, 2, (m, 2))
         model = PrivateParityClassifier(alpha, delta, classes=[0, 1], random_state=seed)
-        rule = model.fit(X, X @ w % 2).rule_
+        rule = model.fit(X, X @ w % 2).answer_
         failed += rule.is_bottom or np.mean(corners @ (rule.coef ^ w) % 2) > eps
     assert failed <= 10  # the promise, though it holds with room to spare
 

@@ -3,7 +3,8 @@
 Two people who run it on fresh samples from the same source, with the same published seed,
 get the same answer, bit for bit, with a probability that is proven and reported.
 
-The road every answer takes: rows → :class:`Flag` → rule + coins → :class:`Subspace` → answer.
+The road every answer takes: rows → :class:`Flag` → rule + coins → :class:`Subspace` → answer,
+all of it in one :class:`Finding` (:func:`ask`).
 """
 
 from __future__ import annotations
@@ -22,10 +23,24 @@ _HOMES = {
     "flag": ["Flag", "merge_flags"],
     "histogram": ["Histogram"],
     "coins": ["Coins"],
-    "guarantees": ["Guarantee", "plan"],
-    "rules": ["HeavyRule", "IndexRule", "SpanResult", "select_span"],
+    "guarantees": ["Guarantee", "Window", "plan"],
+    "rules": ["HeavyRule", "IndexRule"],
+    "staircase": ["Staircase"],
+    "answers": ["Answer", "Constraints", "Contradiction", "LinearSystem", "ParityRule"],
+    "encoding": ["ColumnEncoder", "Encoding"],
+    "question": [
+        "ConstraintsQuestion",
+        "EquationsQuestion",
+        "ParityQuestion",
+        "Question",
+        "SpanQuestion",
+        "SubspaceQuestion",
+    ],
+    "measurement": ["Measurement"],
+    "finding": ["Finding"],
+    "road": ["ask", "compare", "measure"],
     "linear_span": ["rep_linear_span"],
-    "answers": ["Constraints", "LinearSystem", "ParityRule"],
+    "models": ["load"],
     "estimators": [
         "AffineSpan",
         "EliminationClassifier",
@@ -41,7 +56,9 @@ _HOMES = {
         "FlagstoneError",
         "FormatError",
         "InputError",
+        "MissingDependencyError",
         "ReplicabilityWarning",
+        "WindowError",
     ],
 }
 _SUBMODULES = [

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -16,7 +16,7 @@ __all__ = ["checked_dim", "checked_index", "checked_integer", "checked_total", "
 _MOST_ROWS = 2**63 - 1
 
 
-def checked_integer(value: Any, least: int, must: str) -> int:
+def checked_integer(value: Any, least: int, *must: str | Parameter) -> int:
     """Return an integer of at least ``least``; otherwise say what must hold and what was given.
 
     Examples
@@ -32,7 +32,7 @@ def checked_integer(value: Any, least: int, must: str) -> int:
     except TypeError:
         number = least - 1
     if number < least:
-        raise InputError(f"{must}, got {value!r}")
+        raise InputError(*must, f", got {value!r}")
     return number
 
 

@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 __all__ = [
     "BottomError",
     "FlagstoneError",
     "FormatError",
     "InputError",
     "MissingDependencyError",
+    "Parameter",
     "ReplicabilityWarning",
     "WindowError",
 ]
 
 
-class FlagstoneError(Exception):
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter that a message speaks of, alone or with a value.
+
+    The library says it in Python; another door says it in its own words: the command line
+    turns ``t_max`` into ``--t-max``.
+
+    Examples
+    --------
+    >>> print(Parameter("t_max"), Parameter("rule", "heavy"), sep=" / ")
+    t_max / rule='heavy'
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class _Worded(Exception):
+    """A message made of texts and parameters, worded by whoever shows it."""
+
+    def __str__(self) -> str:
+        return self.worded(str)
+
+    def worded(self, say: Callable[[Parameter], str]) -> str:
+        """Return the message with every parameter as ``say`` puts it.
+
+        Examples
+        --------
+        >>> error = InputError(Parameter("t_max"), " must be positive")
+        >>> str(error), error.worded(lambda p: "--" + p.name.replace("_", "-"))
+        ('t_max must be positive', '--t-max must be positive')
+        """
+        return "".join(say(p) if isinstance(p, Parameter) else str(p) for p in self.args)
+
+
+class FlagstoneError(_Worded):
     """Base class of every error that flagstone raises on purpose."""
 
 
@@ -22,7 +65,7 @@ class InputError(FlagstoneError, ValueError):
 
 
 class WindowError(InputError):
-    """The window of thresholds starts past the last set of the partition."""
+    """No threshold can be drawn: the window ends before it begins, or past the number of rows."""
 
 
 class BottomError(FlagstoneError, ValueError):
@@ -37,5 +80,5 @@ class MissingDependencyError(FlagstoneError, ImportError):
     """An optional package is needed; the message says how to install it."""
 
 
-class ReplicabilityWarning(UserWarning):
+class ReplicabilityWarning(_Worded, UserWarning):
     """A promise that was asked for explicitly is not proven for this fit."""

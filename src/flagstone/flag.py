@@ -128,8 +128,6 @@ class Flag:
         """The name of the kernel that builds this flag."""
         return self._kernel.__name__.rpartition(".")[2]
 
-    # -- rows in --------------------------------------------------------------------------
-
     def update(self, X: Any, weights: Any = None) -> Flag:
         """Add rows in the order they come, each ``weights[i]`` times, and return self.
 
@@ -164,14 +162,16 @@ class Flag:
         shards = sum(f.n_shards for f in (self, other) if f.n_rows > 1)
         return Flag._restore(self.field, self.dim, basis, counts, n_rows, max(1, shards))
 
+    def to_flag(self) -> Flag:
+        """Return the flag itself: every summary of rows can be asked for its flag."""
+        return self
+
     def copy(self) -> Flag:
         """Return an independent copy."""
         twin = Flag(self.dim, self.field)
         twin._state = self._kernel.copy(self._state)
         twin.n_rows, twin.n_shards = self.n_rows, self.n_shards
         return twin
-
-    # -- what it says ---------------------------------------------------------------------
 
     @property
     def counts(self) -> Array:
@@ -246,8 +246,6 @@ class Flag:
             f"rank={self.rank}, n_sets={self.n_sets}{shards})"
         )
 
-    # -- bytes ----------------------------------------------------------------------------
-
     def to_bytes(self) -> bytes:
         """Serialize on the canonical basis: equal flags are byte-identical.
 
@@ -266,6 +264,19 @@ class Flag:
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return Flag.from_bytes, (self.to_bytes(),)
+
+    @classmethod
+    def of_basis(
+        cls, field: Field, dim: int, basis: Rows, counts: Array, n_rows: int, n_shards: int = 1
+    ) -> Flag:
+        """Return the flag that a counted basis describes, or say why it describes none."""
+        if len(counts) and (counts[-1] < 1 or (np.diff(counts) > 0).any()):
+            raise InputError("the counts of a flag must be falling positive integers")
+        if n_shards < 1 or not sum(counts.tolist()) <= checked_total(0, n_rows):
+            raise InputError("a flag cannot count more rows than it saw")
+        if len(basis) != len(counts) or len(field.rref(basis)[1]) != len(counts):
+            raise InputError("a flag needs a basis: independent vectors, one for each count")
+        return cls._restore(field, dim, basis, counts, n_rows, n_shards)
 
     @classmethod
     def _restore(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field, width
+from flagstone.finding import Finding
 from flagstone.histogram import new_summary
-from flagstone.rules import DEFAULT_EPS, SpanResult, rule_named, select_span
+from flagstone.question import SpanQuestion
+from flagstone.road import ask
+from flagstone.rules import DEFAULT_EPS, rule_named
 
 __all__ = ["rep_linear_span"]
 
@@ -21,11 +23,11 @@ def rep_linear_span(
     rho: float | None = None,
     eps: float = DEFAULT_EPS,
     rule: str = "index",
+    t_min: int | float | None = None,
     t_max: int | float | str | None = None,
-    t_min: int | None = None,
     contamination: float = 0.0,
     random_state: int | str | None = None,
-) -> SpanResult:
+) -> Finding:
     """A subspace that covers most rows, and comes out the same on a fresh sample.
 
     With ``rule="heavy"`` this is Algorithm 1 (RepLinearSpan) of [NST26]; the default rule needs
@@ -43,19 +45,20 @@ def rep_linear_span(
     eps : float, default 0.1
         Allowed share of rows outside the answer. Without rho, the window is chosen to prove it.
     rule : {"index", "heavy"}, default "index"
-    t_max, t_min, contamination
-        The window by hand, and the largest share of outliers: see `flagstone.rules`.
+    t_min, t_max, contamination
+        The first and last threshold by hand, and the largest share of outliers: see
+        `flagstone.rules`.
     random_state : int or str, optional
         The published seed. None draws a fresh one, to be found in the result: share it.
 
     Returns
     -------
-    SpanResult
-        `subspace`, `threshold`, `window`, `guarantee`, `margin`, `seed`.
+    Finding
+        `subspace`, `answer` (its equations), `threshold`, `window`, `promises`, `margin`, `seed`.
 
     Guarantees
     ----------
-    The subspace lies in the span of the rows. Replicability and coverage: see `guarantee`, which
+    The subspace lies in the span of the rows. Replicability and coverage: see `promises`, which
     says for each whether it is proven, and on which hypotheses.
 
     References
@@ -72,15 +75,14 @@ def rep_linear_span(
     >>> first = np.tile([[1, 1, 0], [0, 1, 1]], (200, 1))
     >>> second = first.copy()
     >>> second[17] = [1, 0, 0]
-    >>> a, b = (rep_linear_span(X, t_min=1, random_state=2026) for X in (first, second))
+    >>> a, b = (rep_linear_span(X, t_min=2, random_state=2026) for X in (first, second))
     >>> a.subspace == b.subspace, a.subspace.basis.tolist()
     (True, [[1, 0, 1], [0, 1, 1]])
     """
     chosen = rule_named(
-        rule, rho=rho, eps=eps, t_max=t_max, t_min=t_min, contamination=contamination
+        rule, rho=rho, eps=eps, t_min=t_min, t_max=t_max, contamination=contamination
     )
     F = as_field(field)
-    fresh = random_state is None
     coins = Coins(fresh_seed() if random_state is None else random_state)
     shape = (len(X),) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
     if shape[:1] == (0,):
@@ -88,5 +90,4 @@ def rep_linear_span(
     rows = F.rows(X)
     summary = new_summary(width(rows), F)
     summary.update(rows)
-    result = select_span(summary, coins, rule=chosen)
-    return dataclasses.replace(result, seed_is_fresh=fresh)
+    return ask(summary, SpanQuestion(), chosen, coins, seed_is_fresh=random_state is None)

@@ -20,8 +20,7 @@ from flagstone.audit import (
     Task,
     TaskError,
     anytime_interval,
-    audit_sampler,
-    audit_table,
+    audit,
     collect,
     read_outcomes,
     report,
@@ -337,14 +336,14 @@ def test_the_strong_id_knows_every_ingredient():
 def test_functions_without_an_identity_are_audited_but_not_filed_without_a_name(tmp_path):
     scope = {}
     exec("def made(m, rng): return rng.randint(0, 2, (m, 3))", scope)  # no source to read
-    options = {"estimator": "span", "parameters": {"t_max": 5}, "max_pairs": 5}
+    options = {"parameters": {"t_max": 5}, "max_pairs": 5}
     path = tmp_path / "audit.jsonl"
     for sampler in (lambda m, rng: rng.randint(0, 2, (m, 3)), scope["made"]):
-        assert audit_sampler(sampler, 50, **options).stats.pairs == 5
+        assert audit("span", sampler, 50, **options).stats.pairs == 5
         with pytest.raises(InputError, match=r"sampler.*name="):
-            audit_sampler(sampler, 50, file=path, **options)
+            audit("span", sampler, 50, file=path, **options)
         assert not path.exists()
-        assert audit_sampler(sampler, 50, file=path, name="mine", **options).stats.pairs == 5
+        assert audit("span", sampler, 50, file=path, name="mine", **options).stats.pairs == 5
         path.unlink()
     alike = Task(LinearSpan(t_max=5), uniform(3), m=50, same=lambda a, b: True)
     assert collect(tasks=alike, max_pairs=5)[0].agreements == 5
@@ -353,7 +352,7 @@ def test_functions_without_an_identity_are_audited_but_not_filed_without_a_name(
     named = Task(LinearSpan(t_max=5), uniform(3), m=50, same=Same(lambda a, b: True, name="all"))
     assert collect(tasks=named, max_pairs=5, file=path)[0].agreements == 5
     with pytest.raises(InputError, match="name belongs to a sampler"):
-        audit_sampler(uniform(3), 50, name="mine", **options)
+        audit("span", uniform(3), 50, name="mine", **options)
 
 
 def test_weighted_samples_reach_the_estimator():
@@ -367,21 +366,19 @@ def test_halves_of_a_table_are_disjoint_and_labelled_as_indicative():
     a, b = FromTable(X, np.arange(11)).pair(*(np.random.RandomState(i) for i in (0, 1)))
     assert len(a.X) == len(b.X) == 5
     assert not set(a.y) & set(b.y)
-    found = audit_table(X % 2, None, estimator="span", parameters={"t_max": 2}, max_pairs=5)
+    found = audit("span", X % 2, parameters={"t_max": 2}, max_pairs=5)
     assert found.indicative
     assert "INDICATIVE" in str(found)
     assert found.to_dict()["indicative"] is True
 
 
 def test_simple_audits_judge_claims():
-    good = audit_sampler(
-        geometric(6), 2000, estimator="span", parameters={"t_max": 500}, claim=0.4, max_pairs=60
-    )
+    good = audit("span", geometric(6), 2000, parameters={"t_max": 500}, claim=0.4, max_pairs=60)
     assert good.verdict.decision == "supported"
-    bad = audit_sampler(
+    bad = audit(
+        "elimination",
         planted_parity([1] * 12, features=geometric(12)),
         300,
-        estimator="elimination",
         claim=0.05,
         max_pairs=80,
         max_disagreements=25,
@@ -413,7 +410,7 @@ def test_simple_audits_judge_claims():
         (lambda: collect(tasks=TestFiles.task, max_width=0), "max_width"),
         (lambda: collect(tasks=TestFiles.task, n_jobs=0), "n_jobs"),
         (lambda: collect(tasks=TestFiles.task, on_error="ignore"), "on_error"),
-        (lambda: audit_sampler(LAW, 5, estimator="forest"), "forest"),
+        (lambda: audit("forest", LAW, 5), "forest"),
     ],
 )
 def test_bad_input_is_explained(call, words):

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone.audit import Staircase, Task, average, collect, disagreement
-from flagstone.audit.ours import integrated_disagreement
+from flagstone.audit import (
+    Task,
+    Thresholds,
+    average,
+    collect,
+    disagreement,
+    integrated_disagreement,
+)
 from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_parity
 from flagstone.errors import InputError
@@ -18,6 +24,7 @@ from flagstone.estimators import LinearSpan, ParityClassifier
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.rules import HeavyRule, IndexRule
+from flagstone.staircase import Staircase
 
 
 def random_flag(rng: np.random.RandomState, dim: int = 4) -> Flag:
@@ -31,10 +38,10 @@ def test_index_rule_against_every_threshold(seed, start, length):
     rng = np.random.RandomState(seed)
     a, b = random_flag(rng), random_flag(rng)
     wrong = [a.span_at(t) != b.span_at(t) for t in range(start + 1, start + length + 1)]
-    found = disagreement(Staircase(a), Staircase(b), start, start + length)
+    found = disagreement(Thresholds(a), Thresholds(b), start, start + length)
     assert found == pytest.approx(np.mean(wrong), abs=1e-12)
     dims = [a.dim_at(t) for t in range(start + 1, start + length + 1)]
-    assert average(Staircase(a), start, start + length, lambda V: V.dim) == pytest.approx(
+    assert average(Thresholds(a), start, start + length, lambda V: V.dim) == pytest.approx(
         np.mean(dims), abs=1e-12
     )
 
@@ -50,9 +57,9 @@ def test_heavy_rule_against_the_rule_itself(seed, start, length):
     marks = np.unique([start, *[t for t in range(40) if start < t < stop], stop])
     wrong = 0.0
     for left, right in pairwise(marks):
-        spans = [f.span_at(rule.index(f, (left + right) / 2)) for f in flags]
+        spans = [f.span_at(rule.index(Staircase.of(f), (left + right) / 2)) for f in flags]
         wrong += (right - left) * (spans[0] != spans[1])
-    stairs = [Staircase(f, "heavy") for f in flags]
+    stairs = [Thresholds(f, "heavy") for f in flags]
     assert disagreement(*stairs, start, stop) == pytest.approx(wrong / length, abs=1e-9)
 
 
@@ -62,13 +69,14 @@ def test_the_drawn_threshold_has_the_integrated_mean(rule):
     rng = np.random.RandomState(8)
     law = geometric(6)
     a, b = (Flag(6).update(*law.sample_weighted(300, rng)) for _ in range(2))
-    window = Window(rule.name, 3, 40)
+    window = Window(rule.name, 4, 43)
     draws = 3000
     wrong = 0
     for i in range(draws):
         t = rule.draw(window, Coins(i))
-        wrong += a.span_at(rule.index(a, t)) != b.span_at(rule.index(b, t))
-    stairs = [Staircase(f, rule.name) for f in (a, b)]
+        first, second = (f.span_at(rule.index(Staircase.of(f), t)) for f in (a, b))
+        wrong += first != second
+    stairs = [Thresholds(f, rule.name) for f in (a, b)]
     expected = disagreement(*stairs, 3, 43)
     assert abs(wrong / draws - expected) <= np.sqrt(np.log(2e6) / (2 * draws))
 
@@ -99,12 +107,12 @@ def test_parity_answers_are_compared_under_the_shared_coins(choice):
 
 
 def test_bad_windows_and_rules_are_refused():
-    stairs = Staircase(Flag(2).update([[1, 0]]))
+    stairs = Thresholds(Flag(2).update([[1, 0]]))
     for window in ((3, 3), (-1, 2), (5, 4)):
         with pytest.raises(InputError, match="window"):
             disagreement(stairs, stairs, *window)
     with pytest.raises(InputError, match="index"):
-        Staircase(Flag(2), "light")
+        Thresholds(Flag(2), "light")
 
 
 def test_rules_for_other_labels_never_agree():
@@ -112,5 +120,5 @@ def test_rules_for_other_labels_never_agree():
     X = [[1, 0], [0, 1]] * 20
     no, yes = (ParityClassifier(t_max=4, random_state=1).fit(X, [w] * 40) for w in ("no", "yes"))
     assert no.fingerprint_ != yes.fingerprint_
-    assert integrated_disagreement(no, yes) == 1.0
-    assert integrated_disagreement(no, no) == 0.0
+    assert integrated_disagreement(no.finding_, yes.finding_) == 1.0
+    assert integrated_disagreement(no.finding_, no.finding_) == 0.0

@@ -21,6 +21,8 @@ def test_coverage_falls_and_replicability_rises_with_the_window():
     assert curve.quantity == "coverage"
     assert curve.best(0.5).replicability >= 0.5
     assert curve.best(1.1) is None
+    sure = tradeoff(uniform(3), m=500, t_max=[1, 5, 20], rules=["index"], pairs=3)
+    assert sure.best(1.0).t_max == 20  # of equals the longest window
     assert "t_max" in str(curve)
     assert len(curve.rows()) == 6
 
@@ -69,7 +71,8 @@ def test_other_fields_and_the_default_grid():
         ({"t_max": []}, "t_max"),
         ({"field": 3}, "GF\\(2\\)"),
         ({"rules": ["light"]}, "light"),
-        ({"t_min": -1}, "window"),
+        ({"t_min": 0}, "t_min must be an integer of at least 1"),
+        ({"t_min": 5}, "thresholds of at least 5"),
     ],
 )
 def test_bad_input_is_explained(arguments, words):

@@ -11,7 +11,9 @@ import pytest
 LAW = ["--law", "geometric", "--dim", "6", "--rows", "150", "--t-max", "20", "--pairs", "12"]
 
 
-@pytest.mark.parametrize("estimator", ["parity", "elimination", "equations", "span", "affine"])
+@pytest.mark.parametrize(
+    "estimator", ["parity", "elimination", "equations", "span", "constraints", "subspace"]
+)
 def test_every_estimator_is_audited_on_a_law(run, estimator):
     done = run("audit", *LAW, "--estimator", estimator, "--json")
     assert done.code == 0, done.err
@@ -106,6 +108,8 @@ def test_the_tradeoff_is_printed_and_drawn(run, place):
         (["--tradeoff", "--claim", "0.1"], "--tradeoff takes no --claim"),
         (["--tradeoff", "--plot", "x.pdf"], "must end in .png or .svg"),
         (["--add"], "--add goes with --results"),
+        (["--estimator", "affine"], "--estimator must be one of span, constraints,"),
+        (["--tradeoff", "--t-min", "0"], "--t-min must be an integer of at least 1"),
         (["--field", "6"], "--field 6"),
     ],
 )
@@ -114,6 +118,12 @@ def test_wrong_values_are_usage_errors_in_words_of_options(run, words, message):
     assert done.code == 2
     assert message in done.err
     assert not re.search(r"\b\w+=(True|False|\.\.\.)", done.err)
+
+
+def test_a_label_is_asked_for_in_the_words_of_the_audit(run):
+    done = run("audit", "examples/faults.csv", "-e", "auto", "--estimator", "parity")
+    assert done.code == 2
+    assert "an audit of this estimator needs --label" in done.err
 
 
 def test_results_of_another_audit_are_kept_unless_added(run, place):

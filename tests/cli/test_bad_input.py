@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from flagstone.models import read_document, write_document
+
 
 def failed(done, code=1):
     """Check that a run failed with one line on stderr and nothing on stdout; return the line."""
@@ -110,6 +112,8 @@ def test_inputs_are_never_overwritten(run, place):
     ("words", "message"),
     [
         (["learn", "examples/faults.csv"], "learn needs --label"),
+        (["subspace", "examples/faults.csv"], "subspace needs --label"),
+        (["plan", "--dim", "3", "--rho", ".1", "--affine"], "--affine is for subspace"),
         (["span", "examples/faults.csv", "-l", "fault"], "No such option: -l"),
         (["summarize", "examples/faults.csv", "-l", "fault", "-o", "x"], "takes no --label"),
         (["constraints", "examples/frames.txt", "--plot", "p.pdf"], "must end in .png or .svg"),
@@ -132,13 +136,17 @@ def test_wrong_words_are_usage_errors(run, words, message):
     [
         (["--rho", "0"], "--rho must lie strictly between 0 and 1", 2),
         (["--eps", "1.5"], "--eps must lie strictly between 0 and 1", 2),
-        (["--contamination", "0.6"], "contamination", 2),
-        (["--contamination", "0.2"], "contamination × rank must stay below 1", 1),
-        (["--contamination", "0.2"], "the start of the window outright as --t-min", 1),
-        (["--t-min", "9999"], "Give a smaller --t-min", 1),
-        (["--t-max", "paper"], "use it with --rule heavy, or leave --t-max out", 2),
-        (["--rule", "median"], 'rule must be "index" or "heavy"', 2),
+        (["--contamination", "0.6"], "--contamination is the largest share of rows", 2),
+        (["--t-max", "700"], "--t-max 700 asks for more sets than there are rows (600)", 1),
+        (["--t-max", "7", "--t-min", "9"], "not come before the first, --t-min = 9, got 7", 1),
+        (["--t-min", "0"], "--t-min must be an integer of at least 1", 2),
+        (["--t-min", "1.5"], "--t-min must be an integer of at least 1", 2),
+        (["--t-max", "paper"], "--t-max paper is the constant", 2),
+        (["--t-max", "paper"], "use it with --rule heavy, or leave it out", 2),
+        (["--t-max", "paper", "--rule", "heavy"], "--t-max paper is a function of --rho", 2),
+        (["--rule", "median"], "--rule must be 'index' or 'heavy', got 'median'", 2),
         (["--field", "6"], "6", 2),
+        (["--field", "x"], "--field must be 2, 11, '2^8'", 2),
         (["--bit-order", "middle"], "bit order must be one of", 2),
         (["--length", "7"], "no rows are left: all 600 of them", 1),
         (["--format", "xls"], "format must be one of", 2),
@@ -151,6 +159,28 @@ def test_wrong_words_are_usage_errors(run, words, message):
 def test_bad_parameters(run, options, message, code):
     done = run("constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", *options)
     assert message in failed(done, code)
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (["--contamination", "0.2"], "so --contamination × rank must stay below 1 (here 0.2 × 16"),
+        (["--contamination", "0.2"], "or the first threshold outright as --t-min"),
+        (["--t-min", "100"], "give a smaller --t-min"),
+        (["--t-min", "9999"], "give a smaller --t-min"),
+    ],
+)
+def test_a_window_past_the_last_set_keeps_nothing_and_says_so(run, options, remedy):
+    """That depends on the data, so it is an answer (of no use), not an error."""
+    words = ["examples/frames.txt", "-f", "bits", "--seed", "1", *options, "-o", "m.json"]
+    done = run("constraints", *words)
+    assert done.code == 3
+    assert done.out.startswith("No direction was kept: the rows say nothing:\n")
+    [line] = done.err.splitlines()
+    assert line.startswith("flagstone: warning: the window {")
+    assert "starts past the last of the 54 sets, so nothing is kept" in line
+    assert remedy in line
+    assert run("show", "m.json").code == 3
 
 
 @pytest.mark.parametrize(
@@ -204,6 +234,13 @@ def test_a_summary_of_another_layout_says_which_option_fits(run):
     assert run("summarize", *words, "-o", "s.flag").code == 0
     assert "; add --linear" in failed(run("constraints", "s.flag"))
     assert "summarize --for span" in failed(run("span", "plain.flag"))
+    words = ["examples/faults.csv", "--for", "subspace", "-l", "fault", "-e", "auto"]
+    assert run("summarize", *words, "-o", "sub.flag").code == 0
+    assert run("subspace", "sub.flag").code == 0
+    assert "; leave out --affine" in failed(run("subspace", "sub.flag", "--affine"))
+    assert run("summarize", *words, "--affine", "-o", "aff.flag").code == 0
+    assert "; add --affine, as when" in failed(run("subspace", "aff.flag"))
+    assert "summarizes rows (x) or 0, but span needs (x)" in failed(run("span", "sub.flag"))
 
 
 def test_rows_that_are_all_left_out_pass_no_check(run, place):
@@ -229,7 +266,7 @@ def test_a_warning_speaks_of_options(run):
     assert "a smaller --t-max keeps coverage" in done.err
 
 
-def test_damaged_and_foreign_models(run, place):
+def test_damaged_and_foreign_findings(run, place):
     words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json"]
     assert run(*words).code == 0
     text = (place / "m.json").read_text()
@@ -240,17 +277,18 @@ def test_damaged_and_foreign_models(run, place):
     assert "no such file" in failed(run("show", "nothing.json"))
     assert "no flagstone file" in failed(run("show", "examples/faults.csv"))
     run("summarize", "examples/frames.txt", "-f", "bits", "-o", "p.flag")
-    assert "not a model" in failed(run("predict", "p.flag", "examples/frames.txt"))
+    assert "not a finding" in failed(run("predict", "p.flag", "examples/frames.txt"))
 
 
-def test_models_and_flags_are_told_apart(run):
+def test_findings_and_flags_are_told_apart(run):
     run("constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json")
     run("summarize", "examples/frames.txt", "-f", "bits", "-o", "p.flag")
     assert "compare like with like" in failed(run("compare", "p.flag", "m.json"), code=2)
-    assert "is a model already" in failed(run("constraints", "m.json"), code=2)
+    assert "is a finding already" in failed(run("constraints", "m.json"), code=2)
     assert "merge takes flags" in failed(run("merge", "m.json", "-o", "q.flag"), code=2)
     assert "is a flag already" in failed(run("summarize", "p.flag", "-o", "q.flag"), code=2)
-    assert "--report needs a model" in failed(run("show", "p.flag", "--report", "r.html"), code=2)
+    line = failed(run("show", "p.flag", "--report", "r.html"), code=2)
+    assert "holds a histogram without an answer: leave out --report" in line
 
 
 def test_a_flag_keeps_its_columns_and_label(run):
@@ -322,3 +360,31 @@ def test_an_unproven_promise_is_a_one_line_warning(run):
     assert done.err.startswith("flagstone: warning: ")
     assert done.err.count("\n") == 1
     assert "not proven with 600 rows" in done.err
+
+
+def test_no_edit_of_where_a_finding_came_from_ends_in_a_traceback(run, place):
+    """Provenance is repeated nowhere, so it may say anything, under a right checksum."""
+    frames = ["examples/frames.txt", "-f", "bits"]
+    assert run("constraints", *frames, "--seed", "1", "-o", "m.json").code == 0
+    kind, content = read_document("m.json")
+    junk = [None, -1, 0.5, "", "x", [[]], {"x": []}, "\x1b[31m"]
+    edits = [
+        {name: value} for name in ("sources", "command", "reading", "summary") for value in junk
+    ]
+    for name in ("format", "header", "delimiter", "bit_order", "length", "other"):
+        edits += [{"reading": {"format": "bits", name: value}} for value in junk]
+    taken = 0
+    for edit in edits:
+        document = content | {"provenance": content["provenance"] | edit}
+        write_document("e.json", kind, document, overwrite=True)
+        for verb in (
+            ["show", "e.json", "--report", "e.html", "--force"],
+            ["show", "e.json", "--as", "frames"],
+            ["check", "e.json", "examples/frames.txt"],
+            ["predict", "e.json", "examples/frames.txt"],
+        ):
+            done = run(*verb)
+            assert done.code in (0, 1, 2, 4), (edit, verb)
+            assert "\x1b" not in done.out + done.err
+            taken += done.code != 1
+    assert taken > 50

@@ -49,7 +49,7 @@ def test_help_documents_options_and_json_keys(run, verb):
 
 def test_only_verbs_with_a_label_offer_one(run):
     offering = {verb for verb in VERBS if "--label" in run(verb, "--help").out}
-    assert offering == {"learn", "equations", "summarize", "audit"}
+    assert offering == {"learn", "equations", "subspace", "summarize", "audit"}
 
 
 def test_json_output_uses_the_documented_keys(run):
@@ -57,7 +57,13 @@ def test_json_output_uses_the_documented_keys(run):
     words = ["-l", "fault", "-e", "auto", "--intercept", "--seed", "7", "-o", "r.json"]
     run("learn", "examples/faults.csv", *words)
     run("summarize", "examples/frames.txt", "-f", "bits", "-o", "p.flag")
+    frames = ["examples/frames.txt", "-f", "bits"]
     calls = {
+        "learn": ["examples/faults.csv", "-l", "fault", "-e", "auto"],
+        "span": frames,
+        "constraints": frames,
+        "equations": ["examples/equations.csv", "-l", "b", "--field", "7"],
+        "subspace": ["examples/faults.csv", "-l", "fault", "-e", "auto"],
         "predict": ["r.json", "examples/faults.csv"],
         "check": ["r.json", "examples/faults.csv"],
         "show": ["p.flag"],

@@ -78,7 +78,7 @@ def test_an_interrupt_says_how_to_resume(tmp_path):
         [*MAIN, *COMMAND], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert "resuming after" in again.stderr
-    assert load(tmp_path / "m.json").details["rows"]["read"] == 3000
+    assert load(tmp_path / "m.json").rows.read == 3000
     assert not (tmp_path / "c.ckpt").exists()
 
 
@@ -211,7 +211,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(run, place, m
     done = run(*words, "--checkpoint", "c.ckpt", "--checkpoint-every", "0")
     assert done.code == 0
     assert done.err.count("the checkpoint could not be written") == 1
-    assert load("m.json").details["seed"] == "1"
+    assert load("m.json").seed == "1"
 
 
 def test_the_progress_bar_shows_on_a_terminal_only(tmp_path):

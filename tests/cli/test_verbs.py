@@ -1,5 +1,6 @@
 """Every verb, from files to answers, exit codes and JSON."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -9,21 +10,31 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from flagstone import Constraints, Flag, ParityRule, merge_flags
-from flagstone.cli.describe import ANSWER_KEYS
+from flagstone import (
+    AffineSpan,
+    Constraints,
+    Flag,
+    LinearEquations,
+    LinearSpan,
+    ParityClassifier,
+    ParityRule,
+    SubspaceClassifier,
+    merge_flags,
+)
+from flagstone.cli.describe import FINDING_KEYS
 from flagstone.models import load
 
 FRAMES = ["examples/frames.txt", "-f", "bits", "--contamination", "0.01", "--seed", "2026"]
 
 
 @pytest.fixture
-def frames_model(run):
+def frames_finding(run):
     assert run("constraints", *FRAMES, "-o", "frames.json").code == 0
     return "frames.json"
 
 
 @pytest.fixture
-def rule_model(run):
+def rule_finding(run):
     words = ["-l", "fault", "--encode", "auto", "--intercept", "--seed", "7", "-o", "rule.json"]
     assert run("learn", "examples/faults.csv", *words).code == 0
     return "rule.json"
@@ -43,7 +54,14 @@ def test_constraints_find_the_hidden_checks_and_the_damaged_lines(run):
 def test_json_has_exactly_the_documented_keys(run):
     done = run("constraints", *FRAMES, "--json", "--show-rows", "99")
     found = json.loads(done.out)
-    assert list(found) == list(ANSWER_KEYS)
+    assert list(found) == [key for keys in FINDING_KEYS for key in keys.split(", ")]
+    assert found["schema"] == 2
+    assert list(found["rows"]) == ["read", "uncovered", "misfits", "skipped", "places"]
+    assert list(found["window"]) == ["t_min", "t_max"]
+    assert found["window"]["t_min"] <= found["threshold"] <= found["window"]["t_max"]
+    for promise in ("replicability", "coverage", "error"):
+        assert {"proven", "certified", "measured"} <= found["promises"][promise].keys()
+    assert found["promises"]["coverage"]["measured"] == 6 / 600
     assert found["rows"]["misfits"] == 6 == len(found["rows"]["places"])
     assert found["rows"]["places"][0] == ["examples/frames.txt", 18, 18]
     assert len(found["directions"]) == 16
@@ -51,23 +69,209 @@ def test_json_has_exactly_the_documented_keys(run):
     assert found["answer"]["masks"][0].startswith("0x")
     row = [int(bit) for bit in Path("examples/frames.txt").read_text().split()[0]]
     assert eval(found["answer"]["expression"], {"x": row}) is True
-    assert found["command"].startswith("flagstone constraints examples/frames.txt")
+    assert found["provenance"]["command"].startswith("flagstone constraints examples/frames.txt")
 
 
-def test_answers_print_as_masks_and_python(run, rule_model):
+def test_answers_print_as_masks_and_python(run, rule_finding):
     masks = run("constraints", *FRAMES, "--as", "masks").out.split("\n")
     assert masks[0] == "0x9669 = 0"
-    assert run("show", rule_model, "--as", "masks").out == "0x16 ^ 1\n"
-    assert run("show", rule_model, "--as", "python").out == "x[1] ^ x[2] ^ x[4] ^ 1\n"
+    assert run("show", rule_finding, "--as", "masks").out == "0x16 ^ 1\n"
+    assert run("show", rule_finding, "--as", "python").out == "x[1] ^ x[2] ^ x[4] ^ 1\n"
 
 
-def test_linear_constraints_and_span_agree(run):
-    linear = json.loads(run("constraints", *FRAMES, "--linear", "--json").out)
-    span = json.loads(run("span", *FRAMES, "--json").out)
-    assert linear["dimension"] == span["dimension"] == 11
+def test_the_saved_finding_is_what_json_prints(run):
+    printed = json.loads(run("constraints", *FRAMES, "--json", "-o", "m.json").out)
+    assert printed.pop("outputs") == ["m.json"]
+    assert load("m.json").to_dict() == printed
+    shown = json.loads(run("show", "m.json", "--json").out)
+    assert shown.pop("outputs") == []
+    assert shown == printed
+
+
+def test_linear_constraints_and_span_are_one_finding(run):
+    """They differ in what is printed, not in what is found."""
+    linear = json.loads(run("constraints", *FRAMES, "--linear", "--json", "-o", "c.json").out)
+    span = json.loads(run("span", *FRAMES, "--json", "-o", "s.json").out)
+    assert linear["fingerprint"] == span["fingerprint"]
+    assert linear["subspace"]["dim"] == span["subspace"]["dim"] == 11
+    assert (linear["kind"], linear["dim"]) == (span["kind"], span["dim"]) == ("span", 16)
     assert len(linear["answer"]["lines"]) == 16 - 11
-    assert len(span["answer"]["lines"]) == 11
-    assert run("span", *FRAMES).out.startswith("The span:\n  dimension 11 of 16, basis:\n")
+    for found in (linear, span):
+        for key in ("provenance", "outputs"):
+            found.pop(key)
+    assert linear == span
+    assert run("compare", "c.json", "s.json").code == 0
+    basis = run("span", *FRAMES).out
+    assert basis.startswith("A span of dimension 11 of 16, 5 check equations hold:\n  dimension 11")
+    equations = run("constraints", *FRAMES, "--linear").out
+    assert equations.startswith("A span of dimension 11 of 16, 5 check equations hold:\n  x0 ⊕")
+    for file in ("c.json", "s.json"):
+        assert run("show", file).out.partition("written")[0] == equations
+
+
+def test_answers_print_as_a_basis(run, place, rule_finding):
+    linear = run("constraints", *FRAMES, "--linear", "--as", "basis").out
+    assert run("span", *FRAMES, "--as", "basis").out == linear
+    head, *rows = linear.split("\n")[:-1]
+    assert head == "dimension 11 of 16, basis:"
+    found = json.loads(run("span", *FRAMES, "--json").out)
+    assert rows == found["subspace"]["basis"]
+    assert run("span", *FRAMES, "--as", "text").out.splitlines() == found["answer"]["lines"]
+    # with a constant: a point, then the directions
+    (place / "t.csv").write_text("a,b,c\n" + "1,0,0\n1,1,1\n" * 40)
+    done = run("constraints", "t.csv", "--seed", "1", "--as", "basis")
+    assert done.out == "dimension 1 of 3, basis:\n100 +\n011\n"
+    done = run("span", "t.csv", "--field", "3", "--seed", "1", "--as", "basis")
+    assert done.out == "dimension 2 of 3, basis:\n1 0 0\n0 1 1\n"
+    done = run("show", rule_finding, "--as", "basis")
+    assert (done.code, done.out) == (1, "")
+    assert "a basis is printed of a span or of check equations" in done.err
+
+
+DOORS = {
+    "span": ([], lambda X, y: LinearSpan(**OPTIONS).fit(X)),
+    "constraints --linear": ([], lambda X, y: LinearSpan(**OPTIONS).fit(X)),
+    "constraints": ([], lambda X, y: AffineSpan(**OPTIONS).fit(X)),
+    "learn": (["-l", "y"], lambda X, y: ParityClassifier(**OPTIONS).fit(X, y)),
+    "learn --intercept --choice lexmin": (
+        ["-l", "y"],
+        lambda X, y: ParityClassifier(**OPTIONS, fit_intercept=True, choice="lexmin").fit(X, y),
+    ),
+    "equations": (["-l", "y"], lambda X, y: LinearEquations(**OPTIONS).fit(X, y)),
+    "subspace": (["-l", "y"], lambda X, y: SubspaceClassifier(**OPTIONS).fit(X, y)),
+    "subspace --affine": (
+        ["-l", "y"],
+        lambda X, y: SubspaceClassifier(**OPTIONS, affine=True).fit(X, y),
+    ),
+}
+OPTIONS = {"contamination": 0.01, "t_max": 9, "random_state": "7"}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
+def test_the_shell_and_the_estimators_find_the_same(run, place, door):
+    """One question, one seed, the same rows: one finding, whoever asks, saved or not."""
+    pandas = pytest.importorskip("pandas")
+    X = np.random.RandomState(3).randint(0, 2, size=(300, 5))
+    X[:, 4] = X[:, 0] ^ X[:, 2]
+    y = X[:, 1] ^ X[:, 4]
+    y[:2] ^= 1
+    label, fit = DOORS[door]
+    table = pandas.DataFrame(X, columns=list("abcde"))
+    estimator = fit(table, y)
+    estimator.finding_.save("python.json")
+    full = table.assign(y=y) if label else table
+    full.to_csv("t.csv", index=False)
+    words = [*door.split(), "t.csv", *label, "--contamination", "0.01", "--t-max", "9"]
+    assert run(*words, "--seed", "7", "--no-measure", "-o", "shell.json").code == 0
+    shell, python = load("shell.json"), load("python.json")
+    assert python == estimator.finding_
+    assert shell.provenance["sources"] == ["t.csv"]
+    assert dataclasses.replace(shell, provenance={}) == python
+    assert shell.fingerprint == estimator.fingerprint_
+    # what the shell counts is what the estimator counts
+    assert run(*words, "--seed", "7", "-o", "counted.json").code == 0
+    counted = load("counted.json").rows
+    measured = estimator.measure(table, y) if label else estimator.measure(table)
+    assert (counted.read, counted.uncovered, counted.misfits) == (
+        measured.read,
+        measured.uncovered,
+        measured.misfits,
+    )
+    # and the shell reads what Python saved
+    assert run("compare", "shell.json", "python.json").code == 0
+    assert run("show", "python.json", "--report", "r.html", "--plot", "p.svg").code == 0
+    done = run("check", "python.json", "t.csv", "--json")
+    assert json.loads(done.out)["rows"]["misfits"] == measured.misfits
+
+
+def test_the_subspace_of_the_positive_rows(run, place):
+    rows = np.random.RandomState(1).randint(0, 2, size=(400, 4))
+    good = (rows[:, 0] ^ rows[:, 2]) == 1
+    lines = (
+        f"{a},{b},{c},{d},{'yes' if g else 'no'}"
+        for (a, b, c, d), g in zip(rows, good, strict=True)
+    )
+    (place / "t.csv").write_text("a,b,c,d,good\n" + "\n".join(lines) + "\n")
+    words = ["t.csv", "-l", "good", "-e", "good=levels:no,yes", "--seed", "1"]
+    done = run("subspace", *words, "--affine", "-o", "m.json")
+    assert done.code == 0, done.err
+    assert done.out.startswith("The positive rows obey 1 equation:\n  a ⊕ c = 1\n")
+    assert "do not fit   0 rows (0 %)" in done.out
+    assert f"rows         {len(rows)} read; 0 outside the span (0 %)" in done.out
+    found = load("m.json")
+    assert (found.question.row, found.flag.n_rows) == ("(x, 1) or 0", 400)
+    assert run("check", "m.json", "t.csv").code == 0
+    predicted = run("predict", "m.json", "t.csv").out.split("\n")
+    assert predicted[0] == "row,good"
+    assert [line.split(",")[1] for line in predicted[1:-1]] == ["yes" if g else "no" for g in good]
+    assert run("show", "m.json", "--as", "masks").out == "0x5 = 1\n"
+    basis = run("show", "m.json", "--as", "basis").out
+    assert basis.startswith("dimension 3 of 4, basis:\n0010 +\n")
+    # without --affine the subspace holds the origin, and here everything else
+    plain = json.loads(run("subspace", *words, "--json").out)
+    assert plain["answer"]["lines"] == []
+    assert plain["rows"]["misfits"] == int((~good).sum())
+    assert plain["question"] == {"kind": "subspace", "affine": False, "row": "(x) or 0"}
+    # a flag of the same rows answers the same, also in parts
+    summed = ["t.csv", "-l", "good", "-e", "good=levels:no,yes", "--for", "subspace", "--affine"]
+    assert run("summarize", *summed, "-o", "t.flag").code == 0
+    done = run("subspace", "t.flag", "--affine", "--seed", "1", "--json")
+    assert json.loads(done.out)["fingerprint"] == found.fingerprint
+
+
+def test_a_subspace_without_positive_rows(run, place):
+    (place / "t.csv").write_text("a,b,y\n" + "1,0,0\n0,1,0\n" * 40)
+    done = run("subspace", "t.csv", "-l", "y", "--seed", "1", "--affine")
+    assert done.code == 3
+    assert done.out.startswith("No row is positive: the affine subspace is empty:\n")
+    done = run("subspace", "t.csv", "-l", "y", "--seed", "1", "--as", "basis")
+    assert (done.code, done.out) == (0, "dimension 0 of 2\n")
+
+
+def test_labels_of_a_subspace_are_0_and_1(run, place):
+    (place / "t.csv").write_text("a,b,y\n" + "1,0,2\n0,1,0\n" * 40)
+    done = run("subspace", "t.csv", "-l", "y", "--field", "3", "--seed", "1")
+    assert done.code == 1
+    assert "1 for positive examples and 0 for negative ones" in done.err
+
+
+def test_a_system_predicts_nothing_but_is_checked(run):
+    words = ["--label", "b", "--field", "7", "--seed", "1", "-o", "m.json"]
+    assert run("equations", "examples/equations.csv", *words).code == 0
+    done = run("predict", "m.json", "examples/equations.csv")
+    assert (done.code, done.out) == (1, "")
+    assert "predicts nothing; check rows against it instead" in done.err
+    assert run("check", "m.json", "examples/equations.csv").code == 0
+
+
+def test_the_heavy_rule_draws_its_threshold(run, place):
+    words = [*FRAMES[:3], "--seed", "1", "--rule", "heavy", "--t-min", "7", "--t-max", "20"]
+    done = run("constraints", *words, "--plot", "p.svg", "--report", "r.html", "--json")
+    found = json.loads(done.out)
+    assert (found["rule"], found["window"]) == ("heavy", {"t_min": 7, "t_max": 20})
+    assert 6 < found["threshold"] <= 20
+    dim = found["subspace"]["dim"]
+    [sets] = [sets for height, sets, _ in found["levels"] if height == dim]
+    text = f"t = {found['threshold']:,.4g} ≤ {sets} sets, dimension {dim}"
+    for file in ("p.svg", "r.html"):
+        assert text in (place / file).read_text()
+        assert 'class="bold"' in (place / file).read_text()
+    assert run("constraints", *words, "--plot", "p.png").code == 0
+    assert (place / "p.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_findings_are_read_however_they_are_indented(run, place, frames_finding):
+    text = (place / frames_finding).read_text()
+    for name, options in (("wide", {"indent": 4}), ("flat", {"separators": (",", ":")})):
+        (place / f"{name}.json").write_text(json.dumps(json.loads(text), **options))
+        assert run("show", f"{name}.json").out == run("show", frames_finding).out
+        done = run("constraints", f"{name}.json")
+        assert (done.code, "is a finding already" in done.err) == (2, True)
+    assert run("summarize", *FRAMES[:3], "-o", "p.flag").code == 0
+    flag = json.dumps(json.loads((place / "p.flag").read_text()), indent=4)
+    (place / "wide.flag").write_text(flag)
+    assert run("constraints", "wide.flag", *FRAMES[3:]).code == 0
 
 
 def test_learn_names_the_encoders_it_accepted(run):
@@ -91,7 +295,8 @@ def test_learn_says_bottom_with_exit_code_3(run, place):
     done = run("learn", "t.csv", "-l", "y", "--seed", "1", "-o", "m.json")
     assert done.code == 3
     assert done.out.startswith("No linear rule fits the rows that were kept:\n  ⊥\n")
-    assert load("m.json").is_bottom
+    assert load("m.json").answer.is_bottom
+    assert not load("m.json").is_answer
     assert run("show", "m.json").code == 3
     predicted = run("predict", "m.json", "t.csv")
     assert predicted.code == 3
@@ -121,32 +326,36 @@ def test_rationals_from_a_csv(run, place):
     assert "y = 1/3·a - 1/2·b" in done.out
 
 
-def test_predict_decodes_labels_and_check_counts_misfits(run, place, rule_model):
-    done = run("predict", rule_model, "examples/faults.csv", "-o", "p.csv")
+def test_predict_decodes_labels_and_check_counts_misfits(run, place, rule_finding):
+    done = run("predict", rule_finding, "examples/faults.csv", "-o", "p.csv")
     assert done.out == "400 rows predicted, written to p.csv\n"
     given = [line.split(",")[-1] for line in Path("examples/faults.csv").read_text().split()]
     assert [line.split(",")[-1] for line in Path("p.csv").read_text().split()] == given
-    assert run("predict", rule_model, "examples/faults.csv").out == Path("p.csv").read_text()
-    found = json.loads(run("predict", rule_model, "examples/faults.csv", "--json").out)
+    assert run("predict", rule_finding, "examples/faults.csv").out == Path("p.csv").read_text()
+    found = json.loads(run("predict", rule_finding, "examples/faults.csv", "--json").out)
     assert found["predictions"] == given[1:]
-    assert run("check", rule_model, "examples/faults.csv").code == 0
+    assert run("check", rule_finding, "examples/faults.csv").code == 0
     broken = Path("examples/faults.csv").read_text().replace("no\n", "yes\n", 1)
     (place / "broken.csv").write_text("\n" + broken)
-    done = run("check", rule_model, "broken.csv")
+    done = run("check", rule_finding, "broken.csv")
     assert done.code == 4
     assert "1 row (0.2 %): broken.csv line 3 breaks the rule" in done.out
-    assert run("check", rule_model, "broken.csv", "--tolerance", "0.01").code == 0
-    found = json.loads(run("check", rule_model, "broken.csv", "--json").out)
-    assert (found["ok"], found["misfits"], found["share"]) == (False, 1, 1 / 400)
+    assert run("check", rule_finding, "broken.csv", "--tolerance", "0.01").code == 0
+    found = json.loads(run("check", rule_finding, "broken.csv", "--json").out)
+    assert (found["ok"], found["rows"]["misfits"], found["share"]) == (False, 1, 1 / 400)
+    assert found["rows"]["read"] == 400
+    assert found["rows"]["places"] == [["broken.csv", 1, 3]]
+    assert found["rows"]["uncovered"] == 1
+    assert found["fingerprint"] == load(rule_finding).fingerprint
 
 
-def test_check_remembers_how_frames_were_read(run, place, frames_model):
-    done = run("check", frames_model, "examples/frames.txt", "--tolerance", "0.02")
+def test_check_remembers_how_frames_were_read(run, place, frames_finding):
+    done = run("check", frames_finding, "examples/frames.txt", "--tolerance", "0.02")
     assert done.code == 0
     assert "5  x0 ⊕ x3" in done.out
     table = pa.table({f"x{i}": [0, 1] for i in range(16)})
     parquet.write_table(table, "new.parquet")
-    assert run("check", frames_model, "new.parquet").code == 0
+    assert run("check", frames_finding, "new.parquet").code == 0
     (place / "lsb.hex").write_text("8001\n" * 40)
     words = ["lsb.hex", "--bit-order", "lsb", "--seed", "1", "-o", "lsb.json"]
     assert run("constraints", *words).code == 0
@@ -159,7 +368,7 @@ def test_nothing_kept_is_no_answer(run, place):
     learn = ["learn", "examples/faults.csv", "-l", "fault", "-e", "auto"]
     done = run(*learn, *words, "-o", "r.json")
     assert done.code == 3
-    assert done.out.startswith("No direction was kept, so the rows say nothing; this rule is only")
+    assert done.out.startswith("No direction was kept: this rule is only a draw of the coins:")
     assert run("show", "r.json").code == 3
     done = run("constraints", *FRAMES[:3], *words, "--json")
     found = json.loads(done.out)
@@ -171,7 +380,8 @@ def test_nothing_kept_is_no_answer(run, place):
     (place / "zero.bits").write_text("000\n" * 50)  # here {0} is the whole truth
     done = run("span", "zero.bits", "--seed", "1")
     assert done.code == 0
-    assert done.out.startswith("The span:\n  dimension 0 of 3")
+    assert done.out.startswith("A span of dimension 0 of 3, 3 check equations hold:\n")
+    assert "\n  dimension 0 of 3\n" in done.out
 
 
 @pytest.mark.parametrize("order", ["msb", "lsb", "nibble", "reversed"])
@@ -201,49 +411,49 @@ def test_frame_masks_are_anded_with_frames_as_written(run, place, order):
 def test_frame_masks_of_odd_lengths(run, place):
     (place / "f.bits").write_text("10001\n01010\n" * 30)
     done = run("span", "f.bits", "--seed", "1", "--as", "frames")
-    assert done.out == "{5}88\n{5}50\n"
+    assert done.out == "{5}88 = 0\n{5}50 = 0\n{5}20 = 0\n"
 
 
 def test_bottom_is_shown_and_saved_in_every_notation(run, place):
     (place / "t.csv").write_text("a,y\n" + "0,1\n1,0\n" * 30)
-    for notation in ("text", "masks", "frames", "python"):
+    for notation in ("text", "basis", "masks", "frames", "python"):
         words = ["-l", "y", "--seed", "1", "--as", notation, "-o", f"{notation}.json"]
         done = run("learn", "t.csv", *words)
         assert done.code == 3, done.err
         assert "⊥" in done.out
         assert done.err == ""
-        assert load(f"{notation}.json").is_bottom
+        assert load(f"{notation}.json").answer.is_bottom
     done = run("predict", "text.json", "t.csv")
     assert done.code == 3
     assert "allow for outliers with --contamination\n" in done.err
 
 
-def test_show_draws_again(run, frames_model):
-    done = run("show", frames_model, "--report", "r.html", "--plot", "p.svg")
+def test_show_draws_again(run, frames_finding):
+    done = run("show", frames_finding, "--report", "r.html", "--plot", "p.svg")
     assert done.code == 0
     assert "written      r.html" in done.out
     assert Path("p.svg").read_text().startswith("<svg")
-    assert json.loads(run("show", frames_model, "--json").out)["verb"] == "constraints"
+    assert json.loads(run("show", frames_finding, "--json").out)["kind"] == "constraints"
 
 
-def test_a_png_plot(run, frames_model):
-    assert run("show", frames_model, "--plot", "p.png").code == 0
+def test_a_png_plot(run, frames_finding):
+    assert run("show", frames_finding, "--plot", "p.png").code == 0
     assert Path("p.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_compare_says_where_models_part(run, place, frames_model, rule_model):
-    assert run("compare", frames_model, frames_model).code == 0
+def test_compare_says_where_findings_part(run, place, frames_finding, rule_finding):
+    assert run("compare", frames_finding, frames_finding).code == 0
     assert run("constraints", *FRAMES[:-1], "other", "-o", "same.json").code == 0
-    found = json.loads(run("compare", frames_model, "same.json", "--json").out)
+    found = json.loads(run("compare", frames_finding, "same.json", "--json").out)
     assert found["same"]
     assert ["seed", "2026", "other"] in found["settings"]
     part = [*FRAMES[:3], "--t-max", "1", "--seed", "2026", "-o", "all.json"]
     assert run("constraints", *part).code == 0
-    done = run("compare", frames_model, "all.json")
+    done = run("compare", frames_finding, "all.json")
     assert done.code == 4
     assert "only in frames.json:\n  x0" in done.out
     assert "spans: dimensions 12 and 16, 12 in common, 16 together" in done.out
-    assert run("compare", frames_model, rule_model).code == 4
+    assert run("compare", frames_finding, rule_finding).code == 4
 
 
 def test_summaries_merge_by_the_tree_and_answer(run, place):
@@ -254,11 +464,12 @@ def test_summaries_merge_by_the_tree_and_answer(run, place):
         assert run("summarize", f"p{part}.bits", "-o", f"p{part}.flag", "--seed", "5").code == 0
     done = run("merge", "p0.flag", "p1.flag", "p2.flag", "-o", "all.flag", "--json")
     found = json.loads(done.out)
-    assert (found["n_rows"], found["n_shards"], found["kind"]) == (600, 3, "flag")
+    assert found["rows"] == {"read": 600, "shards": 3}
+    assert (found["summary"], found["question"]["kind"]) == ("flag", "constraints")
     flags = [load(f"p{part}.flag").summary for part in range(3)]
     assert load("all.flag").summary == merge_flags(flags)
     assert isinstance(flags[0], Flag)
-    answer = run("constraints", "all.flag", "--t-min", "20", "--t-max", "3", "-o", "m.json")
+    answer = run("constraints", "all.flag", "--t-min", "21", "--t-max", "23", "-o", "m.json")
     assert answer.code == 0
     assert "seed         5\n" in answer.out
     assert isinstance(load("m.json").answer, Constraints)
@@ -285,14 +496,21 @@ def test_a_summary_answers_like_the_rows(run):
     a = json.loads(run("constraints", *FRAMES, "--json").out)
     b = json.loads(run("constraints", "part.flag", *FRAMES[3:], "--json").out)
     assert a["fingerprint"] == b["fingerprint"]
-    assert (a["threshold"], a["guarantee"]) == (b["threshold"], b["guarantee"])
+    assert a["threshold"] == b["threshold"]
+    # only rows can be measured; nothing else differs
+    assert a["promises"]["coverage"].pop("measured") == a["promises"]["error"].pop("measured")
+    assert b["promises"]["coverage"].pop("measured") is b["promises"]["error"].pop("measured")
+    for key in ("promises", "levels", "directions", "encoding", "answer", "question"):
+        assert a[key] == b[key]
 
 
 def test_plan(run):
     found = json.loads(run("plan", "--dim", "20", "--rho", "0.05", "--seed", "7", "--json").out)
     index = next(e for e in found["entries"] if e["analysis"] == "index")
     assert index["rows"] == 205_332_000
-    assert 1 <= int(found["drawn"]["threshold"]) <= index["threshold"]
+    assert index["t_min"] == 1
+    assert found["drawn"]["window"] == {"rule": "index", "t_min": 1, "t_max": index["length"]}
+    assert 1 <= found["drawn"]["threshold"] <= index["length"]
     assert "index" in run("plan", "--dim", "20", "--rho", "0.05").out
 
 
@@ -305,12 +523,14 @@ def test_plan(run):
         ("learn", []),
         ("learn", ["--intercept"]),
         ("equations", []),
+        ("subspace", []),
+        ("subspace", ["--affine"]),
     ],
 )
 def test_a_plan_is_what_the_verb_asks_for(run, verb, options):
     """The warning of a verb with too few rows names the number that plan gives for it."""
     rows = np.random.RandomState(0).randint(0, 2, size=(200, 4)).astype(np.uint8)
-    labelled = verb in ("learn", "equations")
+    labelled = verb in ("learn", "equations", "subspace")
     np.save("t.npy", rows if labelled else rows[:, :3])
     promise = ["--rho", "0.3", "--eps", "0.3"]
     label = ["-l", "x3"] if labelled else []
@@ -320,28 +540,29 @@ def test_a_plan_is_what_the_verb_asks_for(run, verb, options):
     words = ["plan", "--dim", "3", *promise, "--for", verb, *options]
     found = json.loads(run(*words, "--json").out)
     index = next(e for e in found["entries"] if e["analysis"] == "index")
-    assert (f"{index['rows']:,}", str(found["row_dim"])) == needed.groups()
+    assert (f"{index['rows']:,}", str(found["dim"])) == needed.groups()
+    assert (found["columns"], found["verb"]) == (3, verb)
     text = run(*words).out
-    assert f"· for {verb}: 3 columns make rows" in text
+    assert f"· for {verb}: 3 columns make rows {found['row']} of dimension" in text
 
 
 def test_plans_of_learn_count_the_constant(run):
     words = ["plan", "--dim", "3", "--rho", "0.3", "--eps", "0.3", "--delta", "0.1"]
     plain = json.loads(run(*words, "--json").out)
     ones = json.loads(run(*words, "--intercept", "--json").out)
-    assert (plain["for"], plain["row_dim"], plain["layout"]) == ("learn", 4, "(x, y)")
-    assert (ones["dim"], ones["row_dim"], ones["layout"]) == (3, 5, "(x, 1, y)")
+    assert (plain["verb"], plain["dim"], plain["row"]) == ("learn", 4, "(x, y)")
+    assert (ones["columns"], ones["dim"], ones["row"]) == (3, 5, "(x, 1, y)")
     assert ones["generalization_rows"] > plain["generalization_rows"]
-    for wrong in (["--for", "span"], ["--linear"]):
+    for wrong in (["--for", "span"], ["--linear"], ["--affine"]):
         assert run(*words, *wrong).code == 2
     assert run("plan", "--dim", "3", "--rho", "0.3", "--intercept").code == 2
     for value in (["--rho", "2"], ["--rho", "0.1", "--eps", "0"], ["--rho", "0.1", "--field", "6"]):
         assert run("plan", "--dim", "3", *value).code == 2
 
 
-def test_a_seed_can_be_insisted_on(run, frames_model):
-    assert run("show", frames_model, "--seed", "2026").code == 0
-    done = run("check", frames_model, "examples/frames.txt", "--seed", "2027")
+def test_a_seed_can_be_insisted_on(run, frames_finding):
+    assert run("show", frames_finding, "--seed", "2026").code == 0
+    done = run("check", frames_finding, "examples/frames.txt", "--seed", "2027")
     assert done.code == 1
     assert "was made with seed 2026, not with 2027" in done.err
 

@@ -16,7 +16,7 @@ from flagstone import (
     PrivateParityClassifier,
     SubspaceClassifier,
 )
-from flagstone.errors import WindowError
+from flagstone.errors import ReplicabilityWarning, WindowError
 
 REPLICABLE = [ParityClassifier, LinearSpan, AffineSpan, LinearEquations, SubspaceClassifier]
 ALL = [*REPLICABLE, EliminationClassifier, PrivateParityClassifier]
@@ -175,7 +175,7 @@ def test_weights_that_are_no_counts(cls, weights, message):
         ({"rho": 1.5}, "rho"),
         ({"eps": 1.0}, "eps"),
         ({"eps": 0}, "eps"),
-        ({"rule": "best"}, 'rule must be "index" or "heavy"'),
+        ({"rule": "best"}, "rule must be 'index' or 'heavy'"),
         ({"t_max": 61}, "more sets than there are rows"),
         ({"t_max": 0}, "t_max"),
         ({"t_max": 1.5}, "t_max"),
@@ -187,7 +187,7 @@ def test_weights_that_are_no_counts(cls, weights, message):
         ({"random_state": 1.5}, "seed"),
         ({"random_state": np.random.RandomState(0)}, "seed"),
         ({"field": 6}, "no field of order 6"),
-        ({"field": "QR"}, "no field is called"),
+        ({"field": "QR"}, "field must be"),
         ({"out_of_field": "drop"}, "out_of_field must be 'raise' or 'reduce'"),
     ],
 )
@@ -199,13 +199,16 @@ def test_parameters_out_of_range(cls, parameters, message):
 @pytest.mark.parametrize("cls", REPLICABLE)
 def test_a_window_past_the_last_set(cls):
     wide = np.random.RandomState(1).randint(0, 2, size=(60, 12))
-    with pytest.raises(WindowError, match=r"contamination × rank must stay below 1"):
-        cls(contamination=0.4).fit(wide, np.arange(60) % 2)
-    with pytest.raises(WindowError, match="Give a smaller t_min"):
+    with pytest.warns(ReplicabilityWarning, match=r"contamination × rank must stay below 1"):
+        model = cls(contamination=0.4).fit(wide, np.arange(60) % 2)
+    assert model.finding_.nothing_kept
+    with pytest.warns(ReplicabilityWarning, match="give a smaller t_min"):
         cls(t_min=59).fit(wide, np.arange(60) % 2)
     model = cls(contamination=0.4).partial_fit(wide, np.arange(60) % 2)
-    with pytest.raises(WindowError):
+    with pytest.warns(ReplicabilityWarning):
         _ = model.formula_
+    with pytest.raises(WindowError, match="must not come before the first, t_min = 30, got 20"):
+        cls(t_min=30, t_max=20).fit(wide, np.arange(60) % 2)
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def discovered():
             continue
         home = importlib.import_module(f"flagstone.estimators.{module.name}")
         for name, cls in inspect.getmembers(home, inspect.isclass):
-            # A base class leaves the constructor to those that can be used.
-            usable = issubclass(cls, BaseEstimator) and "__init__" in vars(cls)
+            # A base class leaves it to those that can be used to explain their parameters.
+            usable = issubclass(cls, BaseEstimator) and "Parameters\n" in (cls.__doc__ or "")
             if usable and cls.__module__ == home.__name__:
                 found[name] = cls
     return found

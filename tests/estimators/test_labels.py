@@ -55,19 +55,21 @@ def test_nothing_is_promised_on_labels_where_nothing_is_proven():
 @pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier])
 def test_equal_fingerprints_mean_equal_predictions(cls):
     yes, no = (cls(random_state=1).fit(X, [label] * 60) for label in ("yes", "no"))
-    assert yes.rule_ == no.rule_
+    assert yes.answer_ == no.answer_
     assert yes.fingerprint_ != no.fingerprint_
     plain = cls(random_state=1).fit(X, X[:, 0])
-    assert plain.fingerprint_ == plain.rule_.fingerprint()
+    assert plain.fingerprint_ == plain.answer_.fingerprint()
     assert plain.fingerprint_ == cls(random_state=1).fit(X, X[:, 0] == 1).fingerprint_
 
 
 def test_the_fingerprint_with_labels_can_be_recomputed():
     model = ParityClassifier(random_state=1).fit(X, np.array([-1.0, 1.0])[X[:, 0]])
-    text = f"flagstone labels v1\nanswer {model.rule_.fingerprint()}\n-1\n1\n"
+    text = "flagstone finding v2\nquestion parity\nfield GF(2)\ncolumns {}\nlabels {}\nrows 1\n{}\n"
+    row = " ".join(map(str, [*model.coef_, model.intercept_]))
+    text = text.format(X.shape[1], '["-1","1"]', row)
     assert model.fingerprint_ == hashlib.sha256(text.encode()).hexdigest()
     model = ParityClassifier(random_state=1).fit(X, np.array(["né", "yes"])[X[:, 0]])
-    text = f'flagstone labels v1\nanswer {model.rule_.fingerprint()}\n"né"\n"yes"\n'
+    text = text.replace('["-1","1"]', '["n\\u00e9","yes"]')
     assert model.fingerprint_ == hashlib.sha256(text.encode()).hexdigest()
     dates = np.array(["2026-01-01", "2026-01-02"], dtype="M8[D]")[X[:, 0]]
     assert ParityClassifier(random_state=1).fit(X, dates).fingerprint_ != model.fingerprint_
@@ -78,7 +80,8 @@ def test_subspaces_are_known_by_their_labels_too():
         return SubspaceClassifier(random_state=1).fit(X, np.array(labels)[X[:, 0]])
 
     plain = of(0, 1)
-    assert plain.fingerprint_ == plain.subspace_.fingerprint() == of(False, True).fingerprint_
+    assert plain.fingerprint_ == plain.answer_.fingerprint("subspace")
+    assert plain.fingerprint_ == of(False, True).fingerprint_
     assert len({of(*pair).fingerprint_ for pair in [(0, 1), (-1, 1), ("a", "b"), (1, 2)]}) == 4
     assert of(0, 1).guarantee_.labels is of(-1, 1).guarantee_.labels is None
     assert of(1, 2).guarantee_.labels == ("1", "2")

@@ -21,7 +21,7 @@ from flagstone import (
     pack,
     plan,
 )
-from flagstone.rules import select_span
+from tests.bridge import span_of
 
 
 def planted(n, d, seed, support=(0,), constant=0):
@@ -38,12 +38,12 @@ def test_the_rule_is_that_of_the_road_taken_by_hand(d):
     model = ParityClassifier(contamination=rate, random_state=5).fit(X, y)
     rows = np.column_stack([X, y])
     summary = Histogram(d + 1) if d + 1 <= 20 else Flag(d + 1)
-    result = select_span(summary.update(rows), Coins(5), contamination=rate)
-    assert model.result_.subspace == result.subspace
-    assert model.rule_ == ParityRule.from_subspace(result.subspace, coins=Coins(5))
+    result = span_of(summary.update(rows), Coins(5), contamination=rate)
+    assert model.finding_.subspace == result.subspace
+    assert model.answer_ == ParityRule.from_subspace(result.subspace, coins=Coins(5))
     assert model.formula_ == f"y = x1 ⊕ x{d - 1}"
     assert model.guarantee_ == result.guarantee
-    assert model.margin_ == result.margin
+    assert model.margin_ == result.guarantee.margin
 
 
 def test_fresh_samples_agree():
@@ -127,26 +127,25 @@ def test_a_proven_fit_says_so_and_does_not_warn():
     assert model.plan_.delta == 0.05
 
 
-def test_the_plan_counts_the_features_of_the_caller():
+def test_the_plan_is_for_the_rows_that_are_counted():
     X, y = planted(100, 3, 0)
     with pytest.warns(ReplicabilityWarning):
         model = ParityClassifier(fit_intercept=True, rho=0.1, random_state=1).fit(X, y)
-    assert str(model.plan_).startswith("Parity learner with 3 features")
-    assert "rows (x, 1, y) of dimension 5" in str(model.plan_)
-    assert model.plan_.entries == plan(4, 0.1, 0.1, 0.05).entries
+    assert str(model.plan_).startswith("Labelled rows of dimension 5")
+    assert model.plan_ == plan(5, 0.1, 0.1, 0.05)
 
 
 def test_a_fresh_seed_is_kept_and_says_that_it_must_be_shared():
     X, y = planted(100, 4, 0)
     a = ParityClassifier().fit(X, y)
-    assert "share it to be replicable" in repr(a.result_)
+    assert "drawn afresh: share it" in repr(a.finding_)
     assert repr(a) == (
         f"ParityClassifier()\n# random_state_={a.random_state_!r} was drawn afresh: share it"
     )
     assert repr(ParityClassifier()) == "ParityClassifier()"
     b = ParityClassifier(random_state=a.random_state_).fit(X, y)
     assert b.fingerprint_ == a.fingerprint_
-    assert "share it" not in repr(b.result_) + repr(b)
+    assert "share it" not in repr(b.finding_) + repr(b)
     assert ParityClassifier().fit(X, y).random_state_ != a.random_state_
     assert ParityClassifier(random_state=7).fit(X, y).random_state_ == "7"
 
@@ -166,7 +165,7 @@ def test_bottom_is_an_answer_and_predict_explains_it():
     zeros = ParityClassifier(random_state=1).fit([[0, 0]] * 20, [1] * 20)
     with pytest.raises(BottomError, match="their span contains 0…0 with a non-zero label"):
         zeros.predict(X)
-    assert model.measure(X, y).n_wrong is None
+    assert model.measure(X, y).misfits is None
     model.set_params(on_bottom="majority")
     assert model.fit(X, [1] * 41 + [0] * 39).predict(X).tolist() == [1] * 80
     assert model.get_feature_names_out().tolist() == []
@@ -176,7 +175,7 @@ def test_elimination_fits_everything_and_promises_nothing():
     X, y = planted(60, 6, 0, (0, 5))
     model = EliminationClassifier(random_state=1).fit(X, y)
     assert model.formula_ == "y = x0 ⊕ x5"
-    assert (model.result_.window.start, model.result_.window.end) == (0, 1)
+    assert (model.finding_.window.t_min, model.finding_.window.t_max) == (1, 1)
     assert model.guarantee_.rho is None
     assert model.guarantee_.uncovered_bracket == (0, 0)
     y[0] ^= 1
@@ -191,10 +190,10 @@ def test_contamination_outlives_wrong_labels_where_elimination_does_not():
         model = ParityClassifier(contamination=0.01, random_state=seed).fit(X, y)
         assert model.formula_ == "y = x2 ⊕ x4 ⊕ x9"
     found = model.measure(X, y)
-    assert (found.n_rows, found.n_wrong) == (2000, 20)
-    assert found.n_uncovered >= 20
+    assert (found.read, found.misfits) == (2000, 20)
+    assert found.uncovered >= 20
     low, high = model.guarantee_.uncovered_bracket
-    assert low <= found.n_uncovered <= high
+    assert low <= found.uncovered <= high
 
 
 def test_measure_counts_weights():
@@ -203,8 +202,8 @@ def test_measure_counts_weights():
     y[:2] ^= 1
     weights = np.ones(50, dtype=int)
     weights[0] = 10
-    assert model.measure(X, y, sample_weight=weights).n_wrong == 11
-    assert str(model.measure(X, y)) == "50 rows: 2 uncovered (4 %), 2 wrong (4 %)"
+    assert model.measure(X, y, sample_weight=weights).misfits == 11
+    assert str(model.measure(X, y)) == "50 rows: 2 uncovered (4 %), 2 misfits (4 %)"
 
 
 # -- labels ------------------------------------------------------------------------------------
@@ -351,7 +350,7 @@ def test_the_answer_is_settled_when_first_asked_for_and_once():
         warnings.simplefilter("error")
         model.partial_fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
     with pytest.warns(ReplicabilityWarning):
-        first = model.rule_
+        first = model.answer_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert model.rule_ is first
+        assert model.answer_ is first

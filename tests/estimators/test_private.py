@@ -317,12 +317,12 @@ def test_it_exposes_nothing_else_of_the_data():
     X, y = planted(500, 0)
     model = PrivateParityClassifier(classes=[0, 1], random_state=0).fit(X, y)
     assert set(vars(model)) - set(model.get_params()) == {
-        "rule_",
+        "answer_",
         "n_features_in_",
         "_coder",
         "_fallback",
     }
-    for name in ("flag_", "margin_", "guarantee_", "result_", "partial_fit", "measure"):
+    for name in ("flag_", "margin_", "guarantee_", "finding_", "partial_fit", "measure"):
         assert not hasattr(model, name)
     public = {n for n in dir(model) if n.endswith("_") and not n.startswith("_")}
     assert public == {
@@ -332,7 +332,7 @@ def test_it_exposes_nothing_else_of_the_data():
         "intercept_",
         "is_bottom_",
         "n_features_in_",
-        "rule_",
+        "answer_",
     }
     assert model.classes_.tolist() == [0, 1]
 
@@ -370,10 +370,10 @@ def test_labels_rows_and_intercepts():
         ({"alpha": "much"}, "alpha must be a finite number"),
         ({"alpha": "1"}, "alpha must be a finite number, got '1'"),
         ({"alpha": True}, "alpha must be a finite number, got True"),
-        ({"delta": float("inf")}, "delta must be a finite number"),
+        ({"delta": float("inf")}, "delta must be a number"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False"),
         ({"delta": 1.0}, "delta must lie strictly between"),
-        ({"field": "QQ"}, "finite field"),
+        ({"field": "QQ"}, "field must be finite"),
         ({"on_bottom": "guess"}, "on_bottom must be"),
         ({"out_of_field": "drop"}, "out_of_field must be"),
         ({"random_state": "seven"}, "random_state must be None"),

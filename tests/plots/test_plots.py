@@ -14,7 +14,10 @@ from flagstone.errors import InputError
 from flagstone.flag import Flag
 from flagstone.plots import OKABE_ITO, SERIES, ScreeDisplay, style
 from flagstone.plots.style import COLUMN_WIDTH, new_figure, write_atomically
-from flagstone.rules import select_span
+from flagstone.question import SpanQuestion
+from flagstone.road import ask
+from flagstone.rules import rule_named
+from flagstone.staircase import Staircase
 
 
 @pytest.fixture(scope="module")
@@ -30,27 +33,61 @@ def test_importing_the_package_does_not_import_matplotlib():
 
 def test_the_staircase_is_that_of_the_flag(flag):
     display = ScreeDisplay.from_flag(flag)
-    assert display.steps[0].first == 1
-    assert display.steps[-1].last == flag.n_sets
-    for step in display.steps:
+    assert display.stairs == Staircase.of(flag)
+    assert display.stairs.steps[0].first == 1
+    assert display.stairs.steps[-1].last == display.stairs.n_sets == flag.n_sets
+    for step in display.stairs.steps:
         assert flag.dim_at(step.first) == flag.dim_at(step.last) == step.dim
     assert display.window is display.threshold is display.margin is None
+    assert display.chosen is display.choice is display.sets is None
+    display.plot()
+    assert not display.figure_.axes[0].get_legend_handles_labels()[1]
 
 
 @pytest.mark.parametrize("rule", ["index", "heavy"])
 def test_the_decision_is_marked(flag, rule):
-    result = select_span(flag, Coins(4), rule=rule, t_min=30, t_max=50)
-    display = ScreeDisplay.from_flag(flag, result).plot()
-    assert display.threshold == result.threshold
-    assert display.chosen_dim == result.subspace.dim
-    assert display.margin == result.margin
-    assert display.window == ((31, 80) if rule == "index" else None)
+    finding = ask(flag, SpanQuestion(), rule_named(rule, t_min=31, t_max=80), Coins(4))
+    display = finding.plot()
+    assert isinstance(display, ScreeDisplay)
+    assert display.threshold == finding.threshold
+    assert display.chosen_dim == finding.subspace.dim
+    assert display.margin == finding.margin
+    assert display.window == finding.window
+    assert display.sets == ((31, 80) if rule == "index" else None)
     axis = display.figure_.axes[0]
     labels = " ".join(axis.get_legend_handles_labels()[1])
-    assert f"dimension {result.subspace.dim}" in labels
+    assert f"dimension {finding.subspace.dim}" in labels
     assert axis.get_xlabel()
     assert axis.get_ylabel()
-    assert display.to_dict()["steps"]
+    numbers = display.to_dict()
+    assert numbers["levels"] == finding.to_dict()["levels"]
+    assert numbers["window"] == {"t_min": 31, "t_max": 80}
+    assert (numbers["rule"], numbers["threshold"]) == (rule, finding.threshold)
+
+
+def test_the_threshold_of_the_heavy_rule_is_drawn_as_the_step_that_reaches_it(flag):
+    finding = ask(flag, SpanQuestion(), rule_named("heavy", t_min=31, t_max=80), Coins(4))
+    display = finding.plot()
+    chosen = next(step for step in finding.stairs.steps if step.dim == finding.subspace.dim)
+    assert finding.threshold <= chosen.sets
+    axis = display.figure_.axes[0]
+    [bold] = [line for line in axis.lines if line.get_label() == display.choice]
+    assert list(bold.get_xdata()) == [chosen.first - 0.5, chosen.last + 0.5]
+    assert list(bold.get_ydata()) == [chosen.dim, chosen.dim]
+    assert bold.get_color() == OKABE_ITO["vermillion"]
+    assert f"t = {finding.threshold:,.4g} ≤ {chosen.sets} sets" in display.choice
+    assert f"{finding.threshold:,.4g} was drawn from (30, 80]" in display.describe()
+
+
+def test_a_heavy_threshold_that_no_step_reaches_is_drawn_at_zero():
+    flag = Flag(2).update([[1, 0], [0, 1]], weights=[9, 5])
+    finding = ask(flag, SpanQuestion(), rule_named("heavy", t_min=8, t_max=9), Coins(4))
+    display = finding.plot()
+    assert display.chosen is None
+    assert display.chosen_dim == 0
+    assert "no step has so many sets" in display.choice
+    [bold] = [x for x in display.figure_.axes[0].lines if x.get_label() == display.choice]
+    assert list(bold.get_ydata()) == [0, 0]
 
 
 def test_an_empty_flag_and_foreign_axes_are_drawn():
@@ -125,5 +162,5 @@ def test_colours_stay_apart_for_colour_blind_readers():
 
 def test_scree_of_the_geometric_law_reads_as_a_staircase():
     flag = Flag(5).update(*geometric(5).sample_weighted(10**6, rng=0))
-    dims = [s.dim for s in ScreeDisplay.from_flag(flag).steps]
+    dims = [s.dim for s in ScreeDisplay.from_flag(flag).stairs.steps]
     assert dims == [5, 4, 3, 2, 1]

@@ -1,5 +1,6 @@
 """The report as text: complete, escaped, self-contained."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -8,52 +9,63 @@ import pytest
 
 from flagstone import (
     GF,
-    AffineSubspace,
     Coins,
     Constraints,
+    ConstraintsQuestion,
+    Encoding,
+    Finding,
     Flag,
+    IndexRule,
+    LinearSystem,
+    Measurement,
+    ParityQuestion,
     ParityRule,
+    SpanQuestion,
+    Staircase,
     Subspace,
-    select_span,
+    SubspaceQuestion,
+    Window,
+    ask,
 )
-from flagstone.errors import MissingDependencyError
-from flagstone.models import Layout, Model, SpanAnswer
+from flagstone.errors import InputError, MissingDependencyError, ReplicabilityWarning
 from flagstone.plots import ScreeDisplay
-from flagstone.reports import Scree, html_report, plot_bytes, scree_svg
+from flagstone.reports import html_report, plot_bytes, scree_svg, write_report
 from flagstone.reports.promises import promise_rows
-from flagstone.tables import ColumnEncoder, Encoding
+from flagstone.rules import rule_named
 
 HOSTILE = '<script>alert("x")</script>'
 
 
-def model(names: tuple[str, ...] = ("a", "b", "c", "d"), **options: object) -> Model:
-    """A model of rows with d = a ⊕ c and a few damaged rows."""
+def finding(
+    names: tuple[str, ...] = ("a", "b", "c", "d"), rule: str = "index", **options: object
+) -> Finding:
+    """A finding of rows with d = a ⊕ c and a few damaged rows."""
     rows = np.random.RandomState(0).randint(0, 2, size=(400, 4)).astype(np.uint8)
     rows[:, 3] = rows[:, 0] ^ rows[:, 2]
     rows[:4, 3] ^= 1
-    layout = Layout(ones=True)
-    flag = Flag(5).update(layout.rows(rows, GF(2)))
-    result = select_span(flag, Coins(1), contamination=0.01, **options)  # type: ignore[arg-type]
-    answer = Constraints.from_subspace(
-        AffineSubspace.from_homogeneous(result.subspace), names=names
-    )
-    places = [[f"{HOSTILE}.csv", i, i + 1] for i in range(1, 5)]
-    return Model(
-        "constraints",
-        answer,
-        layout,
-        Encoding(GF(2), tuple(ColumnEncoder(name, "element") for name in names)),
-        result.subspace,
-        result.guarantee,
-        tuple((v.dim, v.multiplicity, v.first_index) for v in flag.levels()),
-        {
-            "seed": "1",
+    question = ConstraintsQuestion()
+    places = tuple((f"{HOSTILE}.csv", i, i + 1) for i in range(1, 5))
+    return ask(
+        Flag(5).update(question.lift(GF(2), GF(2).rows(rows))),
+        question,
+        rule_named(rule, contamination=0.01, **options),
+        Coins(1),
+        encoding=Encoding.plain(GF(2), names),
+        rows=Measurement(400, 4, 4, 0, places),
+        provenance={
             "command": f"flagstone constraints '{HOSTILE}.csv' --seed 1",
             "sources": [f"{HOSTILE}.csv"],
-            "rows": {"read": 400, "skipped": 0, "uncovered": 4, "misfits": 4, "places": places},
-            "directions": [{"count": 5, "kept": True, "vector": HOSTILE}],
         },
     )
+
+
+def stairs(*steps: tuple[int, int], dim: int) -> Staircase:
+    """A staircase from (dimension, sets) of its steps."""
+    levels, first = [], 1
+    for height, sets in steps:
+        levels.append([height, sets, first])
+        first += sets
+    return Staircase.from_list(dim, levels)
 
 
 class Tags(HTMLParser):
@@ -81,20 +93,20 @@ class Tags(HTMLParser):
 
 
 def test_the_page_is_complete_and_in_order():
-    page = html_report(model())
+    page = html_report(finding())
     order = ["check equation", "Fingerprint", "Promises", "How the data fill", "Rows that do not",
              "How often each direction", "Repeat it"]  # fmt: skip
     places = [page.index(text) for text in order]
     assert places == sorted(places)
     assert "a ⊕ c ⊕ d = 0" in page
-    assert model().fingerprint in page
+    assert finding().fingerprint in page
     assert "4 of 400 rows (1 %) do not fit" in page
     for word in ("measured", "proven", "not proven"):
         assert f">{word}</span>" in page
 
 
 def test_nothing_is_loaded_and_tags_are_balanced():
-    page = html_report(model((HOSTILE, '" onload="x', "'c'", "&amp;")))
+    page = html_report(finding((HOSTILE, '" onload="x', "'c'", "&amp;")))
     tags = Tags()
     tags.feed(page)
     assert tags.open == []
@@ -115,10 +127,11 @@ def test_nothing_is_loaded_and_tags_are_balanced():
         Constraints(np.zeros((0, 3), dtype=np.uint8), np.zeros(0, dtype=np.uint8)),
         Constraints([[0, 0]], [1]),
         Constraints([[3, 1]], [2], 7),
+        LinearSystem([[1, 0], [0, 0]], [1, 1], 5),
     ],
 )
 def test_every_kind_of_answer_has_a_page(answer):
-    page = html_report(Model.of(answer))
+    page = html_report(Finding.of(answer))
     tags = Tags()
     tags.feed(page)
     assert tags.open == []
@@ -126,27 +139,63 @@ def test_every_kind_of_answer_has_a_page(answer):
 
 
 def test_a_span_has_a_page():
-    from flagstone import Subspace
-
     for V in (Subspace.zero(3), Subspace.span([[1, 1, 0]]), Subspace.span([[3, 1]], 5)):
-        assert "A span of dimension" in html_report(Model.of(SpanAnswer(V)))
+        page = html_report(Finding.of(Constraints.from_subspace(V)))
+        assert f"<h1>A span of dimension {V.dim} of {V.ambient_dim}, " in page
+
+
+def test_a_page_is_written_whole_and_replaced_only_when_asked(tmp_path):
+    path = tmp_path / "r.html"
+    write_report(path, finding())
+    assert path.read_text() == html_report(finding())
+    with pytest.raises(InputError, match="exists already"):
+        finding().report(path)
+    finding(("e", "f", "g", "h")).report(path, overwrite=True)
+    assert "e ⊕ g ⊕ h = 0" in path.read_text()
 
 
 def test_the_drawing_shows_window_margin_and_threshold():
-    svg = scree_svg(Scree.of(model()), standalone=True)
+    svg = scree_svg(ScreeDisplay.of(finding()), standalone=True)
     for part in ('class="window"', 'class="margin"', 'class="mark"', 'class="stair"', "<style>"):
         assert part in svg
-    heavy = scree_svg(Scree.of(model(rule="heavy")))
-    assert 'class="window"' not in heavy
-    assert 'class="stair"' in heavy
+    assert 'class="bold"' not in svg
+
+
+def test_the_drawing_of_the_heavy_rule_shows_its_threshold():
+    """It is a number of sets: the step that has so many is drawn, and no window of sets."""
+    found = finding(rule="heavy", t_max=60)
+    svg = scree_svg(ScreeDisplay.of(found), standalone=True)
+    for part in ('class="window"', 'class="margin"', 'class="mark"'):
+        assert part not in svg
+    assert 'class="stair"' in svg
+    [(x1, x2, y)] = re.findall(r'<line class="bold" x1="([\d.]+)" x2="([\d.]+)" y1="([\d.]+)"', svg)
+    chosen = next(step for step in found.stairs.steps if step.dim == found.subspace.dim)
+    assert found.threshold <= chosen.sets
+    corners = re.search(r'<path class="stair" d="([^"]+)"', svg)[1]
+    assert f"{x1} {y}" in corners
+    assert f"{x2} {y}" in corners
+    assert f"t = {found.threshold:,.4g} ≤ {chosen.sets} sets, dimension {chosen.dim}</text>" in svg
+    assert f"The threshold {found.threshold:,.4g} was drawn from {found.window}." in svg
+    page = html_report(found)
+    assert svg[svg.index('<line class="bold"') : svg.index("</text></svg>")] in page
+
+
+def test_a_heavy_threshold_that_no_step_reaches_is_said():
+    steps = stairs((3, 4), (1, 9), dim=3)
+    scree = ScreeDisplay(steps, Window("heavy", 1, 50), 40.5, 3, 0)
+    svg = scree_svg(scree, standalone=True)
+    assert "t = 40.5: no step has so many sets" in svg
+    assert 'class="bold"' in svg
+    assert "The threshold 40.5 was drawn from (0, 50]." in svg
 
 
 def test_the_drawing_marks_the_chosen_dimension():
-    scree = Scree([(1, 10, 5), (11, 90, 3), (91, 95, 1)], 5, (20.0, 30.0), 25.0, 5, 3)
+    steps = stairs((5, 10), (3, 80), (1, 5), dim=5)
+    scree = ScreeDisplay(steps, Window("index", 20, 30), 25, 5, 3)
     assert "t = 25, dimension 3" in scree_svg(scree)
     assert not scree.is_log
-    assert Scree([(1, 5000, 3)], 3, (1.0, 9.0), 4.0, 1, 3).is_log
-    assert "all rows are zero" in Scree([], 3).describe()
+    assert ScreeDisplay(stairs((3, 5000), dim=3), Window("index", 1, 9), 4, 1, 3).is_log
+    assert "all rows are zero" in ScreeDisplay(stairs(dim=3)).describe()
     numbers = [float(x) for x in re.findall(r'(?:x|y|cx|cy|x1|y1)="([-\d.]+)"', scree_svg(scree))]
     assert all(0 <= number <= 720 for number in numbers)
 
@@ -156,20 +205,20 @@ def test_png_says_what_to_install_when_matplotlib_is_missing(monkeypatch):
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'flagstone\[plot\]'"):
-        plot_bytes(Scree([(1, 5, 2)], 2), ".png")
-    assert plot_bytes(Scree([(1, 5, 2)], 2), ".svg").startswith(b"<svg")
+        plot_bytes(ScreeDisplay(stairs((2, 5), dim=2)), ".png")
+    assert plot_bytes(ScreeDisplay(stairs((2, 5), dim=2)), ".svg").startswith(b"<svg")
 
 
 def test_masks_carry_their_right_hand_sides():
-    page = html_report(Model.of(ParityRule([1, 0, 0, 0, 1], 1)))
+    page = html_report(Finding.of(ParityRule([1, 0, 0, 0, 1], 1)))
     assert "<pre>0x11 ^ 1</pre>" in page
-    page = html_report(Model.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0])))
+    page = html_report(Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0])))
     assert re.search(r"<pre>0x[0-9a-f]+ = [01]\n0x[0-9a-f]+ = [01]</pre>", page)
     assert "= 1</pre>" in page or "= 1\n" in page
 
 
 def test_control_characters_are_shown_not_written():
-    page = html_report(model(("\x1b[31mred", "b\x00", "c\u202e", "d")))
+    page = html_report(finding(("\x1b[31mred", "b\x00", "c\u202e", "d")))
     assert not set("\x1b\x00\u202e") & set(page)
     assert "\\x1b[31mred" in page
 
@@ -177,20 +226,23 @@ def test_control_characters_are_shown_not_written():
 def test_nothing_kept_is_said_first():
     rows = np.random.RandomState(0).randint(0, 2, size=(50, 3)).astype(np.uint8)
     flag = Flag(3).update(rows)
-    zero = Subspace.zero(3)
-    levels = tuple((v.dim, v.multiplicity, v.first_index) for v in flag.levels())
-    rule = Model("learn", ParityRule([1, 1]), Layout(label=True), subspace=zero, levels=levels)
-    assert "<h1>No direction was kept: this rule is only a draw of the coins</h1>" in (
-        html_report(rule)
-    )
-    span = Model("span", SpanAnswer(zero), Layout(), subspace=zero, levels=levels)
-    assert "<h1>No direction was kept" in html_report(span)
-    empty = Model("span", SpanAnswer(zero), Layout(), subspace=zero)  # all rows were zero
-    assert "<h1>A span of dimension 0 of 3</h1>" in html_report(empty)
+    past = IndexRule(t_min=49, t_max=50)  # past the last set
+    for question, title in (
+        (ParityQuestion(), "this rule is only a draw of the coins"),
+        (SpanQuestion(), "the rows say nothing"),
+        (ConstraintsQuestion(), "the rows say nothing"),
+        (SubspaceQuestion(), "the rows say nothing"),
+    ):
+        with pytest.warns(ReplicabilityWarning, match="starts past the last of the"):
+            found = ask(flag, question, past, Coins(1))
+        assert found.subspace == Subspace.zero(3)
+        assert f"<h1>No direction was kept: {title}</h1>" in html_report(found)
+    empty = ask(Flag(3).update(0 * rows), SpanQuestion(), IndexRule(), Coins(1))
+    assert "<h1>A span of dimension 0 of 3, 3 check equations hold</h1>" in html_report(empty)
 
 
 def test_what_is_proven_is_said_with_its_condition():
-    found = model()
+    found = finding()
     lines = {what: (text, badge, kind) for what, text, badge, kind in promise_rows(found)}
     text, badge, kind = lines["Damaged rows"]
     assert "at most 4 are damaged; at a rate of 1 % more than that" in text
@@ -200,19 +252,32 @@ def test_what_is_proven_is_said_with_its_condition():
     assert "of any 400 rows" not in lines["Coverage"][0]
 
 
-@pytest.mark.parametrize("t_max", [None, 100])
-def test_page_and_figure_show_the_same_picture(t_max, monkeypatch):
+def test_the_margin_has_one_wording():
+    for margin, text in (
+        (0, "one altered row may change the answer"),
+        (1, "no single altered row changes the answer"),
+        (1234, "no 1,234 altered rows change the answer"),
+    ):
+        found = finding()
+        found = dataclasses.replace(
+            found, promises=dataclasses.replace(found.promises, margin=margin)
+        )
+        lines = {what: line for what, line, _, _ in promise_rows(found)}
+        assert lines["Margin"] == f"With the same threshold, {text}"
+        assert text in str(found.promises)
+        assert text in html_report(found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "options"),
+    [("index", {}), ("index", {"t_max": 100}), ("heavy", {}), ("heavy", {"t_max": 100})],
+)
+def test_page_and_figure_show_the_same_picture(rule, options, monkeypatch):
     """One axis, one window, one threshold, whatever draws them."""
     pytest.importorskip("matplotlib")
     rows = np.random.RandomState(0).randint(0, 2, size=(2000, 4)).astype(np.uint8)
-    flag = Flag(4).update(rows)
-    result = select_span(flag, Coins(1), t_max=t_max)
-    levels = tuple((v.dim, v.multiplicity, v.first_index) for v in flag.levels())
-    found = Model(
-        "span", SpanAnswer(result.subspace), Layout(), None, result.subspace, result.guarantee,
-        levels,
-    )  # fmt: skip
-    scree = Scree.of(found)
+    found = ask(Flag(4).update(rows), SpanQuestion(), rule_named(rule, **options), Coins(1))
+    scree = ScreeDisplay.of(found)
     drawn = []
     plot = ScreeDisplay.plot
     monkeypatch.setattr(ScreeDisplay, "plot", lambda self, ax: drawn.append(plot(self, ax=ax)))
@@ -221,5 +286,7 @@ def test_page_and_figure_show_the_same_picture(t_max, monkeypatch):
     svg = scree_svg(scree, standalone=True)
     assert (axis.get_xscale() == "log") == scree.is_log == ("logarithmic" in svg)
     assert axis.get_xlim() == (0.5, scree.end + 0.5)
-    for text in (axis.get_xlabel(), axis.get_ylabel(), *axis.get_legend_handles_labels()[1]):
+    legend = axis.get_legend_handles_labels()[1]
+    assert scree.choice in legend
+    for text in (axis.get_xlabel(), axis.get_ylabel(), *legend):
         assert text in svg

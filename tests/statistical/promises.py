@@ -1,7 +1,7 @@
 """The whole promise of one rule, end to end: published coins, fresh samples, both guarantees."""
 
 from flagstone.coins import Coins
-from flagstone.rules import select_span
+from tests.bridge import span_of
 from tests.statistical.tools import Sample, np
 
 
@@ -13,7 +13,7 @@ def check_both_promises(law, rule, m, *, rho, eps, count, seed, **parameters):
         answers = []
         for _ in range(2):
             sample = Sample(law, m, rng)
-            result = select_span(
+            result = span_of(
                 sample.flag, Coins(f"{seed}/{i}"), rule=rule, rho=rho, eps=eps, **parameters
             )
             promise = result.guarantee

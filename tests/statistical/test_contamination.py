@@ -10,12 +10,12 @@ from flagstone.guarantees import (
     adaptive_adversary_rho,
     blind_adversary_rho,
     containment_failure,
+    index_length,
     index_rho,
-    index_threshold,
     outlier_start_for_failure,
 )
-from flagstone.rules import select_span
 from flagstone.subspace import Subspace
+from tests.bridge import span_of
 from tests.statistical.tools import (
     Sample,
     answer,
@@ -36,8 +36,8 @@ RHO = 0.1
 def test_threshold_with_a_start(dim):
     """T² ≥ A(k+T): hard masses sit in the window, which starts at k."""
     k = 2000
-    T = index_threshold(dim, RHO, start=k)
-    assert T > index_threshold(dim, RHO)
+    T = index_length(dim, RHO, start=k)
+    assert T > index_length(dim, RHO)
     for length, verdict in ((T, holds), (T // 100, violated)):
         m = 4 * dim * (k + length)
         law = staircase(dim, length, m, start=k)
@@ -75,7 +75,7 @@ def test_agreement_and_containment_together(rule):
         found = set()
         for sample in samples:
             with pytest.warns(ReplicabilityWarning, match=r"coverage \(eps = 0.1\) not proven"):
-                result = select_span(sample.flag, Coins(i), rule=rule, rho=rho, contamination=0.025)
+                result = span_of(sample.flag, Coins(i), rule=rule, rho=rho, contamination=0.025)
             assert result.guarantee.is_replicable_proven
             assert result.subspace <= PLANE
             found.add(result.subspace)

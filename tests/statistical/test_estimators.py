@@ -69,7 +69,7 @@ def parity_pairs(name, count, seed):
         assert not model.is_bottom_
         found = model.measure(X, y, sample_weight=weights)
         assert found.uncovered <= EPS
-        assert found.n_wrong <= found.n_uncovered
+        assert found.misfits <= found.uncovered
         return model
 
     return differing(fit, count, seed)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstone.guarantees import heavy_rows, heavy_threshold
+from flagstone.guarantees import heavy_length, heavy_rows
 from tests.statistical.promises import check_both_promises
 from tests.statistical.tools import (
     HARD,
@@ -20,7 +20,7 @@ RHO = EPS = 0.1
 @pytest.mark.parametrize("name", HARD)
 def test_both_promises_at_the_proven_size(name):
     m = heavy_rows(6, RHO, EPS)
-    law = hard_laws(6, m, window_of("heavy", heavy_threshold(6, RHO, n_rows=m)))[name]
+    law = hard_laws(6, m, window_of("heavy", heavy_length(6, RHO, n_rows=m)))[name]
     check_both_promises(law, "heavy", m, rho=RHO, eps=EPS, count=50, seed=6)
 
 
@@ -29,7 +29,7 @@ def test_both_promises_at_the_proven_size(name):
 @pytest.mark.parametrize("dim", [6, 10])
 def test_both_promises_at_the_proven_size_over_many_pairs(dim, name):
     m = heavy_rows(dim, RHO, EPS)
-    law = hard_laws(dim, m, window_of("heavy", heavy_threshold(dim, RHO, n_rows=m)))[name]
+    law = hard_laws(dim, m, window_of("heavy", heavy_length(dim, RHO, n_rows=m)))[name]
     check_both_promises(law, "heavy", m, rho=RHO, eps=EPS, count=300, seed=dim)
 
 
@@ -37,8 +37,8 @@ def test_both_promises_at_the_proven_size_over_many_pairs(dim, name):
 def test_first_threshold(dim):
     """T = 2√(2dm)/ρ (S16)."""
     m = 10_000
-    T = heavy_threshold(dim, RHO, n_rows=m)
-    assert T < heavy_threshold(dim, RHO)
+    T = heavy_length(dim, RHO, n_rows=m)
+    assert T < heavy_length(dim, RHO)
     for length, verdict in ((T, holds), (T / 100, violated)):
         law = rising_gaps(dim, length, m)
         values = disagreements(window_of("heavy", length), law, m, count=120, seed=3)
@@ -48,7 +48,7 @@ def test_first_threshold(dim):
 @pytest.mark.parametrize("dim", [6, 10])
 def test_second_threshold(dim):
     """T = ⌈8d³/ρ²⌉, whatever the number of rows (S17)."""
-    T = heavy_threshold(dim, RHO)
+    T = heavy_length(dim, RHO)
     for length, verdict in ((T, holds), (T / 100, violated)):
         m = int(dim**2 * length)
         law = rising_gaps(dim, length, m)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstone.guarantees import index_rho, index_rows, index_threshold
+from flagstone.guarantees import index_length, index_rho, index_rows
 from tests.statistical.promises import check_both_promises
 from tests.statistical.tools import (
     HARD,
@@ -20,7 +20,7 @@ RHO = EPS = 0.1
 @pytest.mark.parametrize("name", HARD)
 def test_both_promises_at_the_proven_size(name):
     m = index_rows(6, RHO, EPS)
-    law = hard_laws(6, m, window_of("index", index_threshold(6, RHO)))[name]
+    law = hard_laws(6, m, window_of("index", index_length(6, RHO)))[name]
     check_both_promises(law, "index", m, rho=RHO, eps=EPS, count=50, seed=6)
 
 
@@ -29,14 +29,14 @@ def test_both_promises_at_the_proven_size(name):
 @pytest.mark.parametrize("dim", [6, 10])
 def test_both_promises_at_the_proven_size_over_many_pairs(dim, name):
     m = index_rows(dim, RHO, EPS)
-    law = hard_laws(dim, m, window_of("index", index_threshold(dim, RHO)))[name]
+    law = hard_laws(dim, m, window_of("index", index_length(dim, RHO)))[name]
     check_both_promises(law, "index", m, rho=RHO, eps=EPS, count=300, seed=dim)
 
 
 @pytest.mark.parametrize("dim", [2, 6, 10])
 def test_threshold(dim):
     """At T the bound holds on a distribution made hard for T; at T/100 it is broken."""
-    T = index_threshold(dim, RHO)
+    T = index_length(dim, RHO)
     for length, verdict in ((T, holds), (max(1, T // 100), violated)):
         m = 10 * dim * length
         values = disagreements(
@@ -48,8 +48,8 @@ def test_threshold(dim):
 @pytest.mark.parametrize("n_rows", [2000, 50_000])
 def test_bound_for_few_rows(n_rows):
     """N ≤ m: a shorter window serves when there are fewer rows than the window can hold."""
-    T = index_threshold(10, RHO, n_rows=n_rows)
-    assert T < index_threshold(10, RHO)
+    T = index_length(10, RHO, n_rows=n_rows)
+    assert T < index_length(10, RHO)
     for length, verdict in ((T, holds), (T // 100, violated)):
         law = staircase(10, min(length, 1.5 * n_rows / 10), n_rows)
         values = disagreements(window_of("index", length), law, n_rows, count=120, seed=2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstone.guarantees import paper_gap, paper_rows, paper_threshold
+from flagstone.guarantees import paper_gap, paper_length, paper_rows
 from tests.statistical.tools import (
     Sample,
     answer,
@@ -26,7 +26,7 @@ CORRECTED = [False, True]
     [(6, 10_000, 400), pytest.param(10, 100_000, 1500, marks=pytest.mark.statistical)],
 )
 def test_threshold(dim, m, count, corrected):
-    T = paper_threshold(dim, RHO, m, corrected=corrected)
+    T = paper_length(dim, RHO, m, corrected=corrected)
     for length, verdict in ((T, holds), (T / 100, violated)):
         law = rising_gaps(dim, length, m)
         values = disagreements(window_of("heavy", length), law, m, count=count, seed=5)
@@ -57,7 +57,7 @@ def test_gap_lemma(corrected):
 def test_coverage_at_the_papers_size(dim, corrected):
     """At the paper's m every run covers 1 - ε: trillions of rows from one multinomial draw."""
     m = paper_rows(dim, RHO, EPS, corrected=corrected)
-    T = paper_threshold(dim, RHO, m, corrected=corrected)
+    T = paper_length(dim, RHO, m, corrected=corrected)
     assert dim**2 * T <= EPS * m * (1 + 1e-9)
     rng = np.random.RandomState(8)
     for law in hard_laws(dim, m, window_of("heavy", T)).values():

@@ -5,7 +5,7 @@ import pytest
 
 from flagstone import distributions as laws
 from flagstone.coins import Coins
-from flagstone.guarantees import generalization_rows, index_threshold, parity_dim, parity_rows
+from flagstone.guarantees import generalization_rows, index_length, parity_dim, parity_rows
 from flagstone.rules import IndexRule
 from flagstone.subspace import Subspace
 from tests.statistical.tools import Sample, answer, holds, violated
@@ -47,7 +47,7 @@ def test_sizes_for_replicable_learning(name):
     features = laws.geometric(d) if name == "geometric" else laws.uniform(d)
     law = laws.planted_parity([1, 0, 1, 1, 1], features=features)
     D = parity_dim(d)
-    m, T = parity_rows(D, rho, eps, delta), index_threshold(D, rho)
+    m, T = parity_rows(D, rho, eps, delta), index_length(D, rho)
     assert holds([e > eps for e in errors(law, m, 60, 21, T)], delta)
     assert violated([e > eps for e in errors(law, m // 100, 60, 22, T)], delta)
 

@@ -4,8 +4,8 @@ import pytest
 
 from flagstone.flag import Flag, merge_flags
 from flagstone.guarantees import (
-    heavy_threshold,
-    index_threshold,
+    heavy_length,
+    index_length,
     index_uncovered,
     uncovered_bracket,
 )
@@ -31,7 +31,7 @@ RHO = 0.1
 )
 def test_index_threshold(shards, count):
     dim = 5
-    T = index_threshold(dim, RHO, shards=shards)
+    T = index_length(dim, RHO, shards=shards)
     for length, verdict in ((T, holds), (T // 100, violated)):
         m = 10 * dim * length
         law = staircase(dim, length, m)
@@ -42,7 +42,7 @@ def test_index_threshold(shards, count):
 
 def test_heavy_threshold():
     dim, shards = 5, 2
-    T = heavy_threshold(dim, RHO, shards=shards)
+    T = heavy_length(dim, RHO, shards=shards)
     for length, verdict in ((T, holds), (T / 100, violated)):
         m = int(dim**2 * length)
         law = rising_gaps(dim, length, m)

@@ -181,4 +181,4 @@ HARD = [
 
 
 def window_of(rule, length, start=0):
-    return Window(rule, start, length)
+    return Window(rule, start + 1, start + length)

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import GF, QQ
+from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
 from flagstone.errors import FormatError, InputError
-from flagstone.tables import ColumnEncoder, Encoding, open_table, propose
-from flagstone.tables.encoders import BadEntry
+from flagstone.tables import open_table, propose
 
 
 def encode(text, values, field=2):
@@ -25,6 +25,8 @@ def encode(text, values, field=2):
         ("element", [4, 0], 5, [[4], [0]]),
         ("element", ["3/4", "-2"], "QQ", [["3/4"], ["-2"]]),
         ("levels:no,yes", ["yes", "no"], 2, [[1], [0]]),
+        ("levels:no", ["no", "no"], 2, [[0], [0]]),
+        ('levels:""', ["", ""], 2, [[0], [0]]),
         ("levels:3,1,2", [2, 3], 3, [[2], [0]]),
         ("levels:false,true", [True, False], 2, [[1], [0]]),
         ("onehot:a,b,c", ["c", "a"], 2, [[0, 0, 1], [1, 0, 0]]),
@@ -61,8 +63,8 @@ def test_what_does_not_fit_is_refused_by_index(text, values, problem):
 
 
 @pytest.mark.parametrize(
-    "text", ["bit", "levels", "levels:a", "onehot:a,a", "bits", "bits:0", "bits:65", "bits:-1",
-             "above", "above:x", "above:nan", "element:1", "mod:2"]
+    "text", ["bit", "levels", "levels:", "levels:a,b,a", "onehot:a,a", "bits", "bits:0",
+             "bits:65", "bits:-1", "above", "above:x", "above:nan", "element:1", "mod:2"]
 )  # fmt: skip
 def test_bad_encoder_texts_are_explained(text):
     with pytest.raises(InputError, match="of column 'c'"):
@@ -74,7 +76,7 @@ def test_more_levels_than_elements_are_refused():
         encode("levels:a,b,c", ["a"])
 
 
-@given(st.lists(st.text(min_size=1).filter(lambda s: s.isprintable()), min_size=2, unique=True))
+@given(st.lists(st.text(), min_size=1, unique=True))
 @settings(deadline=None, max_examples=60)
 def test_the_text_form_holds_any_values(values):
     encoder = ColumnEncoder("c", "levels", tuple(values))
@@ -121,6 +123,31 @@ def test_a_table_coerces_nothing_silently_but_explains_a_proposal(tmp_path):
         table.encoding(2, encode={"dor": "element"})
     with pytest.raises(InputError, match="the label 'level' must become one element"):
         table.encoding(2, label="level", encode="auto")
+
+
+def test_elements_of_the_label_are_decoded_and_others_written_as_they_are():
+    encoding = Encoding.plain(GF(3), ["a"], label="y", labels=np.array(["no", "yes"]))
+    assert encoding.labels == ("no", "yes")
+    assert encoding.decoded(GF(3).elements([1, 0, 2])) == ["yes", "no", "2"]
+    plain = Encoding.plain(GF(3), ["a"], label="y")
+    assert plain.labels is None
+    assert plain.decoded(GF(3).elements([1, 0, 2])) == ["1", "0", "2"]
+    whole = Encoding.plain(GF(2), ["a"], label="y", labels=np.array([-1.0, 0.5]))
+    assert whole.labels == ("-1", "0.5")
+    assert Encoding.from_dict(whole.to_dict()) == whole
+
+
+def test_features_and_label_are_told_apart():
+    encoding = Encoding(GF(2), (ColumnEncoder("a", "bits", ("2",)),), ColumnEncoder("y", "element"))
+    matrix = encoding.matrix([np.array([1, 2]), np.array([0, 1])])
+    assert matrix.tolist() == [[1, 0, 0], [0, 1, 1]]
+    X, y = encoding.split(matrix)
+    assert (X.tolist(), y.tolist()) == ([[1, 0], [0, 1]], [0, 1])
+    features = encoding.without_label()
+    assert (features.columns, features.names) == (("a",), ("a[0]", "a[1]"))
+    assert features.split(X)[1] is None
+    # one array, or one per column
+    assert encoding.matrix(np.array([[1, 0], [2, 1]])).tolist() == matrix.tolist()
 
 
 def test_a_damaged_encoding_is_refused():

@@ -194,6 +194,17 @@ def test_names_that_do_not_exist_are_answered_with_the_closest(tmp_path, matrix)
         open_table(tmp_path / "empty.csv")
 
 
+def test_the_first_marked_rows_are_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,0\n\n1,1\n0,0\n")
+    table = open_table(path)
+    (batch,) = table.rows(table.encoding(2))
+    marked = np.array([True, True, True])
+    assert batch.places(marked, 2) == [[str(path), 1, 2], [str(path), 2, 4]]
+    assert batch.places(marked, 0) == batch.places(marked, -1) == []
+    assert batch.places(~marked, 5) == []
+
+
 def test_columns_by_pattern_and_by_exclusion(tmp_path, matrix):
     table = open_table(write(tmp_path, matrix, "csv"))
     assert table.encoding(2, columns=["-b"], label="y").columns == ("a", "c", "y")

@@ -9,8 +9,18 @@ where replicability passes, by post-processing, from the span to what the user w
 - :class:`LinearSystem`: a small system that stands for a large one.
 """
 
+from flagstone.answers._base import Answer
 from flagstone.answers._constraints import Constraints
 from flagstone.answers._parity import ParityRule
-from flagstone.answers._system import Certificate, LinearSystem
+from flagstone.answers._solve import VectorCoins, check_choice
+from flagstone.answers._system import Contradiction, LinearSystem
 
-__all__ = ["Certificate", "Constraints", "LinearSystem", "ParityRule"]
+__all__ = [
+    "Answer",
+    "Constraints",
+    "Contradiction",
+    "LinearSystem",
+    "ParityRule",
+    "VectorCoins",
+    "check_choice",
+]

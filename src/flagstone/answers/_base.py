@@ -1,29 +1,137 @@
-"""What all answers share: canonical text, fingerprint, equality, JSON values."""
+"""`Answer`: what a subspace says, and what all answers share."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from flagstone.answers._text import mask
 from flagstone.errors import FormatError, InputError
 from flagstone.fields import Array, Field, as_field
+from flagstone.subspace import canonical_text
 
 
 class Answer(ABC):
-    """A frozen value: equal when the mathematics is equal, whatever the columns are called."""
+    """A frozen value: equal when the mathematics is equal, whatever the columns are called.
 
+    Attributes
+    ----------
+    kind : str
+        The question it answers, unless a finding says otherwise.
+    field : Field
+    dim : int
+        The number of feature columns (of unknowns, for equations).
+    names : tuple of str or None
+        What the columns are called; x0, x1, … otherwise. No part of equality.
+    """
+
+    kind: ClassVar[str]
     field: Field
+    names: tuple[str, ...] | None
+
+    @property
+    @abstractmethod
+    def augmented(self) -> Array | None:
+        """The canonical rows: coefficients and, last, right-hand sides; None for ⊥."""
+
+    @property
+    @abstractmethod
+    def lines(self) -> tuple[str, ...]:
+        """The answer for people, one text for each of its rows."""
+
+    @property
+    def text(self) -> str:
+        """The answer for people."""
+        return "\n".join(self.lines)
+
+    @property
+    def basis_lines(self) -> tuple[str, ...]:
+        """The rows that obey the answer, written down; only equations that rows obey have them."""
+        raise InputError("a basis is printed of a span or of check equations, not of this answer")
+
+    @property
+    @abstractmethod
+    def expression(self) -> str:
+        """The answer as a Python expression in one row ``x`` of plain numbers."""
+
+    @property
+    @abstractmethod
+    def is_bottom(self) -> bool:
+        """Whether the answer is ⊥: there is no rule, or the equations contradict each other."""
 
     @abstractmethod
-    def _canonical(self) -> bytes: ...
+    def _side(self, value: Any) -> str:
+        """Return how a right-hand side is written behind a bit mask."""
 
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of the canonical text (see the class), 64 hex digits."""
-        return hashlib.sha256(self._canonical()).hexdigest()
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON values; ``from_dict`` reads them back."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the answer that :meth:`to_dict` wrote."""
+
+    @property
+    def bits(self) -> tuple[Array, tuple[str, ...]]:
+        """The coefficients as rows of bits, and what is to be written behind each (GF(2) only)."""
+        if self.field.order != 2:
+            raise InputError(f"bit masks exist over GF(2) only, this answer is over {self.field}")
+        rows = self.augmented
+        if rows is None:
+            raise InputError("⊥ has no masks: no linear rule fits")
+        return rows[:, :-1], tuple(self._side(b) for b in rows[:, -1].tolist())
+
+    @property
+    def masks(self) -> tuple[str, ...]:
+        """The coefficients as hexadecimal bit masks; bit i is column i (GF(2) only)."""
+        return tuple(mask(row) for row in self.bits[0])
+
+    @property
+    def mask_lines(self) -> tuple[str, ...]:
+        """The masks with their right-hand sides."""
+        return tuple(mask + side for mask, side in zip(self.masks, self.bits[1], strict=True))
+
+    def fingerprint(self, kind: str | None = None, labels: Sequence[str] | None = None) -> str:
+        """Return the SHA-256 of the canonical text, 64 hex digits: what two people compare.
+
+        The text, in UTF-8 with a newline after each line: ``flagstone finding v2``,
+        ``question`` and its kind, ``field`` and the field's name, ``columns`` and their number,
+        where labels are named ``labels`` and a JSON list of them (ASCII, no spaces), then
+        ``bottom``, or ``rows`` and their number and the rows themselves: coefficients and
+        right-hand side, apart by one space, in reduced row echelon form (of a rule: w and c).
+
+        Examples
+        --------
+        >>> import hashlib
+        >>> from flagstone import ParityRule
+        >>> text = "flagstone finding v2\\nquestion parity\\nfield GF(2)\\ncolumns 3\\nrows 1\\n"
+        >>> rule = ParityRule([0, 1, 1], 1)
+        >>> rule.fingerprint() == hashlib.sha256(f"{text}0 1 1 1\\n".encode()).hexdigest()
+        True
+        """
+        head = f"flagstone finding v2\nquestion {kind or self.kind}\n".encode()
+        named = b""
+        if labels is not None:
+            named = f"labels {json.dumps(list(labels), separators=(',', ':'))}\n".encode()
+        where, body = self._canonical()
+        return hashlib.sha256(head + where + named + body).hexdigest()
+
+    def _canonical(self) -> tuple[bytes, bytes]:
+        where = f"field {self.field}\ncolumns {self.dim}\n".encode()
+        rows = self.augmented
+        if rows is None:
+            return where, b"bottom\n"
+        return where, f"rows {len(rows)}\n".encode() + canonical_text(self.field, rows)
+
+    @property
+    @abstractmethod
+    def dim(self) -> int: ...
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -32,6 +140,9 @@ class Answer(ABC):
 
     def __hash__(self) -> int:
         return hash(self._canonical())
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def frozen(array: Array) -> Array:
@@ -73,34 +184,23 @@ def from_json(field: Field, values: Any, what: str, dim: int | None = None) -> A
     return field.array(column)[:, 0]
 
 
-def header(data: Any, kind: str) -> tuple[Mapping[str, Any], Field]:
-    """Check the kind of a saved answer and return it with its field."""
-    if not isinstance(data, Mapping) or data.get("kind") != kind:
-        found = data.get("kind") if isinstance(data, Mapping) else type(data).__name__
-        raise FormatError(f"expected a saved {kind}, got {found!r}")
-    if data.get("version") != 1:
-        raise FormatError(
-            f"this {kind} has version {data.get('version')!r}, but only version 1 is known; "
-            "a newer flagstone may read it"
-        )
+def header(data: Any) -> tuple[Field, int, tuple[str, ...] | None]:
+    """Return what every saved answer states: its field, the number of its columns, their names."""
     try:
-        return data, as_field(data["field"])
-    except (KeyError, InputError) as error:
-        raise FormatError(f"a saved {kind} must name its field: {error}") from error
-
-
-def names_from_json(data: Mapping[str, Any], dim: int) -> tuple[str, ...] | None:
-    """Return the saved names, one text per feature, or None."""
-    names = data.get("names")
+        field, dim, names = as_field(data["field"]), data["dim"], data["names"]
+    except (KeyError, TypeError, InputError) as error:
+        raise FormatError(f"a saved answer must state field, dim and names ({error})") from error
+    if not isinstance(dim, int) or isinstance(dim, bool) or dim < 1:
+        raise FormatError(f"dim must be a positive integer, got {dim!r}")
     if names is None:
-        return None
+        return field, dim, None
     if (
         not isinstance(names, list)
         or len(names) != dim
         or not all(isinstance(n, str) for n in names)
     ):
         raise FormatError(f"names must be a list of {dim} texts, got {names!r}")
-    return tuple(names)
+    return field, dim, tuple(names)
 
 
 def _column(values: list[Any]) -> Array:

@@ -14,14 +14,13 @@ from flagstone.answers._base import (
     from_json,
     frozen,
     header,
-    names_from_json,
     to_json,
 )
-from flagstone.answers._solve import zero
-from flagstone.answers._text import equation, expression, feature_names, mask
+from flagstone.answers._solve import pick_solution
+from flagstone.answers._text import equation, expression, feature_names
 from flagstone.errors import FormatError, InputError
 from flagstone.fields import Array, Field, as_field
-from flagstone.subspace import AffineSubspace, Subspace, canonical_text
+from flagstone.subspace import AffineSubspace, Subspace
 
 __all__ = ["Constraints"]
 
@@ -34,8 +33,6 @@ class Equations(Answer):
     rhs: Array
     field: Field = 2  # type: ignore[assignment]
     names: tuple[str, ...] | None = None
-
-    _kind: ClassVar[str] = "equations"
 
     def __post_init__(self) -> None:
         field = as_field(self.field)
@@ -59,7 +56,12 @@ class Equations(Answer):
         return int(self.matrix.shape[1])
 
     @property
-    def is_contradictory(self) -> bool:
+    def augmented(self) -> Array:
+        """The rows (A | b)."""
+        return np.concatenate([self.matrix, self.rhs[:, np.newaxis]], axis=1)
+
+    @property
+    def is_bottom(self) -> bool:
         """Whether the equations include 0 = 1, so that no row obeys them."""
         return bool(len(self) and not (self.matrix[-1] != 0).any())
 
@@ -71,7 +73,7 @@ class Equations(Answer):
         F = self.field
         rows = F.rows(X, dim=self.dim)
         if not len(self):
-            return np.full((len(rows), 0), zero(F), dtype=F.dtype)
+            return np.full((len(rows), 0), F.zero, dtype=F.dtype)
         return F.sub(F.dot(rows, self.matrix), self.rhs[np.newaxis, :])
 
     def check(self, X: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -102,18 +104,12 @@ class Equations(Answer):
             parts.append(f"({left}) == {right}")
         return " and ".join(parts) or "True"
 
-    @property
-    def masks(self) -> tuple[str, ...]:
-        """The left-hand sides as hexadecimal bit masks (bit i is column i), over GF(2)."""
-        if self.field.order != 2:
-            raise InputError(f"bit masks exist over GF(2) only, these are over {self.field}")
-        return tuple(mask(row) for row in self.matrix)
+    def _side(self, value: Any) -> str:
+        return f" = {value}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the equations as JSON values; ``from_dict`` reads them back."""
         return {
-            "kind": self._kind,
-            "version": 1,
             "field": self.field.name,
             "dim": self.dim,
             "matrix": [to_json(self.field, row) for row in self.matrix],
@@ -124,31 +120,18 @@ class Equations(Answer):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Return the equations that :meth:`to_dict` wrote."""
-        data, field = header(data, cls._kind)
-        dim, matrix, rhs = data.get("dim"), data.get("matrix"), data.get("rhs")
-        if not isinstance(dim, int) or isinstance(dim, bool) or dim < 1:
-            raise FormatError(f"dim must be a positive integer, got {dim!r}")
+        field, dim, names = header(data)
+        matrix, rhs = data.get("matrix"), data.get("rhs")
         if not isinstance(matrix, list) or not isinstance(rhs, list) or len(matrix) != len(rhs):
-            raise FormatError("a saved system needs one right-hand side per row of its matrix")
+            raise FormatError("saved equations need one right-hand side per row of their matrix")
         A = [from_json(field, row, f"row {i} of matrix", dim) for i, row in enumerate(matrix)]
         table = np.stack(A) if A else field.array(field.empty(0, dim))
-        return cls(table, from_json(field, rhs, "rhs"), field, names_from_json(data, dim))
-
-    def __str__(self) -> str:
-        return self.text
+        return cls(table, from_json(field, rhs, "rhs"), field, names)
 
     def __repr__(self) -> str:
         shown = "; ".join(self.lines[:3]) + ("; …" if len(self) > 3 else "")
         count = f"{len(self)} equation{'' if len(self) == 1 else 's'} in {self.dim} unknowns"
         return f"{type(self).__name__}({count}{': ' if shown else ''}{shown})"
-
-    def _canonical(self) -> bytes:
-        head = (
-            f"flagstone {self._kind} v1\nfield {self.field}\nunknowns {self.dim}\n"
-            f"equations {len(self)}\n"
-        )
-        body = np.concatenate([self.matrix, self.rhs[:, np.newaxis]], axis=1)
-        return head.encode() + canonical_text(self.field, body)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,9 +157,8 @@ class Constraints(Equations):
 
     Notes
     -----
-    The fingerprint is the SHA-256 of this text, in UTF-8 with a newline after each line:
-    ``flagstone constraints v1``, ``field`` and the field's name, ``unknowns`` and d,
-    ``equations`` and k, then the rows of (A | b), entries apart by one space.
+    They answer three questions: which equations rows obey with a constant (``constraints``) and
+    without one (``span``), and which the positive examples obey (``subspace``).
 
     Examples
     --------
@@ -195,7 +177,34 @@ class Constraints(Equations):
     [[0, 0, 1]]
     """
 
-    _kind: ClassVar[str] = "constraints"
+    kind: ClassVar[str] = "constraints"
+
+    @property
+    def subspace(self) -> Subspace | AffineSubspace:
+        """The rows that obey: a subspace where all right-hand sides are 0, else an affine one."""
+        F = self.field
+        if self.is_bottom:
+            return AffineSubspace.empty(self.dim, F)
+        direction = Subspace.span(self.matrix, F, self.dim).annihilator()
+        if not (self.rhs != 0).any():
+            return direction
+        point = pick_solution(
+            Subspace.span(self.augmented, F, self.dim + 1), choice="lexmin", coins=None, name=""
+        )
+        return AffineSubspace.from_point(point, direction)
+
+    @property
+    def basis_lines(self) -> tuple[str, ...]:
+        """The rows that obey, written down: a basis, after a point where there is a constant."""
+        V, F = self.subspace, self.field
+        gap = "" if F.order == 2 else " "
+        points = [V.point] if isinstance(V, AffineSubspace) and not V.is_empty else []
+        rows = V.direction.basis if isinstance(V, AffineSubspace) else V.basis
+        return (
+            f"dimension {V.dim} of {self.dim}" + (", basis:" if V.dim > 0 else ""),
+            *(f"{gap.join(map(F.format, p))} +" for p in points),
+            *(gap.join(map(F.format, row)) for row in rows),
+        )
 
     @classmethod
     def from_subspace(
@@ -212,5 +221,5 @@ class Constraints(Equations):
             A, b = V.equations()
         else:
             A = V.annihilator().basis
-            b = np.full(len(A), zero(V.field), dtype=V.field.dtype)
+            b = np.full(len(A), V.field.zero, dtype=V.field.dtype)
         return cls(A, b, V.field, check_names(names, V.ambient_dim))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,18 +14,15 @@ from flagstone.answers._base import (
     from_json,
     frozen,
     header,
-    names_from_json,
     to_json,
 )
-from flagstone.answers._solve import VectorCoins, check_choice, pick_solution, zero
-from flagstone.answers._text import combination, expression, feature_names, mask, modulus
-from flagstone.errors import BottomError, FormatError, InputError
+from flagstone.answers._solve import VectorCoins, check_choice, pick_solution
+from flagstone.answers._text import combination, expression, feature_names, modulus
+from flagstone.errors import BottomError, FormatError, InputError, Parameter
 from flagstone.fields import Array, Field, FieldLike, as_field
-from flagstone.subspace import Subspace, canonical_text
+from flagstone.subspace import Subspace
 
 __all__ = ["ParityRule"]
-
-_KIND = "parity-rule"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,12 +51,6 @@ class ParityRule(Answer):
     dim : int
         The number of features d.
 
-    Notes
-    -----
-    The fingerprint is the SHA-256 of this text, in UTF-8 with a newline after each line:
-    ``flagstone parity v1``, ``field`` and the field's name, ``features`` and d, then ``bottom``,
-    or else ``intercept`` and c, and the entries of w apart by one space.
-
     Examples
     --------
     >>> from flagstone import ParityRule
@@ -73,6 +64,8 @@ class ParityRule(Answer):
     >>> ParityRule.from_dict(rule.to_dict()) == rule
     True
     """
+
+    kind: ClassVar[str] = "parity"
 
     coef: Array | None
     intercept: Any = 0
@@ -184,7 +177,7 @@ class ParityRule(Answer):
         if U.ambient_dim - 1 in U.pivots:
             return cls.bottom(dim, F, names=names, target=target)
         w = pick_solution(U, choice=choice, coins=coins, name="parity")
-        intercept = w[dim] if fit_intercept else zero(F)
+        intercept = w[dim] if fit_intercept else F.zero
         return cls(w[:dim], intercept, F, check_names(names, dim), target)
 
     @property
@@ -201,10 +194,7 @@ class ParityRule(Answer):
 
     def syndrome(self, X: Any, y: Any) -> Array:
         """Return y minus the prediction for each row: zero where the rule holds."""
-        labels = np.asarray(y)
-        if labels.ndim != 1:
-            raise InputError(f"y must be a vector of labels, got {labels.ndim} dimension(s)")
-        elements = self.field.array(self.field.rows(labels[:, np.newaxis], name="y"))[:, 0]
+        elements = self.field.elements(y, name="y")
         predicted = self.predict(X)
         if len(predicted) != len(elements):
             raise InputError(f"X has {len(predicted)} row(s) but y has {len(elements)}")
@@ -220,13 +210,21 @@ class ParityRule(Answer):
         return () if self.coef is None else tuple(np.flatnonzero(self.coef != 0).tolist())
 
     @property
-    def text(self) -> str:
+    def augmented(self) -> Array | None:
+        """The row (w | c); None for ⊥."""
+        if self.coef is None:
+            return None
+        constant = np.array([self.intercept], dtype=self.field.dtype)
+        return np.concatenate([self.coef, constant])[np.newaxis, :]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
         """The rule for people: ``y = x3 ⊕ x7 ⊕ 1``, ``y = 0``, ``⊥``."""
         if self.coef is None:
-            return "⊥"
+            return ("⊥",)
         names = feature_names(self.names, self.dim)
         right = combination(self.field, self.coef, names, self.intercept)
-        return f"{self.target} = {right}{modulus(self.field)}"
+        return (f"{self.target} = {right}{modulus(self.field)}",)
 
     @property
     def expression(self) -> str:
@@ -236,19 +234,13 @@ class ParityRule(Answer):
         """
         return "None" if self.coef is None else expression(self.field, self.coef, self.intercept)
 
-    @property
-    def mask(self) -> str:
-        """The features as a hexadecimal bit mask (bit i is feature i; the intercept is apart)."""
-        if self.field.order != 2:
-            raise InputError(f"bit masks exist over GF(2) only, this rule is over {self.field}")
-        return mask(self._w())
+    def _side(self, value: Any) -> str:
+        return f" ^ {value}" if value else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as JSON values; :meth:`from_dict` reads them back."""
         bottom = self.coef is None
         return {
-            "kind": _KIND,
-            "version": 1,
             "field": self.field.name,
             "dim": self.dim,
             "coef": None if self.coef is None else to_json(self.field, self.coef),
@@ -260,21 +252,15 @@ class ParityRule(Answer):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ParityRule:
         """Return the rule that :meth:`to_dict` wrote."""
-        data, field = header(data, _KIND)
-        dim, target = data.get("dim"), data.get("target", "y")
-        if not isinstance(dim, int) or isinstance(dim, bool) or dim < 1:
-            raise FormatError(f"dim must be a positive integer, got {dim!r}")
+        field, dim, names = header(data)
+        target = data.get("target", "y")
         if not isinstance(target, str):
             raise FormatError(f"target must be a text, got {target!r}")
-        names = names_from_json(data, dim)
         if data.get("coef") is None:
             return cls.bottom(dim, field, names=names, target=target)
         coef = from_json(field, data["coef"], "coef", dim)
         intercept = from_json(field, [data.get("intercept")], "intercept", 1)[0]
         return cls(coef, intercept, field, names, target)
-
-    def __str__(self) -> str:
-        return self.text
 
     def __repr__(self) -> str:
         return f"ParityRule({self.text})"
@@ -284,14 +270,9 @@ class ParityRule(Answer):
             raise BottomError(
                 "the answer is ⊥: no linear rule fits the rows that were kept (their span contains "
                 "0…0 with a non-zero label), so there is nothing to predict; look for "
-                "contradicting labels, allow an intercept, or allow for outliers with "
-                "contamination="
+                "contradicting labels, allow a constant with ",
+                Parameter("fit_intercept", True),
+                ", or allow for outliers with ",
+                Parameter("contamination"),
             )
         return self.coef
-
-    def _canonical(self) -> bytes:
-        head = f"flagstone parity v1\nfield {self.field}\nfeatures {self.dim}\n"
-        if self.coef is None:
-            return f"{head}bottom\n".encode()
-        head += f"intercept {self.field.format(self.intercept)}\n"
-        return head.encode() + canonical_text(self.field, self.coef[np.newaxis, :])

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.fields import Array, Field
 from flagstone.subspace import Subspace
 
@@ -23,11 +23,13 @@ CHOICES = ("uniform", "lexmin")
 def check_choice(choice: str, field: Field) -> None:
     """Refuse an unknown choice, and the uniform one where there is none."""
     if choice not in CHOICES:
-        raise InputError(f"choice must be 'uniform' or 'lexmin', got {choice!r}")
+        raise InputError(Parameter("choice"), f" must be 'uniform' or 'lexmin', got {choice!r}")
     if choice == "uniform" and field.order is None:
         raise InputError(
-            "choice='uniform' needs a finite field: there is no uniform distribution over QQ; "
-            "use choice='lexmin', which sets the free coordinates to 0"
+            Parameter("choice", "uniform"),
+            " needs a finite field: there is no uniform distribution over QQ; use ",
+            Parameter("choice", "lexmin"),
+            ", which sets the free coordinates to 0",
         )
 
 
@@ -52,7 +54,7 @@ def pick_solution(system: Subspace, *, choice: str, coins: VectorCoins | None, n
             raise InputError("choice='uniform' needs coins: pass coins=Coins(seed)")
         A, b, pivots = system.basis[:, :n], system.basis[:, n], list(system.pivots)
         w = np.array(coins.vector(name, F, n))
-        w[pivots] = zero(F)
+        w[pivots] = F.zero
         if pivots:
             w[pivots] = F.sub(b, F.dot(F.rows(A), w[np.newaxis, :])[:, 0])
         return w
@@ -61,13 +63,3 @@ def pick_solution(system: Subspace, *, choice: str, coins: VectorCoins | None, n
     w = np.array(F.array(F.empty(1, n))[0])
     w[[n - 1 - p for p in echelon.pivots]] = echelon.basis[:, n]
     return w
-
-
-def zero(field: Field) -> Any:
-    """Return the zero of the field in its own form."""
-    return field.array(field.empty(1, 1))[0, 0]
-
-
-def one(field: Field) -> Any:
-    """Return the one of the field in its own form."""
-    return field.array(field.rows([[1]]))[0, 0]

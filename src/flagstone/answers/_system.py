@@ -10,19 +10,19 @@ import numpy as np
 
 from flagstone.answers._base import check_names, frozen
 from flagstone.answers._constraints import Equations
-from flagstone.answers._solve import VectorCoins, one, pick_solution
+from flagstone.answers._solve import VectorCoins, pick_solution
 from flagstone.bitrows import BitRows
 from flagstone.errors import BottomError, InputError
 from flagstone.fields import Array, Field
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["Certificate", "LinearSystem"]
+__all__ = ["Contradiction", "LinearSystem"]
 
 _CHUNK = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Contradiction:
     """A derivation of 0 = 1: add these multiples of these equations.
 
     Attributes
@@ -59,10 +59,9 @@ class Certificate:
                 "equations it was derived from"
             )
         left = F.array(F.rows(A[rows], name="A"))
-        right = F.array(F.rows(right[rows, np.newaxis], name="b"))
-        table = np.concatenate([left, right], axis=1)
+        table = np.concatenate([left, F.elements(right[rows], name="b")[:, np.newaxis]], axis=1)
         total = F.dot(F.rows(table.T), self.multipliers[np.newaxis, :])[:, 0]
-        return not (total[:-1] != 0).any() and bool(total[-1] == one(F))
+        return not (total[:-1] != 0).any() and bool(total[-1] == F.one)
 
     def __str__(self) -> str:
         terms = " + ".join(
@@ -87,15 +86,14 @@ class LinearSystem(Equations):
     Attributes
     ----------
     is_feasible : bool
-    certificate : Certificate or None
+    contradiction : Contradiction or None
         Where the kept system says 0 = 1.
     solutions : AffineSubspace
         All solutions.
 
     Notes
     -----
-    The fingerprint is that of :class:`Constraints`, with the first line
-    ``flagstone linear-system v1``.
+    They are the kept equations themselves: what follows from them is what was covered.
 
     Examples
     --------
@@ -117,7 +115,7 @@ class LinearSystem(Equations):
     equation 0 + equation 1 + equation 2 gives 0 = 1
     """
 
-    _kind: ClassVar[str] = "linear-system"
+    kind: ClassVar[str] = "equations"
 
     @classmethod
     def from_subspace(cls, V: Subspace, *, names: Sequence[str] | None = None) -> LinearSystem:
@@ -137,7 +135,7 @@ class LinearSystem(Equations):
     @property
     def is_feasible(self) -> bool:
         """Whether there is a solution."""
-        return not self.is_contradictory
+        return not self.is_bottom
 
     @property
     def solutions(self) -> AffineSubspace:
@@ -149,11 +147,11 @@ class LinearSystem(Equations):
         return AffineSubspace.from_point(self.solve(), direction)
 
     @property
-    def certificate(self) -> Certificate | None:
+    def contradiction(self) -> Contradiction | None:
         """The kept equation that reads 0 = 1, or None when the system is feasible."""
         if self.is_feasible:
             return None
-        return Certificate((len(self) - 1,), frozen(np.array([one(self.field)])), self.field)
+        return Contradiction((len(self) - 1,), frozen(np.array([self.field.one])), self.field)
 
     def solve(self, *, choice: str = "lexmin", coins: VectorCoins | None = None) -> Array:
         """Return one solution: the lexicographically smallest, or a uniform one by coins.
@@ -170,9 +168,9 @@ class LinearSystem(Equations):
                 "the kept equations have no solution: they include 0 = 1; "
                 "derive_contradiction(A, b) shows which input equations clash"
             )
-        return pick_solution(self._augmented(), choice=choice, coins=coins, name="solution")
+        return pick_solution(self.span, choice=choice, coins=coins, name="solution")
 
-    def derive_contradiction(self, A: Any, b: Any) -> Certificate:
+    def derive_contradiction(self, A: Any, b: Any) -> Contradiction:
         """Derive 0 = 1 from the input equations that an infeasible system keeps.
 
         Parameters
@@ -183,34 +181,34 @@ class LinearSystem(Equations):
 
         Returns
         -------
-        Certificate
+        Contradiction
             At most n + 1 rows of the input with their multipliers.
         """
         if self.is_feasible:
             raise InputError("the system is feasible: there is no contradiction to derive")
-        F, V = self.field, self._augmented()
+        F, V = self.field, self.span
         left = F.array(F.rows(A, dim=self.dim, name="A"))
-        right = F.array(F.rows(np.asarray(b)[:, np.newaxis], name="b"))
-        table = np.concatenate([left, right], axis=1)
+        table = np.concatenate([left, F.elements(b, name="b")[:, np.newaxis]], axis=1)
         chosen = _independent_rows(table, V)
         combination = np.concatenate([table[chosen].T, _unit(F, self.dim)], axis=1)
         span = Subspace.span(combination, F)
         if not len(chosen) or len(chosen) in span.pivots:
             raise InputError("these equations do not span the kept system; give all of its input")
-        multipliers = pick_solution(span, choice="lexmin", coins=None, name="certificate")
+        multipliers = pick_solution(span, choice="lexmin", coins=None, name="contradiction")
         used = np.flatnonzero(multipliers != 0)
         rows = tuple(int(i) for i in np.asarray(chosen)[used])
-        return Certificate(rows, frozen(multipliers[used]), F)
+        return Contradiction(rows, frozen(multipliers[used]), F)
 
-    def _augmented(self) -> Subspace:
-        table = np.concatenate([self.matrix, self.rhs[:, np.newaxis]], axis=1)
-        return Subspace.span(table, self.field, self.dim + 1)
+    @property
+    def span(self) -> Subspace:
+        """The span of the kept equations (a, b): those that follow from them."""
+        return Subspace.span(self.augmented, self.field, self.dim + 1)
 
 
 def _unit(field: Field, n: int) -> Array:
     """Return the column e_{n+1}."""
     column = field.array(field.empty(n + 1, 1)).copy()
-    column[n, 0] = one(field)
+    column[n, 0] = field.one
     return column
 
 

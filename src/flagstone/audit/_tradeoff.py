@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flagstone.answers import ParityRule
-from flagstone.audit.integrate import Staircase, average, disagreement, flag_of
+from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
 from flagstone.audit.sources import FromLaw, Sample, Source
 from flagstone.audit.task import as_source
 from flagstone.distributions import LabelledParity
-from flagstone.errors import InputError
-from flagstone.fields import FieldLike, as_field
-from flagstone.flag import Flag
-from flagstone.plots.style import SERIES, Display
+from flagstone.errors import InputError, Parameter
+from flagstone.fields import FieldLike, Rows, as_field
+from flagstone.guarantees.exact import positive
+from flagstone.plots import SERIES, Display
+from flagstone.question import ParityQuestion, Question, SpanQuestion
 from flagstone.subspace import Subspace
 
 if TYPE_CHECKING:
@@ -60,9 +60,12 @@ class TradeoffCurve(Display):
     indicative: bool = False
 
     def best(self, replicability: float, rule: str = "index") -> TradeoffPoint | None:
-        """Return the point that keeps most among those with the wanted replicability."""
+        """Return the point that keeps most among those with the wanted replicability.
+
+        Of several the one with the longest window, which is the most stable.
+        """
         fit = [p for p in self.points if p.rule == rule and p.replicability >= replicability]
-        return max(fit, key=lambda p: p.kept, default=None)
+        return max(fit, key=lambda p: (p.kept, p.t_max), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the points as plain data."""
@@ -96,7 +99,7 @@ class TradeoffCurve(Display):
             )
             for i in (0, len(points) - 1):
                 axis.annotate(
-                    f"T={points[i].t_max:.3g}",
+                    f"$t_{{\\max}}={points[i].t_max:.3g}$",
                     (x[i], y[i]),
                     textcoords="offset points",
                     xytext=(3, 4),
@@ -115,7 +118,7 @@ def tradeoff(
     *,
     m: int | None = None,
     t_max: Sequence[float] | None = None,
-    t_min: int = 0,
+    t_min: int = 1,
     rules: Sequence[str] = ("index", "heavy"),
     field: FieldLike = 2,
     pairs: int = 50,
@@ -133,9 +136,10 @@ def tradeoff(
     m : int
         Rows per sample, for distributions and samplers.
     t_max : sequence of numbers, optional
-        Lengths of the window; by default twelve from 1 to m/2, evenly on a logarithmic scale.
+        Last thresholds; by default twelve windows from length 1 to m/2, evenly on a logarithmic
+        scale.
     t_min : int
-        Start of the window.
+        The first threshold.
     pairs, seed : int
 
     Guarantees
@@ -156,40 +160,45 @@ def tradeoff(
     True
     """
     where = as_source(source, m)
+    positive("t_min", t_min)
     if pairs < 2:
         raise InputError(f"pairs must be at least 2, got {pairs}")
     rng = np.random.RandomState(seed)
     rounds = []
     for _ in range(pairs):
         samples = where.pair(rng, rng)
-        flags = [_flag(sample, field) for sample in samples]
+        flags = [flag_of(_rows(sample, field), sample.weights, field) for sample in samples]
         rounds.append((flags, [_value(where, samples[1 - i], field) for i in range(2)]))
     size = int(rounds[0][0][0].n_rows)
-    lengths = _lengths(t_max, size)
-    points = [_point(rule, t_min, length, rounds) for rule in rules for length in lengths]
+    ends = _ends(t_min, t_max, size)
+    points = [_point(rule, t_min, end, rounds) for rule in rules for end in ends]
     labelled = rounds[0][1][0].labelled
     return TradeoffCurve(
         tuple(points), "accuracy" if labelled else "coverage", size, where.indicative
     )
 
 
-def _lengths(t_max: Sequence[float] | None, size: int) -> list[float]:
+def _ends(t_min: int, t_max: Sequence[float] | None, size: int) -> list[float]:
     if t_max is None:
         grid = np.geomspace(1, max(2, size // 2), 12)
-        return [float(t) for t in np.unique(np.round(grid))]
-    lengths = sorted({float(t) for t in t_max})
-    if not lengths or lengths[0] < 1:
-        raise InputError(f"t_max must hold numbers of at least 1, got {list(t_max)}")
-    return lengths
+        return [t_min - 1 + float(t) for t in np.unique(np.round(grid))]
+    ends = sorted({float(t) for t in t_max})
+    if not ends or ends[0] < t_min:
+        raise InputError(
+            Parameter("t_max"), f" must hold thresholds of at least {t_min}, got {list(t_max)}"
+        )
+    return ends
 
 
-def _flag(sample: Sample, field: FieldLike) -> Flag:
-    return flag_of(_joined(sample), sample.weights, field)
+def _rows(sample: Sample, field: FieldLike) -> Rows:
+    """Return the lifted rows of a sample: (x), or (x, y) with labels."""
+    F = as_field(field)
+    y = None if sample.y is None else F.elements(sample.y)
+    return _question(y is not None).lift(F, F.rows(sample.X), y)
 
 
-def _joined(sample: Sample) -> Any:
-    X = np.asarray(sample.X)
-    return X if sample.y is None else np.concatenate([X, np.asarray(sample.y)[:, None]], axis=1)
+def _question(labelled: bool) -> Question:
+    return ParityQuestion(choice="lexmin") if labelled else SpanQuestion()
 
 
 @dataclass
@@ -205,12 +214,13 @@ class _Value:
             if self.law is not None:
                 return float(self.law.probability(V))
             return float(np.mean(V.contains(self.rows)))
-        rule = ParityRule.from_subspace(V, choice="lexmin")
+        rule: Any = _question(True).read(V)
         if rule.is_bottom:
             return 0.0
         if self.law is not None:
             return 1.0 - float(self.law.error(rule))
-        return float(np.mean(rule.check(self.rows[:, :-1], self.rows[:, -1])))
+        X, y = self.rows
+        return float(np.mean(rule.check(X, y)))
 
 
 def _value(where: Source, other: Sample, field: FieldLike) -> _Value:
@@ -221,22 +231,23 @@ def _value(where: Source, other: Sample, field: FieldLike) -> _Value:
                 f"the distribution is over {law.field.name}, but field={field!r} was given"
             )
         return _Value(isinstance(law, LabelledParity), law, None)
-    return _Value(other.y is not None, None, _joined(other))
+    if other.y is None:
+        return _Value(False, None, _rows(other, field))
+    return _Value(True, None, (other.X, other.y))
 
 
-def _point(rule: str, t_min: int, length: float, rounds: list[Any]) -> TradeoffPoint:
+def _point(rule: str, t_min: int, end: float, rounds: list[Any]) -> TradeoffPoint:
     same, kept = [], []
-    stop = t_min + (math.floor(length) if rule == "index" else length)
+    start, stop = t_min - 1, math.floor(end) if rule == "index" else end
     for flags, values in rounds:
-        stairs = [Staircase(flag, rule) for flag in flags]
-        same.append(
-            1.0 - disagreement(stairs[0], stairs[1], t_min, stop, answer=_answer(values[0]))
-        )
-        kept += [average(s, t_min, stop, value) for s, value in zip(stairs, values, strict=True)]
+        choices = [Thresholds(flag, rule) for flag in flags]
+        first, second = choices
+        same.append(1.0 - disagreement(first, second, start, stop, _answer(values[0])))
+        kept += [average(c, start, stop, value) for c, value in zip(choices, values, strict=True)]
     return TradeoffPoint(
         rule,
         t_min,
-        stop - t_min,
+        stop,
         float(np.mean(kept)),
         float(np.std(kept, ddof=1) / math.sqrt(len(kept))),
         float(np.mean(same)),
@@ -248,4 +259,4 @@ def _point(rule: str, t_min: int, length: float, rounds: list[Any]) -> TradeoffP
 def _answer(value: _Value) -> Any:
     if not value.labelled:
         return None
-    return lambda U: ParityRule.from_subspace(U, choice="lexmin").fingerprint()
+    return lambda U: _question(True).read(U).fingerprint()

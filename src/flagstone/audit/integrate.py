@@ -5,8 +5,8 @@ a known window. So the probability that the two answers differ is a sum over the
 staircases. It replaces a coin flip per pair by its exact mean: the same expectation, with a
 smaller variance (Rao–Blackwell), hence far fewer pairs for the same interval.
 
-Both rules are read as functions of a real τ in ``(start, start + T]``: the index rule takes
-``V_⌈τ⌉`` (uniform on the integers ``start+1 .. start+T``), the heavy rule the largest space with
+Both rules are read as functions of a real τ in ``(t_min − 1, t_max]``: the index rule takes
+``V_⌈τ⌉`` (uniform on the integers ``t_min .. t_max``), the heavy rule the largest space with
 at least τ sets.
 """
 
@@ -17,15 +17,17 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from flagstone.coins import Coins
 from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field, width
-from flagstone.flag import Flag, Level
-from flagstone.histogram import Histogram, new_summary
+from flagstone.finding import Finding
+from flagstone.flag import Flag
+from flagstone.histogram import new_summary
+from flagstone.rules import rule_named
+from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
-__all__ = ["Staircase", "average", "disagreement", "flag_of"]
-
-Answer = Callable[[Subspace], Any]
+__all__ = ["Thresholds", "average", "disagreement", "flag_of", "integrated_disagreement"]
 
 
 def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:
@@ -35,11 +37,10 @@ def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:
     alone.
     """
     F = as_field(field)
-    summary = new_summary(width(F.rows(rows)), F).update(rows, weights)
-    return summary.to_flag() if isinstance(summary, Histogram) else summary
+    return new_summary(width(F.rows(rows)), F).update(rows, weights).to_flag()
 
 
-class Staircase:
+class Thresholds:
     """The subspace a rule chooses, as a function of the threshold.
 
     Parameters
@@ -58,38 +59,26 @@ class Staircase:
     Examples
     --------
     >>> from flagstone import Flag
-    >>> from flagstone.audit import Staircase
+    >>> from flagstone.audit import Thresholds
     >>> flag = Flag(2).update([[1, 0]] * 7 + [[0, 1]] * 2)
-    >>> Staircase(flag, "index").ends, Staircase(flag, "index").dims
+    >>> Thresholds(flag, "index").ends, Thresholds(flag, "index").dims
     ((2, 7), (2, 1, 0))
-    >>> Staircase(flag, "heavy").ends  # the plane has 2 sets, the line 5
+    >>> Thresholds(flag, "heavy").ends  # the plane has 2 sets, the line 5
     (2, 5)
     """
 
     def __init__(self, flag: Flag, rule: str = "index") -> None:
-        if rule not in {"index", "heavy"}:
-            raise InputError(f"rule must be 'index' or 'heavy', got {rule!r}")
+        chosen = rule_named(rule).ends(Staircase.of(flag))
         self._flag = flag
-        kept: list[Level] = []
-        ends: list[int] = []
-        for level in flag.levels():
-            if rule == "index":
-                end = level.first_index + level.multiplicity - 1
-            elif level.multiplicity <= (ends[-1] if ends else 0):
-                continue  # a larger space with at least as many sets is chosen before it
-            else:
-                end = level.multiplicity
-            kept.append(level)
-            ends.append(end)
-        self._levels = kept
-        self.ends = tuple(ends)
-        self.dims = (*(level.dim for level in kept), 0)
+        self._sets = tuple(step.first for _, step in chosen)
+        self.ends = tuple(end for end, _ in chosen)
+        self.dims = (*(step.dim for _, step in chosen), 0)
 
     @cached_property
     def spaces(self) -> tuple[Subspace, ...]:
         """The chosen spaces, the zero space last."""
         zero = Subspace.zero(self._flag.dim, self._flag.field)
-        return (*(level.subspace for level in self._levels), zero)
+        return (*(self._flag.span_at(j) for j in self._sets), zero)
 
     def parts(self, start: float, stop: float) -> list[tuple[float, int]]:
         """Return ``(length, i)`` for the pieces of ``(start, stop]`` on which space i is chosen."""
@@ -104,22 +93,26 @@ class Staircase:
 
 
 def average(
-    staircase: Staircase, start: float, stop: float, value: Callable[[Subspace], float]
+    thresholds: Thresholds, start: float, stop: float, value: Callable[[Subspace], float]
 ) -> float:
     """Return the mean of ``value(V*)`` over a threshold uniform on ``(start, stop]``."""
     _check_window(start, stop)
-    total = sum(length * value(staircase.spaces[i]) for length, i in staircase.parts(start, stop))
+    total = sum(length * value(thresholds.spaces[i]) for length, i in thresholds.parts(start, stop))
     return total / (stop - start)
 
 
 def disagreement(
-    a: Staircase, b: Staircase, start: float, stop: float, answer: Answer | None = None
+    a: Thresholds,
+    b: Thresholds,
+    start: float,
+    stop: float,
+    answer: Callable[[Subspace], Any] | None = None,
 ) -> float:
     """Return the probability, over the threshold alone, that two flags give different answers.
 
     Parameters
     ----------
-    a, b : Staircase
+    a, b : Thresholds
         Of the two samples, under the same rule.
     start, stop : float
         The threshold is uniform on ``(start, stop]``.
@@ -134,9 +127,9 @@ def disagreement(
     Examples
     --------
     >>> from flagstone import Flag
-    >>> from flagstone.audit import Staircase, disagreement
-    >>> a = Staircase(Flag(2).update([[1, 0]] * 9 + [[0, 1]] * 2))
-    >>> b = Staircase(Flag(2).update([[1, 0]] * 9 + [[0, 1]] * 4))
+    >>> from flagstone.audit import Thresholds, disagreement
+    >>> a = Thresholds(Flag(2).update([[1, 0]] * 9 + [[0, 1]] * 2))
+    >>> b = Thresholds(Flag(2).update([[1, 0]] * 9 + [[0, 1]] * 4))
     >>> disagreement(a, b, 0, 8)  # they differ at t = 3 and t = 4, of 8
     0.25
     """
@@ -146,9 +139,9 @@ def disagreement(
     )
     known: dict[Hashable, Any] = {}
 
-    def read(name: str, staircase: Staircase, i: int) -> Any:
+    def read(name: str, thresholds: Thresholds, i: int) -> Any:
         if (name, i) not in known:
-            known[name, i] = answer(staircase.spaces[i]) if answer else staircase.spaces[i]
+            known[name, i] = answer(thresholds.spaces[i]) if answer else thresholds.spaces[i]
         return known[name, i]
 
     wrong = 0.0
@@ -170,3 +163,36 @@ def _check_window(start: float, stop: float) -> None:
         raise InputError(
             f"the window (start, stop] must satisfy 0 <= start < stop, got {start}, {stop}"
         )
+
+
+def integrated_disagreement(a: Finding, b: Finding) -> float:
+    """Return the probability over the threshold that two findings of one question disagree.
+
+    All other coins are those the two runs share.
+
+    Examples
+    --------
+    >>> from flagstone import rep_linear_span
+    >>> from flagstone.audit import integrated_disagreement
+    >>> a = rep_linear_span([[1, 0]] * 9 + [[0, 1]] * 2, t_max=8, random_state=1)
+    >>> b = rep_linear_span([[1, 0]] * 7 + [[0, 1]] * 4, t_max=8, random_state=1)
+    >>> integrated_disagreement(a, b)  # they differ at t = 3, 4 and 8
+    0.375
+    """
+    window = a.window
+    if window is None or window != b.window:
+        raise InputError(
+            f"two runs must draw from the same window, got {window} and {b.window}: "
+            "were the samples of the same size?"
+        )
+    if a.encoding.labels != b.encoding.labels:
+        return 1.0  # whatever the threshold: the same rule would predict other labels
+    assert a.seed is not None
+    coins = Coins(a.seed)
+    flags = [flag for flag in (a.flag, b.flag) if flag is not None]
+    first, second = (Thresholds(flag, window.rule) for flag in flags)
+
+    def answer(space: Subspace) -> str:
+        return a.question.read(space, coins).fingerprint()
+
+    return disagreement(first, second, window.start, float(window.t_max), answer=answer)

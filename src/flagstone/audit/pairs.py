@@ -9,6 +9,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+from flagstone.audit.integrate import integrated_disagreement
 from flagstone.audit.same import TaskError
 from flagstone.audit.sources import Sample
 from flagstone.audit.stats import AuditStats
@@ -117,12 +118,10 @@ def _compare(task: Task, a: Any, b: Any) -> str:
 
 
 def _integrated(a: Any, b: Any) -> float:
-    from flagstone.audit.ours import integrated_disagreement
-
-    try:
-        return integrated_disagreement(a, b)
-    except AttributeError as missing:
+    first, second = (getattr(estimator, "finding_", None) for estimator in (a, b))
+    if first is None or second is None:
         raise TaskError(
             f"the threshold of {type(a).__name__} cannot be integrated out: it is not one of our "
             "flag-based estimators; use integrate=False"
-        ) from missing
+        )
+    return integrated_disagreement(first, second)

@@ -91,7 +91,7 @@ class OtherTaskError(InputError):
 def _check_named(task: Task) -> None:
     """Refuse to file results that could not be told apart from those of another function."""
     for part, role, remedy in (
-        (task.source, "sampler", "audit_sampler(..., name=...) or FromFunction(..., name=...)"),
+        (task.source, "sampler", "audit(..., name=...) or FromFunction(..., name=...)"),
         (task.same, "notion of same", "Same(..., name=...)"),
     ):
         if part.anonymous:

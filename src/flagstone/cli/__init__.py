@@ -1,7 +1,7 @@
 """The command ``flagstone``: one file per verb, loaded when it is called.
 
 Exit codes: 0 ok; 1 error; 2 usage; 3 there is no answer (⊥, a contradiction,
-or no direction kept); 4 a check failed, two models differ, or
+or no direction kept); 4 a check failed, two findings differ, or
 an audit says "not replicable"; 130 interrupted.
 """
 
@@ -16,10 +16,11 @@ VERBS = {
     "span": "find the linear span that nearly all rows lie in",
     "constraints": "find the check equations that rows obey",
     "equations": "boil many equations down to a small system",
-    "predict": "apply a saved rule to new rows",
-    "check": "find the rows that break a saved rule",
-    "show": "show what a model or flag file says",
-    "compare": "compare two models: same or not, and where they part",
+    "subspace": "find the subspace of the rows whose label is 1",
+    "predict": "apply a saved finding to new rows",
+    "check": "find the rows that break a saved finding",
+    "show": "show what a saved finding or flag says",
+    "compare": "compare two findings: same or not, and where they part",
     "summarize": "write the flag of files, to merge or answer from later",
     "merge": "merge flags from several machines",
     "plan": "say how many rows a promise needs",

@@ -17,7 +17,7 @@ from flagstone.errors import InputError
 LAWS = ("geometric", "uniform", "blocks")
 SAME = ("auto", "fingerprint", "coef", "predictions")
 RULES = ("parity", "elimination")  #: estimators whose answer is one rule, with coef_ and predict
-LABELLED = (*RULES, "equations")
+LABELLED = (*RULES, "equations", "subspace")
 
 #: Rows on which --same predictions compares two rules.
 GRID_ROWS = 1000
@@ -83,7 +83,9 @@ def command(
     rows: Annotated[int, typer.Option("--rows", min=1, help="With --law: rows.")] = 1000,
     estimator: Annotated[
         str | None,
-        typer.Option("--estimator", help="parity, elimination, span, affine or equations."),
+        typer.Option(
+            "--estimator", help="parity, elimination, span, constraints, equations or subspace."
+        ),
     ] = None,
     intercept: Annotated[
         bool,
@@ -129,7 +131,7 @@ def command(
 
     Exit code 4: --claim is rejected; 1: every pair ended in an error.
     """
-    from flagstone.audit import ESTIMATORS, Same, audit_sampler, audit_table
+    from flagstone.audit import ESTIMATORS, Same, audit
     from flagstone.cli.output import print_json
 
     if (law is None) == (not files):
@@ -151,7 +153,6 @@ def command(
     if tradeoff:
         return _tradeoff(source, rows, table, rule, stop.pairs, seed, plot, json)
     options: dict[str, Any] = {
-        "estimator": name,
         "parameters": parameters,
         "same": Same(same, grid=_grid(source) if same == "predictions" else None),
         "claim": claim,
@@ -165,11 +166,7 @@ def command(
         "n_jobs": jobs,
     }
     with _in_words_of_options(results):
-        found = (
-            audit_table(*source, **options)
-            if isinstance(source, tuple)
-            else audit_sampler(source, rows, **options)
-        )
+        found = audit(name, source, None if isinstance(source, tuple) else rows, **options)
     if json:
         print_json(found.to_dict())
     else:
@@ -253,22 +250,13 @@ def _how_to_resume(results: str | None) -> str:
 def _parameters(
     name: str, table: TableOptions, rule: RuleOptions, intercept: bool
 ) -> dict[str, Any]:
-    from flagstone.cli.road import rule_of
+    from flagstone.cli.answering import rule_of
 
     constant = {"fit_intercept": True} if intercept else {}
     if name == "elimination":
         return {"field": table.field, **constant}
     chosen = rule_of(rule)
-    return {
-        "field": table.field,
-        "rule": chosen.name,
-        "rho": chosen.rho,
-        "eps": chosen.eps,
-        "t_max": chosen.t_max,
-        "t_min": chosen.t_min,
-        "contamination": chosen.contamination,
-        **constant,
-    }
+    return {"field": table.field, "rule": chosen.name, **vars(chosen), **constant}
 
 
 def _law(name: str, dim: int, field: str, labelled: bool, intercept: bool) -> Any:
@@ -307,13 +295,14 @@ def _tradeoff(
     import hashlib
 
     from flagstone.audit import tradeoff
+    from flagstone.cli.answering import rule_of
     from flagstone.cli.output import print_json
 
     start = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big")
     curve = tradeoff(
         source,
         m=None if isinstance(source, tuple) else rows,
-        t_min=rule.t_min or 0,
+        t_min=rule_of(rule).t_min or 1,
         field=table.field,
         pairs=max(2, pairs),
         seed=start,
@@ -342,11 +331,13 @@ def _load(files: list[str], table: TableOptions, *, needs_label: bool) -> tuple[
     import numpy as np
 
     from flagstone.cli.inputs import open_source
-    from flagstone.models import Layout
+    from flagstone.question import EquationsQuestion, SpanQuestion
 
-    source = open_source(files, table, Layout(label=needs_label), "audit")
-    if source.table is None or source.encoding is None:
+    if needs_label and table.label is None:
+        raise UsageError("an audit of this estimator needs --label, the column of the labels")
+    source = open_source(files, table, EquationsQuestion() if needs_label else SpanQuestion())
+    if source.table is None:
         raise InputError("an audit needs the rows themselves, not a flag")
     parts = [batch.matrix for batch in source.table.rows(source.encoding)]
     matrix = np.concatenate(parts)
-    return (matrix[:, :-1], matrix[:, -1]) if needs_label else (matrix, None)
+    return source.encoding.split(matrix)

@@ -1,4 +1,4 @@
-"""What a model says, in lines for people and in JSON for programs."""
+"""What a finding says, in lines for people and in JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,168 +9,104 @@ from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, percent, print_json, safe
 
 if TYPE_CHECKING:
-    from flagstone.models import Model
+    from flagstone.finding import Finding
 
-__all__ = ["ANSWER_KEYS", "answer_lines", "model_json", "places_text", "print_model"]
+__all__ = ["FINDING_KEYS", "answer_lines", "places_text", "print_finding"]
 
-ANSWER_KEYS = {
-    "verb": "learn, span, constraints or equations",
-    "answer": "the answer: kind, text, lines, masks (GF(2) only; bit i, counted from the least "
-    "significant one, is column i), expression (Python), is_bottom, details (coefficients)",
-    "nothing_kept": "true if no direction was kept: the answer says nothing about the rows "
-    "(exit code 3)",
+FINDING_KEYS = {
+    "schema": "2, the version of these keys",
+    "kind": "the question: parity, span, constraints, equations or subspace",
+    "question": "the same with its options, and what stands in a row",
+    "title": "what was found, in a few words",
     "fingerprint": "64 hex digits; equal answers have equal fingerprints",
     "field": "the field, e.g. GF(2)",
-    "columns": "names of the encoded feature columns",
-    "encoding": "how the table was encoded",
-    "seed": "the published seed",
-    "seed_is_fresh": "whether the seed was drawn for this run",
-    "threshold": "the threshold t that the coins drew",
-    "window": "rule, start and length of the window it was drawn from",
-    "margin": "no fewer altered rows can change the answer",
-    "dimension": "dimension of the span behind the answer",
-    "guarantee": "every proven bound, as numbers",
-    "promises": "the same as a sentence",
-    "levels": "the flag: [dimension, sets, first set], from the largest space down",
-    "directions": "how often each direction was seen (count, kept, vector)",
+    "dim": "number of feature columns",
+    "answer": "text, lines, masks (GF(2) only; bit i, counted from the least significant one, is "
+    "column i), expression (Python), is_bottom, value (coefficients)",
+    "nothing_kept": "true if no direction was kept: the answer says nothing about the rows "
+    "(exit code 3)",
+    "subspace": "dim and basis of the span behind the answer",
+    "seed, seed_is_fresh": "the published seed, and whether it was drawn for this run",
+    "rule, window, threshold": "index or heavy, first and last threshold (t_min, t_max), and the "
+    "one that the coins drew",
+    "margin": "no so many altered rows change the answer",
+    "promises": "replicability, coverage and error, each with proven, certified and measured; "
+    "outliers, margin, rows, text",
     "rows": "read, skipped, uncovered (outside the span), misfits (break the answer), places "
     "(the first of them: file, row, line)",
+    "levels": "the flag: [dimension, sets, first set], from the largest space down",
+    "directions": "how often each direction was seen (count, kept, vector)",
+    "columns, encoding": "names of the encoded feature columns, and how the table was encoded",
+    "provenance": "command, sources, reading",
     "outputs": "files written",
-    "command": "the command that repeats this run",
 }
 
 
-def answer_lines(model: Model, shown_as: str) -> list[str]:
-    """Return the answer as text, bit masks (by columns or as frames) or Python."""
-    from flagstone.models import frame_masks, mask_lines
-
-    if model.is_bottom and model.verb == "learn":
-        return [safe(model.answer.text)]  # ⊥ looks the same in every notation
+def answer_lines(finding: Finding, shown_as: str) -> list[str]:
+    """Return the answer as text, as a basis, as bit masks (by columns or frames) or Python."""
+    answer = finding.answer
+    if answer.augmented is None:
+        return [answer.text]  # ⊥ looks the same in every notation
     if shown_as == "python":
-        return [model.answer.expression]
+        return [answer.expression]
     if shown_as == "masks":
-        return mask_lines(model.answer)
+        return list(answer.mask_lines)
     if shown_as == "frames":
-        return frame_masks(model)
-    return [safe(line) for line in model.answer.text.split("\n")]
+        from flagstone.models import frame_masks
+
+        return frame_masks(finding)
+    lines = answer.basis_lines if shown_as == "basis" else answer.lines or (answer.text,)
+    return [safe(line) for line in lines]
 
 
-def model_json(model: Model, written: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the documented JSON form of a model (see ANSWER_KEYS)."""
-    answer = model.answer
-    details = dict(model.details)
-    field = model.encoding.field.name if model.encoding else answer.to_dict()["field"]
-    binary = field == "GF(2)" and not (model.is_bottom and model.verb == "learn")
-    guarantee = model.guarantee
-    return {
-        "verb": model.verb,
-        "answer": {
-            "kind": answer.to_dict()["kind"],
-            "text": answer.text,
-            "lines": list(getattr(answer, "lines", (answer.text,))),
-            "masks": answer_lines(model, "masks") if binary else None,
-            "expression": answer.expression,
-            "is_bottom": model.is_bottom,
-            "details": answer.to_dict(),
-        },
-        "nothing_kept": model.is_nothing_kept,
-        "fingerprint": model.fingerprint,
-        "field": field,
-        "columns": None if model.encoding is None else list(model.encoding.names),
-        "encoding": None if model.encoding is None else model.encoding.to_dict(),
-        "seed": details.get("seed"),
-        "seed_is_fresh": details.get("seed_is_fresh"),
-        "threshold": None if guarantee is None else guarantee.threshold,
-        "window": None if guarantee is None else guarantee.to_dict()["window"],
-        "margin": None if guarantee is None else guarantee.margin,
-        "dimension": None if model.subspace is None else model.subspace.dim,
-        "guarantee": None if guarantee is None else guarantee.to_dict(),
-        "promises": None if guarantee is None else str(guarantee),
-        "levels": [list(level) for level in model.levels],
-        "directions": details.get("directions"),
-        "rows": details.get("rows"),
-        "outputs": list(written),
-        "command": details.get("command"),
-    }
-
-
-def print_model(model: Model, options: OutputOptions, written: Sequence[str] = ()) -> None:
-    """Print a model as the options say."""
+def print_finding(
+    finding: Finding, options: OutputOptions, written: Sequence[str] = (), view: str = "text"
+) -> None:
+    """Print a finding as the options say, or else in the view of the verb."""
     if options.json:
-        print_json(model_json(model, written))
+        print_json(finding.to_dict() | {"outputs": list(written)})
         return
-    if options.show_as != "text":
-        print("\n".join(answer_lines(model, options.show_as)))
+    if options.show_as is not None:
+        print("\n".join(answer_lines(finding, options.show_as)))
         return
-    print(headline(model))
-    for line in answer_lines(model, "text"):
+    print(f"{safe(finding.title)}:")
+    for line in answer_lines(finding, view):
         print(f"  {line}")
-    print(f"\nfingerprint  {model.fingerprint[:16]}")
-    if model.guarantee is not None:
-        print(f"promises     {model.guarantee}")
-        print(f"threshold    {number(model.guarantee.threshold)} from {model.guarantee.window}")
-    for label, text in rows_lines(model):
+    print(f"\nfingerprint  {finding.fingerprint[:16]}")
+    for label, text in _remarks(finding):
         print(f"{label:<13}{text}")
-    details = model.details
-    if details.get("seed") is not None:
-        share = " (drawn afresh: publish it to be replicable)" if details["seed_is_fresh"] else ""
-        print(f"{'seed':<13}{safe(str(details['seed']))}{share}")
     for path in written:
-        print(f"{'written':<13}{path}")
+        print(f"{'written':<13}{safe(path)}")
 
 
-_LEFT = {
-    "learn": "this rule is only a draw of the coins",
-    "span": "what is left is",
-    "constraints": "the span {0} leaves only",
-    "equations": "what is left is",
-}
-
-
-def headline(model: Model) -> str:
-    """Return the first line: what was found."""
-    from flagstone.models import SpanAnswer
-
-    answer = model.answer
-    if model.is_nothing_kept:
-        return f"No direction was kept, so the rows say nothing; {_LEFT[model.verb]}:"
-    if model.verb == "learn":
-        return "No linear rule fits the rows that were kept:" if model.is_bottom else "The rule:"
-    if isinstance(answer, SpanAnswer):
-        return "The span:"
-    if model.is_bottom:
-        return "The equations that were kept contradict each other:"
-    count = len(answer)  # type: ignore[arg-type]
-    noun = "equation" if count == 1 else "equations"
-    if model.verb == "equations":
-        return f"A system of {count} {noun} stands for the rows:"
-    if count == 0:
-        return "No check equation holds:"
-    return f"{count} check {noun} {'holds' if count == 1 else 'hold'}:"
-
-
-def rows_lines(model: Model) -> list[tuple[str, str]]:
-    """Return the lines on rows, on rows that do not fit, and on how often directions came."""
-    rows: dict[str, Any] = dict(model.details.get("rows") or {})
+def _remarks(finding: Finding) -> list[tuple[str, str]]:
+    """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
     lines = []
-    if rows:
-        text = f"{number(rows['read'])} read"
-        if rows.get("skipped"):
-            text += f", {number(rows['skipped'])} of another length skipped"
-        if rows.get("uncovered") is not None and model.verb == "learn":
-            out = rows["uncovered"]
-            text += f"; {number(out)} outside the span ({percent(out, rows['read'])})"
+    if finding.promises is not None:
+        window = finding.promises.window
+        lines.append(("promises", str(finding.promises)))
+        lines.append(("threshold", f"{number(finding.promises.threshold)} from {window}"))
+    rows = finding.rows
+    if rows.read:
+        text = f"{number(rows.read)} read"
+        if rows.skipped:
+            text += f", {number(rows.skipped)} of another length skipped"
+        if rows.uncovered is not None and finding.question.labelled:
+            share = percent(rows.uncovered, rows.read)
+            text += f"; {number(rows.uncovered)} outside the span ({share})"
         lines.append(("rows", text))
-        if rows.get("misfits") is not None:
-            lines.append(("do not fit", places_text(rows["misfits"], rows["read"], rows["places"])))
-    directions = model.details.get("directions") or []
-    if directions:
-        kept = [d["count"] for d in directions if d["kept"]]
-        lost = [d["count"] for d in directions if not d["kept"]]
+    if rows.misfits is not None:
+        lines.append(("do not fit", places_text(rows.misfits, rows.read, rows.places)))
+    if finding.directions:
+        kept = [d["count"] for d in finding.directions if d["kept"]]
+        lost = [d["count"] for d in finding.directions if not d["kept"]]
         text = f"{len(kept)} kept, seen {_range(kept)} times" if kept else "none kept"
         if lost:
             text += f"; {len(lost)} left out, seen {_range(lost)} times"
         lines.append(("directions", text))
+    if finding.seed is not None:
+        share = " (drawn afresh: publish it to be replicable)" if finding.seed_is_fresh else ""
+        lines.append(("seed", f"{safe(finding.seed)}{share}"))
     return lines
 
 

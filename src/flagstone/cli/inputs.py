@@ -11,25 +11,27 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.options import ColumnOptions, ReadOptions
 from flagstone.cli.output import safe
 from flagstone.cli.runner import ARGUMENTS, UsageError
-from flagstone.cli.words import option_values
-from flagstone.errors import InputError
+from flagstone.cli.words import parsed
+from flagstone.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from flagstone.models import Layout, Model, SummaryFile
-    from flagstone.tables import Encoding, Table
+    from flagstone.encoding import Encoding
+    from flagstone.finding import Finding
+    from flagstone.models import SummaryFile
+    from flagstone.question import Question
+    from flagstone.tables import Table
 
 __all__ = [
     "Source",
-    "is_saved",
-    "layout_for",
-    "load_model",
+    "load_finding",
     "open_source",
     "open_tables",
+    "question_for",
     "reading_of",
 ]
 
-_READING = ("format", "delimiter", "header", "bit_order", "length")
-_SAVED = b'{\n "content": {'
+#: The options of reading that a finding remembers, and what each must be.
+_READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
 
 
 @dataclass(frozen=True)
@@ -37,34 +39,43 @@ class Source:
     """Rows to read (a table and its encoding), or a summary of rows read before."""
 
     table: Table | None
-    encoding: Encoding | None
-    summary: SummaryFile | None = None
+    encoding: Encoding
+    saved: SummaryFile | None = None
 
 
-def layout_for(purpose: str, *, intercept: bool, linear: bool) -> Layout:
-    """Return what stands in the rows of a verb; options of another verb are refused."""
-    import dataclasses
+def question_for(
+    verb: str, *, intercept: bool = False, linear: bool = False, affine: bool = False
+) -> Question:
+    """Return the question of a verb; options of another verb are refused."""
+    from flagstone.question import QUESTIONS, SpanQuestion
 
-    from flagstone.models import LAYOUTS
-
-    if purpose not in LAYOUTS:
-        raise UsageError(f"--for must be one of {', '.join(LAYOUTS)}, got {purpose!r}")
-    if intercept and purpose != "learn":
-        raise UsageError(f"--intercept is for learn, but --for is {purpose}; leave one out")
-    if linear and purpose != "constraints":
-        raise UsageError(f"--linear is for constraints, but --for is {purpose}; leave one out")
-    layout = LAYOUTS[purpose]
-    return dataclasses.replace(layout, ones=intercept or (layout.ones and not linear))
+    verbs = {question.verb: question for question in QUESTIONS.values()}
+    if verb not in verbs:
+        raise UsageError(f"--for must be one of {', '.join(verbs)}, got {verb!r}")
+    options = {}
+    for option, given, owner in (
+        ("intercept", intercept, "learn"),
+        ("linear", linear, "constraints"),
+        ("affine", affine, "subspace"),
+    ):
+        if given and verb != owner:
+            raise UsageError(f"--{option} is for {owner}, but --for is {verb}; leave one out")
+        if given and option != "linear":
+            options[option] = True
+    return SpanQuestion() if linear else verbs[verb](**options)
 
 
 def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:
-    """Open the files as one table, read as a model remembers unless the options say otherwise."""
+    """Open the files as one table, read as a finding remembers unless the options say otherwise."""
     from flagstone.tables import open_table
     from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
 
     reading = {name: getattr(options, name) for name in _READING}
     known = dict(remembered or {})
-    # a model made from frames without a telling name is checked against such frames again
+    for name, value in known.items():
+        if not isinstance(value, _READING.get(name, object)):
+            raise FormatError(f"the finding remembers no way of reading: {name} is {value!r}")
+    # a finding made from frames without a telling name is checked against such frames again
     if reading["format"] is None and not all(says_format(file) for file in files):
         reading["format"] = known.get("format")
     try:
@@ -76,11 +87,11 @@ def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = No
                     reading[name] = value
         return open_table(*files, **reading)
     except ReadingError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(*error.args) from error
 
 
 def reading_of(options: ReadOptions) -> dict[str, Any]:
-    """Return what a model must remember of how its files were read."""
+    """Return what a finding must remember of how its files were read."""
     given = {name: getattr(options, name) for name in _READING}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -96,19 +107,21 @@ def says_format(file: str) -> bool:
     return True
 
 
-def open_source(files: Sequence[str], options: ColumnOptions, layout: Layout, verb: str) -> Source:
+def open_source(files: Sequence[str], options: ColumnOptions, question: Question) -> Source:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
     from flagstone.fields import as_field
+    from flagstone.models import is_saved
 
-    with option_values():
-        field = as_field(options.field)
+    field = parsed(as_field, options.field)
     label = getattr(options, "label", None)
-    if len(files) == 1 and options.format is None and is_saved(Path(files[0])):
-        return _summary_source(files[0], options, layout, verb)
-    if layout.label and label is None:
-        raise UsageError(f"{verb} needs --label: the column to express by the others")
-    if not layout.label and label is not None:
-        raise UsageError(f"{verb} takes no --label; to leave a column out use --columns '-NAME'")
+    if len(files) == 1 and options.format is None and is_saved(files[0]):
+        return _saved_source(files[0], options, question)
+    if question.labelled and label is None:
+        raise UsageError(f"{question.verb} needs --label, the column that says what each row is")
+    if not question.labelled and label is not None:
+        raise UsageError(
+            f"{question.verb} takes no --label; to leave a column out use --columns '-NAME'"
+        )
     table = open_tables(files, options)
     columns = [
         column
@@ -137,81 +150,85 @@ def _say_proposals(table: Table, encoding: Encoding) -> None:
             print(f"flagstone: encoding {safe(str(proposal))}", file=sys.stderr)
 
 
-def _summary_source(file: str, options: ColumnOptions, layout: Layout, verb: str) -> Source:
-    from flagstone.fields import as_field
-    from flagstone.models import Model, load
+def _saved_source(file: str, options: ColumnOptions, question: Question) -> Source:
+    from flagstone.encoding import Encoding
+    from flagstone.finding import Finding
+    from flagstone.models import load
 
     loaded = load(file)
+    if isinstance(loaded, Finding):
+        raise UsageError(f"{file} is a finding already; look at it with: flagstone show {file}")
     if options.columns or options.encode:
         raise UsageError(f"{file} has its columns already: leave out --columns and --encode")
     for name in reading_of(options):
         raise UsageError(f"{file} holds rows read before: leave out --{name.replace('_', '-')}")
-    if isinstance(loaded, Model):
-        raise UsageError(f"{file} is a model already; look at it with: flagstone show {file}")
-    made_over = loaded.summary.field
-    if _is_given("--field") and as_field(options.field) != made_over:
+    summary = loaded.summary
+    if _is_given("--field") and parsed(_same_field, options.field, summary.field) is False:
         raise UsageError(
-            f"{file} summarizes rows over {made_over.name}: leave out --field {options.field}"
+            f"{file} summarizes rows over {summary.field.name}: leave out --field {options.field}"
         )
-    if loaded.layout != layout:
+    if loaded.question.row != question.row:
         raise InputError(
-            f"{file} summarizes rows {loaded.layout}, but {verb} needs {layout}; "
-            f"{_remedy(loaded.layout, layout, verb)}"
+            f"{file} summarizes rows {loaded.question.row}, but {question.verb} needs "
+            f"{question.row}; {_remedy(loaded.question, question)}"
         )
-    label = loaded.encoding.label if loaded.encoding is not None else None
+    encoding = loaded.encoding
+    if encoding is None:
+        n_features = summary.dim - question.dim(0)
+        target = "y" if question.labelled else None
+        encoding = Encoding.plain(summary.field, [f"x{i}" for i in range(n_features)], label=target)
     asked = getattr(options, "label", None)
-    if asked is not None and (label is None or label.column != asked):
-        known = "no label" if label is None else f"the label {label.column!r}"
+    if asked is not None and (encoding.label is None or encoding.label.column != asked):
+        known = "no label" if encoding.label is None else f"the label {encoding.label.column!r}"
         raise InputError(f"{file} was summarized with {known}, not with {asked!r}")
-    return Source(None, loaded.encoding, loaded)
+    return Source(None, encoding, loaded)
+
+
+def _same_field(text: str, field: Any) -> bool:
+    from flagstone.fields import as_field
+
+    return bool(as_field(text) == field)
 
 
 def _is_given(option: str) -> bool:
     return any(word == option or word.startswith(f"{option}=") for word in ARGUMENTS)
 
 
-def _remedy(found: Layout, needed: Layout, verb: str) -> str:
+def _remedy(found: Question, needed: Question) -> str:
     """Say which option makes a verb fit a summary, or how to write a summary that fits."""
-    if found.label == needed.label and verb in ("learn", "constraints"):
-        option = "--intercept" if verb == "learn" else "--linear"
-        adds = needed.ones != found.ones and found.ones == (verb == "learn")
-        return f"{'add' if adds else 'leave out'} {option}, as when it was summarized"
-    return f"write it with: flagstone summarize --for {verb} …"
+    option = {"parity": "--intercept", "constraints": "--linear", "span": "--linear"}
+    option |= {"subspace": "--affine"}
+    kinds = {found.kind, needed.kind}
+    if len(kinds) == 1 or kinds == {"span", "constraints"}:
+        adds = found.kind == "span" if len(kinds) == 2 else found.ones
+        return f"{'add' if adds else 'leave out'} {option[needed.kind]}, as when it was summarized"
+    return f"write it with: flagstone summarize --for {needed.verb} …"
 
 
-def is_saved(path: Path) -> bool:
-    """Say whether a file looks like one that flagstone wrote."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(_SAVED)) == _SAVED
-    except OSError:
-        return False
-
-
-def load_model(file: str, seed: str | None = None) -> Model:
-    """Load a model; say it plainly if the file is something else or was made with another seed."""
-    from flagstone.models import Model, load
+def load_finding(file: str, seed: str | None = None) -> Finding:
+    """Load a finding; say it plainly if the file is something else or has another seed."""
+    from flagstone.finding import Finding
+    from flagstone.models import load
 
     loaded = load(file)
-    if not isinstance(loaded, Model):
+    if not isinstance(loaded, Finding):
         raise InputError(
-            f"{file} holds a {loaded.kind}, not a model; answer from it first, e.g. with: "
-            f"flagstone constraints {file} -o model.json"
+            f"{file} holds a {loaded.kind}, not a finding; answer from it first, e.g. with: "
+            f"flagstone constraints {file} -o finding.json"
         )
     expect_seed(loaded, file, seed)
     return loaded
 
 
-def expect_seed(loaded: Model | SummaryFile, file: str, seed: str | None) -> None:
+def expect_seed(loaded: Finding | SummaryFile, file: str, seed: str | None) -> None:
     """Refuse a file that was made with another seed than the one expected."""
-    made = loaded.details.get("seed")
-    if seed is not None and made != seed:
-        raise InputError(f"{file} was made with seed {made}, not with {seed}")
+    if seed is not None and loaded.seed != seed:
+        raise InputError(f"{file} was made with seed {loaded.seed}, not with {seed}")
 
 
 def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
     """Read --encode options: COLUMN=ENCODER, or auto for every column."""
-    from flagstone.tables import ColumnEncoder
+    from flagstone.encoding import ColumnEncoder
 
     encoders: dict[str, str] = {}
     for text in texts or []:
@@ -228,7 +245,6 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
         if not equals or not column:
             raise UsageError(f"--encode must read COLUMN=ENCODER or auto, got {text!r}")
         if encoder != "auto":
-            with option_values():
-                ColumnEncoder.parse(column, encoder)
+            parsed(ColumnEncoder.parse, column, encoder)
         encoders[column] = encoder
     return encoders

@@ -34,21 +34,23 @@ def command(
 
     from flagstone.cli.output import print_json
     from flagstone.cli.show import describe_flag, print_flag
+    from flagstone.finding import Finding
     from flagstone.flag import Flag, merge_flags
     from flagstone.histogram import Histogram
-    from flagstone.models import Model, SummaryFile, load, refuse_existing, save
+    from flagstone.models import SummaryFile, load, refuse_existing, save
 
     if not force:
         refuse_existing(Path(output))
     parts: list[SummaryFile] = []
     for file in files:
         part = load(file)
-        if isinstance(part, Model):
-            raise UsageError(f"{file} is a model; merge takes flags (flagstone summarize)")
-        if parts and (part.layout, part.encoding) != (parts[0].layout, parts[0].encoding):
+        if isinstance(part, Finding):
+            raise UsageError(f"{file} is a finding; merge takes flags (flagstone summarize)")
+        if parts and (part.question, part.encoding) != (parts[0].question, parts[0].encoding):
             raise InputError(
                 f"{file}: its rows differ from those of {files[0]} (columns, encoders, field or "
-                f"layout: {part.layout} and {parts[0].layout}); merge like with like"
+                f"what stands in a row: {part.question.row} and {parts[0].question.row}); merge "
+                "like with like"
             )
         parts.append(part)
     summaries: list[Any] = [part.summary for part in parts]
@@ -59,7 +61,7 @@ def command(
         merged = functools.reduce(lambda a, b: a.merge(b), summaries)
     else:
         raise InputError("some files are flags and some histograms; merge like with like")
-    seeds = {part.details.get("seed") for part in parts}
+    seeds = {part.seed for part in parts}
     if seed is None and len(seeds) > 1:
         found_seeds = ", ".join(sorted(map(str, seeds)))
         raise InputError(
@@ -71,7 +73,7 @@ def command(
         "seed": seeds.pop() if seed is None else seed,
         "skipped": sum(part.details.get("skipped", 0) for part in parts),
     }
-    found = SummaryFile(merged, parts[0].layout, parts[0].encoding, details)
+    found = SummaryFile(merged, parts[0].question, parts[0].encoding, details)
     save(output, found, overwrite=force)
     shown = describe_flag(found) | {"outputs": [output]}
     if json:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "AnswerOptions",
     "ColumnOptions",
     "ExpectSeedOption",
     "Files",
@@ -37,7 +38,7 @@ SeedOption = Annotated[
 ]
 ExpectSeedOption = Annotated[
     str | None,
-    typer.Option("--seed", help="Refuse a model that was made with another seed."),
+    typer.Option("--seed", help="Refuse a finding that was made with another seed."),
 ]
 
 
@@ -151,20 +152,20 @@ class RuleOptions:
         str,
         typer.Option("--rule", help="index, or heavy (the paper's).", rich_help_panel=RULE),
     ] = "index"
+    t_min: Annotated[
+        str | None,
+        typer.Option(
+            "--t-min",
+            help="First threshold by hand (after a look at pilot data): a whole number, or a "
+            "fraction of the rows.",
+            rich_help_panel=RULE,
+        ),
+    ] = None
     t_max: Annotated[
         str | None,
         typer.Option(
             "--t-max",
-            help="Length of the window by hand: a number of sets, a fraction of the rows, or "
-            "'paper'.",
-            rich_help_panel=RULE,
-        ),
-    ] = None
-    t_min: Annotated[
-        int | None,
-        typer.Option(
-            "--t-min",
-            help="Start of the window by hand (after a look at pilot data).",
+            help="Last threshold by hand: a whole number, a fraction of the rows, or 'paper'.",
             rich_help_panel=RULE,
         ),
     ] = None
@@ -184,7 +185,9 @@ class OutputOptions:
 
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="Write the model here (JSON).", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--output", "-o", help="Write the finding here (JSON).", rich_help_panel=OUTPUT
+        ),
     ] = None
     report: Annotated[
         str | None,
@@ -211,15 +214,15 @@ class OutputOptions:
         ),
     ] = False
     show_as: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--as",
-            help="How the answer prints: text; masks (hexadecimal, bit i is column i, so x0 is "
-            "the lowest bit); frames (masks written like frames, {41}cfb9…, x0 first, to be ANDed "
-            "with them); or python.",
+            help="Print the answer alone, as text; basis (of a span); masks (hexadecimal, bit i "
+            "is column i, so x0 is the lowest bit); frames (masks written like frames, {41}cfb9…, "
+            "x0 first, to be ANDed with them); or python.",
             rich_help_panel=OUTPUT,
         ),
-    ] = "text"
+    ] = None
     show_rows: Annotated[
         int,
         typer.Option(
@@ -253,3 +256,13 @@ class RunOptions:
         bool,
         typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=RUN),
     ] = False
+
+
+@dataclass(frozen=True)
+class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
+    """Everything that the verbs share that answer a question."""
+
+    seed: SeedOption = None
+    measure: Annotated[
+        bool, typer.Option("--measure/--no-measure", help="Read the rows again to count misfits.")
+    ] = True

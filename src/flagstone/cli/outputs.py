@@ -10,7 +10,7 @@ from flagstone.cli.options import OutputOptions
 from flagstone.cli.runner import UsageError
 
 if TYPE_CHECKING:
-    from flagstone.models import Model
+    from flagstone.finding import Finding
 
 __all__ = [
     "SHOWN_AS",
@@ -21,7 +21,7 @@ __all__ = [
     "write_outputs",
 ]
 
-SHOWN_AS = ("text", "masks", "frames", "python")
+SHOWN_AS = ("text", "basis", "masks", "frames", "python")
 
 
 def output_paths(options: OutputOptions) -> list[Path]:
@@ -32,7 +32,7 @@ def output_paths(options: OutputOptions) -> list[Path]:
 
 def check_outputs(options: OutputOptions) -> None:
     """Refuse what cannot work before any row is read, except for files that exist."""
-    if options.show_as not in SHOWN_AS:
+    if options.show_as not in (None, *SHOWN_AS):
         raise UsageError(f"--as must be one of {', '.join(SHOWN_AS)}, got {options.show_as!r}")
     paths = output_paths(options)
     if len(set(paths)) < len(paths):
@@ -68,21 +68,22 @@ def refuse_existing_outputs(options: OutputOptions) -> None:
             raise UsageError(f"{path}: the directory {path.parent} does not exist")
 
 
-def write_outputs(model: Model, options: OutputOptions, *, overwrite: bool) -> list[str]:
-    """Write model, report and plot, all or none of them; return their names."""
+def write_outputs(finding: Finding, options: OutputOptions, *, overwrite: bool) -> list[str]:
+    """Write finding, report and plot, all or none of them; return their names."""
     from flagstone.models import atomic_write_all, pack_document
 
     files: dict[str | Path, bytes] = {}
     if options.output is not None:
-        files[options.output] = pack_document("model", model.to_content())
+        files[options.output] = pack_document("finding", finding.to_dict())
     if options.report is not None:
         from flagstone.reports import html_report
 
-        files[options.report] = html_report(model).encode()
+        files[options.report] = html_report(finding).encode()
     if options.plot is not None:
-        from flagstone.reports import Scree, plot_bytes
+        from flagstone.plots import ScreeDisplay
+        from flagstone.reports import plot_bytes
 
         suffix = Path(options.plot).suffix.lower()
-        files[options.plot] = plot_bytes(Scree.of(model), suffix)
+        files[options.plot] = plot_bytes(ScreeDisplay.of(finding), suffix)
     atomic_write_all(files, overwrite=overwrite)
     return [str(name) for name in files]

@@ -8,14 +8,14 @@ import typer
 
 from flagstone.cli.options import JsonOption
 from flagstone.cli.runner import OK, UsageError, verb
-from flagstone.cli.words import option_values
+from flagstone.cli.words import parsed
 
 JSON_KEYS = {
-    "dim": "number of columns (features)",
-    "for, layout": "the verb that was planned for, and what stands in a row of its",
+    "schema": "2, the version of these keys",
+    "columns, verb, row": "what was planned for: columns, verb, and what stands in a row of its",
+    "dim": "dimension of the rows the rule works on: the columns, and what the verb adds",
     "rho, eps, delta, field, contamination": "what was asked",
-    "row_dim": "dimension of the rows the rule works on: the columns, and what the verb adds",
-    "entries": "for each analysis: rows needed, threshold T, start k of the window",
+    "entries": "for each analysis: rows needed, length T and first threshold t_min of the window",
     "drawn": "with --seed: the window and the threshold that the seed will draw (index rule)",
     "generalization_rows": "rows that generalization alone needs (with --delta)",
 }
@@ -40,7 +40,7 @@ def command(
         typer.Option(
             "--for",
             help="The verb planned for: span (the default: the columns as they are), constraints "
-            "(one column more), learn or equations (one more for the label).",
+            "(one column more), learn or equations (one more for the label), subspace.",
         ),
     ] = None,
     intercept: Annotated[
@@ -48,6 +48,10 @@ def command(
     ] = False,
     linear: Annotated[
         bool, typer.Option("--linear", help="For constraints: right-hand sides 0 only.")
+    ] = False,
+    affine: Annotated[
+        bool,
+        typer.Option("--affine", help="For subspace: it may miss the origin, one column more."),
     ] = False,
     field: Annotated[str, typer.Option("--field", help="2, 7, 2^8, … or QQ.")] = "2",
     contamination: Annotated[
@@ -59,37 +63,31 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Say how many rows a promise needs, by the paper's analysis and by ours."""
-    import dataclasses
-
-    from flagstone.cli.inputs import layout_for
+    from flagstone.cli.inputs import question_for
     from flagstone.cli.output import print_json
     from flagstone.coins import Coins
+    from flagstone.finding import SCHEMA
     from flagstone.guarantees import plan
     from flagstone.rules import IndexRule
 
     purpose = purpose or ("span" if delta is None else "learn")
-    layout = layout_for(purpose, intercept=intercept, linear=linear)
+    question = question_for(purpose, intercept=intercept, linear=linear, affine=affine)
     if delta is not None and purpose != "learn":
         raise UsageError(f"--delta is for learn: leave it out, or --for {purpose}")
-    row_dim = layout.dim(dim)
-    with option_values():
-        # with a delta the plan itself adds the label to the features
-        found = plan(row_dim - (delta is not None), rho, eps, delta, field, contamination)
-    if delta is not None:
-        found = dataclasses.replace(found, dim=dim)  # a constant is no feature of the table
+    found = parsed(plan, question.dim(dim), rho, eps, delta, field, contamination)
     drawn = None
     if seed is not None and found.rows is not None:
-        window = IndexRule(rho=rho, contamination=contamination).window(found.row_dim, found.rows)
-        drawn = {"seed": seed, "window": str(window)}
-        drawn["threshold"] = str(IndexRule().draw(window, Coins(seed)))
+        window = IndexRule(rho=rho, contamination=contamination).window(found.dim, found.rows)
+        threshold = IndexRule().draw(window, Coins(seed))
+        drawn = {"seed": seed, "window": vars(window), "threshold": threshold}
     if json:
-        asked = {"dim": dim, "for": purpose, "layout": str(layout)}
-        print_json(found.to_dict() | asked | {"drawn": drawn})
+        asked = {"schema": SCHEMA, "columns": dim, "verb": purpose, "row": question.row}
+        print_json(asked | found.to_dict() | {"drawn": drawn})
         return OK
     print(found)
-    print(f"· for {purpose}: {dim} columns make rows {layout} of dimension {row_dim}")
+    print(f"· for {purpose}: {dim} columns make rows {question.row} of dimension {found.dim}")
     if purpose == "span":
         print("· constraints and learn need more: plan them with --for constraints, --for learn")
     if drawn is not None:
-        print(f"· seed {seed} draws threshold {drawn['threshold']} from {drawn['window']}")
+        print(f"· seed {seed} draws threshold {threshold} from {window}")
     return OK

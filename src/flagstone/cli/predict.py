@@ -1,4 +1,4 @@
-"""``flagstone predict``: apply a saved rule to new rows."""
+"""``flagstone predict``: apply a saved finding to new rows."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flagstone.cli.inputs import load_model, open_tables
+from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.longrun import watched
 from flagstone.cli.options import ExpectSeedOption, Files, JsonOption, ReadOptions
 from flagstone.cli.runner import OK, verb
-from flagstone.errors import InputError
 
 if TYPE_CHECKING:
-    from flagstone.models import Model
-    from flagstone.tables import Encoding, Table
+    from flagstone.finding import Finding
+    from flagstone.tables import Table
 
 JSON_KEYS = {
-    "model": "fingerprint of the model",
-    "rows": "how many rows were predicted",
+    "schema": "2, the version of these keys",
+    "fingerprint": "of the finding",
+    "rows": "read: how many rows were predicted",
     "values": "how often each value was predicted",
     "output": "the file written, if any; otherwise predictions lists every value",
     "predictions": "the predicted values, when no file is written",
@@ -33,7 +33,7 @@ EXAMPLES = ("flagstone predict rule.json examples/faults.csv -o predicted.csv",)
 
 @verb
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    finding: Annotated[str, typer.Argument(metavar="FINDING", help="A saved finding.")],
     files: Files,
     read: ReadOptions,
     output: Annotated[
@@ -43,27 +43,28 @@ def command(
     seed: ExpectSeedOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Predict the label of new rows by a learned rule (other models: does the row fit, 1 or 0)."""
+    """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
     from pathlib import Path
 
     from flagstone.cli.output import print_json
     from flagstone.cli.outputs import refuse_inputs
+    from flagstone.finding import SCHEMA
     from flagstone.models import atomic_file, refuse_existing
 
-    rule = load_model(model, seed)
+    found = load_finding(finding, seed)
     if output is not None and not force:
         refuse_existing(Path(output))
-    encoding = _encoding(rule, model)
-    table = open_tables(files, read, rule.details.get("reading"))
-    refuse_inputs([output], [model, *table.files])
+    table = open_tables(files, read, found.provenance.get("reading"))
+    refuse_inputs([output], [finding, *table.files])
+    target = found.encoding.label.column if found.encoding.label is not None else "fits"
     counts: dict[str, int] = {}
     kept: list[str] = []
 
     def lines() -> Iterator[list[Any]]:
         many = len(table.files) > 1
-        for file, row, value in _predictions(rule, table, encoding):
+        for file, row, value in _predictions(found, table):
             if not counts:  # no line is printed before the first rows are known to be good
-                yield [*(["file"] if many else []), "row", _target(rule)]
+                yield [*(["file"] if many else []), "row", target]
             counts[value] = counts.get(value, 0) + 1
             yield [*([file] if many else []), row, value]
 
@@ -78,37 +79,24 @@ def command(
     else:
         csv.writer(sys.stdout, lineterminator="\n").writerows(lines())
     if json:
-        found: dict[str, Any] = {"model": rule.fingerprint, "rows": sum(counts.values())}
-        found |= {"values": counts, "output": output}
-        print_json(found if output is not None else found | {"predictions": kept})
+        said: dict[str, Any] = {
+            "schema": SCHEMA,
+            "fingerprint": found.fingerprint,
+            "rows": {"read": sum(counts.values())},
+            "values": counts,
+            "output": output,
+        }
+        print_json(said if output is not None else said | {"predictions": kept})
     elif output is not None:
         print(f"{sum(counts.values()):,} rows predicted, written to {output}")
     return OK
 
 
-def _encoding(rule: Model, name: str) -> Encoding:
-    if rule.encoding is None:
-        raise InputError(f"{name} does not say how a table is encoded; predict in Python instead")
-    return rule.encoding.without_label() if rule.verb == "learn" else rule.encoding
-
-
-def _target(rule: Model) -> str:
-    from flagstone.answers import ParityRule
-
-    return rule.answer.target if isinstance(rule.answer, ParityRule) else "fits"
-
-
-def _predictions(rule: Model, table: Table, encoding: Encoding) -> Iterator[tuple[str, int, str]]:
-    from flagstone.answers import ParityRule
-
-    label = rule.encoding.label if rule.encoding is not None else None
+def _predictions(finding: Finding, table: Table) -> Iterator[tuple[str, int, str]]:
+    encoding = finding.encoding.without_label()
     for batch in watched(table, table.rows(encoding), "predicting"):
-        if isinstance(rule.answer, ParityRule):
-            values = [encoding.field.format(v) for v in rule.answer.predict(batch.matrix).tolist()]
-            if label is not None and label.kind == "levels":
-                values = [label.values[int(v)] for v in values]
-        else:
-            values = [str(int(fit)) for fit in rule.fits(batch.matrix)]
+        rows = encoding.field.rows(batch.matrix)
+        elements = finding.question.predict(finding.answer, rows)
         file = str(table.files[batch.file])
-        for index, value in enumerate(values, batch.batch.first_row):
-            yield file, index, value
+        for index, text in enumerate(finding.encoding.decoded(elements), batch.batch.first_row):
+            yield file, index, text

@@ -13,7 +13,14 @@ from typing import Any, get_type_hints
 
 import typer
 
-from flagstone.errors import BottomError, FlagstoneError, ReplicabilityWarning
+from flagstone.errors import (
+    BottomError,
+    FlagstoneError,
+    InputError,
+    Parameter,
+    ReplicabilityWarning,
+    WindowError,
+)
 
 __all__ = [
     "ARGUMENTS",
@@ -95,11 +102,12 @@ def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
         except UsageError as error:
             return _complain(error, USAGE)
         except BottomError as error:
-            from flagstone.cli.words import in_options
-
-            return _complain(in_options(str(error)), BOTTOM)
+            return _complain(error, BOTTOM)
         except FlagstoneError as error:
-            return _complain(error, ERROR)
+            # what begins with a parameter is about the command, whatever the data
+            about = isinstance(error, InputError) and not isinstance(error, WindowError)
+            misuse = about and error.args and isinstance(error.args[0], Parameter)
+            return _complain(error, USAGE if misuse else ERROR)
         except BrokenPipeError:
             # the reader of our output (head, less) has enough: not an error of ours
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -123,15 +131,20 @@ def misused(error: Any) -> int:
 
 
 def _complain(error: object, code: int) -> int:
-    text = " ".join(str(error).split())
+    text = " ".join(_worded(error).split())
     print(f"flagstone: {'' if code == INTERRUPTED else 'error: '}{text}", file=sys.stderr)
     return code
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    text = " ".join(str(message).split())
-    if isinstance(message, ReplicabilityWarning):
-        from flagstone.cli.words import in_options
+def _worded(message: object) -> str:
+    """Return a message in the words of the command line."""
+    from flagstone.cli.words import as_option
 
-        text = in_options(text)
+    if isinstance(message, (FlagstoneError, ReplicabilityWarning)):
+        return message.worded(as_option)
+    return str(message)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    text = " ".join(_worded(message).split())
     print(f"flagstone: warning: {text}", file=sys.stderr)

@@ -25,13 +25,18 @@ def command(
     output: Annotated[str, typer.Option("--output", "-o", help="The flag file to write.")],
     purpose: Annotated[
         str,
-        typer.Option("--for", help="The verb it is for: constraints, span, learn or equations."),
+        typer.Option(
+            "--for", help="The verb it is for: constraints, span, learn, equations or subspace."
+        ),
     ] = "constraints",
     intercept: Annotated[
         bool, typer.Option("--intercept", help="With --for learn: allow a constant.")
     ] = False,
     linear: Annotated[
         bool, typer.Option("--linear", help="With --for constraints: right-hand sides 0 only.")
+    ] = False,
+    affine: Annotated[
+        bool, typer.Option("--affine", help="With --for subspace: it may miss the origin.")
     ] = False,
     seed: Annotated[
         str | None, typer.Option("--seed", help="Publish a seed with the flag, for later verbs.")
@@ -43,18 +48,18 @@ def command(
     import dataclasses
     from pathlib import Path
 
-    from flagstone.cli.inputs import layout_for, open_source, reading_of
+    from flagstone.cli.answering import read_summary
+    from flagstone.cli.inputs import open_source, question_for, reading_of
     from flagstone.cli.longrun import LongRun, State
     from flagstone.cli.output import print_json
     from flagstone.cli.outputs import refuse_inputs
-    from flagstone.cli.road import read_summary
     from flagstone.cli.show import describe_flag, print_flag
     from flagstone.histogram import new_summary
     from flagstone.models import SummaryFile, refuse_existing, save
 
-    layout = layout_for(purpose, intercept=intercept, linear=linear)
-    source = open_source(files, table, layout, purpose)
-    if source.table is None or source.encoding is None:
+    question = question_for(purpose, intercept=intercept, linear=linear, affine=affine)
+    source = open_source(files, table, question)
+    if source.table is None:
         raise UsageError(f"{files[0]} is a flag already; put flags together with: flagstone merge")
     refuse_inputs([output, run.checkpoint], source.table.files)
     refuse_inputs([run.checkpoint], [output], "an output")
@@ -62,7 +67,7 @@ def command(
         "verb": "summarize",
         "data": source.table.identity(),
         "encoding": source.encoding.to_dict(),
-        "layout": layout.to_dict(),
+        "question": question.to_dict(),
         "table": dataclasses.asdict(table),
         "output": output,
         "seed": seed,
@@ -73,17 +78,17 @@ def command(
     if state is None:
         if not force:
             refuse_existing(Path(output))
-        dim = layout.dim(len(source.encoding.names))
+        dim = question.dim(len(source.encoding.names))
         state = State("", new_summary(dim, source.encoding.field))
         long.save(state, must=True)
-    read_summary(source, layout, long, state)
+    read_summary(source, question, long, state)
     details = {
         "sources": [str(path) for path in source.table.files],
         "skipped": state.skipped,
         "reading": reading_of(table),
         "seed": seed,
     }
-    found = SummaryFile(state.summary, layout, source.encoding, details)
+    found = SummaryFile(state.summary, question, source.encoding, details)
     save(output, found, overwrite=force or resumed)
     long.finish()
     shown = describe_flag(found) | {"outputs": [output]}

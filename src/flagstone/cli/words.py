@@ -1,47 +1,51 @@
-"""From the words of Python to those of the command line: t_min is --t-min here."""
+"""The words of the command line: a parameter of the library is an option here."""
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from flagstone.cli.runner import UsageError
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 
-__all__ = ["in_options", "option_values"]
+__all__ = ["as_option", "parsed"]
 
-_WORDS = (
-    (re.compile(r"\bt_max=\"paper\""), "--t-max paper"),
-    (re.compile(r"\brule=\"(\w+)\""), r"--rule \1"),
-    (re.compile(r"^(rho|eps|delta|dim|rule|contamination|field)(?= (?:must|×))"), r"--\1"),
-    (re.compile(r"(?<!-)\bt_(min|max)\b"), r"--t-\1"),
-    (re.compile(r"\bcontamination=$"), "--contamination"),
-)
+#: Options that are not called as their parameter is.
+_OPTIONS = {
+    "add": "--add",
+    "fit_intercept": "--intercept",
+    "max_pairs": "--pairs",
+    "n_jobs": "--jobs",
+    "overwrite": "--force",
+    "random_state": "--seed",
+}
+
+_Value = TypeVar("_Value")
 
 
-def in_options(text: str) -> str:
-    """Return a message about parameters as one about options.
+def as_option(parameter: Parameter) -> str:
+    """Return a parameter, with its value if it has one, as it is typed.
 
-    >>> in_options('t_max="paper" is for Algorithm 1: use it with rule="heavy", or drop t_max')
-    '--t-max paper is for Algorithm 1: use it with --rule heavy, or drop --t-max'
-    >>> in_options("rho must lie strictly between 0 and 1, got 2")
-    '--rho must lie strictly between 0 and 1, got 2'
+    >>> from flagstone.errors import Parameter
+    >>> as_option(Parameter("t_max")), as_option(Parameter("rule", "heavy"))
+    ('--t-max', '--rule heavy')
+    >>> as_option(Parameter("encode", {"level": "bits:4"})), as_option(Parameter("overwrite", True))
+    ('--encode level=bits:4', '--force')
     """
-    for pattern, replacement in _WORDS:
-        text = pattern.sub(replacement, text)
-    return text
+    option = _OPTIONS.get(parameter.name, "--" + parameter.name.replace("_", "-"))
+    value = parameter.value
+    if value is None or value is True:
+        return option
+    if isinstance(value, Mapping):
+        value = [f"{key}={text}" for key, text in value.items()]
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return " ".join(f"{option} {shlex.quote(str(v))}" for v in values)
 
 
-@contextlib.contextmanager
-def option_values(*, usage: bool = True) -> Iterator[None]:
-    """Say what is wrong with parameters in the words of options.
-
-    With ``usage`` the values themselves are wrong, whatever the data: a usage error. Only
-    for code whose messages hold nothing that came from data.
-    """
+def parsed(parse: Callable[..., _Value], *values: Any) -> _Value:
+    """Read the value of an option; one that cannot be read is a mistake in the command."""
     try:
-        yield
+        return parse(*values)
     except InputError as error:
-        text = in_options(str(error))
-        raise (UsageError(text) if usage else type(error)(text)) from error
+        raise UsageError(*error.args) from error

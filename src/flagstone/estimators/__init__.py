@@ -4,7 +4,6 @@ Nothing here does mathematics of its own: rows are validated, counted in a summa
 answers of the core are offered under scikit-learn's names.
 """
 
-from flagstone.estimators._measure import Measurement
 from flagstone.estimators.affine import AffineSpan
 from flagstone.estimators.elimination import EliminationClassifier
 from flagstone.estimators.encoder import FieldEncoder
@@ -20,7 +19,6 @@ __all__ = [
     "FieldEncoder",
     "LinearEquations",
     "LinearSpan",
-    "Measurement",
     "ParityClassifier",
     "PrivateParityClassifier",
     "SubspaceClassifier",

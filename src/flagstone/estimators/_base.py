@@ -1,33 +1,37 @@
-"""What all replicable estimators share: rows → summary → rule + coins → answer."""
+"""What all replicable estimators share: rows in, a finding out, both by way of the one road."""
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from flagstone.answers._text import feature_names
+from flagstone.answers import Answer
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
+from flagstone.encoding import Encoding
 from flagstone.errors import InputError
+from flagstone.estimators._contracts import SPAN, Contract, check_parameters
 from flagstone.estimators._input import checked_counts, table_rows
-from flagstone.estimators._measure import Measurement
-from flagstone.estimators._rows import chunks
 from flagstone.fields import Array, Field, Rows, as_field, width
+from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee
 from flagstone.histogram import Histogram, new_summary
-from flagstone.rules import SpanResult, SpanRule, rule_named, select_span
-from flagstone.subspace import Subspace
+from flagstone.lift import chunks
+from flagstone.measurement import Measurement
+from flagstone.question import Question
+from flagstone.road import ask, measure
+from flagstone.rules import SpanRule, rule_named
 
 _FITTED = {
     "_coder",
+    "_finding",
     "_label_counts",
-    "_settled",
     "_summary",
     "feature_names_in_",
     "n_features_in_",
@@ -36,58 +40,60 @@ _FITTED = {
 
 
 class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
-    """An answer read off the replicable span of lifted rows.
+    """A question of the core in scikit-learn's clothes.
 
-    A subclass says how a row is lifted (:meth:`_lift`: append the label, a one, …) and how the
-    answer is read off the span (:meth:`_read`). Everything else is here. ``partial_fit`` only
-    counts rows; the answer is computed when it is first asked for, and by ``fit`` at once.
+    A subclass says which question it asks (``_question``). Everything else is here.
+    ``partial_fit`` only counts rows; the answer is computed when it is first asked for, and by
+    ``fit`` at once.
     """
 
-    field: Any
-    rho: float | None
-    eps: float
-    rule: str
-    t_max: int | float | str | None
-    t_min: int | None
-    contamination: float
-    random_state: int | str | None
-    out_of_field: str
+    #: What each parameter may be.
+    _contracts: ClassVar[Mapping[str, Contract]] = SPAN
 
-    # -- what a subclass says -------------------------------------------------------------
+    def __init__(
+        self,
+        *,
+        field: Any = 2,
+        rho: float | None = None,
+        eps: float = 0.1,
+        rule: str = "index",
+        t_min: int | float | None = None,
+        t_max: int | float | str | None = None,
+        contamination: float = 0.0,
+        random_state: int | str | None = None,
+        out_of_field: str = "raise",
+    ) -> None:
+        self.field = field
+        self.rho = rho
+        self.eps = eps
+        self.rule = rule
+        self.t_min = t_min
+        self.t_max = t_max
+        self.contamination = contamination
+        self.random_state = random_state
+        self.out_of_field = out_of_field
 
+    @property
     @abstractmethod
-    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
-        """Return the rows whose span is taken."""
-
-    @abstractmethod
-    def _read(self, V: Subspace, coins: Coins) -> Any:
-        """Return the answer: an object with ``text`` and ``fingerprint()``."""
+    def _question(self) -> Question:
+        """What is asked of the rows."""
 
     def _rule(self) -> SpanRule:
         return rule_named(
             self.rule,
             rho=self.rho,
             eps=self.eps,
-            t_max=self.t_max,
             t_min=self.t_min,
+            t_max=self.t_max,
             contamination=self.contamination,
         )
 
-    # -- rows in --------------------------------------------------------------------------
-
     def _begin(self) -> None:
         """Check the parameters and forget what was fitted before (see `all_or_nothing`)."""
-        self._check_parameters()
+        check_parameters(self, self._contracts)
+        self._rule()
         for name in _FITTED & vars(self).keys():
             delattr(self, name)
-
-    def _check_parameters(self) -> None:
-        as_field(self.field)
-        self._rule()
-        if self.out_of_field not in ("raise", "reduce"):
-            raise InputError(f"out_of_field must be 'raise' or 'reduce', got {self.out_of_field!r}")
-        if self.random_state is not None:
-            Coins(self.random_state)
 
     @property
     def _is_begun(self) -> bool:
@@ -107,85 +113,83 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
         """Count checked rows in: all of them or none, whatever happens on the way."""
         begun, pieces = self._is_begun, list(chunks(len(rows)))
+        question, F = self._question, self._field
         if begun:
             # An update is all or nothing by itself; several of them are so on a copy only.
             summary = self._summary if len(pieces) < 2 else self._summary.copy()
         else:
             seed = fresh_seed() if self.random_state is None else Coins(self.random_state).seed
-            dim = width(self._lift(rows[:1], None if labels is None else labels[:1]))
-            summary = new_summary(dim, as_field(self.field))
+            summary = new_summary(question.dim(width(rows)), F)
         for piece in pieces:
-            lifted = self._lift(rows[piece], None if labels is None else labels[piece])
+            lifted = question.lift(F, rows[piece], None if labels is None else labels[piece])
             summary.update(lifted, None if weights is None else weights[piece])
         self._summary: Flag | Histogram = summary
-        self._settled: tuple[Flag, SpanResult, Any] | None = None
+        self._finding: Finding | None = None
         if not begun:
             self.random_state_ = seed
 
     def _finish(self) -> Self:
-        """End a fit: there must be rows; settle the answer now."""
+        """End a fit: there must be rows; find the answer now."""
         if self._summary.n_rows == 0:
             raise InputError("sample_weight is zero for every row: there is nothing to fit")
-        self._settle()
+        self._ask()
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_begun
 
-    # -- the answer -----------------------------------------------------------------------
-
-    def _settle(self) -> tuple[Flag, SpanResult, Any]:
+    def _ask(self) -> Finding:
         check_is_fitted(self)
-        if self._settled is None:
-            summary, coins = self._summary, Coins(self.random_state_)
-            flag = summary.to_flag() if isinstance(summary, Histogram) else summary.copy()
-            result = select_span(flag, coins, rule=self._rule())
-            result = dataclasses.replace(
-                result,
-                guarantee=dataclasses.replace(result.guarantee, labels=self._numbered_labels),
+        if self._finding is None:
+            self._finding = ask(
+                self._summary,
+                self._question,
+                self._rule(),
+                Coins(self.random_state_),
+                encoding=self._encoding(),
+                labels=self._numbered_labels,
                 seed_is_fresh=self.random_state is None,
             )
-            self._settled = flag, result, self._read(result.subspace, coins)
-        return self._settled
+        return self._finding
+
+    @property
+    def finding_(self) -> Finding:
+        """All that is known: it can be saved, reported, drawn, compared."""
+        return self._ask()
+
+    @property
+    def answer_(self) -> Answer:
+        """The learned thing as a value: it checks, prints and compares itself."""
+        return self._ask().answer
 
     @property
     def flag_(self) -> Flag:
         """The flag of the rows: a copy, which may be updated and merged."""
-        return self._settle()[0].copy()
-
-    @property
-    def result_(self) -> SpanResult:
-        """The span behind the answer, with threshold, window and seed."""
-        return self._settle()[1]
+        flag = self._ask().flag
+        assert flag is not None
+        return flag.copy()
 
     @property
     def guarantee_(self) -> Guarantee:
         """What is proven for this fit, and what is not."""
-        return self.result_.guarantee
+        promises = self._ask().promises
+        assert promises is not None
+        return promises
 
     @property
     def margin_(self) -> int:
-        """How many altered rows certainly leave the answer as it is."""
-        return self.result_.margin
-
-    @property
-    def _answer(self) -> Any:
-        return self._settle()[2]
+        """No so many altered rows change the answer, with the threshold held fixed."""
+        return self.guarantee_.margin
 
     @property
     def fingerprint_(self) -> str:
-        """SHA-256 of the canonical answer: equal answers, equal digits."""
-        return str(self._answer.fingerprint())
+        """SHA-256 of question, answer and named labels: equal answers, equal digits."""
+        return self._ask().fingerprint
 
     @property
     def formula_(self) -> str:
         """The answer as text."""
-        return str(self._answer.text)
-
-    @property
-    def _numbered_labels(self) -> tuple[str, ...] | None:
-        """The labels, where their code depends on which of them the sample shows."""
-        return None
+        return self.answer_.text
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
@@ -193,19 +197,36 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             text += f"\n# random_state_={self.random_state_!r} was drawn afresh: share it"
         return text
 
-    # -- names and measures ---------------------------------------------------------------
-
     @property
     def _field(self) -> Field:
         return as_field(self.field)
 
     @property
-    def _names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else [str(name) for name in names]
+    def _numbered_labels(self) -> tuple[str, ...] | None:
+        """The labels, where their code depends on which of them the sample shows."""
+        return None
+
+    @property
+    def _named_labels(self) -> Array | None:
+        """What the elements 0, 1, … of the label stand for; None where they are the labels."""
+        return None
+
+    def _encoding(self) -> Encoding:
+        """Return how a table like X becomes rows: the names, and what was done with entries."""
+        modulo = self.out_of_field == "reduce" and self._field.order is not None
+        return Encoding.plain(
+            self._field,
+            self._all_names().tolist(),
+            label="y" if self._question.labelled else None,
+            labels=self._named_labels,
+            kind="mod" if modulo else "element",
+        )
 
     def _all_names(self) -> Array:
-        return np.array(feature_names(self._names, self.n_features_in_), dtype=object)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        return np.array([str(name) for name in names], dtype=object)
 
     def _check_input_features(self, input_features: Any) -> None:
         """Refuse names other than those of the fit, in scikit-learn's words."""
@@ -213,7 +234,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if input_features is None:
             return
         given = np.asarray(input_features, dtype=object)
-        if self._names is not None and not np.array_equal(given, self._all_names()):
+        if hasattr(self, "feature_names_in_") and not np.array_equal(given, self._all_names()):
             raise InputError("input_features is not equal to feature_names_in_")
         if len(given) != self.n_features_in_:
             raise InputError(
@@ -221,20 +242,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 f"({self.n_features_in_}), got {len(given)}"
             )
 
-    def _measure(
-        self, rows: Rows, labels: Array | None, wrong: Array | None, sample_weight: Any
-    ) -> Measurement:
-        weights, total = checked_counts(sample_weight, len(rows))
-        V = self.result_.subspace
-        outside = np.empty(len(rows), dtype=bool)
-        for piece in chunks(len(rows)):
-            lifted = self._lift(rows[piece], None if labels is None else labels[piece])
-            outside[piece] = ~V.contains(lifted)
-
-        def count(mask: Array) -> int:
-            return int(np.count_nonzero(mask) if weights is None else weights[mask].sum())
-
-        return Measurement(total, count(outside), None if wrong is None else count(wrong))
+    def _measure(self, rows: Rows, labels: Array | None, sample_weight: Any) -> Measurement:
+        weights, _ = checked_counts(sample_weight, len(rows))
+        return measure(self._ask(), rows, labels, weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,18 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from flagstone.errors import BottomError, InputError
+from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._coders import LabelCoder
-from flagstone.estimators._labels import (
-    distinct,
-    label_vector,
-    labelled_fingerprint,
-    named_classes,
-)
-from flagstone.estimators._measure import Measurement
+from flagstone.estimators._labels import distinct, label_vector, named_classes
 from flagstone.fields import Array, Field, as_field
+from flagstone.measurement import Measurement
 
 
 def is_binary(field: Any) -> bool:
@@ -74,10 +69,6 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
             self._take(X, y, classes, sample_weight)
         return self
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        named_classes(self.classes)
-
     def _take(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         rows = self._rows(X, reset=not self._is_begun)
         labels = label_vector(y, len(rows), type(self).__name__)
@@ -131,13 +122,8 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         return None if coder.is_settled else tuple(repr(v) for v in coder.classes.tolist())
 
     @property
-    def fingerprint_(self) -> str:
-        """SHA-256 of the answer and of what labels stand for: equal models, equal digits."""
-        answer = self._answer_fingerprint()
-        return answer if self._coder.by_value else labelled_fingerprint(answer, self._coder.classes)
-
-    def _answer_fingerprint(self) -> str:
-        return str(self._answer.fingerprint())
+    def _named_labels(self) -> Array | None:
+        return None if self._coder.by_value else self._coder.classes
 
     def _majority(self) -> Any:
         """The most frequent label; the smallest of several."""
@@ -148,21 +134,17 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         return labels[0]
 
     def measure(self, X: Any, y: Any, sample_weight: Any = None) -> Measurement:
-        """Count on labelled rows how many lie outside the kept span, and how many are wrong.
+        """Count on labelled rows how many lie outside the kept span, and how many break the answer.
 
         Returns
         -------
         Measurement
-            ``n_rows``, ``n_uncovered`` and ``n_wrong`` (None when the answer is ⊥).
+            ``read``, ``uncovered`` and ``misfits`` (None when the answer is ⊥).
         """
-        self._settle()
+        self._ask()
         rows = self._rows(X)
         labels = label_vector(y, len(rows), type(self).__name__)
-        elements = self._coder.encode(labels)
-        return self._measure(rows, elements, self._wrong(rows, elements), sample_weight)
-
-    def _wrong(self, rows: Any, elements: Array) -> Array | None:
-        raise NotImplementedError
+        return self._measure(rows, self._coder.encode(labels), sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -172,23 +154,13 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         return tags
 
 
-def check_on_bottom(on_bottom: str) -> None:
-    """Refuse an unknown way to handle ⊥."""
-    if on_bottom not in ("raise", "majority"):
-        raise InputError(f"on_bottom must be 'raise' or 'majority', got {on_bottom!r}")
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither true nor false: the text "no" would count as true."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} must be True or False, got {value!r}")
-
-
 def no_label(element: Any, row: int, field: Field) -> BottomError:
     """Return the error for a prediction that no label stands for."""
     return BottomError(
         f"the rule takes the value {field.format(element)} in {field} on row {row}, for which "
-        "there is no label; use on_bottom='majority' to predict the most frequent label there"
+        "there is no label; use ",
+        Parameter("on_bottom", "majority"),
+        " to predict the most frequent label there",
     )
 
 

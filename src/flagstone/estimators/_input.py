@@ -13,9 +13,8 @@ from sklearn.utils.validation import validate_data
 from flagstone.bitrows import BitRows
 from flagstone.checks import checked_weights
 from flagstone.errors import InputError
-from flagstone.estimators._rows import chunks, stack_all
-from flagstone.fields import Array, Field, Rows
-from flagstone.fields._tables import as_table
+from flagstone.fields import Array, Field, Rows, as_table
+from flagstone.lift import chunks, stack_all
 
 
 def table_rows(

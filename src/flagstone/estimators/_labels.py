@@ -1,15 +1,13 @@
-"""Labels as the caller has them: a checked vector, the distinct ones, and their fingerprint."""
+"""Labels as the caller has them: a checked vector, and the distinct ones."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.estimators._input import refuse_masked
 from flagstone.fields import Array
 
@@ -50,7 +48,9 @@ def named_classes(classes: Any) -> Array | None:
     except ValueError:
         named = np.empty((0, 0))
     if named.ndim != 1 or not len(named):
-        raise InputError(f"classes must be a list of all labels that can occur, got {classes!r}")
+        raise InputError(
+            Parameter("classes"), f" must be a list of all labels that can occur, got {classes!r}"
+        )
     return distinct(_plain(named) if named.dtype == object else named)
 
 
@@ -67,23 +67,6 @@ def distinct(labels: Array) -> Array:
     except TypeError:
         kinds = sorted({type(v).__name__ for v in labels.tolist()})
         raise InputError(f"y mixes labels of types {', '.join(kinds)}; use one type") from None
-
-
-def labelled_fingerprint(answer: str, classes: Array) -> str:
-    """Return the SHA-256 of an answer's fingerprint and the labels, in the order of their codes.
-
-    The text, in UTF-8 with a newline after each line: ``flagstone labels v1``, ``answer`` and
-    its fingerprint, then the labels as JSON (whole numbers without a point).
-    """
-    lines = ["flagstone labels v1", f"answer {answer}", *map(_json, classes.tolist())]
-    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
-
-
-def _json(label: Any) -> str:
-    if isinstance(label, float) and label.is_integer():
-        label = int(label)
-    plain = isinstance(label, (bool, int, float, str))
-    return json.dumps(label if plain else str(label), ensure_ascii=False)
 
 
 def refuse_label(label: Any, classes: Array) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from flagstone.answers import Constraints
-from flagstone.coins import Coins
-from flagstone.estimators._rows import append_ones
 from flagstone.estimators.span import SpanLearner
-from flagstone.fields import Array, Rows
-from flagstone.subspace import AffineSubspace, Subspace
+from flagstone.fields import Array
+from flagstone.question import ConstraintsQuestion
+from flagstone.subspace import AffineSubspace
 
 __all__ = ["AffineSpan"]
 
@@ -23,7 +19,7 @@ class AffineSpan(SpanLearner):
 
     Parameters
     ----------
-    field, rho, eps, rule, t_max, t_min, contamination, random_state, out_of_field
+    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field
         As for :class:`LinearSpan`.
 
     Attributes
@@ -37,7 +33,7 @@ class AffineSpan(SpanLearner):
         The equations, one per line.
     fingerprint_ : str
         SHA-256 of the affine subspace.
-    guarantee_, margin_, result_, flag_, random_state_, n_features_in_, feature_names_in_
+    guarantee_, margin_, finding_, flag_, random_state_, n_features_in_, feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 
     Guarantees
@@ -69,44 +65,18 @@ class AffineSpan(SpanLearner):
     [[0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1]]
     """
 
-    def __init__(
-        self,
-        *,
-        field: Any = 2,
-        rho: float | None = None,
-        eps: float = 0.1,
-        rule: str = "index",
-        t_max: int | float | str | None = None,
-        t_min: int | None = None,
-        contamination: float = 0.0,
-        random_state: int | str | None = None,
-        out_of_field: str = "raise",
-    ) -> None:
-        self.field = field
-        self.rho = rho
-        self.eps = eps
-        self.rule = rule
-        self.t_max = t_max
-        self.t_min = t_min
-        self.contamination = contamination
-        self.random_state = random_state
-        self.out_of_field = out_of_field
-
-    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
-        return append_ones(self._field, rows)
-
-    def _read(self, V: Subspace, coins: Coins) -> Constraints:
-        return Constraints.from_subspace(AffineSubspace.from_homogeneous(V), names=self._names)
-
-    def _space(self) -> AffineSubspace:
-        return AffineSubspace.from_homogeneous(self.result_.subspace)
+    @property
+    def _question(self) -> ConstraintsQuestion:
+        return ConstraintsQuestion()
 
     @property
     def subspace_(self) -> AffineSubspace:
         """The affine subspace; possibly empty."""
-        return self._space()
+        V = self.finding_.subspace
+        assert V is not None
+        return AffineSubspace.from_homogeneous(V)
 
     @property
     def points_(self) -> Array:
         """Canonical affinely spanning points: at most n_features + 1."""
-        return self._space().points()
+        return self.subspace_.points()

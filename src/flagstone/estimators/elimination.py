@@ -32,8 +32,8 @@ class EliminationClassifier(LinearRuleClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, is_bottom_, rule_, formula_, fingerprint_, guarantee_, margin_,
-    result_, flag_, random_state_, classes_, n_features_in_, feature_names_in_
+    coef_, intercept_, is_bottom_, answer_, formula_, fingerprint_, guarantee_, margin_,
+    finding_, flag_, random_state_, classes_, n_features_in_, feature_names_in_
         As for :class:`ParityClassifier`.
 
     Guarantees

@@ -9,13 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from flagstone.answers._text import feature_names
+from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
 from flagstone.errors import InputError
 from flagstone.estimators._atomic import all_or_nothing
+from flagstone.estimators._contracts import COMMON
 from flagstone.estimators._input import plain_table
 from flagstone.fields import Array, Field, as_field
-from flagstone.tables.encoders import BadEntry, ColumnEncoder
-from flagstone.tables.encodings import Encoding
 from flagstone.tables.proposals import propose
 
 __all__ = ["FieldEncoder"]
@@ -108,8 +107,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _choose(self, X: Any) -> None:
         field = as_field(self.field)
-        if self.out_of_field not in ("raise", "reduce"):
-            raise InputError(f"out_of_field must be 'raise' or 'reduce', got {self.out_of_field!r}")
+        COMMON["out_of_field"]("out_of_field", self.out_of_field)
         columns = self._columns(X, reset=True)
         named = dict(self.encoders or {})
         if unknown := [name for name in named if name not in columns]:
@@ -197,7 +195,9 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             array = validate_data(self, table, reset=reset, dtype=None)
             arrays = [_typed(array[:, j]) for j in range(array.shape[1])]
         names = getattr(self, "feature_names_in_", None)
-        return dict(zip(feature_names(names, self.n_features_in_), arrays, strict=True))
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        return dict(zip(names, arrays, strict=True))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,15 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from flagstone.answers import Certificate, LinearSystem
+from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._labels import label_vector
-from flagstone.estimators._measure import Measurement
-from flagstone.estimators._rows import append_column
-from flagstone.fields import Array, Rows
-from flagstone.subspace import Subspace
+from flagstone.fields import Array
+from flagstone.measurement import Measurement
+from flagstone.question import EquationsQuestion
 
 __all__ = ["LinearEquations"]
 
@@ -29,13 +28,13 @@ class LinearEquations(SpanEstimator):
 
     Parameters
     ----------
-    field, rho, eps, rule, t_max, t_min, contamination, random_state, out_of_field
+    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field
         As for :class:`LinearSpan`; ``out_of_field`` governs X and y alike.
 
     Attributes
     ----------
-    system_ : LinearSystem
-        The kept equations, as a value: prints, compares, saves itself.
+    answer_ : LinearSystem
+        The kept equations, as a value: prints, compares, solves itself.
     is_feasible_ : bool
     solution_ : array of shape (n_features,) or None
         The lexicographically smallest solution (free unknowns 0 over QQ).
@@ -43,7 +42,7 @@ class LinearEquations(SpanEstimator):
         The kept equations, one per line.
     fingerprint_ : str
         SHA-256 of the kept system.
-    guarantee_, margin_, result_, flag_, random_state_, n_features_in_, feature_names_in_
+    guarantee_, margin_, finding_, flag_, random_state_, n_features_in_, feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 
     Guarantees
@@ -52,7 +51,7 @@ class LinearEquations(SpanEstimator):
       solution, so has the kept system.
     - Every solution of the kept system satisfies all covered equations; coverage and
       replicability as stated by ``guarantee_``.
-    - When the kept system has no solution it contains 0 = 1, and :meth:`certificate` derives
+    - When the kept system has no solution it contains 0 = 1, and :meth:`contradiction` derives
       that from at most n_features + 1 of the given equations.
 
     See Also
@@ -78,29 +77,6 @@ class LinearEquations(SpanEstimator):
     >>> fitted.solve().tolist()
     [1, 0, 1]
     """
-
-    def __init__(
-        self,
-        *,
-        field: Any = 2,
-        rho: float | None = None,
-        eps: float = 0.1,
-        rule: str = "index",
-        t_max: int | float | str | None = None,
-        t_min: int | None = None,
-        contamination: float = 0.0,
-        random_state: int | str | None = None,
-        out_of_field: str = "raise",
-    ) -> None:
-        self.field = field
-        self.rho = rho
-        self.eps = eps
-        self.rule = rule
-        self.t_max = t_max
-        self.t_min = t_min
-        self.contamination = contamination
-        self.random_state = random_state
-        self.out_of_field = out_of_field
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on equations ⟨x_i, unknowns⟩ = y_i.
@@ -136,33 +112,29 @@ class LinearEquations(SpanEstimator):
         self._absorb(rows, right, self._counts_of(sample_weight, len(rows)))
 
     def _right(self, y: Any, n_rows: int) -> Array:
-        F = self._field
         values = label_vector(y, n_rows, type(self).__name__)
-        reduce = self.out_of_field == "reduce"
-        return F.array(F.rows(values[:, np.newaxis], name="y", reduce=reduce))[:, 0]
-
-    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
-        assert labels is not None
-        return append_column(self._field, rows, labels)
-
-    def _read(self, V: Subspace, coins: Coins) -> LinearSystem:
-        return LinearSystem.from_subspace(V, names=self._names)
+        return self._field.elements(values, reduce=self.out_of_field == "reduce")
 
     @property
-    def system_(self) -> LinearSystem:
-        """The kept equations."""
-        answer: LinearSystem = self._answer
+    def _question(self) -> EquationsQuestion:
+        return EquationsQuestion()
+
+    @property
+    def answer_(self) -> LinearSystem:
+        """The kept equations, as a value: they print, compare and solve themselves."""
+        answer = self._ask().answer
+        assert isinstance(answer, LinearSystem)
         return answer
 
     @property
     def is_feasible_(self) -> bool:
         """Whether the kept system has a solution."""
-        return self.system_.is_feasible
+        return self.answer_.is_feasible
 
     @property
     def solution_(self) -> Array | None:
         """The lexicographically smallest solution; None when there is none."""
-        return self.system_.solve() if self.is_feasible_ else None
+        return self.answer_.solve() if self.is_feasible_ else None
 
     def solve(self, choice: str = "lexmin") -> Array:
         """Return a solution: the lexicographically smallest, or a uniform one by the coins.
@@ -172,38 +144,33 @@ class LinearEquations(SpanEstimator):
         BottomError
             When the kept system has no solution.
         """
-        system = self.system_
-        return system.solve(choice=choice, coins=Coins(self.random_state_))
+        return self.answer_.solve(choice=choice, coins=Coins(self.random_state_))
 
-    def certificate(self, X: Any = None, y: Any = None) -> Certificate | None:
+    def contradiction(self, X: Any = None, y: Any = None) -> Contradiction | None:
         """Derive 0 = 1 when the kept system is infeasible; None when it is feasible.
 
         Parameters
         ----------
         X, y : optional
             The given equations. With them the derivation uses their row numbers, without
-            them the rows of ``system_``, whose last equation then reads 0 = 1.
+            them the rows of ``answer_``, whose last equation then reads 0 = 1.
         """
-        system = self.system_
+        system = self.answer_
         if system.is_feasible or X is None:
-            return system.certificate
+            return system.contradiction
         rows = self._rows(X)
         return system.derive_contradiction(rows, self._right(y, len(rows)))
 
     def measure(self, X: Any, y: Any, sample_weight: Any = None) -> Measurement:
-        """Count how many equations are uncovered, and how many ``solution_`` violates."""
-        solution = self.solution_
+        """Count how many equations do not follow from the kept ones."""
+        self._ask()
         rows = self._rows(X)
-        right = self._right(y, len(rows))
-        wrong = None
-        if solution is not None:
-            wrong = np.asarray(self._field.dot(rows, solution[np.newaxis, :])[:, 0] != right)
-        return self._measure(rows, right, wrong, sample_weight)
+        return self._measure(rows, self._right(y, len(rows)), sample_weight)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the unknowns that appear in the kept equations."""
         self._check_input_features(input_features)
-        used = np.asarray(self.system_.matrix != 0, dtype=bool).any(axis=0)
+        used = np.asarray(self.answer_.matrix != 0, dtype=bool).any(axis=0)
         return self._all_names()[used]
 
     def __sklearn_tags__(self) -> Any:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from flagstone.answers import ParityRule
-from flagstone.answers._solve import check_choice
-from flagstone.coins import Coins
-from flagstone.estimators._classifier import (
-    SpanClassifier,
-    check_flag,
-    check_on_bottom,
-    no_label,
-)
-from flagstone.estimators._rows import append_column, append_ones
-from flagstone.fields import Array, Rows, as_field
-from flagstone.guarantees import Plan, generalization_rows, plan
-from flagstone.subspace import Subspace
+from flagstone.estimators._classifier import SpanClassifier, no_label
+from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract
+from flagstone.fields import Array
+from flagstone.guarantees import Plan, plan
+from flagstone.guarantees.exact import check_share
+from flagstone.question import ParityQuestion
 
 __all__ = ["LinearRuleClassifier", "ParityClassifier"]
 
@@ -27,47 +21,41 @@ __all__ = ["LinearRuleClassifier", "ParityClassifier"]
 class LinearRuleClassifier(SpanClassifier):
     """A linear rule read off the span of rows (x, y), or (x, 1, y) with an intercept."""
 
+    _contracts: ClassVar[Mapping[str, Contract]] = CLASSIFIER
+
     fit_intercept: bool
     choice: str
     on_bottom: str
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self.choice, as_field(self.field))
-        check_on_bottom(self.on_bottom)
-        check_flag("fit_intercept", self.fit_intercept)
+    @property
+    def _question(self) -> ParityQuestion:
+        return ParityQuestion(intercept=bool(self.fit_intercept), choice=self.choice)
 
-    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
-        assert labels is not None
-        if self.fit_intercept:
-            rows = append_ones(self._field, rows)
-        return append_column(self._field, rows, labels)
-
-    def _read(self, V: Subspace, coins: Coins) -> ParityRule:
-        return ParityRule.from_subspace(
-            V, coins=coins, choice=self.choice, fit_intercept=self.fit_intercept, names=self._names
-        )
+    def _begin(self) -> None:
+        super()._begin()
+        self._question.check(self._field)
 
     @property
-    def rule_(self) -> ParityRule:
-        """The rule as a value of its own: it predicts, prints, compares and saves itself."""
-        answer: ParityRule = self._answer
+    def answer_(self) -> ParityRule:
+        """The rule as a value of its own: it predicts, prints and compares itself."""
+        answer = self._ask().answer
+        assert isinstance(answer, ParityRule)
         return answer
 
     @property
     def coef_(self) -> Array | None:
         """The coefficients w, shape (n_features,); None when the answer is ⊥."""
-        return self.rule_.coef
+        return self.answer_.coef
 
     @property
     def intercept_(self) -> Any:
         """The constant c; None when the answer is ⊥."""
-        return self.rule_.intercept
+        return self.answer_.intercept
 
     @property
     def is_bottom_(self) -> bool:
         """Whether the answer is ⊥: no linear rule fits the kept rows."""
-        return self.rule_.is_bottom
+        return self.answer_.is_bottom
 
     def predict(self, X: Any) -> Array:
         """Predict labels.
@@ -77,7 +65,7 @@ class LinearRuleClassifier(SpanClassifier):
         BottomError
             When the answer is ⊥ and ``on_bottom="raise"``.
         """
-        rule = self.rule_
+        rule = self.answer_
         rows = self._rows(X)
         if rule.is_bottom and self.on_bottom == "majority":
             return np.full(len(rows), self._majority(), dtype=self.classes_.dtype)
@@ -91,15 +79,10 @@ class LinearRuleClassifier(SpanClassifier):
             labels[~known] = self._majority()
         return labels
 
-    def _wrong(self, rows: Rows, elements: Array) -> Array | None:
-        if self.is_bottom_:
-            return None
-        return np.asarray(self.rule_.predict(rows) != elements)
-
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the rule."""
         self._check_input_features(input_features)
-        return self._all_names()[list(self.rule_.support)]
+        return self._all_names()[list(self.answer_.support)]
 
 
 class ParityClassifier(LinearRuleClassifier):
@@ -136,10 +119,9 @@ class ParityClassifier(LinearRuleClassifier):
         Allowed probability that the rule generalizes badly; for ``plan_``.
     rule : {"index", "heavy"}, default="index"
         Our rule, or the paper's Algorithm 1.
-    t_max : int, float or "paper", optional
-        The length of the window by hand.
-    t_min : int, optional
-        The start of the window by hand.
+    t_min, t_max : int or float, optional
+        The first and the last threshold by hand: integers, or fractions of the rows. t_max may be
+        ``"paper"``.
     contamination : float, default=0.0
         Largest share of rows that may carry a wrong label or a damaged feature.
     random_state : int or str, optional
@@ -153,8 +135,10 @@ class ParityClassifier(LinearRuleClassifier):
     coef_ : array of shape (n_features,) or None
     intercept_ : element of the field or None
     is_bottom_ : bool
-    rule_ : ParityRule
-        The rule as a value: predicts, prints, compares, saves itself.
+    answer_ : ParityRule
+        The rule as a value: predicts, prints, compares itself.
+    finding_ : Finding
+        All that is known about it: ``save``, ``report``, ``plot``.
     formula_ : str
         ``y = x3 ⊕ x7 ⊕ 1``, ``y = 0``, ``⊥``.
     fingerprint_ : str
@@ -164,8 +148,6 @@ class ParityClassifier(LinearRuleClassifier):
     plan_ : Plan or None
         Rows that prove ``rho``, ``eps`` and ``delta`` together; None without ``rho``.
     margin_ : int
-    result_ : SpanResult
-        The kept span U*, with threshold, window and seed.
     flag_ : Flag
     random_state_ : str
     classes_ : array
@@ -227,8 +209,10 @@ class ParityClassifier(LinearRuleClassifier):
     >>> a.fingerprint_ == b.fingerprint_
     True
     >>> print(a.measure(*sample(3)))
-    2,000 rows: 0 uncovered (0 %), 0 wrong (0 %)
+    2,000 rows: 0 uncovered (0 %), 0 misfits (0 %)
     """
+
+    _contracts: ClassVar[Mapping[str, Contract]] = SPAN | CLASSIFIER | {"delta": check_share}
 
     def __init__(
         self,
@@ -242,39 +226,34 @@ class ParityClassifier(LinearRuleClassifier):
         eps: float = 0.1,
         delta: float = 0.05,
         rule: str = "index",
+        t_min: int | float | None = None,
         t_max: int | float | str | None = None,
-        t_min: int | None = None,
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
     ) -> None:
-        self.field = field
+        super().__init__(
+            field=field,
+            rho=rho,
+            eps=eps,
+            rule=rule,
+            t_min=t_min,
+            t_max=t_max,
+            contamination=contamination,
+            random_state=random_state,
+            out_of_field=out_of_field,
+        )
         self.fit_intercept = fit_intercept
         self.choice = choice
         self.on_bottom = on_bottom
         self.classes = classes
-        self.rho = rho
-        self.eps = eps
         self.delta = delta
-        self.rule = rule
-        self.t_max = t_max
-        self.t_min = t_min
-        self.contamination = contamination
-        self.random_state = random_state
-        self.out_of_field = out_of_field
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        generalization_rows(2, self.eps, self.delta)
 
     @property
     def plan_(self) -> Plan | None:
         """Rows that prove rho, eps and delta together; None without rho."""
-        self._settle()
+        self._ask()
         if self.rho is None:
             return None
-        features = self.n_features_in_
-        # The column of ones counts as a feature for the proofs, but it is none of the caller's.
-        columns = features + bool(self.fit_intercept)
-        needed = plan(columns, self.rho, self.eps, self.delta, self.field, self.contamination)
-        return replace(needed, dim=features)
+        dim = self._question.dim(self.n_features_in_)
+        return plan(dim, self.rho, self.eps, self.delta, self.field, self.contamination)

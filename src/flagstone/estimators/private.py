@@ -12,23 +12,32 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from flagstone.answers import ParityRule
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
-from flagstone.estimators._classifier import check_flag, check_on_bottom, is_binary, no_label
+from flagstone.estimators._classifier import is_binary, no_label
 from flagstone.estimators._coders import LabelCoder
+from flagstone.estimators._contracts import CLASSIFIER, check_parameters, finite_field
 from flagstone.estimators._input import table_rows
 from flagstone.estimators._labels import distinct, label_vector, named_classes
 from flagstone.estimators._private_learner import (
     SeededSource,
     Source,
     SystemSource,
+    blocks_needed,
     boosted_learner,
     noisy_argmin,
 )
-from flagstone.estimators._rows import append_column, append_ones
 from flagstone.fields import Array, Field, as_field
+from flagstone.guarantees.exact import check_share
+from flagstone.question import ParityQuestion
 
-__all__ = ["PrivateParityClassifier"]
+__all__ = ["PrivateParityClassifier", "blocks_needed"]
+
+#: The randomness is secret here, so that random_state is no published seed.
+_CONTRACTS = {name: c for name, c in CLASSIFIER.items() if name != "random_state"} | {
+    "field": finite_field,
+    "delta": check_share,
+}
 
 
 class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -68,7 +77,7 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     coef_ : array of shape (n_features,) or None
     intercept_ : element of the field or None
     is_bottom_ : bool
-    rule_ : ParityRule
+    answer_ : ParityRule
     formula_ : str
     classes_ : array
     n_features_in_ : int
@@ -148,9 +157,7 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         known = found if named is None else named
         coder = LabelCoder.of(known, field, closed=named is not None).including(found)
         elements = coder.encode(labels)
-        if self.fit_intercept:
-            rows = append_ones(field, rows)
-        rows = append_column(field, rows, elements)
+        rows = ParityQuestion(bool(self.fit_intercept)).lift(field, rows, elements)
         with_majority = self.on_bottom == "majority"
         rule, held_out = boosted_learner(
             rows,
@@ -163,7 +170,7 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             fit_intercept=self.fit_intercept,
         )
         names = getattr(self, "feature_names_in_", None)
-        self.rule_ = ParityRule(
+        self.answer_ = ParityRule(
             rule.coef, rule.intercept, field, None if names is None else tuple(names), "y", rule.dim
         )
         self._coder = coder
@@ -173,45 +180,40 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             self._fallback = coder.classes[noisy_argmin(counts, alpha / 2, source)]
 
     def _checked(self) -> tuple[Field, Fraction, Fraction]:
+        check_parameters(self, _CONTRACTS)
         field = as_field(self.field)
-        if field.order is None:
-            raise InputError("the private learner draws uniform solutions: it needs a finite field")
-        check_on_bottom(self.on_bottom)
-        check_flag("fit_intercept", self.fit_intercept)
-        if self.out_of_field not in ("raise", "reduce"):
-            raise InputError(f"out_of_field must be 'raise' or 'reduce', got {self.out_of_field!r}")
+        assert field.order is not None
         alpha, delta = _number("alpha", self.alpha), _number("delta", self.delta)
         if not 0 < alpha <= field.order:
             raise InputError(
-                f"alpha must lie in (0, {field.order}] over {field}, got {self.alpha!r}"
+                Parameter("alpha"),
+                f" must lie in (0, {field.order}] over {field}, got {self.alpha!r}",
             )
-        if not 0 < delta < 1:
-            raise InputError(f"delta must lie strictly between 0 and 1, got {self.delta!r}")
         return field, alpha, delta
 
     @property
     def coef_(self) -> Array | None:
         """The coefficients w; None when the answer is ⊥."""
         check_is_fitted(self)
-        return self.rule_.coef
+        return self.answer_.coef
 
     @property
     def intercept_(self) -> Any:
         """The constant c; None when the answer is ⊥."""
         check_is_fitted(self)
-        return self.rule_.intercept
+        return self.answer_.intercept
 
     @property
     def is_bottom_(self) -> bool:
         """Whether the answer is ⊥."""
         check_is_fitted(self)
-        return self.rule_.is_bottom
+        return self.answer_.is_bottom
 
     @property
     def formula_(self) -> str:
         """The rule as text."""
         check_is_fitted(self)
-        return self.rule_.text
+        return self.answer_.text
 
     @property
     def classes_(self) -> Array:
@@ -234,7 +236,7 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if len(self.classes_) == 1 or (self.is_bottom_ and self._fallback is not None):
             label = self.classes_[0] if len(self.classes_) == 1 else self._fallback
             return np.full(len(rows), label, dtype=self.classes_.dtype)
-        elements = self.rule_.predict(rows)
+        elements = self.answer_.predict(rows)
         labels, known = self._coder.decode(elements)
         if not known.all():
             if self._fallback is None:
@@ -273,4 +275,4 @@ def _number(name: str, value: Any) -> Fraction:
             return Fraction(value)
         if isinstance(value, Real) and math.isfinite(value):
             return Fraction(float(value))
-    raise InputError(f"{name} must be a finite number, got {value!r}")
+    raise InputError(Parameter(name), f" must be a finite number, got {value!r}")

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from flagstone.answers import Constraints
-from flagstone.coins import Coins
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._measure import Measurement
-from flagstone.fields import Array, Rows
-from flagstone.subspace import AffineSubspace, Subspace
+from flagstone.fields import Array
+from flagstone.measurement import Measurement
+from flagstone.question import SpanQuestion
+from flagstone.subspace import Subspace
 
 __all__ = ["LinearSpan", "SpanLearner"]
 
@@ -53,23 +53,11 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
         self._absorb(rows, None, self._counts_of(sample_weight, len(rows)))
 
     @property
-    def subspace_(self) -> Subspace | AffineSubspace:
-        """The subspace."""
-        return self._space()
-
-    def _space(self) -> Subspace | AffineSubspace:
-        raise NotImplementedError
-
-    @property
     def constraints_(self) -> Constraints:
         """The check equations that the subspace obeys: a matrix, and text."""
-        answer: Constraints = self._answer
+        answer = self.answer_
+        assert isinstance(answer, Constraints)
         return answer
-
-    @property
-    def fingerprint_(self) -> str:
-        """SHA-256 of the subspace: equal answers, equal digits."""
-        return self._space().fingerprint()
 
     def predict(self, X: Any) -> Array:
         """Return 1 for rows that obey all equations and −1 for the others."""
@@ -86,8 +74,8 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
 
     def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
         """Count how many rows lie outside the subspace (y is ignored)."""
-        self._settle()
-        return self._measure(self._rows(X), None, None, sample_weight)
+        self._ask()
+        return self._measure(self._rows(X), None, sample_weight)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of :meth:`transform`: check0, check1, …."""
@@ -120,10 +108,9 @@ class LinearSpan(SpanLearner):
         Allowed share of rows outside the subspace; sets the window where ``rho`` does not.
     rule : {"index", "heavy"}, default="index"
         Our rule, or the paper's Algorithm 1.
-    t_max : int, float or "paper", optional
-        The length of the window by hand.
-    t_min : int, optional
-        The start of the window by hand.
+    t_min, t_max : int or float, optional
+        The first and the last threshold by hand: integers, or fractions of the rows. t_max may be
+        ``"paper"``.
     contamination : float, default=0.0
         Largest share of rows that may be damaged; no direction of theirs enters.
     random_state : int or str, optional
@@ -143,7 +130,8 @@ class LinearSpan(SpanLearner):
         SHA-256 of the subspace.
     guarantee_ : Guarantee
     margin_ : int
-    result_ : SpanResult
+    finding_ : Finding
+        All that is known: ``save``, ``report``, ``plot``.
     flag_ : Flag
     random_state_ : str
     n_features_in_ : int
@@ -189,39 +177,13 @@ class LinearSpan(SpanLearner):
     [-1, -1, 1, 1]
     """
 
-    def __init__(
-        self,
-        *,
-        field: Any = 2,
-        rho: float | None = None,
-        eps: float = 0.1,
-        rule: str = "index",
-        t_max: int | float | str | None = None,
-        t_min: int | None = None,
-        contamination: float = 0.0,
-        random_state: int | str | None = None,
-        out_of_field: str = "raise",
-    ) -> None:
-        self.field = field
-        self.rho = rho
-        self.eps = eps
-        self.rule = rule
-        self.t_max = t_max
-        self.t_min = t_min
-        self.contamination = contamination
-        self.random_state = random_state
-        self.out_of_field = out_of_field
-
-    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
-        return rows
-
-    def _read(self, V: Subspace, coins: Coins) -> Constraints:
-        return Constraints.from_subspace(V, names=self._names)
-
-    def _space(self) -> Subspace:
-        return self.result_.subspace
+    @property
+    def _question(self) -> SpanQuestion:
+        return SpanQuestion()
 
     @property
     def subspace_(self) -> Subspace:
         """The subspace V*."""
-        return self.result_.subspace
+        V = self.finding_.subspace
+        assert V is not None
+        return V

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from flagstone.answers import Constraints
-from flagstone.coins import Coins
-from flagstone.estimators._classifier import SpanClassifier, check_flag
+from flagstone.estimators._classifier import SpanClassifier
 from flagstone.estimators._coders import SignCoder
-from flagstone.estimators._rows import append_ones, keep_rows
-from flagstone.fields import Array, Rows
+from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, truth
+from flagstone.fields import Array
+from flagstone.question import SubspaceQuestion
 from flagstone.subspace import AffineSubspace, Subspace
 
 __all__ = ["SubspaceClassifier"]
@@ -31,7 +32,7 @@ class SubspaceClassifier(SpanClassifier):
     classes : array-like, optional
         The two labels; the larger is positive. Needed for labels other than 0 and 1 (or -1 and
         1) wherever a sample may lack one of them.
-    field, rho, eps, rule, t_max, t_min, contamination, random_state, out_of_field
+    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field
         As for :class:`LinearSpan`.
 
     Attributes
@@ -45,7 +46,7 @@ class SubspaceClassifier(SpanClassifier):
         The equations, one per line.
     fingerprint_ : str
         SHA-256 of the subspace, and of the labels where these are not 0 and 1.
-    guarantee_, margin_, result_, flag_, random_state_, n_features_in_, feature_names_in_
+    guarantee_, margin_, finding_, flag_, random_state_, n_features_in_, feature_names_in_
         As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
 
     Guarantees
@@ -86,6 +87,11 @@ class SubspaceClassifier(SpanClassifier):
     ['yes', 'no']
     """
 
+    _contracts: ClassVar[Mapping[str, Contract]] = SPAN | {
+        "affine": truth,
+        "classes": CLASSIFIER["classes"],
+    }
+
     def __init__(
         self,
         *,
@@ -95,56 +101,46 @@ class SubspaceClassifier(SpanClassifier):
         rho: float | None = None,
         eps: float = 0.1,
         rule: str = "index",
+        t_min: int | float | None = None,
         t_max: int | float | str | None = None,
-        t_min: int | None = None,
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
     ) -> None:
+        super().__init__(
+            field=field,
+            rho=rho,
+            eps=eps,
+            rule=rule,
+            t_min=t_min,
+            t_max=t_max,
+            contamination=contamination,
+            random_state=random_state,
+            out_of_field=out_of_field,
+        )
         self.affine = affine
         self.classes = classes
-        self.field = field
-        self.rho = rho
-        self.eps = eps
-        self.rule = rule
-        self.t_max = t_max
-        self.t_min = t_min
-        self.contamination = contamination
-        self.random_state = random_state
-        self.out_of_field = out_of_field
 
     def _first_coder(self, classes: Array, *, closed: bool) -> SignCoder:
         return SignCoder.of(classes, closed=closed)
 
-    def _lift(self, rows: Rows, labels: Array | None) -> Rows:
-        assert labels is not None
-        if self.affine:
-            rows = append_ones(self._field, rows)
-        return keep_rows(self._field, rows, labels == 1)
-
-    def _read(self, V: Subspace, coins: Coins) -> Constraints:
-        return Constraints.from_subspace(self._space(V), names=self._names)
-
-    def _space(self, V: Subspace) -> Subspace | AffineSubspace:
-        return AffineSubspace.from_homogeneous(V) if self.affine else V
+    @property
+    def _question(self) -> SubspaceQuestion:
+        return SubspaceQuestion(affine=bool(self.affine))
 
     @property
     def subspace_(self) -> Subspace | AffineSubspace:
         """The subspace of the positive examples."""
-        return self._space(self.result_.subspace)
+        V = self.finding_.subspace
+        assert V is not None
+        return AffineSubspace.from_homogeneous(V) if self.affine else V
 
     @property
     def constraints_(self) -> Constraints:
         """The equations of the positive examples."""
-        answer: Constraints = self._answer
+        answer = self.answer_
+        assert isinstance(answer, Constraints)
         return answer
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flag("affine", self.affine)
-
-    def _answer_fingerprint(self) -> str:
-        return self.subspace_.fingerprint()
 
     def contains(self, X: Any) -> Array:
         """Say of each row whether it lies in the subspace."""
@@ -155,9 +151,6 @@ class SubspaceClassifier(SpanClassifier):
         inside = self.contains(X)
         labels: Array = self._coder.decode(inside)
         return labels
-
-    def _wrong(self, rows: Rows, elements: Array) -> Array:
-        return np.asarray(self.constraints_.check(rows) != (elements == 1))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the equations."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -36,13 +36,6 @@ class OtherConfigurationError(InputError):
     def __init__(self, found: str) -> None:
         super().__init__(f"{found}. Choose another directory, or pass overwrite=True")
         self.found = found
-
-
-class Config(Protocol):
-    """A frozen dataclass with a seed."""
-
-    __dataclass_fields__: Any
-    seed: str
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.answers import ParityRule
-from flagstone.audit.integrate import Staircase, average, disagreement, flag_of
+from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
 from flagstone.distributions import LabelledParity, planted_parity
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.guarantees import outlier_start_for_failure
@@ -72,7 +72,7 @@ def compute(
     rate, dim = unit["rate"], config.features + 1
     k = outlier_start_for_failure(config.m, rate, config.failure) if rate else 0
     rules = {
-        name: rule_named(name, eps=config.eps, t_min=k).window(dim, config.m)
+        name: rule_named(name, eps=config.eps, t_min=k + 1).window(dim, config.m)
         for name in ("heavy", "index")
     }
     same: dict[str, list[float]] = {name: [] for name in LEARNERS}
@@ -84,8 +84,8 @@ def compute(
         flags = [flag_of(law.sample(config.m, rng)) for _ in range(2)]
         for name in LEARNERS:
             # Elimination is the index rule that always takes the first set.
-            start, stop = (0, 1) if name == "elimination" else (k, float(rules[name].end))
-            stairs = [Staircase(f, "heavy" if name == "heavy" else "index") for f in flags]
+            start, stop = (0, 1) if name == "elimination" else (k, float(rules[name].t_max))
+            stairs = [Thresholds(f, "heavy" if name == "heavy" else "index") for f in flags]
             same[name].append(
                 1.0 - disagreement(stairs[0], stairs[1], start, stop, answer=fingerprint)
             )
@@ -98,8 +98,8 @@ def compute(
                 "rate": rate,
                 "m": config.m,
                 "pairs": config.pairs,
-                "window_start": 0 if name == "elimination" else k,
-                "window_length": 1.0 if name == "elimination" else float(rules[name].length),
+                "t_min": 1 if name == "elimination" else k + 1,
+                "length": 1.0 if name == "elimination" else float(rules[name].length),
                 "replicability": float(np.mean(same[name])),
                 "replicability_sem": _sem(same[name]),
                 "accuracy": float(np.mean(hits[name])),

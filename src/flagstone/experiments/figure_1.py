@@ -28,9 +28,10 @@ from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_parity
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
-from flagstone.guarantees import Window, paper_threshold
+from flagstone.guarantees import Window, paper_length
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display, band
 from flagstone.rules import HeavyRule, IndexRule
+from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
 if TYPE_CHECKING:
@@ -60,19 +61,18 @@ class Figure1Config:
 
 def windows(config: Figure1Config, m: int) -> dict[str, Window]:
     """Return the window of each rule for samples of m rows."""
-    T = config.scale * paper_threshold(config.dim + 1, config.rho, m)
+    T = config.scale * paper_length(config.dim + 1, config.rho, m)
     length = max(1, math.floor(config.index_factor * T))
-    return {"heavy": Window("heavy", 0, T), "index": Window("index", 0, length)}
+    return {"heavy": Window("heavy", 1, T), "index": Window("index", 1, length)}
 
 
 def spans(flag: Flag, chosen: dict[str, Window], coins: Coins) -> dict[str, Subspace]:
     """Return the span each learner keeps of one sample."""
-    heavy, index = HeavyRule(), IndexRule()
-    return {
-        "elimination": flag.span_at(1),
-        "heavy": flag.span_at(heavy.index(flag, heavy.draw(chosen["heavy"], coins))),
-        "index": flag.span_at(index.index(flag, index.draw(chosen["index"], coins))),
-    }
+    stairs, kept = Staircase.of(flag), {"elimination": flag.span_at(1)}
+    for rule in (HeavyRule(), IndexRule()):
+        t = rule.draw(chosen[rule.name], coins)
+        kept[rule.name] = flag.span_at(rule.index(stairs, t))
+    return kept
 
 
 def compute(config: Figure1Config, unit: dict[str, Any], rng: np.random.RandomState) -> list[Row]:

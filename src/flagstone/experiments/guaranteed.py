@@ -1,6 +1,6 @@
-"""guaranteed: the theorem at work, at its own thresholds and sample sizes.
+"""guaranteed: the theorem at work, at its own windows and sample sizes.
 
-For each dimension the rows and the threshold are those that *prove* ρ and ε. Samples of up to 10^10
+For each dimension the rows and the window are those that *prove* ρ and ε. Samples of up to 10^10
 rows come as one multinomial draw each; the threshold is integrated out exactly, and uncovered rows
 are counted for the worst threshold of the window, so "never above ε" is checked for all of them.
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from flagstone.audit.integrate import Staircase, disagreement
+from flagstone.audit.integrate import Thresholds, disagreement
 from flagstone.distributions import (
     Distribution,
     Finite,
@@ -27,7 +27,7 @@ from flagstone.distributions import (
 )
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
-from flagstone.guarantees import heavy_rows, heavy_threshold, index_rows, index_threshold
+from flagstone.guarantees import heavy_length, heavy_rows, index_length, index_rows
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
 
 if TYPE_CHECKING:
@@ -50,40 +50,40 @@ class GuaranteedConfig:
     seed: str = "2026"
 
 
-def ladder(dim: int, m: int, threshold: float, spacing: float = 4.0) -> Finite:
-    """Return unit vectors with counts ``spacing``·√T apart just below the threshold.
+def ladder(dim: int, m: int, length: float, spacing: float = 4.0) -> Finite:
+    """Return unit vectors with counts ``spacing``·√T apart just below T.
 
     Each count then fluctuates inside the window without mixing with its neighbours, so every step
-    of the staircase costs replicability: the worst case known for the index rule.
+    of the thresholds costs replicability: the worst case known for the index rule.
     """
-    step = spacing * math.sqrt(threshold)
-    counts = np.maximum(threshold - step * np.arange(1, dim + 1), 0.25 * threshold)
+    step = spacing * math.sqrt(length)
+    counts = np.maximum(length - step * np.arange(1, dim + 1), 0.25 * length)
     # The first vector carries the rest of the mass, so that nothing is lost to zero rows.
     masses = counts / m
     masses[0] = 1.0 - masses[1:].sum()
     return Finite(np.eye(dim, dtype=np.int64), masses)
 
 
-def law_named(name: str, dim: int, m: int, threshold: float) -> Distribution:
+def law_named(name: str, dim: int, m: int, length: float) -> Distribution:
     """Return one of the laws of this experiment."""
     if name == "geometric":
         return geometric(dim)
     if name == "ladder":
-        return ladder(dim, m, threshold)
+        return ladder(dim, m, length)
     plane = random_subspace(max(2, dim // 3), dim, rng=dim)
     outliers = Finite(np.eye(dim, dtype=np.int64), np.full(dim, 1.0 / dim))
     return planted_subspace(plane, 0.02, outliers)
 
 
 def sizes(rule: str, dim: int, rho: float, eps: float) -> tuple[int, float]:
-    """Return the rows and the threshold that prove ρ and ε for a rule."""
+    """Return the rows and the length of the window that prove ρ and ε for a rule."""
     if rule == "index":
         m = index_rows(dim, rho, eps)
         assert m is not None  # None stands for hopeless contamination, and there is none here
-        return m, index_threshold(dim, rho)
+        return m, index_length(dim, rho)
     m = heavy_rows(dim, rho, eps)
     assert m is not None
-    return m, heavy_threshold(dim, rho, n_rows=m)
+    return m, heavy_length(dim, rho, n_rows=m)
 
 
 def units(config: GuaranteedConfig) -> list[dict[str, Any]]:
@@ -107,12 +107,12 @@ def compute(
         pair = []
         for _ in range(2):
             rows, weights = law.sample_weighted(m, rng)
-            staircase = Staircase(Flag(dim, law.field).update(rows, weights), rule)
+            thresholds = Thresholds(Flag(dim, law.field).update(rows, weights), rule)
             # Spaces shrink along the window, so its last one leaves the most rows uncovered.
-            _, last = staircase.parts(0, T)[-1]
-            inside = np.asarray(staircase.spaces[last].contains(rows))
+            _, last = thresholds.parts(0, T)[-1]
+            inside = np.asarray(thresholds.spaces[last].contains(rows))
             uncovered.append(1.0 - float(weights[inside].sum()) / m)
-            pair.append(staircase)
+            pair.append(thresholds)
         rates.append(disagreement(pair[0], pair[1], 0, T))
     return [
         {
@@ -120,7 +120,7 @@ def compute(
             "dim": dim,
             "law": unit["law"],
             "rows": m,
-            "threshold": float(T),
+            "length": float(T),
             "rho_promised": config.rho,
             "eps_promised": config.eps,
             "pairs": config.pairs,
@@ -180,7 +180,7 @@ class GuaranteedDisplay(Display):
         for axis, promise in zip(axes, (self.config.rho, self.config.eps), strict=True):
             axis.set_ylim(0, 1.15 * promise)
         axes[0].set_title(
-            f"{self.config.pairs} pairs per point, rows and thresholds as proven",
+            f"{self.config.pairs} pairs per point, rows and windows as proven",
             loc="left",
             fontsize=7,
         )
@@ -203,7 +203,7 @@ class GuaranteedDisplay(Display):
 
 GUARANTEED = Experiment(
     name="guaranteed",
-    title="Proven thresholds and sample sizes: measured disagreement and coverage",
+    title="Proven windows and sample sizes: measured disagreement and coverage",
     config=GuaranteedConfig(),
     quick=GuaranteedConfig(dims=(4, 8), pairs=20),
     units=units,

@@ -7,5 +7,6 @@ the field's own form and never asks which field it is.
 
 from flagstone.fields._base import Array, Field, FieldLike, Rows, width
 from flagstone.fields._lookup import GF, QQ, as_field
+from flagstone.fields._tables import as_table
 
-__all__ = ["GF", "QQ", "Array", "Field", "FieldLike", "Rows", "as_field", "width"]
+__all__ = ["GF", "QQ", "Array", "Field", "FieldLike", "Rows", "as_field", "as_table", "width"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from flagstone.bitrows import BitRows
+from flagstone.errors import InputError
 from flagstone.fields._tables import as_table
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -70,8 +72,6 @@ class Field(ABC):
 
         return as_field, (self.name,)
 
-    # -- rows in and out ------------------------------------------------------------------
-
     def rows(
         self, X: Any, *, dim: int | None = None, name: str = "X", reduce: bool = False
     ) -> Rows:
@@ -102,6 +102,23 @@ class Field(ABC):
         """Return rows as a plain array of the field's dtype."""
         return rows.unpack() if isinstance(rows, BitRows) else rows
 
+    def elements(self, values: Any, *, name: str = "y", reduce: bool = False) -> Array:
+        """Validate a vector and return it as elements of the field's dtype."""
+        vector = np.asarray(values)
+        if vector.ndim != 1:
+            raise InputError(f"{name} must be one value per row, got {vector.ndim} dimension(s)")
+        return self.array(self.rows(vector[:, np.newaxis], name=name, reduce=reduce))[:, 0]
+
+    @cached_property
+    def zero(self) -> Any:
+        """The element 0, in the form that canonical arrays hold."""
+        return self.array(self.empty(1, 1))[0, 0]
+
+    @cached_property
+    def one(self) -> Any:
+        """The element 1, in the form that canonical arrays hold."""
+        return self.array(self.rows([[1]]))[0, 0]
+
     @abstractmethod
     def empty(self, n_rows: int, dim: int) -> Rows:
         """Return all-zero rows in internal form."""
@@ -119,8 +136,6 @@ class Field(ABC):
 
     def _packed(self, rows: BitRows, name: str) -> Rows:
         return self._canonical(rows.unpack(), name, False)
-
-    # -- arithmetic on canonical arrays ---------------------------------------------------
 
     @abstractmethod
     def add(self, a: Any, b: Any) -> Array:
@@ -141,8 +156,6 @@ class Field(ABC):
     def sub(self, a: Any, b: Any) -> Array:
         """Subtract elementwise."""
         return self.add(a, self.neg(b))
-
-    # -- linear algebra on rows in internal form ------------------------------------------
 
     def rref(self, rows: Rows) -> tuple[Rows, Array]:
         """Return the reduced row echelon form (its non-zero rows) and the pivot columns."""

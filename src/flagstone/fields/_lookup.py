@@ -6,7 +6,7 @@ import operator
 import re
 from functools import cache
 
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.fields._base import Field, FieldLike
 from flagstone.fields._binary import BinaryField
 from flagstone.fields._finite import FiniteField
@@ -80,7 +80,9 @@ def as_field(spec: FieldLike) -> Field:
     if isinstance(spec, str):
         return _from_text(spec)
     if isinstance(spec, bool):
-        raise InputError(f"a field is an order or a name such as 'QQ', got {spec!r}")
+        raise InputError(
+            Parameter("field"), f" must be an order or a name such as 'QQ', got {spec!r}"
+        )
     return GF(spec)
 
 
@@ -90,7 +92,9 @@ def _from_text(text: str) -> Field:
         return QQ
     match = re.fullmatch(r"(?:GF|F)?\(?(\d{1,12})(?:(?:\^|\*\*)(\d{1,3}))?\)?", plain)
     if match is None:
-        raise InputError(f"no field is called {text!r}; write 2, 11, '2^8', 'GF(256)' or 'QQ'")
+        raise InputError(
+            Parameter("field"), f" must be 2, 11, '2^8', 'GF(256)', 'QQ' or the like, got {text!r}"
+        )
     return GF(int(match[1]) ** int(match[2] or 1))
 
 

@@ -1,7 +1,7 @@
-"""Every bound, threshold and sample size that flagstone promises, and nothing else.
+"""Every bound, length of a window and sample size that flagstone promises, and nothing else.
 
 One function per statement of docs/theory; the numbers S1, S2, … are the statements' numbers there.
-Letters: d = `dim`, m = `n_rows`, T = `threshold` (length of the window), k = `start`, R = `shards`.
+Letters: d = `dim`, m = `n_rows`, T = `length` of the window, k = `start`, R = `shards`.
 
 ===================  ==========================================================================
 module               statements
@@ -20,7 +20,7 @@ module               statements
 
 from flagstone.guarantees.contamination import (
     adaptive_adversary_rho,
-    adversary_threshold,
+    adversary_length,
     blind_adversary_rho,
     check_contamination,
     containment_failure,
@@ -29,22 +29,22 @@ from flagstone.guarantees.contamination import (
 )
 from flagstone.guarantees.heavy import (
     heavy_certificate,
+    heavy_length,
+    heavy_length_for_eps,
     heavy_proves,
     heavy_rho,
     heavy_rows,
-    heavy_threshold,
-    heavy_threshold_for_eps,
     heavy_uncovered,
 )
 from flagstone.guarantees.index import (
     index_certificate,
     index_constant,
+    index_length,
+    index_length_for_eps,
     index_proves,
     index_rho,
     index_rho_from_rows,
     index_rows,
-    index_threshold,
-    index_threshold_for_eps,
     index_uncovered,
 )
 from flagstone.guarantees.pac import (
@@ -54,7 +54,7 @@ from flagstone.guarantees.pac import (
     parity_failure,
     parity_rows,
 )
-from flagstone.guarantees.paper import paper_gap, paper_rho, paper_rows, paper_threshold
+from flagstone.guarantees.paper import paper_gap, paper_length, paper_rho, paper_rows
 from flagstone.guarantees.planning import Plan, PlanRow, plan
 from flagstone.guarantees.private import PrivateSizes, private_rows, private_sizes
 from flagstone.guarantees.promise import Guarantee, Window
@@ -72,35 +72,35 @@ __all__ = [
     "PrivateSizes",
     "Window",
     "adaptive_adversary_rho",
-    "adversary_threshold",
+    "adversary_length",
     "blind_adversary_rho",
     "check_contamination",
     "containment_failure",
     "generalization_rows",
     "heavy_certificate",
+    "heavy_length",
+    "heavy_length_for_eps",
     "heavy_margin",
     "heavy_proves",
     "heavy_rho",
     "heavy_rows",
-    "heavy_threshold",
-    "heavy_threshold_for_eps",
     "heavy_uncovered",
     "index_certificate",
     "index_constant",
+    "index_length",
+    "index_length_for_eps",
     "index_margin",
     "index_proves",
     "index_rho",
     "index_rho_from_rows",
     "index_rows",
-    "index_threshold",
-    "index_threshold_for_eps",
     "index_uncovered",
     "outlier_start",
     "outlier_start_for_failure",
     "paper_gap",
+    "paper_length",
     "paper_rho",
     "paper_rows",
-    "paper_threshold",
     "parity_dim",
     "parity_error",
     "parity_failure",

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive, smallest
 from flagstone.guarantees.index import index_rho
 
 __all__ = [
     "adaptive_adversary_rho",
-    "adversary_threshold",
+    "adversary_length",
     "blind_adversary_rho",
     "check_contamination",
     "containment_failure",
@@ -30,8 +30,9 @@ def check_contamination(contamination: object) -> float:
         share = math.nan
     if isinstance(contamination, bool) or not 0 <= share < 0.5:
         raise InputError(
-            "contamination is the largest share of rows that may be outliers and must lie in "
-            f"[0, 0.5), got {contamination!r}"
+            Parameter("contamination"),
+            " is the largest share of rows that may be outliers and must lie in [0, 0.5), got "
+            f"{contamination!r}",
         )
     return share
 
@@ -87,7 +88,7 @@ def outlier_start_for_failure(n_rows: int, rate: float, failure: float) -> int:
     return smallest(lambda k: containment_failure(n_rows, k, rate) <= allowed, start=0)
 
 
-def blind_adversary_rho(threshold: int, outliers: int) -> float:
+def blind_adversary_rho(length: int, outliers: int) -> float:
     """What k rows replaced in each sample, without knowing t, add to ρ: 4k/T (S22, index rule).
 
     Examples
@@ -95,10 +96,10 @@ def blind_adversary_rho(threshold: int, outliers: int) -> float:
     >>> blind_adversary_rho(1000, 10)
     0.04
     """
-    return 4 * at_least("outliers", outliers, 0) / positive("threshold", threshold)
+    return 4 * at_least("outliers", outliers, 0) / positive("length", length)
 
 
-def adaptive_adversary_rho(dim: int, threshold: int, outliers: int) -> float:
+def adaptive_adversary_rho(dim: int, length: int, outliers: int) -> float:
     """What k rows replaced in each sample, knowing t, add to ρ: 4dk/T (S22, index rule).
 
     Examples
@@ -106,20 +107,20 @@ def adaptive_adversary_rho(dim: int, threshold: int, outliers: int) -> float:
     >>> adaptive_adversary_rho(5, 1000, 10) == 5 * blind_adversary_rho(1000, 10)
     True
     """
-    return check_dim(dim) * blind_adversary_rho(threshold, outliers)
+    return check_dim(dim) * blind_adversary_rho(length, outliers)
 
 
-def adversary_threshold(dim: int, rho: float, outliers: int, *, adaptive: bool = False) -> int:
+def adversary_length(dim: int, rho: float, outliers: int, *, adaptive: bool = False) -> int:
     """The smallest T that keeps ρ against k replaced rows per sample (S22, index rule, start k).
 
     C(d)·√(d(k+T))/T + 4k/T ≤ ρ, with 4dk in place of 4k against an adversary who knows t.
 
     Examples
     --------
-    >>> T = adversary_threshold(5, 0.2, 100)
+    >>> T = adversary_length(5, 0.2, 100)
     >>> index_rho(5, T, start=100) + blind_adversary_rho(T, 100) <= 0.2
     True
-    >>> adversary_threshold(5, 0.2, 100, adaptive=True) > T
+    >>> adversary_length(5, 0.2, 100, adaptive=True) > T
     True
     """
     d, allowed = check_dim(dim), float(check_share("rho", rho))

@@ -9,7 +9,7 @@ from numbers import Rational, Real
 from typing import Any, TypeAlias
 
 from flagstone.checks import checked_integer
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 
 __all__ = [
     "Share",
@@ -19,7 +19,6 @@ __all__ = [
     "exact",
     "positive",
     "root",
-    "root_ceil",
     "smallest",
     "times_log",
 ]
@@ -71,15 +70,6 @@ def root(value: Fraction) -> float:
     return float(math.isqrt(math.floor(value)))
 
 
-def root_ceil(value: Fraction) -> int:
-    """The smallest integer whose square reaches the value.
-
-    >>> root_ceil(Fraction(10) ** 40), root_ceil(Fraction(10) ** 40 + 1)
-    (100000000000000000000, 100000000000000000001)
-    """
-    return math.isqrt(math.ceil(value) - 1) + 1 if value > 0 else 0
-
-
 def times_log(factor: Fraction, ratio: Fraction, *, at_least: float = 0.0) -> Fraction:
     """`factor · max(ln(ratio), at_least)`, without overflow."""
     log = math.log(ratio.numerator) - math.log(ratio.denominator)
@@ -93,7 +83,7 @@ def positive(name: str, value: object) -> int:
 
 def at_least(name: str, value: object, low: int) -> int:
     """An integer ≥ `low`, or an error in the caller's words."""
-    return checked_integer(value, low, f"{name} must be an integer of at least {low}")
+    return checked_integer(value, low, Parameter(name), f" must be an integer of at least {low}")
 
 
 def check_dim(dim: object) -> int:
@@ -102,9 +92,9 @@ def check_dim(dim: object) -> int:
 
 
 _WHY_NOT_ZERO = {
-    "rho": "rho = 0 would mean that two samples never disagree, which no amount of data promises",
-    "eps": "eps = 0 would mean that no row is ever left out, which no amount of data promises",
-    "delta": "delta = 0 would mean certainty, which no amount of data promises",
+    "rho": "0 would mean that two samples never disagree, which no amount of data promises",
+    "eps": "0 would mean that no row is ever left out, which no amount of data promises",
+    "delta": "0 would mean certainty, which no amount of data promises",
 }
 
 
@@ -119,13 +109,18 @@ def _finite(value: Any) -> bool:
 def check_share(name: str, value: Any) -> Fraction:
     """A probability strictly between 0 and 1, as the decimal it prints as."""
     if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
-        raise InputError(f"{name} must be a number strictly between 0 and 1, got {value!r}")
+        raise InputError(
+            Parameter(name), f" must be a number strictly between 0 and 1, got {value!r}"
+        )
     share = exact(value)
     if not 0 < share < 1:
         why = _WHY_NOT_ZERO.get(name, "") if share == 0 else ""
         raise InputError(
-            f"{name} must lie strictly between 0 and 1, got {value!r}" + (f": {why}" if why else "")
+            Parameter(name),
+            f" must lie strictly between 0 and 1, got {value!r}" + (f": {why}" if why else ""),
         )
     if name in ("rho", "eps") and share < _SMALLEST_SHARE:
-        raise InputError(f"{name} must be at least {float(_SMALLEST_SHARE):g}, got {value!r}")
+        raise InputError(
+            Parameter(name), f" must be at least {float(_SMALLEST_SHARE):g}, got {value!r}"
+        )
     return share

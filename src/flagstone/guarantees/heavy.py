@@ -22,19 +22,19 @@ from flagstone.guarantees.exact import (
 
 __all__ = [
     "heavy_certificate",
+    "heavy_length",
+    "heavy_length_for_eps",
     "heavy_proves",
     "heavy_rho",
     "heavy_rows",
-    "heavy_threshold",
-    "heavy_threshold_for_eps",
     "heavy_uncovered",
 ]
 
 
-def _real_threshold(threshold: float) -> Fraction:
-    T = exact(threshold)
+def _real_length(length: float) -> Fraction:
+    T = exact(length)
     if T <= 0:
-        raise InputError(f"threshold must be positive, got {threshold!r}")
+        raise InputError(f"length must be positive, got {length!r}")
     return T
 
 
@@ -47,7 +47,7 @@ def _mattering_rows(d: int, T: Fraction, start: int, shards: int, n_rows: int | 
 def heavy_proves(
     dim: int,
     rho: Share,
-    threshold: float,
+    length: float,
     *,
     start: int = 0,
     shards: int = 1,
@@ -60,13 +60,13 @@ def heavy_proves(
     >>> heavy_proves(2, 0.1, 6400), heavy_proves(2, 0.1, 6399)
     (True, False)
     """
-    d, r, T = check_dim(dim), check_share("rho", rho), _real_threshold(threshold)
+    d, r, T = check_dim(dim), check_share("rho", rho), _real_length(length)
     N = _mattering_rows(d, T, at_least("start", start, 0), positive("shards", shards), n_rows)
     return 8 * d * N <= (r * T) ** 2
 
 
 def heavy_rho(
-    dim: int, threshold: float, *, start: int = 0, shards: int = 1, n_rows: int | None = None
+    dim: int, length: float, *, start: int = 0, shards: int = 1, n_rows: int | None = None
 ) -> float:
     """Two samples disagree with probability at most √(8dN)/T (S16, S17, S23).
 
@@ -85,24 +85,24 @@ def heavy_rho(
     >>> heavy_rho(2, 6400, n_rows=100) < 0.1
     True
     """
-    d, T = check_dim(dim), _real_threshold(threshold)
+    d, T = check_dim(dim), _real_length(length)
     N = _mattering_rows(d, T, at_least("start", start, 0), positive("shards", shards), n_rows)
     return root(8 * d * N / T**2)
 
 
-def heavy_threshold(
+def heavy_length(
     dim: int, rho: Share, *, start: int = 0, shards: int = 1, n_rows: int | None = None
 ) -> float:
-    """The smaller of the two thresholds that make Algorithm 1 ρ-replicable (S16, S17).
+    """The smaller of the two lengths that make Algorithm 1 ρ-replicable (S16, S17).
 
     2√(2dm)/ρ if `n_rows` is given, and ⌈8d³/ρ²⌉ for every number of rows (with start and shards:
     the smallest integer T with 8·R·d³·(k+T) ≤ (ρT)²).
 
     Examples
     --------
-    >>> heavy_threshold(10, 0.1)
+    >>> heavy_length(10, 0.1)
     800000.0
-    >>> round(heavy_threshold(10, 0.1, n_rows=1_000_000), 1)
+    >>> round(heavy_length(10, 0.1, n_rows=1_000_000), 1)
     89442.7
     """
     d, r = check_dim(dim), check_share("rho", rho)
@@ -116,7 +116,7 @@ def heavy_threshold(
     return min(first, float(second))
 
 
-def heavy_uncovered(dim: int, threshold: float, *, start: int = 0, shards: int = 1) -> int:
+def heavy_uncovered(dim: int, length: float, *, start: int = 0, shards: int = 1) -> int:
     """At most R·(⌈k+T⌉ - 1)·d(d+1)/2 rows of any sample lie outside V* (S10, S23).
 
     A space that is not heavy has n(V) < t ≤ k+T, hence at most ⌈k+T⌉ - 1 sets.
@@ -128,17 +128,17 @@ def heavy_uncovered(dim: int, threshold: float, *, start: int = 0, shards: int =
     >>> heavy_uncovered(10, 1)  # t ≤ 1: V* is the span of everything
     0
     """
-    d, T = check_dim(dim), _real_threshold(threshold)
+    d, T = check_dim(dim), _real_length(length)
     k, R = at_least("start", start, 0), positive("shards", shards)
     return R * (math.ceil(k + T) - 1) * (d * (d + 1) // 2)
 
 
-def heavy_threshold_for_eps(dim: int, eps: Share, n_rows: int, *, shards: int = 1) -> float:
+def heavy_length_for_eps(dim: int, eps: Share, n_rows: int, *, shards: int = 1) -> float:
     """T = εm/(R·d(d+1)/2): the longest window whose length costs at most ε of the rows (S10).
 
     Examples
     --------
-    >>> heavy_threshold_for_eps(10, 0.1, 5500)
+    >>> heavy_length_for_eps(10, 0.1, 5500)
     10.0
     """
     d, e, m = check_dim(dim), check_share("eps", eps), at_least("n_rows", n_rows, 0)
@@ -186,7 +186,7 @@ def heavy_rows(
 
 
 def heavy_certificate(
-    dim: int, threshold: float, mattering_rows: int, *, confidence: Share = 0.99
+    dim: int, length: float, mattering_rows: int, *, confidence: Share = 0.99
 ) -> float:
     """ρ ≤ √(8d)·(√(N + L/2) + √(L/2))/T at the given confidence, L = ln(1/δ) (S19).
 
@@ -198,7 +198,7 @@ def heavy_certificate(
     >>> heavy_certificate(2, 6400, 6400) < 0.1
     True
     """
-    d, T = check_dim(dim), _real_threshold(threshold)
+    d, T = check_dim(dim), _real_length(length)
     half = -math.log1p(-float(check_share("confidence", confidence))) / 2
     N = at_least("mattering_rows", mattering_rows, 0)
     return math.sqrt(8 * d) * (math.sqrt(N + half) + math.sqrt(half)) / float(T)

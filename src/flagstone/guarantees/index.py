@@ -1,6 +1,6 @@
 """Rule "index": V* = V_t for t uniform on {k+1..k+T}. Proofs: docs/theory/guarantees.md, S18, S19.
 
-Letters: d = dim, T = threshold, k = start of the window, R = shards, m = n_rows.
+Letters: d = dim, T = length, k = start of the window, R = shards, m = n_rows.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from flagstone.guarantees.exact import (
 __all__ = [
     "index_certificate",
     "index_constant",
+    "index_length",
+    "index_length_for_eps",
     "index_proves",
     "index_rho",
     "index_rho_from_rows",
     "index_rows",
-    "index_threshold",
-    "index_threshold_for_eps",
     "index_uncovered",
 ]
 
@@ -43,16 +43,16 @@ def index_constant(dim: int) -> float:
     return 2 * math.sqrt(d / 3) + math.sqrt(2 * (d - 1))
 
 
-def _mattering_rows(d: int, threshold: int, start: int, shards: int, n_rows: int | None) -> int:
+def _mattering_rows(d: int, length: int, start: int, shards: int, n_rows: int | None) -> int:
     """How many rows can move the first k + T sets: each holds at most d rows of each shard."""
-    rows = shards * d * (start + threshold)
+    rows = shards * d * (start + length)
     return rows if n_rows is None else min(rows, n_rows)
 
 
 def index_proves(
     dim: int,
     rho: Share,
-    threshold: int,
+    length: int,
     *,
     start: int = 0,
     shards: int = 1,
@@ -62,11 +62,11 @@ def index_proves(
 
     Examples
     --------
-    >>> T = index_threshold(10, 0.1)
+    >>> T = index_length(10, 0.1)
     >>> index_proves(10, 0.1, T), index_proves(10, 0.1, T - 1)
     (True, False)
     """
-    d, r, T = check_dim(dim), check_share("rho", rho), positive("threshold", threshold)
+    d, r, T = check_dim(dim), check_share("rho", rho), positive("length", length)
     N = _mattering_rows(d, T, at_least("start", start, 0), positive("shards", shards), n_rows)
     # C(d)² = a + √b with rational a, b: compare (ρT)²/N - a with √b without rounding.
     a, b = Fraction(4 * d, 3) + 2 * (d - 1), Fraction(32 * d * (d - 1), 3)
@@ -75,7 +75,7 @@ def index_proves(
 
 
 def index_rho(
-    dim: int, threshold: int, *, start: int = 0, shards: int = 1, n_rows: int | None = None
+    dim: int, length: int, *, start: int = 0, shards: int = 1, n_rows: int | None = None
 ) -> float:
     """The probability that two samples disagree is at most C(d)·√N/T (S18, S21, S23).
 
@@ -94,12 +94,12 @@ def index_rho(
     >>> index_rho(10, 62_318, n_rows=1000) < index_rho(10, 62_318)  # few rows move few sets
     True
     """
-    d, T = check_dim(dim), positive("threshold", threshold)
+    d, T = check_dim(dim), positive("length", length)
     N = _mattering_rows(d, T, at_least("start", start, 0), positive("shards", shards), n_rows)
     return index_constant(d) * math.sqrt(Fraction(N, T * T))
 
 
-def index_threshold(
+def index_length(
     dim: int, rho: Share, *, start: int = 0, shards: int = 1, n_rows: int | None = None
 ) -> int:
     """The smallest T for which the index rule is proven ρ-replicable (S18, S21, S23).
@@ -109,9 +109,9 @@ def index_threshold(
 
     Examples
     --------
-    >>> index_threshold(10, 0.1)
+    >>> index_length(10, 0.1)
     62318
-    >>> index_threshold(10, 0.1, shards=4) <= 4 * index_threshold(10, 0.1)
+    >>> index_length(10, 0.1, shards=4) <= 4 * index_length(10, 0.1)
     True
     """
     check_dim(dim)
@@ -119,7 +119,7 @@ def index_threshold(
     return smallest(lambda T: index_proves(dim, rho, T, start=start, shards=shards, n_rows=n_rows))
 
 
-def index_uncovered(dim: int, threshold: int, *, start: int = 0, shards: int = 1) -> int:
+def index_uncovered(dim: int, length: int, *, start: int = 0, shards: int = 1) -> int:
     """At most R·d·(k+T-1) rows of any sample lie outside V* (S9, S23).
 
     Examples
@@ -127,16 +127,16 @@ def index_uncovered(dim: int, threshold: int, *, start: int = 0, shards: int = 1
     >>> index_uncovered(10, 1)  # t = 1: V* is the span of everything
     0
     """
-    d, T = check_dim(dim), positive("threshold", threshold)
+    d, T = check_dim(dim), positive("length", length)
     return positive("shards", shards) * d * (at_least("start", start, 0) + T - 1)
 
 
-def index_threshold_for_eps(dim: int, eps: Share, n_rows: int, *, shards: int = 1) -> int:
+def index_length_for_eps(dim: int, eps: Share, n_rows: int, *, shards: int = 1) -> int:
     """T = 1 + ⌊εm/(R·d)⌋: the longest window whose length costs at most ε of the rows (S9).
 
     Examples
     --------
-    >>> index_threshold_for_eps(10, 0.29, 1000)  # 0.29 · 1000 / 10 is 29, also in floating point
+    >>> index_length_for_eps(10, 0.29, 1000)  # 0.29 · 1000 / 10 is 29, also in floating point
     30
     """
     d, e, m = check_dim(dim), check_share("eps", eps), at_least("n_rows", n_rows, 0)
@@ -151,7 +151,7 @@ def index_rho_from_rows(dim: int, eps: Share, n_rows: int) -> float:
     >>> index_rho_from_rows(10, 0.1, index_rows(10, 0.1, 0.1)) <= 0.1
     True
     """
-    return index_rho(dim, index_threshold_for_eps(dim, eps, n_rows), n_rows=n_rows)
+    return index_rho(dim, index_length_for_eps(dim, eps, n_rows), n_rows=n_rows)
 
 
 def index_rows(
@@ -180,7 +180,7 @@ def index_rows(
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
     c, R = exact(contamination), positive("shards", shards)
     if c == 0:
-        T = index_threshold(d, rho, start=start, shards=R)
+        T = index_length(d, rho, start=start, shards=R)
         return math.ceil(R * d * (start + T) / e)
     if R * d * c >= e:
         return None
@@ -196,7 +196,7 @@ def index_rows(
 
 
 def index_certificate(
-    dim: int, threshold: int, mattering_rows: int, *, confidence: Share = 0.99
+    dim: int, length: int, mattering_rows: int, *, confidence: Share = 0.99
 ) -> float:
     """ρ ≤ C(d)·(√(N + L/2) + √(L/2))/T at the given confidence, L = ln(1/δ) (S19).
 
@@ -210,11 +210,11 @@ def index_certificate(
 
     Examples
     --------
-    >>> T = index_threshold(10, 0.1)
+    >>> T = index_length(10, 0.1)
     >>> index_certificate(10, T, T) < 0.04 < 0.1 < index_certificate(10, T, 10 * T)
     True
     """
-    d, T = check_dim(dim), positive("threshold", threshold)
+    d, T = check_dim(dim), positive("length", length)
     half = -math.log1p(-float(check_share("confidence", confidence))) / 2
     N = at_least("mattering_rows", mattering_rows, 0)
     return index_constant(d) * (math.sqrt(N + half) + math.sqrt(half)) / T

@@ -17,7 +17,7 @@ from flagstone.guarantees.exact import (
     times_log,
 )
 
-__all__ = ["paper_gap", "paper_rho", "paper_rows", "paper_threshold"]
+__all__ = ["paper_gap", "paper_length", "paper_rho", "paper_rows"]
 
 # Printed: gap ≤ 3·√(m ln 1/δ). Replacing a row moves a multiplicity by 2, not 1, which makes it 4.
 _PRINTED, _CORRECTED = 3, 4
@@ -49,7 +49,7 @@ def paper_gap(n_rows: int, delta: Share, *, corrected: bool = True) -> float:
     return _gap_constant(corrected) * root(log)
 
 
-def paper_threshold(dim: int, rho: Share, n_rows: int, *, corrected: bool = False) -> float:
+def paper_length(dim: int, rho: Share, n_rows: int, *, corrected: bool = False) -> float:
     """T_max of the paper's theorem on the replicable linear span (S14; corrected: S15).
 
     Printed: (12d/ρ)·√(m·ln(2/ρ)). Corrected: (16d/ρ)·√(m·ln(2/ρ)), with ln(2/ρ) replaced by 1
@@ -62,9 +62,9 @@ def paper_threshold(dim: int, rho: Share, n_rows: int, *, corrected: bool = Fals
 
     Examples
     --------
-    >>> round(paper_threshold(10, 0.1, 10_000))
+    >>> round(paper_length(10, 0.1, 10_000))
     207698
-    >>> round(paper_threshold(10, 0.1, 10_000, corrected=True))
+    >>> round(paper_length(10, 0.1, 10_000, corrected=True))
     276931
     """
     d, share, m = check_dim(dim), check_share("rho", rho), positive("n_rows", n_rows)

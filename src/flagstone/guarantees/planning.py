@@ -11,25 +11,25 @@ from typing import Any
 from flagstone.fields import FieldLike, as_field
 from flagstone.guarantees.contamination import check_contamination, outlier_start
 from flagstone.guarantees.exact import check_dim, check_share
-from flagstone.guarantees.heavy import heavy_rows, heavy_threshold
-from flagstone.guarantees.index import index_rows, index_threshold
+from flagstone.guarantees.heavy import heavy_length, heavy_rows
+from flagstone.guarantees.index import index_length, index_rows
 from flagstone.guarantees.pac import generalization_rows
-from flagstone.guarantees.paper import paper_rows, paper_threshold
+from flagstone.guarantees.paper import paper_length, paper_rows
 
 __all__ = ["Plan", "PlanRow", "plan"]
 
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One analysis: rows needed, and the threshold T and start k of the window at that size.
+    """One analysis: rows needed, and the length T and first threshold of the window at that size.
 
     `rows` is None where the analysis promises nothing for what was asked.
     """
 
     analysis: str
     rows: int | None
-    threshold: int | None
-    start: int
+    length: int | None
+    t_min: int
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,6 @@ class Plan:
     delta: float | None
     field: str
     contamination: float
-    row_dim: int
     entries: tuple[PlanRow, ...]
     generalization_rows: int | None
 
@@ -68,18 +67,13 @@ class Plan:
             asked += f", delta = {self.delta:g}"
         if self.contamination:
             asked += f", contamination = {self.contamination:g}"
-        if self.delta is None:
-            return f"Rows of dimension {self.dim} over {self.field}: {asked}"
-        return f"Parity learner with {self.dim} features over {self.field}: {asked}"
+        what = "Rows" if self.delta is None else "Labelled rows"
+        return f"{what} of dimension {self.dim} over {self.field}: {asked}"
 
     def _notes(self) -> list[str]:
         notes = []
         if self.delta is not None:
-            row = "(x, y)" if self.row_dim == self.dim + 1 else "(x, 1, y)"
-            notes.append(
-                f"rows {row} of dimension {self.row_dim}; "
-                "half of eps for rows left out, half for generalization"
-            )
+            notes.append("half of eps for rows left out, half for generalization")
             if self.generalization_rows is None:
                 notes.append(
                     f"over {self.field} the linear rules are infinitely many: the finite-class "
@@ -96,11 +90,11 @@ class Plan:
         return notes
 
     def _cells(self) -> list[tuple[str, str, str, str]]:
-        lines = [("analysis", "rows needed", "threshold T", "start k")]
+        lines = [("analysis", "rows needed", "length T", "first t")]
         for entry in self.entries:
             known = entry.rows is not None
-            start = _number(entry.start) if known else "–"
-            lines.append((entry.analysis, _number(entry.rows), _number(entry.threshold), start))
+            first = _number(entry.t_min) if known else "–"
+            lines.append((entry.analysis, _number(entry.rows), _number(entry.length), first))
         return lines
 
     def __str__(self) -> str:
@@ -155,7 +149,7 @@ def plan(
     Parameters
     ----------
     dim : int
-        Dimension of the rows; with `delta`, the number of features of a labelled table.
+        Dimension of the rows, whatever stands in them: of (x, y) one more than the features.
     rho : float
         Allowed probability that two samples give different answers.
     eps : float
@@ -178,42 +172,40 @@ def plan(
     >>> print(plan(20, rho=0.05, eps=0.1))
     Rows of dimension 20 over GF(2): rho = 0.05, eps = 0.1
     <BLANKLINE>
-    analysis              rows needed      threshold T  start k
+    analysis              rows needed         length T  first t
     ─────────────────  ──────────────  ───────────────  ───────
-    paper (printed)       1.4 × 10^15  339,967,130,492        0
-    paper (corrected)     2.5 × 10^15  604,386,009,763        0
-    heavy (sharp)      53,760,000,000       25,600,000        0
-    index                 205,332,000        1,026,660        0
+    paper (printed)       1.4 × 10^15  339,967,130,492        1
+    paper (corrected)     2.5 × 10^15  604,386,009,763        1
+    heavy (sharp)      53,760,000,000       25,600,000        1
+    index                 205,332,000        1,026,660        1
     <BLANKLINE>
     · paper (printed) rests on a sensitivity that is off by a factor of two
     """
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
     c, F = check_contamination(contamination), as_field(field)
     general: int | None = None
-    D = d
     if delta is not None:
-        D = d + 1
-        general = generalization_rows(D, eps, delta, order=F.order)
+        general = generalization_rows(d, eps, delta, order=F.order)
     share = e / 2 if delta is not None else e
 
     def line(analysis: str, rows: int | None) -> PlanRow:
         if rows is None or (delta is not None and general is None):
-            return PlanRow(analysis, None, None, 0)
+            return PlanRow(analysis, None, None, 1)
         m = max(rows, general or 0)
         k = outlier_start(m, c)
         if analysis.startswith("paper"):
-            T = paper_threshold(D, rho, m, corrected="corrected" in analysis)
+            T = paper_length(d, rho, m, corrected="corrected" in analysis)
         elif analysis.startswith("heavy"):
-            T = heavy_threshold(D, rho, start=k, n_rows=m)
+            T = heavy_length(d, rho, start=k, n_rows=m)
         else:
-            T = index_threshold(D, rho, start=k)
-        return PlanRow(analysis, m, math.ceil(T), k)
+            T = index_length(d, rho, start=k)
+        return PlanRow(analysis, m, math.ceil(T), k + 1)
 
     entries = (
-        line("paper (printed)", None if c else paper_rows(D, rho, share)),
-        line("paper (corrected)", None if c else paper_rows(D, rho, share, corrected=True)),
-        line("heavy (sharp)", heavy_rows(D, rho, share, contamination=c)),
-        line("index", index_rows(D, rho, share, contamination=c)),
+        line("paper (printed)", None if c else paper_rows(d, rho, share)),
+        line("paper (corrected)", None if c else paper_rows(d, rho, share, corrected=True)),
+        line("heavy (sharp)", heavy_rows(d, rho, share, contamination=c)),
+        line("index", index_rows(d, rho, share, contamination=c)),
     )
     return Plan(
         dim=d,
@@ -222,7 +214,6 @@ def plan(
         delta=None if delta is None else float(delta),
         field=F.name,
         contamination=c,
-        row_dim=D,
         entries=entries,
         generalization_rows=general,
     )

@@ -1,30 +1,23 @@
-"""Models and flags on disk: versioned, checksummed, written atomically, never executed.
+"""Findings and flags on disk: versioned, checksummed, written atomically, never executed.
 
-A file is one JSON document (see :mod:`flagstone.models._container`). Older versions load
-forever; newer, damaged and foreign files are refused with a reason.
+A file is one JSON document (see :mod:`flagstone.models._container`). Newer, damaged and foreign
+files are refused with a reason.
 """
 
 from flagstone.models._atomic import atomic_file, atomic_write, atomic_write_all, refuse_existing
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
-from flagstone.models._layout import LAYOUTS, Layout
-from flagstone.models._masks import frame_masks, mask_lines
-from flagstone.models._model import Answer, Model, SummaryFile, load, save
-from flagstone.models._span import SpanAnswer
+from flagstone.models._files import SummaryFile, is_saved, load, save
+from flagstone.models._masks import frame_masks
 
 __all__ = [
-    "LAYOUTS",
     "VERSION",
-    "Answer",
-    "Layout",
-    "Model",
-    "SpanAnswer",
     "SummaryFile",
     "atomic_file",
     "atomic_write",
     "atomic_write_all",
     "frame_masks",
+    "is_saved",
     "load",
-    "mask_lines",
     "pack_document",
     "read_document",
     "refuse_existing",

@@ -1,6 +1,6 @@
 """The container: one JSON document with a format, a version and a checksum.
 
-    {"format": "flagstone", "version": 1, "kind": "model", "content": {…}, "sha256": "…"}
+    {"format": "flagstone", "version": 2, "kind": "finding", "content": {…}, "sha256": "…"}
 
 The checksum is the SHA-256 of the document without it, as JSON with sorted keys, no spaces
 and non-ASCII characters escaped. Binary data (a serialized flag) are base64 text inside.
@@ -20,7 +20,7 @@ from flagstone.models._atomic import atomic_write
 
 __all__ = ["VERSION", "pack_document", "read_document", "unpack_document", "write_document"]
 
-VERSION = 1
+VERSION = 2
 _FORMAT = "flagstone"
 _MOST_BYTES = 1 << 30
 
@@ -50,6 +50,10 @@ def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[s
         raise FormatError(
             f"{name}: written in format version {version}, newer than {VERSION}; "
             "update flagstone to read it"
+        )
+    if version < VERSION:
+        raise FormatError(
+            f"{name}: written in format version {version}, which is no longer read; write it again"
         )
     given = document.pop("sha256", None)
     try:

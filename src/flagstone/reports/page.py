@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape as escape_html
 from importlib.resources import files
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from flagstone.answers import ParityRule
-from flagstone.models import Model, SpanAnswer, mask_lines
+from flagstone.finding import Finding
+from flagstone.models import atomic_write
+from flagstone.plots import ScreeDisplay
 from flagstone.reports.promises import promise_rows
-from flagstone.reports.scree import STYLE, Scree, scree_svg
+from flagstone.reports.scree import STYLE, scree_svg
 
-__all__ = ["html_report"]
+__all__ = ["html_report", "write_report"]
 
 _MANY = 200
 
@@ -29,29 +32,27 @@ def escape(text: str) -> str:
     return escape_html("".join(shown))
 
 
-def html_report(model: Model) -> str:
-    """Return the page of a model.
+def html_report(finding: Finding) -> str:
+    """Return the page of a finding.
 
     Examples
     --------
-    >>> from flagstone import ParityRule
-    >>> from flagstone.models import Model
-    >>> page = html_report(Model.of(ParityRule([1, 0, 1], names=["<script>", "b", "c"])))
+    >>> from flagstone import Finding, ParityRule
+    >>> page = html_report(Finding.of(ParityRule([1, 0, 1], names=["<script>", "b", "c"])))
     >>> "<script" in page, "&lt;script&gt; ⊕ c" in page
     (False, True)
     """
     css = files("flagstone.reports").joinpath("page.css").read_text(encoding="utf-8")
-    title = _title(model)
     sections = [
-        _head(model, title),
-        _answer(model),
-        _fingerprint(model),
-        _promises(model),
-        _plot(model),
-        _coverage(model),
-        _directions(model),
-        _columns(model),
-        _repeat(model),
+        _head(finding),
+        _answer(finding),
+        _fingerprint(finding),
+        _promises(finding),
+        _plot(finding),
+        _coverage(finding),
+        _directions(finding),
+        _columns(finding),
+        _repeat(finding),
     ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -59,59 +60,38 @@ def html_report(model: Model) -> str:
         "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>{css}{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(finding.title)}</title>\n<style>{css}{STYLE}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(section for section in sections if section)
         + "\n<footer>Made by flagstone: two samples, one published seed, the same answer."
         "</footer>\n</main>\n</body>\n</html>\n"
     )
 
 
-def _title(model: Model) -> str:
-    answer = model.answer
-    if model.is_nothing_kept:
-        return (
-            "No direction was kept: this rule is only a draw of the coins"
-            if isinstance(answer, ParityRule)
-            else "No direction was kept: the rows say nothing"
-        )
-    if isinstance(answer, ParityRule):
-        return "No linear rule fits (⊥)" if answer.is_bottom else "A linear rule for the label"
-    if isinstance(answer, SpanAnswer):
-        return f"A span of dimension {answer.subspace.dim} of {answer.dim}"
-    if model.is_bottom:
-        return "The kept equations contradict each other"
-    count = len(answer)
-    noun = "equation" if count == 1 else "equations"
-    if model.verb == "equations":
-        return f"A system of {count} {noun}"
-    if count == 0:
-        return "No check equation holds"
-    return f"{count} check {noun} {'holds' if count == 1 else 'hold'}"
+def write_report(path: str | PathLike[str], finding: Finding, *, overwrite: bool = False) -> None:
+    """Write the page of a finding to a file, atomically."""
+    atomic_write(Path(path), html_report(finding).encode(), overwrite=overwrite)
 
 
-def _head(model: Model, title: str) -> str:
-    details = model.details
-    parts = [_listed(details.get("sources") or [], 3)]
-    rows = details.get("rows") or {}
-    if rows.get("read") is not None:
-        parts.append(f"{rows['read']:,} rows")
-    if model.encoding is not None:
-        parts.append(f"{len(model.encoding.names)} columns over {model.encoding.field.name}")
+def _head(finding: Finding) -> str:
+    encoding, rows = finding.encoding, finding.rows
+    parts = [
+        _listed(finding.provenance.get("sources") or [], 3),
+        f"{rows.read:,} rows" if rows.read else "",
+        f"{len(encoding.names)} columns over {encoding.field.name}",
+    ]
     kicker = " · ".join(escape(part) for part in parts if part)
-    return f'<header><p class="kicker">{kicker}</p><h1>{escape(title)}</h1></header>'
+    return f'<header><p class="kicker">{kicker}</p><h1>{escape(finding.title)}</h1></header>'
 
 
-def _answer(model: Model) -> str:
-    answer = model.answer
-    lines = [answer.text] if isinstance(answer, ParityRule) else list(answer.lines)
-    lines = lines or ["(none: every row obeys)" if not isinstance(answer, SpanAnswer) else "{0}"]
+def _answer(finding: Finding) -> str:
+    answer = finding.answer
+    lines = list(answer.lines) or [answer.text]
     items = "".join(f"<li>{escape(line)}</li>" for line in lines[:_MANY])
     if len(lines) > _MANY:
-        items += f"<li>… and {len(lines) - _MANY} more, in the model file</li>"
+        items += f"<li>… and {len(lines) - _MANY} more, in the saved file</li>"
     other = ""
-    field = answer.subspace.field if isinstance(answer, SpanAnswer) else answer.field
-    if field.order == 2 and not (isinstance(answer, ParityRule) and answer.is_bottom):
-        shown = "\n".join(mask_lines(answer)[:_MANY])
+    if finding.field.order == 2 and answer.augmented is not None:
+        shown = "\n".join(answer.mask_lines[:_MANY])
         other += (
             "<details><summary>As bit masks (bit i, from the lowest, is column i)</summary>"
             f"<pre>{escape(shown)}</pre></details>"
@@ -124,8 +104,8 @@ def _answer(model: Model) -> str:
     return f'<ul class="answer">{items}</ul>{other}'
 
 
-def _fingerprint(model: Model) -> str:
-    digits = model.fingerprint
+def _fingerprint(finding: Finding) -> str:
+    digits = finding.fingerprint
     return (
         f'<h2>Fingerprint</h2><p class="print">{digits[:16]}</p>'
         "<p>Another sample with the same seed gives the same answer exactly when these digits are "
@@ -133,15 +113,15 @@ def _fingerprint(model: Model) -> str:
     )
 
 
-def _promises(model: Model) -> str:
-    if model.guarantee is None:
+def _promises(finding: Finding) -> str:
+    if finding.promises is None:
         return ""
     rows = "".join(
         f'<tr><th scope="row">{escape(what)}</th><td>{escape(text)}</td>'
         f'<td><span class="badge {kind}">{escape(badge)}</span></td></tr>'
-        for what, text, badge, kind in promise_rows(model)
+        for what, text, badge, kind in promise_rows(finding)
     )
-    hypotheses = "".join(f"<li>{escape(h)}</li>" for h in model.guarantee.hypotheses)
+    hypotheses = "".join(f"<li>{escape(h)}</li>" for h in finding.promises.hypotheses)
     return (
         '<h2>Promises</h2><table class="promises"><thead><tr><th>Promise</th><th>What is known'
         f"</th><th>How</th></tr></thead><tbody>{rows}</tbody></table>"
@@ -149,12 +129,12 @@ def _promises(model: Model) -> str:
     )
 
 
-def _plot(model: Model) -> str:
-    if not model.levels:
+def _plot(finding: Finding) -> str:
+    if not finding.stairs.steps:
         return ""
-    scree = Scree.of(model)
+    scree = ScreeDisplay.of(finding)
     keys = ""
-    if scree.window is not None:
+    if scree.sets is not None:
         keys = (
             '<br><span><span class="key window"></span>window of the threshold</span> '
             '<span><span class="key margin"></span>margin: so many altered rows cannot change '
@@ -170,9 +150,9 @@ def _plot(model: Model) -> str:
     )
 
 
-def _coverage(model: Model) -> str:
-    rows: dict[str, Any] = dict(model.details.get("rows") or {})
-    misfits, total = rows.get("misfits"), rows.get("read")
+def _coverage(finding: Finding) -> str:
+    rows, total = finding.rows, finding.rows.read
+    misfits = rows.misfits
     if misfits is None or not total:
         return ""
     fit = 100 * (total - misfits) / total
@@ -181,13 +161,13 @@ def _coverage(model: Model) -> str:
         f"<p>{misfits:,} of {total:,} rows ({100 * misfits / total:.3g} %) do not fit; "
         f"{total - misfits:,} do.",
     ]
-    if rows.get("skipped"):
-        out.append(f" {rows['skipped']:,} rows of another length were skipped.")
+    if rows.skipped:
+        out.append(f" {rows.skipped:,} rows of another length were skipped.")
     out.append(
         f'</p><div class="bar" role="img" aria-label="{fit:.3g} % of the rows fit">'
         f'<span style="width:{fit:.4f}%"></span></div>'
     )
-    places = rows.get("places") or []
+    places = rows.places
     if places:
         body = "".join(
             f"<tr><td>{escape(str(file))}</td><td class='number'>{row:,}</td>"
@@ -202,8 +182,8 @@ def _coverage(model: Model) -> str:
     return "".join(out)
 
 
-def _directions(model: Model) -> str:
-    directions = model.details.get("directions") or []
+def _directions(finding: Finding) -> str:
+    directions = finding.directions
     if not directions:
         return ""
     body = "".join(
@@ -221,10 +201,8 @@ def _directions(model: Model) -> str:
     )
 
 
-def _columns(model: Model) -> str:
-    encoding = model.encoding
-    if encoding is None:
-        return ""
+def _columns(finding: Finding) -> str:
+    encoding = finding.encoding
     pairs = [*encoding.encoders, *([encoding.label] if encoding.label else [])]
     body = "".join(
         f"<tr><td>{escape(e.column)}{' (label)' if e is encoding.label else ''}</td>"
@@ -239,17 +217,17 @@ def _columns(model: Model) -> str:
     )
 
 
-def _repeat(model: Model) -> str:
-    details = model.details
-    if not details.get("command"):
+def _repeat(finding: Finding) -> str:
+    command = finding.provenance.get("command")
+    if not command:
         return ""
     # words stay whole where a line breaks, so that no option is torn apart
     words = " ".join(
-        f'<span class="word">{escape(word)}</span>' for word in str(details["command"]).split(" ")
+        f'<span class="word">{escape(word)}</span>' for word in str(command).split(" ")
     )
     return (
         "<h2>Repeat it</h2><p>The same command on a fresh sample, with the same seed "
-        f"(<code>{escape(str(details.get('seed')))}</code>) and the same number of rows:</p>"
+        f"(<code>{escape(str(finding.seed))}</code>) and the same number of rows:</p>"
         f"<pre>{words}</pre>"
     )
 

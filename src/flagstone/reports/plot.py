@@ -6,7 +6,8 @@ import importlib.util
 import io
 
 from flagstone.errors import MissingDependencyError
-from flagstone.reports.scree import Scree, scree_svg
+from flagstone.plots import ScreeDisplay
+from flagstone.reports.scree import scree_svg
 
 __all__ = ["need_matplotlib", "plot_bytes"]
 
@@ -20,7 +21,7 @@ def need_matplotlib() -> None:
         )
 
 
-def plot_bytes(scree: Scree, suffix: str) -> bytes:
+def plot_bytes(scree: ScreeDisplay, suffix: str) -> bytes:
     """Return a scree plot as the bytes of an ``.svg`` or ``.png`` file."""
     if suffix == ".svg":
         return (scree_svg(scree, standalone=True) + "\n").encode()
@@ -28,21 +29,9 @@ def plot_bytes(scree: Scree, suffix: str) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from flagstone.plots import ScreeDisplay
-    from flagstone.plots.scree import Step
-
-    display = ScreeDisplay(
-        tuple(Step(*step) for step in scree.steps),
-        scree.ambient_dim,
-        window=None if scree.window is None else (int(scree.window[0]), int(scree.window[1])),
-        threshold=scree.threshold,
-        margin=scree.margin,
-        chosen_dim=scree.chosen_dim,
-        rule=scree.rule,
-    )
     figure = Figure(figsize=(7.2, 4.0), layout="constrained")
     FigureCanvasAgg(figure)
-    display.plot(ax=figure.subplots())
+    scree.plot(ax=figure.subplots())
     stream = io.BytesIO()
     # no date inside: equal runs write equal bytes
     figure.savefig(stream, format="png", dpi=150, metadata={"Software": None})

@@ -1,20 +1,18 @@
 """The scree plot as plain SVG: no plotting library, any theme, any size.
 
 Dimension of V_j against the set index j. The window that the threshold was drawn from is
-shaded, the margin around the threshold shaded again, and the threshold drawn as a line.
+shaded, the margin around the threshold shaded again, and the threshold drawn as a line; of the
+heavy rule, whose threshold is a number of sets, the step that reaches it is drawn bold.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from flagstone.flag import Flag
-from flagstone.models import Model
-from flagstone.plots.scree import X_LABEL, Y_LABEL, is_log_axis
+from flagstone.plots import X_LABEL, Y_LABEL, ScreeDisplay
 
-__all__ = ["STYLE", "Scree", "scree_svg"]
+__all__ = ["STYLE", "scree_svg"]
 
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
@@ -34,87 +32,19 @@ STYLE = """
 .scree .window { fill: var(--window); opacity: .22; }
 .scree .margin { fill: var(--margin); opacity: .45; }
 .scree .mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 5 3; }
+.scree .bold { stroke: var(--mark); stroke-width: 5; }
 @media (max-width: 34rem) { .scree { font-size: 23px; } .scree .stair { stroke-width: 4; } }
 @media print { .scree { font-size: 13px; } .scree .stair { stroke-width: 2.5; } }
 .scree .dot { fill: var(--mark); } .scree .mark-text { fill: var(--mark); font-weight: 600; }
 """
 
 
-@dataclass(frozen=True)
-class Scree:
-    """The numbers of the plot.
-
-    Attributes
-    ----------
-    steps : sequence of (first set, last set, dimension)
-    ambient_dim : int
-    window : (first, last) or None
-    threshold : float or None
-    margin : int or None
-    """
-
-    steps: Sequence[tuple[int, int, int]]
-    ambient_dim: int
-    window: tuple[float, float] | None = None
-    threshold: float | None = None
-    margin: int | None = None
-    chosen_dim: int | None = None
-    rule: str = "index"
-
-    @classmethod
-    def of(cls, model: Model) -> Scree:
-        """Read the numbers off a model."""
-        steps = [(first, first + sets - 1, dim) for dim, sets, first in model.levels]
-        dim = 0 if model.subspace is None else model.subspace.ambient_dim
-        chosen = None if model.subspace is None else model.subspace.dim
-        guarantee = model.guarantee
-        if guarantee is None:
-            return cls(steps, dim, chosen_dim=chosen)
-        if guarantee.rule != "index":  # thresholds of the heavy rule are no set indices
-            return cls(steps, dim, chosen_dim=chosen, rule=guarantee.rule)
-        window = (float(guarantee.window.start + 1), float(guarantee.window.end))
-        t = float(guarantee.threshold)
-        return cls(steps, dim, window, t, guarantee.margin, chosen)
-
-    @classmethod
-    def of_flag(cls, flag: Flag) -> Scree:
-        """Read the staircase off a flag."""
-        return cls([(v.first_index, v.last_index, v.dim) for v in flag.levels()], flag.dim)
-
-    @property
-    def end(self) -> float:
-        """The right end of the axis: the last set, or the end of the window."""
-        last = self.steps[-1][1] if self.steps else 1
-        return float(max(last, self.window[1] if self.window else 1))
-
-    @property
-    def is_log(self) -> bool:
-        """Whether the window would be invisible on a linear axis."""
-        return is_log_axis(self.window, self.end)
-
-    def describe(self) -> str:
-        """Return the plot as a sentence, for those who cannot see it."""
-        if not self.steps:
-            return "No set spans anything: all rows are zero."
-        first, last = self.steps[0], self.steps[-1]
-        text = (
-            f"The spans shrink from dimension {first[2]} at set 1 to dimension {last[2]} at set "
-            f"{last[1]:,}."
-        )
-        if self.threshold is not None and self.window is not None:
-            text += (
-                f" The threshold {self.threshold:,.0f} was drawn from sets {self.window[0]:,.0f} "
-                f"to {self.window[1]:,.0f}."
-            )
-        return text
-
-
-def scree_svg(scree: Scree, *, standalone: bool = False) -> str:
+def scree_svg(scree: ScreeDisplay, *, standalone: bool = False) -> str:
     """Draw a flag.
 
     Parameters
     ----------
-    scree : Scree
+    scree : ScreeDisplay
     standalone : bool
         Whether the drawing must carry its own style (a file) or finds it in the page.
     """
@@ -128,24 +58,24 @@ def scree_svg(scree: Scree, *, standalone: bool = False) -> str:
     )
 
 
-def _body(scree: Scree) -> str:
-    x, y = _Axis(scree), _heights(max(scree.ambient_dim, 1))
+def _body(scree: ScreeDisplay) -> str:
+    x, y = _Axis(scree), _heights(max(scree.stairs.ambient_dim, 1))
     base = y(0)
     parts = []
-    if scree.window is not None:
-        parts.append(_band("window", x, scree.window[0] - 0.5, scree.window[1] + 0.5, base))
+    if scree.sets is not None:
+        parts.append(_band("window", x, scree.sets[0] - 0.5, scree.sets[1] + 0.5, base))
     t = scree.threshold
     parts += _grid(scree, x, y)
     dim = scree.chosen_dim or 0
-    if t is not None and scree.margin:
+    if t is not None and scree.margin and scree.sets is not None:
         low, high = x(t - scree.margin - 0.5), x(t + scree.margin + 0.5)
         parts.append(
             f'<rect class="margin" x="{low:.1f}" y="{y(dim) - 9:.1f}" '
             f'width="{max(2.0, high - low):.1f}" height="18" rx="4"/>'
         )
-    if scree.steps:
+    if scree.stairs.steps:
         points = []
-        for first, last, height in scree.steps:
+        for height, first, last in scree.stairs.steps:
             points += [(x(first - 0.5), y(height)), (x(last + 0.5), y(height))]
         points.append((points[-1][0], base))
         path = " ".join(
@@ -154,24 +84,41 @@ def _body(scree: Scree) -> str:
         parts.append(f'<path class="under" d="{path} L{points[0][0]:.1f} {base:.1f} Z"/>')
         parts.append(f'<path class="stair" d="{path}"/>')
     if t is not None:
-        at = x(t)
-        anchor = "end" if at > WIDTH * 0.6 else "start"
-        shift = -8 if anchor == "end" else 8
-        parts.append(f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{base:.1f}"/>')
-        parts.append(f'<circle class="dot" cx="{at:.1f}" cy="{y(dim):.1f}" r="5"/>')
-        parts.append(
-            f'<text class="mark-text" x="{at + shift:.1f}" y="{TOP - 12:.1f}" '
-            f'text-anchor="{anchor}">t = {t:,.0f}, dimension {dim}</text>'
-        )
+        parts += _choice(scree, t, x, y(dim), base)
     return "".join(parts)
 
 
-def _keys(scree: Scree) -> str:
+def _choice(scree: ScreeDisplay, t: float, x: _Axis, height: float, base: float) -> list[str]:
+    """Mark the threshold and its answer, and say both in words."""
+    if scree.sets is not None:
+        at = x(t)
+        marks = [
+            f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{base:.1f}"/>',
+            f'<circle class="dot" cx="{at:.1f}" cy="{height:.1f}" r="5"/>',
+        ]
+    else:
+        step = scree.chosen
+        low, high = (x(step.first - 0.5), x(step.last + 0.5)) if step else (x(0.5), x(0.5))
+        at = (low + high) / 2
+        marks = [
+            f'<line class="bold" x1="{low:.1f}" x2="{max(low + 2, high):.1f}" '
+            f'y1="{height:.1f}" y2="{height:.1f}"/>'
+        ]
+    anchor = "end" if at > WIDTH * 0.6 else "start"
+    shift = -8 if anchor == "end" else 8
+    return [
+        *marks,
+        f'<text class="mark-text" x="{at + shift:.1f}" y="{TOP - 12:.1f}" '
+        f'text-anchor="{anchor}">{scree.choice}</text>',
+    ]
+
+
+def _keys(scree: ScreeDisplay) -> str:
     """Return what the shades mean, for a drawing that stands alone."""
-    if scree.window is None:
+    if scree.sets is None:
         return ""
     y = HEIGHT - 12
-    keys = [("window", f"window {scree.window[0]:,.0f}–{scree.window[1]:,.0f}", LEFT)]
+    keys = [("window", f"window {scree.sets[0]:,}–{scree.sets[1]:,}", LEFT)]
     if scree.margin:
         keys.append(("margin", f"margin {scree.margin:,}", WIDTH - 150))
     return "".join(
@@ -181,10 +128,10 @@ def _keys(scree: Scree) -> str:
     )
 
 
-def _grid(scree: Scree, x: _Axis, y: Callable[[float], float]) -> list[str]:
+def _grid(scree: ScreeDisplay, x: _Axis, y: Callable[[float], float]) -> list[str]:
     parts = []
     right, base = WIDTH - RIGHT, y(0)
-    for dim in _ticks(0, max(scree.ambient_dim, 1), 5):
+    for dim in _ticks(0, max(scree.stairs.ambient_dim, 1), 5):
         at = y(dim)
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{dim:g}</text>')
@@ -219,7 +166,7 @@ def _band(name: str, x: _Axis, low: float, high: float, base: float) -> str:
 class _Axis:
     """From a set index to a place on the page, linear or logarithmic, clipped to the plot."""
 
-    def __init__(self, scree: Scree) -> None:
+    def __init__(self, scree: ScreeDisplay) -> None:
         self._log = scree.is_log
         self._end = scree.end + 0.5
         self._low = 0.5

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from flagstone import guarantees as g
 from flagstone.coins import Coins
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter, WindowError
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee, Window
-from flagstone.guarantees.exact import at_least, check_share, exact, positive
+from flagstone.guarantees.exact import check_share, exact, positive
+from flagstone.staircase import Staircase, Step
 
 __all__ = ["CONFIDENCE", "DEFAULT_EPS", "Proofs", "SpanRule"]
 
@@ -42,19 +43,18 @@ class SpanRule(ABC):
         Allowed probability that two samples disagree; sets the window's length T.
     eps : float, default 0.1
         Allowed share of rows outside the answer; sets T where neither t_max nor rho does.
-    t_max : int, float or "paper", optional
-        T by hand: an integer, or a fraction of the rows in (0, 1). "paper": the printed constant
-        (heavy rule only, needs rho).
-    t_min : int, optional
-        The start k of the window by hand.
+    t_min, t_max : int or float, optional
+        The first and the last threshold by hand: an integer of at least 1, or a fraction f of the
+        rows in (0, 1), which stands for ⌈f·m⌉ + 1 (t_min) or ⌊f·m⌋ (t_max, never before t_min).
+        t_max="paper": the printed constant past the start (heavy rule only, needs rho).
     contamination : float, default 0.0
-        Largest share of rows that may be outliers, in [0, 0.5); sets k = ⌈contamination·m⌉.
+        Largest share of rows that may be outliers, in [0, 0.5); sets t_min = ⌈contamination·m⌉ + 1.
     """
 
     rho: float | None = None
     eps: float = DEFAULT_EPS
+    t_min: int | float | None = None
     t_max: int | float | str | None = None
-    t_min: int | None = None
     contamination: float = 0.0
 
     name: ClassVar[str]
@@ -64,32 +64,19 @@ class SpanRule(ABC):
             check_share("rho", self.rho)
         check_share("eps", self.eps)
         g.check_contamination(self.contamination)
-        if self.t_min is not None:
-            at_least("t_min", self.t_min, 0)
-        self._check_t_max()
-
-    def _check_t_max(self) -> None:
-        t_max: Any = self.t_max
-        if t_max is None:
-            return
-        if isinstance(t_max, str):
-            if t_max != "paper":
-                raise InputError(
-                    f't_max must be an integer, a fraction in (0, 1) or "paper", got {t_max!r}'
-                )
-            if self.name != "heavy":
-                raise InputError(
-                    't_max="paper" is the constant of the paper\'s Algorithm 1: use it with '
-                    'rule="heavy", or leave t_max out'
-                )
-            if self.rho is None:
-                raise InputError('t_max="paper" is a function of rho: give rho as well')
-        elif _is_integer(t_max):
-            positive("t_max", t_max)
-        elif isinstance(t_max, bool) or not _is_fraction(t_max):
+        _check_threshold("t_min", self.t_min)
+        if self.t_max != "paper":
+            _check_threshold("t_max", self.t_max)
+        elif self.name != "heavy":
             raise InputError(
-                "t_max must be an integer of at least 1 (a number of sets) or a fraction of the "
-                f"rows strictly between 0 and 1, got {t_max!r}"
+                Parameter("t_max", "paper"),
+                " is the constant of the paper's Algorithm 1: use it with ",
+                Parameter("rule", "heavy"),
+                ", or leave it out",
+            )
+        elif self.rho is None:
+            raise InputError(
+                Parameter("t_max", "paper"), " is a function of ", Parameter("rho"), ": give it too"
             )
 
     def window(self, dim: int, n_rows: int, n_shards: int = 1) -> Window:
@@ -100,48 +87,67 @@ class SpanRule(ABC):
         >>> from flagstone.rules import IndexRule
         >>> print(IndexRule(eps=0.1).window(dim=10, n_rows=1000))
         {1..11}
-        >>> print(IndexRule(t_max=0.2, contamination=0.05).window(dim=10, n_rows=1000))
+        >>> print(IndexRule(t_max=0.25, contamination=0.05).window(dim=10, n_rows=1000))
         {51..250}
         """
         m = positive("n_rows", n_rows)
-        start = self._start(m)
-        return Window(self.name, start, self._length(dim, m, n_shards, start))
+        t_min = self._first(m)
+        t_max = self._last(dim, m, n_shards, t_min)
+        if t_max < t_min:
+            raise WindowError(
+                Parameter("t_max"),
+                " is the last threshold and must not come before the first, ",
+                Parameter("t_min"),
+                f" = {t_min:,}"
+                + ("" if self.t_min is not None else " (past the outliers that are allowed for)")
+                + f", got {t_max:,}",
+            )
+        return Window(self.name, t_min, t_max)
 
-    def _start(self, n_rows: int) -> int:
-        if self.t_min is not None:
+    def _first(self, n_rows: int) -> int:
+        if self.t_min is None:
+            return g.outlier_start(n_rows, self.contamination) + 1
+        if _is_integer(self.t_min):
             return int(self.t_min)
-        return g.outlier_start(n_rows, self.contamination)
+        return math.ceil(exact(self.t_min) * n_rows) + 1
 
-    def _length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int | float:
+    def _last(self, dim: int, n_rows: int, n_shards: int, t_min: int) -> int | float:
         t_max: Any = self.t_max
+        start = t_min - 1
         if t_max == "paper":
             assert self.rho is not None
-            return max(1.0, g.paper_threshold(dim, self.rho, n_rows))
+            return start + max(1.0, g.paper_length(dim, self.rho, n_rows))
         if t_max is None:
-            return self._promised_length(dim, n_rows, n_shards, start)
-        if _is_integer(t_max):
-            if t_max > n_rows:
-                raise InputError(
-                    f"t_max = {t_max} asks for more sets than there are rows ({n_rows}); a "
-                    "partition of the rows has at most one set per row. Use an integer up to "
-                    "the number of rows, or a fraction of them in (0, 1)"
-                )
-            return self._rounded(Fraction(int(t_max)))
-        return self._rounded(max(Fraction(1), exact(t_max) * n_rows))
+            return start + self._promised_length(dim, n_rows, n_shards, start)
+        if not _is_integer(t_max):
+            return max(t_min, math.floor(exact(t_max) * n_rows))
+        if t_max > n_rows:
+            raise WindowError(
+                Parameter("t_max", int(t_max)),
+                f" asks for more sets than there are rows ({n_rows:,}); a partition of them has at "
+                "most one set per row. Use an integer up to the number of rows, or a fraction "
+                "of them in (0, 1)",
+            )
+        return int(t_max)
 
     @abstractmethod
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int | float: ...
-
-    @abstractmethod
-    def _rounded(self, length: Fraction) -> int | float: ...
 
     @abstractmethod
     def draw(self, window: Window, coins: Coins) -> int | float:
         """The threshold t of this window, from the coin named "threshold"."""
 
     @abstractmethod
-    def index(self, flag: Flag, t: int | float) -> int:
-        """The number of a set that spans the answer: V* = V_index ({0} past the last set)."""
+    def ends(self, stairs: Staircase) -> tuple[tuple[int, Step], ...]:
+        """Rising (end, step): the step's space is chosen for thresholds up to the end.
+
+        Past the last end the answer is {0}.
+        """
+
+    def index(self, stairs: Staircase, t: int | float) -> int:
+        """The number of the first set that spans the answer V*; one past the last set for {0}."""
+        chosen = (step.first for end, step in self.ends(stairs) if t <= end)
+        return next(chosen, stairs.n_sets + 1)
 
     @abstractmethod
     def margin(self, flag: Flag, t: int | float) -> int:
@@ -150,8 +156,8 @@ class SpanRule(ABC):
     @abstractmethod
     def _proofs(self, flag: Flag, window: Window) -> Proofs: ...
 
-    def guarantee(self, flag: Flag, window: Window, t: int | float) -> Guarantee:
-        """What is proven for an answer drawn from this window, and what is not."""
+    def guarantee(self, flag: Flag, window: Window, t: int | float, index: int) -> Guarantee:
+        """What is proven for the answer V_index at t from this window, and what is not."""
         m = flag.n_rows
         rho, proves, uncovered, certificate, needed = self._proofs(flag, window)
         if self.rho is not None:  # the exact comparison decides, whatever the float rounds to
@@ -164,7 +170,6 @@ class SpanRule(ABC):
             else None
         )
         return Guarantee(
-            rule=self.name,
             dim=flag.dim,
             n_rows=m,
             n_shards=flag.n_shards,
@@ -177,7 +182,7 @@ class SpanRule(ABC):
             eps=float(share) if share < 1 else None,
             eps_asked=float(self.eps),
             uncovered_bracket=g.uncovered_bracket(
-                flag.counts.tolist(), self.index(flag, t), shards=flag.n_shards
+                flag.counts.tolist(), index, shards=flag.n_shards
             ),
             margin=self.margin(flag, t),
             contamination=float(self.contamination),
@@ -196,8 +201,17 @@ def _is_integer(value: object) -> bool:
     return not isinstance(value, bool) and hasattr(value, "__index__")
 
 
-def _is_fraction(value: Any) -> bool:
+def _check_threshold(name: str, value: Any) -> None:
+    """Refuse what is neither a threshold nor a fraction of the rows."""
+    if value is None or (_is_integer(value) and value >= 1):
+        return
     try:
-        return bool(0 < float(value) < 1)
+        fraction = not isinstance(value, bool) and 0 < float(value) < 1
     except (TypeError, ValueError):
-        return False
+        fraction = False
+    if not fraction:
+        raise InputError(
+            Parameter(name),
+            " must be an integer of at least 1 (a threshold) or a fraction of the rows strictly "
+            f"between 0 and 1, got {value!r}",
+        )

@@ -12,19 +12,21 @@ from flagstone.coins import Coins
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.rules.base import CONFIDENCE, Proofs, SpanRule
+from flagstone.staircase import Staircase, Step
 
 __all__ = ["HeavyRule"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeavyRule(SpanRule):
-    """The paper's Algorithm 1: the largest V with n(V) ≥ t, t uniform on (k, k+T].
+    """The paper's Algorithm 1: the largest V with n(V) ≥ t, t uniform on (t_min - 1, t_max].
 
     n(V) is the number of sets of the partition that span V; when no space is heavy, V* = {0}.
 
-    Implements Algorithm 1 (RepLinearSpan) of [NST26]. Departures: the window may start at k > 0
-    (the paper has k = 0), T comes from the sharper bounds S16 and S17 unless t_max="paper", and
-    "nothing is heavy" is answered by {0}, which the paper's choice of m excludes.
+    Implements Algorithm 1 (RepLinearSpan) of [NST26]. Departures: the window may start past
+    k = t_min - 1 > 0 sets (the paper has k = 0), its length T = t_max - k comes from the sharper
+    bounds S16 and S17 unless t_max="paper", and "nothing is heavy" is answered by {0}, which the
+    paper's choice of m excludes.
 
     Guarantees
     ----------
@@ -42,7 +44,8 @@ class HeavyRule(SpanRule):
     --------
     >>> from flagstone import Flag
     >>> flag = Flag(2).update([[1, 0], [0, 1]], weights=[50, 3])  # n(F²) = 3, n(span e1) = 47
-    >>> [flag.dim_at(HeavyRule().index(flag, t)) for t in (2.5, 3.5, 47.5)]
+    >>> stairs = Staircase.of(flag)
+    >>> [flag.dim_at(HeavyRule().index(stairs, t)) for t in (2.5, 3.5, 47.5)]
     [2, 1, 0]
     """
 
@@ -50,24 +53,22 @@ class HeavyRule(SpanRule):
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> float:
         if self.rho is not None:
-            length = g.heavy_threshold(dim, self.rho, start=start, shards=n_shards, n_rows=n_rows)
+            length = g.heavy_length(dim, self.rho, start=start, shards=n_shards, n_rows=n_rows)
         else:
-            length = g.heavy_threshold_for_eps(dim, self.eps, n_rows, shards=n_shards)
+            length = g.heavy_length_for_eps(dim, self.eps, n_rows, shards=n_shards)
         return max(1.0, length)
 
-    def _rounded(self, length: Fraction) -> float:
-        return float(length)
-
     def draw(self, window: Window, coins: Coins) -> float:
-        """t = k + T(1 - u), u = coins.uniform("threshold")."""
+        """t = k + T(1 - u), k = t_min - 1, u = coins.uniform("threshold")."""
         return window.start + window.length * (1 - coins.uniform("threshold"))
 
-    def index(self, flag: Flag, t: int | float) -> int:
-        """The first set that spans the largest heavy space; past the last set if none is heavy."""
-        for level in flag.levels():  # from the largest space to the smallest
-            if level.multiplicity >= t:
-                return level.first_index
-        return flag.n_sets + 1
+    def ends(self, stairs: Staircase) -> tuple[tuple[int, Step], ...]:
+        """V* is the largest space with t sets or more: a step must have more than those before."""
+        chosen: list[tuple[int, Step]] = []
+        for step in stairs.steps:
+            if step.sets > (chosen[-1][0] if chosen else 0):
+                chosen.append((step.sets, step))
+        return tuple(chosen)
 
     def margin(self, flag: Flag, t: int | float) -> int:
         """A replaced row moves a multiplicity by at most 2 (S12)."""

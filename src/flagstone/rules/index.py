@@ -12,13 +12,16 @@ from flagstone.coins import Coins
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.rules.base import CONFIDENCE, Proofs, SpanRule
+from flagstone.staircase import Staircase, Step
 
 __all__ = ["IndexRule"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexRule(SpanRule):
-    """V* = V_t for t uniform on {k+1..k+T}: the span of one random set of the partition.
+    """V* = V_t for t uniform on {t_min..t_max}: the span of one random set of the partition.
+
+    Below, k = t_min - 1 and T = t_max - k, the length of the window.
 
     Guarantees
     ----------
@@ -35,7 +38,7 @@ class IndexRule(SpanRule):
     >>> rule = IndexRule(t_max=40)
     >>> window = rule.window(flag.dim, flag.n_rows)
     >>> t = rule.draw(window, Coins(7))
-    >>> t in range(1, 41) and flag.span_at(rule.index(flag, t)).dim == (2 if t <= 3 else 1)
+    >>> t in range(1, 41) and rule.index(Staircase.of(flag), t) == (1 if t <= 3 else 4)
     True
     """
 
@@ -43,20 +46,17 @@ class IndexRule(SpanRule):
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int:
         if self.rho is not None:
-            return g.index_threshold(dim, self.rho, start=start, shards=n_shards)
-        return g.index_threshold_for_eps(dim, self.eps, n_rows, shards=n_shards)
-
-    def _rounded(self, length: Fraction) -> int:
-        return math.floor(length)
+            return g.index_length(dim, self.rho, start=start, shards=n_shards)
+        return g.index_length_for_eps(dim, self.eps, n_rows, shards=n_shards)
 
     def draw(self, window: Window, coins: Coins) -> int:
-        """t = k + 1 + ⌊uT⌋, u = coins.uniform("threshold")."""
+        """t = t_min + ⌊uT⌋, T = t_max - t_min + 1, u = coins.uniform("threshold")."""
         u = Fraction(coins.uniform("threshold"))  # exact: in floats u·T may round up to T
-        return window.start + 1 + math.floor(u * int(window.length))
+        return window.t_min + math.floor(u * int(window.length))
 
-    def index(self, flag: Flag, t: int | float) -> int:
-        """V* = V_t."""
-        return int(t)
+    def ends(self, stairs: Staircase) -> tuple[tuple[int, Step], ...]:
+        """V* = V_t: a step is chosen up to its last set."""
+        return tuple((step.last, step) for step in stairs.steps)
 
     def margin(self, flag: Flag, t: int | float) -> int:
         """The largest s with V_{t-s} = V_{t+s} (S11)."""

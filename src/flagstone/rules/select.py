@@ -1,94 +1,34 @@
-"""`select_span`: flag + coins → subspace, with the errors and the warning that belong to it."""
+"""`select_span`: flag + coins → subspace, with the warnings that belong to it."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flagstone import guarantees as g
 from flagstone.coins import Coins
-from flagstone.errors import InputError, ReplicabilityWarning, WindowError
+from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.flag import Flag
-from flagstone.guarantees import Guarantee, Window
+from flagstone.guarantees import Guarantee
 from flagstone.guarantees.exact import exact
-from flagstone.histogram import Histogram
 from flagstone.rules.base import DEFAULT_EPS, SpanRule
 from flagstone.rules.heavy import HeavyRule
 from flagstone.rules.index import IndexRule
+from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
-__all__ = ["SpanResult", "rule_named", "select_span"]
-
-
-@dataclass(frozen=True)
-class SpanResult:
-    """A replicable span: the subspace, how it was chosen, and what that promises.
-
-    Attributes
-    ----------
-    subspace : Subspace
-        V*.
-    threshold, window : int or float, Window
-        The threshold t, and the window it was drawn from.
-    guarantee : Guarantee
-        What is proven, and what is not.
-    seed : str
-        The published seed. Two runs must share it to be replicable.
-    seed_is_fresh : bool
-        Whether the seed was drawn for this run, and is still to be shared.
-    """
-
-    subspace: Subspace
-    threshold: int | float
-    window: Window
-    guarantee: Guarantee
-    seed: str
-    seed_is_fresh: bool = False
-
-    @property
-    def rule(self) -> str:
-        """The name of the rule, "index" or "heavy"."""
-        return self.window.rule
-
-    @property
-    def margin(self) -> int:
-        """How many altered rows certainly leave the answer as it is."""
-        return self.guarantee.margin
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the subspace: equal answers, equal digits."""
-        return self.subspace.fingerprint()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        V = self.subspace
-        return {
-            "subspace": {
-                "field": V.field.name,
-                "ambient_dim": V.ambient_dim,
-                "basis": [[V.field.format(x) for x in row] for row in V.basis],
-            },
-            "fingerprint": self.fingerprint,
-            "threshold": self.threshold,
-            "rule": self.rule,
-            "seed": self.seed,
-            "guarantee": self.guarantee.to_dict(),
-        }
-
-    def __repr__(self) -> str:
-        V = self.subspace
-        fresh = ", drawn afresh: share it to be replicable" if self.seed_is_fresh else ""
-        return (
-            f"SpanResult(dimension {V.dim} of {V.ambient_dim} over {V.field.name}, "
-            f"fingerprint {self.fingerprint[:16]}, {self.rule} rule, "
-            f"t = {self.threshold:g} from {self.window}, seed {self.seed!r}{fresh})"
-        )
-
+__all__ = ["Selection", "rule_named", "select_span"]
 
 _RULES: dict[str, type[SpanRule]] = {"index": IndexRule, "heavy": HeavyRule}
+
+
+class Selection(NamedTuple):
+    """The chosen space V*, what its choice promises, and the staircase it was read off."""
+
+    subspace: Subspace
+    guarantee: Guarantee
+    stairs: Staircase
 
 
 def rule_named(rule: Any, **parameters: Any) -> SpanRule:
@@ -100,82 +40,66 @@ def rule_named(rule: Any, **parameters: Any) -> SpanRule:
     'heavy'
     """
     if not isinstance(rule, str) or rule not in _RULES:
-        raise InputError(f'rule must be "index" or "heavy", got {rule!r}')
+        raise InputError(Parameter("rule"), f" must be 'index' or 'heavy', got {rule!r}")
     return _RULES[rule](**parameters)
 
 
-def select_span(
-    flag: Flag | Histogram,
-    coins: Coins,
-    *,
-    rule: str | SpanRule = "index",
-    rho: float | None = None,
-    eps: float = DEFAULT_EPS,
-    t_max: int | float | str | None = None,
-    t_min: int | None = None,
-    contamination: float = 0.0,
-) -> SpanResult:
-    """Choose a span from a flag with published coins (parameters as in `SpanRule`).
+def select_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
+    """Choose a span from a flag with published coins.
 
     Warns
     -----
     ReplicabilityWarning
-        Once, if a promise that was asked for explicitly is not proven. Asked for are: eps if it
-        differs from the default 0.1; both rho and eps if rho is given.
+        If a promise that was asked for explicitly is not proven. Asked for are: eps if it
+        differs from the default 0.1; both rho and eps if rho is given. And if the window starts
+        past the last set, where the answer is {0} whatever the threshold: an error there would
+        depend on the data, and break the promise.
 
     Raises
     ------
     InputError
-        A parameter out of range, or no rows.
-    WindowError
-        The window starts past the last set.
+        No rows, or a window that public numbers alone forbid.
 
     Examples
     --------
-    >>> from flagstone import Coins, Flag
+    >>> from flagstone import Coins, Flag, IndexRule
     >>> flag = Flag(3).update([[1, 0, 0], [0, 1, 1]], weights=[600, 400])
-    >>> result = select_span(flag, Coins(2026), t_max=100)
-    >>> result.subspace.dim, result.threshold <= 100
+    >>> chosen = select_span(flag, IndexRule(t_max=100), Coins(2026))
+    >>> chosen.subspace.dim, chosen.guarantee.threshold <= 100
     (2, True)
     """
-    chosen = (
-        rule
-        if isinstance(rule, SpanRule)
-        else rule_named(
-            rule, rho=rho, eps=eps, t_max=t_max, t_min=t_min, contamination=contamination
-        )
-    )
-    if isinstance(flag, Histogram):
-        flag = flag.to_flag()
     if flag.n_rows == 0:
         raise InputError("no rows: a span is chosen from at least one row")
-    window = chosen.window(flag.dim, flag.n_rows, flag.n_shards)
-    _check_start(chosen, flag, window)
-    t = chosen.draw(window, coins)
-    guarantee = chosen.guarantee(flag, window, t)
-    _warn_if_unproven(chosen, flag, guarantee)
-    return SpanResult(flag.span_at(chosen.index(flag, t)), t, window, guarantee, coins.seed)
+    window = rule.window(flag.dim, flag.n_rows, flag.n_shards)
+    t = rule.draw(window, coins)
+    stairs = Staircase.of(flag)
+    index = rule.index(stairs, t)
+    guarantee = rule.guarantee(flag, window, t, index)
+    for parts in (_past_the_end(rule, flag, guarantee), _unproven(rule, flag, guarantee)):
+        if parts:
+            warnings.warn(ReplicabilityWarning(*parts), stacklevel=_callers_level())
+    return Selection(flag.span_at(index), guarantee, stairs)
 
 
-def _check_start(rule: SpanRule, flag: Flag, window: Window) -> None:
-    k = window.start
+def _past_the_end(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Parameter]:
+    k = guarantee.window.start
     if k == 0 or k < flag.n_sets:
-        return
+        return []
+    text = f"the window {guarantee.window} starts past the last of the {flag.n_sets:,} sets, so "
+    text += "nothing is kept and the answer says nothing about the rows"
     if rule.t_min is not None:
-        raise WindowError(
-            f"the window {window} starts past the last set: t_min = {k}, but the rows form only "
-            f"{flag.n_sets} sets. Give a smaller t_min"
-        )
+        return [text, ": give a smaller ", Parameter("t_min")]
     c = float(rule.contamination)
-    raise WindowError(
-        f"the window {window} starts past the last set: contamination × rows = {k}, but the rows "
-        f"form only {flag.n_sets} sets. A set takes up to rank many rows, so contamination × rank "
-        f"must stay below 1 (here {c:g} × {flag.rank} = {c * flag.rank:g}). Give a smaller "
-        "contamination, or the start of the window outright as t_min"
-    )
+    return [
+        f"{text}. A set takes up to rank many rows, so ",
+        Parameter("contamination"),
+        f" × rank must stay below 1 (here {c:g} × {flag.rank} = {c * flag.rank:g}): give a smaller "
+        "one, or the first threshold outright as ",
+        Parameter("t_min"),
+    ]
 
 
-def _warn_if_unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> None:
+def _unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Parameter]:
     unproven = []
     if rule.rho is not None and not guarantee.is_replicable_proven:
         unproven.append(f"replicability (rho = {float(rule.rho):g})")
@@ -183,28 +107,38 @@ def _warn_if_unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> None:
     if eps_asked and not guarantee.is_coverage_proven:
         unproven.append(f"coverage (eps = {float(rule.eps):g})")
     if not unproven:
-        return
-    text = [f"{' and '.join(unproven)} not proven with {guarantee.n_rows:,} rows"]
+        return []
+    parts: list[str | Parameter] = [
+        f"{' and '.join(unproven)} not proven with {guarantee.n_rows:,} rows; "
+    ]
     if rule.rho is not None and guarantee.rows_needed is not None:
-        text.append(
+        parts.append(
             f"rho = {float(rule.rho):g} and eps = {float(rule.eps):g} together need "
             f"{guarantee.rows_needed:,} rows of dimension {flag.dim} ({rule.name} rule)"
         )
-    elif guarantee.window.start:
-        k = guarantee.window.start
+    elif k := guarantee.window.start:
         share = g.index_uncovered(flag.dim, 1, start=k, shards=flag.n_shards) / flag.n_rows
-        text.append(
-            f"the start of the window, k = {k}, may cost {share:.3g} of the rows by itself, on top "
-            "of the window's length: give fewer outliers, a smaller t_min, or a smaller t_max"
-        )
+        parts += [
+            f"the {k:,} sets before the window may cost {share:.3g} of the rows by themselves, on "
+            "top of the window's length: allow for fewer outliers, or give a smaller ",
+            Parameter("t_min"),
+            " or ",
+            Parameter("t_max"),
+        ]
     else:
-        text.append("the window is longer than eps allows: a smaller t_max keeps coverage")
-    if rule.rho is not None and guarantee.window.end > flag.n_sets:
-        text.append(
-            f"the window {guarantee.window} reaches past the last of the {flag.n_sets:,} sets, "
-            "where the answer is {0}: to keep coverage rather than rho, leave rho out"
-        )
-    warnings.warn("; ".join(text), ReplicabilityWarning, stacklevel=_callers_level())
+        parts += [
+            "the window is longer than eps allows: a smaller ",
+            Parameter("t_max"),
+            " keeps coverage",
+        ]
+    if rule.rho is not None and guarantee.window.t_max > flag.n_sets:
+        parts += [
+            f"; the window {guarantee.window} reaches past the last of the {flag.n_sets:,} sets, "
+            "where the answer is {0}: to keep coverage rather than rho, leave ",
+            Parameter("rho"),
+            " out",
+        ]
+    return parts
 
 
 def _callers_level() -> int:

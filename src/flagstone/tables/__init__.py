@@ -14,10 +14,10 @@ alarm=element (whole numbers, all in GF(2))
 [[[1, 1], [0, 0]]]
 """
 
+from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.tables.batches import Batch, Place
-from flagstone.tables.encoders import ColumnEncoder
-from flagstone.tables.encodings import Encoding
 from flagstone.tables.files import BIT_ORDERS, FORMATS
+from flagstone.tables.frames import reorder
 from flagstone.tables.proposals import Proposal, propose
 from flagstone.tables.table import EncodedBatch, Table, open_table
 
@@ -33,4 +33,5 @@ __all__ = [
     "Table",
     "open_table",
     "propose",
+    "reorder",
 ]

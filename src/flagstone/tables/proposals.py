@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from flagstone.encoding import ColumnEncoder, texts
 from flagstone.fields import Field
 from flagstone.tables.batches import Array
-from flagstone.tables.encoders import ColumnEncoder, texts
 from flagstone.tables.textio import whole_number
 
 __all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "typed"]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader
-from flagstone.tables.encoders import ColumnEncoder
-from flagstone.tables.encodings import EncodedError, Encoding
 from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
 from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, typed
 
 __all__ = ["EncodedBatch", "Table", "open_table"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class EncodedBatch:
     """Some consecutive rows as a matrix over the field, the label (if any) last."""
 
@@ -41,6 +40,11 @@ class EncodedBatch:
     def place(self, index: int) -> Place:
         """Say where a row of this batch stands."""
         return self.table.place(self.file, self.batch, index)
+
+    def places(self, mask: Array, most: int) -> list[list[Any]]:
+        """Return [file, row, line] of the first marked rows."""
+        marked = mask.nonzero()[0][: max(0, most)].tolist()
+        return [list(dataclasses.astuple(self.place(index))) for index in marked]
 
 
 def open_table(
@@ -188,7 +192,7 @@ class Table:
         seen = skipped = 0
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
             try:
-                matrix = encoding.matrix(batch)
+                matrix = encoding.matrix(batch.values)
             except EncodedError as bad:
                 place = self.place(index, batch, bad.index)
                 role = ""
@@ -214,8 +218,6 @@ class Table:
         else:
             line = self._readers[file].line(row)
         return Place(str(self.files[file]), row, line)
-
-    # -- which columns, and how ---------------------------------------------------------------
 
     def sample(self, columns: Sequence[str]) -> dict[str, Array]:
         """Return the first rows of some columns, text read as numbers where all of it is.

@@ -1,4 +1,4 @@
-"""Rows in internal form: append a column, blank rows out, walk in chunks."""
+"""Rows in internal form: append a column, blank rows out, put pieces together, walk in chunks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flagstone.answers._solve import one, zero
 from flagstone.bitrows import BitRows
 from flagstone.fields import Array, Field, Rows, width
+
+__all__ = ["append_column", "append_ones", "chunks", "keep_rows", "stack_all"]
 
 #: Small enough for lifted rows to stay in the cache between being made and being counted.
 CHUNK = 1 << 15
@@ -38,13 +39,13 @@ def append_column(field: Field, rows: Rows, column: Array) -> Rows:
 
 def append_ones(field: Field, rows: Rows) -> Rows:
     """Return the rows (x, 1)."""
-    return append_column(field, rows, np.full(len(rows), one(field), dtype=field.dtype))
+    return append_column(field, rows, np.full(len(rows), field.one, dtype=field.dtype))
 
 
 def keep_rows(field: Field, rows: Rows, keep: Array) -> Rows:
     """Return rows with those not to be kept replaced by zero rows, so that m stays the same."""
     matrix = field.matrix(rows).copy()
-    matrix[~keep] = zero(field) if not isinstance(rows, BitRows) else 0
+    matrix[~keep] = field.zero if not isinstance(rows, BitRows) else 0
     return field.wrap(matrix, width(rows))
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
 from flagstone.errors import FormatError
-from flagstone.fields import Field, as_field
-from flagstone.tables.batches import Array, Batch
-from flagstone.tables.encoders import BadEntry, ColumnEncoder
+from flagstone.fields import Array, Field, as_field
 
 __all__ = ["EncodedError", "Encoding"]
 
@@ -61,22 +60,65 @@ class Encoding:
         encoders = (*self.encoders, *((self.label,) if self.label else ()))
         return {encoder.column: encoder.reads(self.field) for encoder in encoders}
 
+    @classmethod
+    def plain(
+        cls,
+        field: Field,
+        names: Sequence[str],
+        *,
+        label: str | None = None,
+        labels: Array | None = None,
+        kind: str = "element",
+    ) -> Encoding:
+        """Return the encoding of columns that hold elements already (or whole numbers modulo q).
+
+        ``labels`` names what the elements 0, 1, … of the label stand for.
+        """
+        target = None
+        if label is not None:
+            target = ColumnEncoder(label, "element")
+            if labels is not None:
+                whole = [int(v) if isinstance(v, float) and v.is_integer() else v for v in labels]
+                values = np.empty(len(whole), dtype=object)
+                values[:] = whole
+                target = ColumnEncoder(label, "levels", tuple(texts(values)))
+        return cls(field, tuple(ColumnEncoder(name, kind) for name in names), target)
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """What the elements 0, 1, … of the label stand for; None where they are the labels."""
+        return self.label.values if self.label is not None and self.label.kind == "levels" else None
+
+    def decoded(self, elements: Array) -> list[str]:
+        """Return elements of the label as the texts that stand for them.
+
+        A rule may take a value that no label stands for: it is then written as the element.
+        """
+        named = dict(enumerate(self.labels or ()))
+        return [named.get(v, self.field.format(v)) for v in elements.tolist()]
+
     def without_label(self) -> Encoding:
         """Return the encoding of the features alone."""
         return Encoding(self.field, self.encoders)
 
-    def matrix(self, batch: Batch) -> Array:
-        """Encode a batch that holds exactly :attr:`columns`, in this order."""
+    def split(self, matrix: Array) -> tuple[Array, Array | None]:
+        """Return encoded rows as features and, if there is a label, its column."""
+        return (matrix, None) if self.label is None else (matrix[:, :-1], matrix[:, -1])
+
+    def matrix(self, values: Array | Sequence[Array]) -> Array:
+        """Encode values of exactly :attr:`columns`, in this order: one array, or one per column."""
         encoders = (*self.encoders, *((self.label,) if self.label else ()))
-        if isinstance(batch.values, np.ndarray) and all(e.kind == "element" for e in encoders):
-            return self._dense(batch.values)
+        if isinstance(values, np.ndarray):
+            if all(e.kind == "element" for e in encoders):
+                return self._dense(values)
+            values = [values[:, index] for index in range(values.shape[1])]
         n_columns = sum(len(encoder.names) for encoder in encoders)
         # column by column into column-major memory: every write is contiguous
-        out = np.empty((len(batch), n_columns), dtype=self.field.dtype, order="F")
+        out = np.empty((len(values[0]), n_columns), dtype=self.field.dtype, order="F")
         place = 0
-        for index, encoder in enumerate(encoders):
+        for encoder, column in zip(encoders, values, strict=True):
             try:
-                part = encoder.encode(batch.column(index), self.field)
+                part = encoder.encode(column, self.field)
             except BadEntry as bad:
                 raise EncodedError(bad.index, encoder.column, bad.problem) from None
             out[:, place : place + part.shape[1]] = part

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.errors import InputError
-from flagstone.fields import Field
-from flagstone.tables.batches import Array
+from flagstone.fields import Array, Field
 
 __all__ = ["KINDS", "BadEntry", "ColumnEncoder"]
 
@@ -77,8 +76,8 @@ class ColumnEncoder:
         problem = None
         if kind not in KINDS:
             problem = "no such encoder"
-        elif kind in ("levels", "onehot") and (len(values) < 2 or len(set(values)) < len(values)):
-            problem = "at least two different values must be listed"
+        elif kind in ("levels", "onehot") and (not values or len(set(values)) < len(values)):
+            problem = "different values must be listed, each once"
         elif kind == "bits" and not (len(values) == 1 and _in_range(values[0], 1, 64)):
             problem = "the number of bits must be between 1 and 64"
         elif kind == "above" and not (len(values) == 1 and _is_float(values[0])):
@@ -98,7 +97,7 @@ class ColumnEncoder:
         if not self.values:
             return self.kind
         quoted = [
-            f'"{v.replace(chr(34), chr(34) * 2)}"' if set(v) & set(',"\r\n') else v
+            f'"{v.replace(chr(34), chr(34) * 2)}"' if not v or set(v) & set(',"\r\n') else v
             for v in self.values
         ]
         return f"{self.kind}:{','.join(quoted)}"

@@ -1,0 +1,80 @@
+"""Count the functions that one row passes from ``flagstone constraints`` to the printed equation.
+
+A reader who follows the row looks at the calls in progress at five moments: when a row reaches the
+kernel, when the space is chosen, when it is read as equations, when an equation is put into words,
+and when it is printed. Every function of ours on these stacks is a hop, counted once.
+
+    python scripts/hops.py            the number
+    python scripts/hops.py --list     and the functions, in the order of the road
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import flagstone
+
+ROOT = Path(flagstone.__file__).parent
+FRAMES = Path(__file__).parents[1] / "examples" / "frames.txt"
+WORDS = [
+    "constraints", str(FRAMES), "-f", "bits", "--contamination", ".01", "--seed", "7", "-q",
+]  # fmt: skip
+FIRST = "cli/constraints: command"
+MOMENTS = {
+    "kernels/counting: count",
+    "flag: Flag.span_at",
+    "answers/_constraints: Equations.__post_init__",
+    "answers/_text: combination",
+}
+
+
+def name_of(frame: FrameType) -> str | None:
+    """Return module and function of a frame of ours."""
+    path = Path(frame.f_code.co_filename)
+    if ROOT not in path.parents or frame.f_code.co_name.startswith("<"):
+        return None
+    return f"{path.relative_to(ROOT).with_suffix('')}: {frame.f_code.co_qualname}"
+
+
+def stack(frame: FrameType | None) -> list[str]:
+    """Return our functions on the stack of a frame, from the verb inwards."""
+    names: list[str] = []
+    while frame is not None:
+        name = name_of(frame)
+        names += [name] if name else []
+        if name == FIRST:
+            return names[::-1]
+        frame = frame.f_back
+    return []
+
+
+def hops() -> list[str]:
+    """Return the functions on the way, in order."""
+    from flagstone.cli import main
+
+    met: dict[str, None] = {}
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        printing = event == "c_call" and argument is print
+        if printing or (event == "call" and name_of(frame) in MOMENTS):
+            met.update(dict.fromkeys(stack(frame)))
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        sys.setprofile(profile)
+        try:
+            main(WORDS)
+        finally:
+            sys.setprofile(None)
+    return list(met)
+
+
+if __name__ == "__main__":
+    names = hops()
+    if "--list" in sys.argv[1:]:
+        print("\n".join(names))
+    print(f"{len(names)} functions")

@@ -1,0 +1,10 @@
+"""Encodings: how the columns of a table become elements of a field, and labels again.
+
+Values of the core: an encoding is a function of its own text alone, never of the data, so that
+two people who publish it encode alike.
+"""
+
+from flagstone.encoding._column import KINDS, BadEntry, ColumnEncoder, texts
+from flagstone.encoding._encoding import EncodedError, Encoding
+
+__all__ = ["KINDS", "BadEntry", "ColumnEncoder", "EncodedError", "Encoding", "texts"]

@@ -1,0 +1,77 @@
+"""What parameters may be: contracts as data, checked in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from flagstone.coins import Coins
+from flagstone.errors import InputError, Parameter
+from flagstone.estimators._labels import named_classes
+from flagstone.fields import as_field
+from flagstone.guarantees import check_contamination
+from flagstone.guarantees.exact import check_share
+
+Contract: TypeAlias = Callable[[str, Any], Any]
+
+__all__ = ["CLASSIFIER", "COMMON", "SPAN", "check_parameters", "finite_field", "one_of", "truth"]
+
+
+def one_of(*values: str) -> Contract:
+    """One of these words."""
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, str) or value not in values:
+            known = " or ".join(map(repr, values))
+            raise InputError(Parameter(name), f" must be {known}, got {value!r}")
+
+    return check
+
+
+def optional(contract: Contract) -> Contract:
+    """None, or what the contract allows."""
+    return lambda name, value: None if value is None else contract(name, value)
+
+
+def truth(name: str, value: Any) -> None:
+    """True or False, nothing else: the text "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(Parameter(name), f" must be True or False, got {value!r}")
+
+
+def finite_field(name: str, value: Any) -> None:
+    """A field with a uniform distribution."""
+    if as_field(value).order is None:
+        raise InputError(Parameter(name), " must be finite: the learner draws uniform solutions")
+
+
+#: Parameters that every learner of ours has.
+COMMON: dict[str, Contract] = {
+    "field": lambda _, value: as_field(value),
+    "out_of_field": one_of("raise", "reduce"),
+    "random_state": optional(lambda _, value: Coins(value)),
+}
+
+#: Those of the rule that chooses the span; how they go together is the rule's own business.
+SPAN: dict[str, Contract] = COMMON | {
+    "rule": one_of("index", "heavy"),
+    "rho": optional(check_share),
+    "eps": check_share,
+    "contamination": lambda _, value: check_contamination(value),
+}
+
+#: Those of a classifier by a linear rule.
+CLASSIFIER: dict[str, Contract] = COMMON | {
+    "fit_intercept": truth,
+    "on_bottom": one_of("raise", "majority"),
+    "classes": lambda _, value: named_classes(value),
+}
+
+
+def check_parameters(estimator: BaseEstimator, contracts: Mapping[str, Contract]) -> None:
+    """Hold every parameter of an estimator to its contract."""
+    for name, contract in contracts.items():
+        contract(name, getattr(estimator, name))

@@ -1,0 +1,336 @@
+"""Finding: one frozen value that holds everything worth saying or saving about an answer."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from flagstone.answers import Answer, Constraints
+from flagstone.coins import Coins
+from flagstone.encoding import Encoding
+from flagstone.errors import FlagstoneError, FormatError, InputError
+from flagstone.fields import Field
+from flagstone.flag import Flag
+from flagstone.guarantees import Guarantee, Window
+from flagstone.measurement import Measurement
+from flagstone.question import (
+    QUESTIONS,
+    ParityQuestion,
+    Question,
+    SpanQuestion,
+    question_from_dict,
+)
+from flagstone.rules import rule_named
+from flagstone.staircase import Staircase
+from flagstone.subspace import Subspace
+
+__all__ = ["SCHEMA", "Finding"]
+
+#: The version of the JSON form: of files, and of what the command line prints with --json.
+SCHEMA = 2
+
+#: What the parts of a provenance must be, where they are there.
+_PROVENANCE: dict[str, type] = {"sources": list, "reading": dict, "summary": str, "command": str}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Finding:
+    """An answer with what was asked, how it was chosen, and what is known about it.
+
+    Made by :func:`flagstone.ask`, by every estimator (``finding_``), by
+    :func:`flagstone.rep_linear_span` and by the command line; the same question, rows and seed
+    give the same finding at each of these doors.
+
+    Attributes
+    ----------
+    question : Question
+    answer : Answer
+        The learned thing: a rule, equations, a system.
+    encoding : Encoding
+        How the columns of a table become features and label, with their names.
+    subspace : Subspace or None
+        V*, the replicable span behind the answer. None, like everything below, in a finding made
+        of a bare answer (:meth:`of`).
+    flag : Flag or None
+        The flag it was chosen from.
+    promises : Guarantee or None
+        What is proven, with the window and the threshold.
+    seed : str or None
+        The published seed; ``seed_is_fresh`` if it was drawn for this run and is to be shared.
+    rows : Measurement
+        Rows read and, where somebody counted, uncovered rows and misfits.
+    provenance : mapping
+        Sources, command, how files were read: plain values for people and reports.
+
+    Examples
+    --------
+    >>> from flagstone import LinearSpan
+    >>> finding = LinearSpan(random_state=7).fit([[1, 1, 0], [0, 1, 1]] * 50).finding_
+    >>> finding
+    Finding(A span of dimension 2 of 3, 1 check equation holds; fingerprint cb1c96c7b31e422b)
+    >>> print(finding.answer)
+    x0 ⊕ x1 ⊕ x2 = 0
+    """
+
+    question: Question
+    answer: Answer
+    encoding: Encoding
+    subspace: Subspace | None = None
+    flag: Flag | None = None
+    promises: Guarantee | None = None
+    seed: str | None = None
+    seed_is_fresh: bool = False
+    rows: Measurement = field(default_factory=lambda: Measurement(0))
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, answer: Any) -> Finding:
+        """Wrap a bare answer, so that it can be saved, applied and reported."""
+        if not isinstance(answer, Answer):
+            raise InputError(
+                "a finding is made of a ParityRule, Constraints or LinearSystem, got "
+                f"{type(answer).__name__}"
+            )
+        kind = QUESTIONS[answer.kind]
+        constant = answer.augmented is not None and bool((answer.augmented[:, -1] != 0).any())
+        choice = "lexmin" if answer.field.order is None else "uniform"
+        options = {"intercept": constant, "choice": choice} if answer.kind == "parity" else {}
+        question = kind(**options)
+        if isinstance(answer, Constraints) and not constant:
+            question = SpanQuestion()  # equations without a constant are those of a span
+        names = answer.names or tuple(f"x{i}" for i in range(answer.dim))
+        label = getattr(answer, "target", "y") if question.labelled else None
+        return cls(question, answer, Encoding.plain(answer.field, names, label=label))
+
+    @property
+    def field(self) -> Field:
+        """The field of rows and answer."""
+        return self.answer.field
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """64 hex digits over question, field, dimension, answer and named labels.
+
+        Never over seed, window, number of rows, column names or promises: equal answers to
+        equal questions have equal fingerprints, wherever they come from.
+        """
+        return self.answer.fingerprint(self.question.kind, self.encoding.labels)
+
+    @cached_property
+    def stairs(self) -> Staircase:
+        """The levels of the flag."""
+        return Staircase(self.answer.dim, ()) if self.flag is None else Staircase.of(self.flag)
+
+    @property
+    def window(self) -> Window | None:
+        """What the threshold was drawn from."""
+        return None if self.promises is None else self.promises.window
+
+    @property
+    def threshold(self) -> int | float | None:
+        """The threshold t that the coins drew."""
+        return None if self.promises is None else self.promises.threshold
+
+    @property
+    def margin(self) -> int | None:
+        """No so many altered rows change the answer, with the threshold held fixed."""
+        return None if self.promises is None else self.promises.margin
+
+    @property
+    def nothing_kept(self) -> bool:
+        """Whether rows showed directions, but none was kept: V* = {0}.
+
+        The answer then says nothing about the rows; a rule is a draw of the coins alone.
+        """
+        return self.subspace is not None and self.subspace.dim == 0 and bool(self.stairs.steps)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether there is something to act on: neither ⊥ nor nothing kept."""
+        return not (self.answer.is_bottom or self.nothing_kept)
+
+    @property
+    def title(self) -> str:
+        """What was found, in a few words."""
+        if self.nothing_kept:
+            return f"No direction was kept: {self.question.nothing}"
+        return self.question.title(self.answer)
+
+    @cached_property
+    def directions(self) -> list[dict[str, Any]]:
+        """How often each direction was seen, whether it was kept, and the direction itself."""
+        if self.flag is None or self.subspace is None:
+            return []
+        basis, counts = self.flag.adapted_basis()
+        kept: Any = self.subspace.contains(basis) if len(counts) else []
+        return [
+            {"count": int(count), "kept": bool(inside), "vector": vector}
+            for vector, count, inside in zip(_texts(basis, self.field), counts, kept, strict=True)
+        ]
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the finding to a file that every door reads; an existing one is refused."""
+        _above("models").save(path, self, overwrite=overwrite)
+
+    def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write one self-contained HTML page."""
+        _above("reports").write_report(path, self, overwrite=overwrite)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the staircase, with window, threshold and margin; returns the display."""
+        return _above("plots").ScreeDisplay.of(self).plot(ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the documented JSON form (docs/formats.md), ready to be saved or printed."""
+        answer, subspace, window = self.answer, self.subspace, self.window
+        maskable = self.field.order == 2 and answer.augmented is not None
+        shares = (self.rows.share(self.rows.uncovered), self.rows.share(self.rows.misfits))
+        return {
+            "schema": SCHEMA,
+            "kind": self.question.kind,
+            "question": self.question.to_dict(),
+            "title": self.title,
+            "fingerprint": self.fingerprint,
+            "field": self.field.name,
+            "dim": answer.dim,
+            "answer": {
+                "text": answer.text,
+                "lines": list(answer.lines),
+                "masks": list(answer.mask_lines) if maskable else None,
+                "expression": answer.expression,
+                "is_bottom": answer.is_bottom,
+                "value": answer.to_dict(),
+            },
+            "nothing_kept": self.nothing_kept,
+            "subspace": None
+            if subspace is None
+            else {"dim": subspace.dim, "basis": _texts(subspace.rows, self.field)},
+            "seed": self.seed,
+            "seed_is_fresh": self.seed_is_fresh,
+            "rule": None if window is None else window.rule,
+            "window": None if window is None else {"t_min": window.t_min, "t_max": window.t_max},
+            "threshold": self.threshold,
+            "margin": self.margin,
+            "promises": None
+            if self.promises is None
+            else self.promises.to_dict(uncovered=shares[0], misfits=shares[1]),
+            "rows": self.rows.to_dict(),
+            "levels": self.stairs.to_list(),
+            "directions": self.directions,
+            "columns": list(self.encoding.names),
+            "encoding": self.encoding.to_dict(),
+            "provenance": dict(self.provenance),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], name: str = "this finding") -> Finding:
+        """Read the form that :meth:`to_dict` writes; anything else is refused with a reason."""
+        try:
+            if data["schema"] != SCHEMA:
+                raise FormatError(f"its schema is {data['schema']!r}, only {SCHEMA} is known")
+            finding = cls._read(data)
+            finding._check_run()
+            if finding.to_dict() != dict(data):
+                raise FormatError("its parts contradict each other")
+        except (
+            LookupError, TypeError, ValueError, AttributeError, ArithmeticError, FlagstoneError
+        ) as error:  # fmt: skip
+            raise FormatError(f"{name}: no valid finding ({error})") from error
+        return finding
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any]) -> Finding:
+        question = question_from_dict(data["question"])
+        answer = question.answer_type.from_dict(data["answer"]["value"])
+        F, rows = answer.field, Measurement.from_dict(data["rows"])
+        encoding = Encoding.from_dict(data["encoding"])
+        if (encoding.field, len(encoding.names)) != (F, answer.dim):
+            raise FormatError("its columns are not those of its answer")
+        subspace = flag = promises = None
+        if data["promises"] is not None:
+            window = Window(data["rule"], data["window"]["t_min"], data["window"]["t_max"])
+            promises = Guarantee.from_dict(data["promises"], window, data["threshold"])
+            D = question.dim(answer.dim)
+            subspace = Subspace.span(_rows(data["subspace"]["basis"], F), F, dim=D)
+            counts = np.array([d["count"] for d in data["directions"]], dtype=np.int64)
+            basis = F.rows(_rows([d["vector"] for d in data["directions"]], F), dim=D)
+            flag = Flag.of_basis(F, D, basis, counts, promises.n_rows, promises.n_shards)
+        return cls(
+            question,
+            answer,
+            encoding,
+            subspace,
+            flag,
+            promises,
+            data["seed"],
+            bool(data["seed_is_fresh"]),
+            rows,
+            dict(data["provenance"]),
+        )
+
+    def _check_run(self) -> None:
+        """Refuse what no run makes: coins draw t, t chooses V*, and V* is read as the answer."""
+        question, answer, promises = self.question, self.answer, self.promises
+        label = self.encoding.label
+        target = "y" if label is None else label.column
+        names = answer.names or tuple(f"x{i}" for i in range(answer.dim))
+        if (names, getattr(answer, "target", target)) != (self.encoding.names, target):
+            raise FormatError("its columns are not those of its answer")
+        if question.labelled != (label is not None) or not isinstance(self.seed, (str, type(None))):
+            raise FormatError("it lacks a label or a seed, or has one too many")
+        if any(
+            not isinstance(self.provenance.get(name, kind()), kind)
+            for name, kind in _PROVENANCE.items()
+        ):
+            raise FormatError("its provenance cannot be read")
+        if isinstance(question, ParityQuestion):
+            question.check(self.field)
+        if promises is None or self.flag is None or self.seed is None:
+            if (promises, self.flag, self.seed) != (None, None, None):
+                raise FormatError("promises need a flag and a seed")
+            return
+        coins, rule = Coins(self.seed), rule_named(promises.window.rule)
+        t = rule.draw(promises.window, coins)
+        V = self.flag.span_at(rule.index(self.stairs, t))
+        again = question.read(V, coins, names=names, target=target)
+        if (t, V, again.to_dict()) != (promises.threshold, self.subspace, answer.to_dict()):
+            raise FormatError("its seed, its flag and its answer belong to different runs")
+        if self.rows.read != self.flag.n_rows:
+            raise FormatError("it counts other rows than its flag")
+        if promises.dim != self.flag.dim:
+            raise FormatError("it promises something for rows of another length")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Finding):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        fresh = f", seed {self.seed!r} drawn afresh: share it" if self.seed_is_fresh else ""
+        return f"Finding({self.title}; fingerprint {self.fingerprint[:16]}{fresh})"
+
+
+def _above(name: str) -> Any:
+    """Load a package that lies above the core, when it is asked for: the only way up."""
+    return importlib.import_module(f"flagstone.{name}")
+
+
+def _texts(rows: Any, field: Field) -> list[str]:
+    """Return rows as texts: bits over GF(2), numbers apart by spaces otherwise."""
+    gap = "" if field.order == 2 else " "
+    return [gap.join(map(field.format, row)) for row in field.array(rows).tolist()]
+
+
+def _rows(texts: list[str], field: Field) -> list[list[Any]]:
+    """The inverse of :func:`_texts`."""
+    rows = [list(text) if field.order == 2 else text.split() for text in texts]
+    return rows if field.order is None else [[int(x) for x in row] for row in rows]

@@ -1,0 +1,93 @@
+"""Measurement: what an answer does on given rows, counted exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flagstone.errors import FormatError
+
+__all__ = ["Measurement"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Exact counts on given rows; unlike a guarantee, a fact about these rows alone.
+
+    Measurements of different rows add up with ``+``.
+
+    Attributes
+    ----------
+    read : int
+        Rows looked at, repeated rows counted as often as their weight says.
+    uncovered : int or None
+        Rows outside the kept subspace; None where nobody counted.
+    misfits : int or None
+        Rows that break the answer; None where nobody counted, or where the answer is ⊥.
+    skipped : int
+        Rows left out before (frames of another length).
+    places : tuple of (file, row, line)
+        Where the first misfits stand.
+
+    Examples
+    --------
+    >>> from flagstone.measurement import Measurement
+    >>> print(Measurement(150, 3, 2) + Measurement(50, 0, 0))
+    200 rows: 3 uncovered (1.5 %), 2 misfits (1 %)
+    """
+
+    read: int
+    uncovered: int | None = None
+    misfits: int | None = None
+    skipped: int = 0
+    places: tuple[tuple[str, int, int | None], ...] = ()
+
+    def __add__(self, other: Measurement) -> Measurement:
+        return Measurement(
+            self.read + other.read,
+            _sum(self.uncovered, other.uncovered),
+            _sum(self.misfits, other.misfits),
+            self.skipped + other.skipped,
+            self.places + other.places,
+        )
+
+    def share(self, count: int | None) -> float | None:
+        """Return a count of these rows as a share of them; None where nobody counted."""
+        return None if count is None else count / self.read if self.read else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return vars(self) | {"places": [list(place) for place in self.places]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Measurement:
+        """The inverse of :meth:`to_dict`."""
+        places = tuple(
+            (str(file), int(row), None if line is None else int(line))
+            for file, row, line in data["places"]
+        )
+        uncovered, misfits = data["uncovered"], data["misfits"]
+        found = cls(
+            int(data["read"]),
+            None if uncovered is None else int(uncovered),
+            None if misfits is None else int(misfits),
+            int(data["skipped"]),
+            places,
+        )
+        parts = (found.uncovered or 0, found.misfits or 0)
+        if min(*parts, found.skipped) < 0 or max(parts) > found.read:
+            raise FormatError("rows cannot be fewer than none, nor parts of them more than all")
+        return found
+
+    def __str__(self) -> str:
+        parts = [
+            f"{count:,} {word} ({100 * (self.share(count) or 0.0):.3g} %)"
+            for word, count in (("uncovered", self.uncovered), ("misfits", self.misfits))
+            if count is not None
+        ]
+        return f"{self.read:,} rows" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b

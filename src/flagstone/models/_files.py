@@ -1,0 +1,144 @@
+"""Findings and summaries on disk."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from flagstone.answers import Answer
+from flagstone.encoding import Encoding
+from flagstone.errors import FlagstoneError, FormatError, InputError
+from flagstone.finding import Finding
+from flagstone.flag import Flag
+from flagstone.histogram import Histogram
+from flagstone.models._container import read_document, write_document
+from flagstone.question import Question, SpanQuestion, question_from_dict
+
+__all__ = ["SummaryFile", "is_saved", "load", "save"]
+
+_LOOK = 4096
+
+
+@dataclass(frozen=True)
+class SummaryFile:
+    """A flag or histogram with what its rows are: enough to merge it and to answer from it."""
+
+    summary: Flag | Histogram
+    question: Question
+    encoding: Encoding | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """Flag or histogram."""
+        return type(self.summary).__name__.lower()
+
+    @property
+    def seed(self) -> str | None:
+        """The seed published with the summary, if any."""
+        return self.details.get("seed")
+
+    def to_content(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "summary": self.kind,
+            "bytes": base64.b64encode(self.summary.to_bytes()).decode(),
+            "question": self.question.to_dict(),
+            "encoding": None if self.encoding is None else self.encoding.to_dict(),
+            "details": dict(self.details),
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any], name: str = "this file") -> SummaryFile:
+        """Read the JSON form."""
+        try:
+            kind: Any = {"flag": Flag, "histogram": Histogram}[content["summary"]]
+            encoding = content["encoding"]
+            return cls(
+                kind.from_bytes(base64.b64decode(content["bytes"], validate=True)),
+                question_from_dict(content["question"]),
+                None if encoding is None else Encoding.from_dict(encoding),
+                dict(content["details"]),
+            )
+        except (KeyError, TypeError, ValueError, binascii.Error, FlagstoneError) as error:
+            raise FormatError(f"{name}: no valid flag ({error})") from error
+
+
+def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> None:
+    """Write a finding (or what has one), an answer, a flag or a histogram to a file, atomically.
+
+    Parameters
+    ----------
+    path : str or Path
+    thing : Finding, fitted estimator, Answer, SummaryFile, Flag or Histogram
+    overwrite : bool
+        Replace a file that exists; refused otherwise.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from flagstone import ParityRule
+    >>> from flagstone.models import load, save
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rule.json"
+    >>> save(path, ParityRule([0, 1, 1], 1))
+    >>> print(load(path).answer)
+    y = x1 ⊕ x2 ⊕ 1
+    """
+    thing = getattr(thing, "finding_", thing)
+    if isinstance(thing, Answer):
+        thing = Finding.of(thing)
+    if isinstance(thing, (Flag, Histogram)):
+        thing = SummaryFile(thing, SpanQuestion())
+    if isinstance(thing, Finding):
+        write_document(Path(path), "finding", thing.to_dict(), overwrite=overwrite)
+    elif isinstance(thing, SummaryFile):
+        write_document(Path(path), "summary", thing.to_content(), overwrite=overwrite)
+    else:
+        raise InputError(
+            "a finding, a fitted estimator, an answer, a flag or a histogram can be saved, got "
+            f"{type(thing).__name__}"
+        )
+
+
+def is_saved(path: str | PathLike[str]) -> bool:
+    """Say whether a file holds what :func:`save` wrote, however it was indented since.
+
+    A table is told apart by a look at both ends of the file; only what may be a document of
+    ours is read as one.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            head = stream.read(_LOOK)
+            stream.seek(max(0, Path(path).stat().st_size - _LOOK))
+            ends = head + stream.read(_LOOK)
+        if not head.lstrip().startswith(b"{") or b'"format"' not in ends:
+            return False
+        read_document(Path(path))
+    except OSError:
+        return False
+    except FlagstoneError as error:
+        # of a damaged document the reader says what is wrong; a table is none
+        return "no flagstone file" not in str(error)
+    return True
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read what :func:`save` wrote: a Finding or a SummaryFile.
+
+    Raises
+    ------
+    FormatError
+        The file is foreign, damaged, or written by a newer flagstone.
+    """
+    name = str(Path(path))
+    kind, content = read_document(Path(path))
+    if kind == "finding":
+        return Finding.from_dict(content, name)
+    if kind == "summary":
+        return SummaryFile.from_content(content, name)
+    raise FormatError(f"{name}: a flagstone {kind}, which is neither a finding nor a flag")

@@ -1,0 +1,359 @@
+"""Question: what stands in a row, how a subspace is read as an answer, and the words for both.
+
+===============  ================  ====================================  ======================
+kind             rows              verb                                  estimator
+===============  ================  ====================================  ======================
+``span``         (x)               ``span``, ``constraints --linear``    :class:`LinearSpan`
+``constraints``  (x, 1)            ``constraints``                       :class:`AffineSpan`
+``parity``       (x, y), (x, 1, y) ``learn``                             :class:`ParityClassifier`
+``equations``    (x, y)            ``equations``                         :class:`LinearEquations`
+``subspace``     (x), (x, 1), or 0 ``subspace``                          :class:`SubspaceClassifier`
+===============  ================  ====================================  ======================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from flagstone.answers import (
+    Answer,
+    Constraints,
+    LinearSystem,
+    ParityRule,
+    VectorCoins,
+    check_choice,
+)
+from flagstone.errors import FormatError, InputError
+from flagstone.fields import Array, Field, Rows
+from flagstone.lift import append_column, append_ones, keep_rows
+from flagstone.subspace import AffineSubspace, Subspace
+
+Names: TypeAlias = "Sequence[str] | None"
+
+__all__ = [
+    "QUESTIONS",
+    "ConstraintsQuestion",
+    "EquationsQuestion",
+    "ParityQuestion",
+    "Question",
+    "SpanQuestion",
+    "SubspaceQuestion",
+    "question_from_dict",
+]
+
+
+@dataclass(frozen=True)
+class Question(ABC):
+    """What is asked of rows; every door asks one of its subclasses.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in files, in JSON and in fingerprints.
+    verb, estimator : str
+        Who asks it on the command line, and in Python.
+    labelled : bool
+        Whether rows come with a label.
+    answer_type : type of Answer
+
+    Examples
+    --------
+    >>> from flagstone import GF, Coins, Subspace
+    >>> question = ParityQuestion(intercept=True)
+    >>> print(question.row, question.dim(20))
+    (x, 1, y) 22
+    >>> F = GF(2)
+    >>> F.array(question.lift(F, F.rows([[0, 1]]), F.elements([1]))).tolist()
+    [[0, 1, 1, 1]]
+    >>> V = Subspace.span([[0, 0, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]])  # y = 1 + x0
+    >>> print(question.read(V, Coins(7)))
+    y = x0 ⊕ 1
+    """
+
+    kind: ClassVar[str]
+    verb: ClassVar[str]
+    estimator: ClassVar[str]
+    labelled: ClassVar[bool] = False
+    answer_type: ClassVar[type[Answer]] = Constraints
+
+    @property
+    def ones(self) -> bool:
+        """Whether a constant 1 stands in the row."""
+        return False
+
+    @property
+    def row(self) -> str:
+        """What stands in a row: (x), (x, 1), (x, y) or (x, 1, y)."""
+        return f"(x{', 1' if self.ones else ''}{', y' if self.labelled else ''})"
+
+    def dim(self, n_features: int) -> int:
+        """Return the dimension D of the rows of so many features."""
+        return n_features + self.ones + self.labelled
+
+    def lift(self, field: Field, rows: Rows, labels: Array | None = None) -> Rows:
+        """Return the rows whose span is taken."""
+        if self.ones:
+            rows = append_ones(field, rows)
+        if not self.labelled:
+            return rows
+        if labels is None:
+            raise InputError(f"the question {self.kind!r} needs a label for each row")
+        return append_column(field, rows, labels)
+
+    def read(
+        self, V: Subspace, coins: VectorCoins | None = None, names: Names = None, target: str = "y"
+    ) -> Answer:
+        """Read the answer off the span V* of lifted rows; coins decide what V* leaves open.
+
+        The equations of V*, or, where a 1 stands in the row, of {x : (x, 1) ∈ V*}.
+        """
+        space = AffineSubspace.from_homogeneous(V) if self.ones else V
+        return Constraints.from_subspace(space, names=names)
+
+    def misfits(
+        self, answer: Any, rows: Rows, labels: Array | None, outside: Array | None
+    ) -> Array | None:
+        """Say of each row whether it breaks the answer; None where there is nothing to break.
+
+        ``outside`` says of each row whether it lies outside V*, where V* is known.
+        """
+        return ~answer.check(rows) if outside is None else outside
+
+    def predict(self, answer: Any, rows: Rows) -> Array:
+        """Return for each row an element: the label, or 1 where the row fits and 0 elsewhere."""
+        return np.asarray(answer.check(rows)).astype(answer.field.dtype)
+
+    @abstractmethod
+    def title(self, answer: Any) -> str:
+        """Say in a few words what was found."""
+
+    #: What is left where no direction was kept.
+    nothing: ClassVar[str] = "the rows say nothing"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON values; :func:`question_from_dict` reads them back."""
+        return {"kind": self.kind, **asdict(self), "row": self.row}
+
+
+@dataclass(frozen=True)
+class SpanQuestion(Question):
+    """In which linear span do nearly all rows lie, that is, which equations Ax = 0 hold?"""
+
+    kind: ClassVar[str] = "span"
+    verb: ClassVar[str] = "span"
+    estimator: ClassVar[str] = "LinearSpan"
+
+    def title(self, answer: Constraints) -> str:
+        """Dimension and number of equations."""
+        return f"A span of dimension {answer.dim - len(answer)} of {answer.dim}, {_hold(answer)}"
+
+
+@dataclass(frozen=True)
+class ConstraintsQuestion(Question):
+    """Which check equations Ax = b do the rows obey?"""
+
+    kind: ClassVar[str] = "constraints"
+    verb: ClassVar[str] = "constraints"
+    estimator: ClassVar[str] = "AffineSpan"
+
+    @property
+    def ones(self) -> bool:
+        """Always."""
+        return True
+
+    def title(self, answer: Constraints) -> str:
+        """Number of equations."""
+        return _hold(answer).capitalize()
+
+
+@dataclass(frozen=True)
+class ParityQuestion(Question):
+    """Which linear function of the features is the label?
+
+    Parameters
+    ----------
+    intercept : bool
+        Whether it may have a constant.
+    choice : {"uniform", "lexmin"}
+        Which function, where several fit V*.
+    """
+
+    kind: ClassVar[str] = "parity"
+    verb: ClassVar[str] = "learn"
+    estimator: ClassVar[str] = "ParityClassifier"
+    labelled: ClassVar[bool] = True
+    answer_type: ClassVar[type[Answer]] = ParityRule
+    nothing: ClassVar[str] = "this rule is only a draw of the coins"
+
+    intercept: bool = False
+    choice: str = "uniform"
+
+    @property
+    def ones(self) -> bool:
+        """With an intercept."""
+        return self.intercept
+
+    def check(self, field: Field) -> None:
+        """Refuse a choice that does not exist over the field."""
+        check_choice(self.choice, field)
+
+    def read(
+        self, V: Subspace, coins: VectorCoins | None = None, names: Names = None, target: str = "y"
+    ) -> ParityRule:
+        """Algorithm 2 after its first line (:meth:`ParityRule.from_subspace`)."""
+        return ParityRule.from_subspace(
+            V,
+            coins=coins,
+            choice=self.choice,
+            fit_intercept=self.intercept,
+            names=names,
+            target=target,
+        )
+
+    def misfits(
+        self, answer: Any, rows: Rows, labels: Array | None, outside: Array | None
+    ) -> Array | None:
+        """Rows whose label is not the predicted one; None for ⊥."""
+        return None if answer.is_bottom else np.asarray(answer.predict(rows) != labels)
+
+    def predict(self, answer: ParityRule, rows: Rows) -> Array:
+        """The value of the rule."""
+        return answer.predict(rows)
+
+    def title(self, answer: ParityRule) -> str:
+        """Whether there is a rule."""
+        if answer.is_bottom:
+            return "No linear rule fits the rows that were kept"
+        return f"A linear rule for {answer.target}"
+
+
+@dataclass(frozen=True)
+class EquationsQuestion(Question):
+    """Which few equations do nearly all of the given ones (features and label) follow from?"""
+
+    kind: ClassVar[str] = "equations"
+    verb: ClassVar[str] = "equations"
+    estimator: ClassVar[str] = "LinearEquations"
+    labelled: ClassVar[bool] = True
+    answer_type: ClassVar[type[Answer]] = LinearSystem
+
+    def read(
+        self, V: Subspace, coins: VectorCoins | None = None, names: Names = None, target: str = "y"
+    ) -> LinearSystem:
+        """V* itself, written as equations."""
+        return LinearSystem.from_subspace(V, names=names)
+
+    def misfits(
+        self, answer: Any, rows: Rows, labels: Array | None, outside: Array | None
+    ) -> Array | None:
+        """Equations that do not follow from the kept ones."""
+        if outside is None:
+            outside = ~answer.span.contains(self.lift(answer.field, rows, labels))
+        return outside
+
+    def predict(self, answer: LinearSystem, rows: Rows) -> Array:
+        """Equations have no label to predict."""
+        raise InputError("a system of equations predicts nothing; check rows against it instead")
+
+    def title(self, answer: LinearSystem) -> str:
+        """Number of equations, or the contradiction."""
+        if answer.is_bottom:
+            return "The equations that were kept contradict each other"
+        return f"A system of {_count(len(answer), 'equation')} stands for the rows"
+
+
+@dataclass(frozen=True)
+class SubspaceQuestion(Question):
+    """In which subspace do the positive examples lie? Negative ones count as zero rows.
+
+    Parameters
+    ----------
+    affine : bool
+        Whether it may miss the origin.
+    """
+
+    kind: ClassVar[str] = "subspace"
+    verb: ClassVar[str] = "subspace"
+    estimator: ClassVar[str] = "SubspaceClassifier"
+    labelled: ClassVar[bool] = True
+
+    affine: bool = False
+
+    @property
+    def ones(self) -> bool:
+        """Where the subspace may miss the origin."""
+        return self.affine
+
+    @property
+    def row(self) -> str:
+        """The positive rows, and zeros in place of the negative ones."""
+        return "(x, 1) or 0" if self.affine else "(x) or 0"
+
+    def dim(self, n_features: int) -> int:
+        """The label itself stands in no row."""
+        return n_features + self.ones
+
+    def lift(self, field: Field, rows: Rows, labels: Array | None = None) -> Rows:
+        """Blank the negative rows out, so that their number stays the same in both runs."""
+        if labels is None or (len(labels) and not np.isin(labels, (field.zero, field.one)).all()):
+            raise InputError(
+                "the question 'subspace' needs a label for each row, 1 for positive examples and 0 "
+                "for negative ones"
+            )
+        if self.ones:
+            rows = append_ones(field, rows)
+        return keep_rows(field, rows, np.asarray(labels != 0, dtype=bool))
+
+    def misfits(
+        self, answer: Any, rows: Rows, labels: Array | None, outside: Array | None
+    ) -> Array | None:
+        """Positive rows outside the subspace, and negative ones inside."""
+        return np.asarray(answer.check(rows) != (labels != 0))
+
+    def title(self, answer: Constraints) -> str:
+        """Number of equations."""
+        if answer.is_bottom:
+            return "No row is positive: the affine subspace is empty"
+        return f"The positive rows obey {_count(len(answer), 'equation')}"
+
+
+QUESTIONS: dict[str, type[Question]] = {
+    question.kind: question
+    for question in (
+        SpanQuestion,
+        ConstraintsQuestion,
+        ParityQuestion,
+        EquationsQuestion,
+        SubspaceQuestion,
+    )
+}
+
+
+def question_from_dict(data: Mapping[str, Any]) -> Question:
+    """Read what :meth:`Question.to_dict` wrote."""
+    try:
+        kind = QUESTIONS[data["kind"]]
+        question = kind(**{k: v for k, v in data.items() if k not in ("kind", "row")})
+        for name, value in asdict(question).items():
+            if type(value) is not type(getattr(kind, name)):
+                raise TypeError(f"{name} = {value!r}")
+    except (KeyError, TypeError) as error:
+        raise FormatError(f"the question cannot be read ({error})") from error
+    return question
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _hold(answer: Constraints) -> str:
+    if answer.is_bottom:
+        return "the kept equations contradict each other"
+    if not len(answer):
+        return "no check equation holds"
+    return f"{_count(len(answer), 'check equation')} hold{'s' if len(answer) == 1 else ''}"

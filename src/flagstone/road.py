@@ -1,0 +1,174 @@
+"""The road: summary → flag → subspace → answer, once, for every door.
+
+``ask`` is the only way from rows to an answer. Estimators, the command line, audits and
+experiments fill a summary and call it; none of them holds a second copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from flagstone.coins import Coins
+from flagstone.encoding import Encoding
+from flagstone.fields import Array, Rows
+from flagstone.finding import Finding
+from flagstone.flag import Flag
+from flagstone.histogram import Histogram
+from flagstone.lift import chunks
+from flagstone.measurement import Measurement
+from flagstone.question import Question
+from flagstone.rules import SpanRule, select_span
+
+__all__ = ["ask", "compare", "look", "measure"]
+
+
+def ask(
+    summary: Flag | Histogram,
+    question: Question,
+    rule: SpanRule,
+    coins: Coins,
+    *,
+    encoding: Encoding | None = None,
+    labels: Sequence[str] | None = None,
+    rows: Measurement | None = None,
+    seed_is_fresh: bool = False,
+    provenance: Mapping[str, Any] | None = None,
+) -> Finding:
+    """Answer a question from a summary of its lifted rows.
+
+    Parameters
+    ----------
+    summary : Flag or Histogram
+        Of the rows that ``question.lift`` makes.
+    question : Question
+    rule : IndexRule or HeavyRule
+        How the space is chosen, and what that promises.
+    coins : Coins
+        The published coins: they draw the threshold, and whatever V* leaves open.
+    encoding : Encoding, optional
+        Names of the columns, their encoders, and what labels stand for; x0, x1, … otherwise.
+    labels : sequence of str, optional
+        The labels, where their numbers depend on which of them the sample shows; the promises
+        then hold for samples that show the same ones.
+    rows : Measurement, optional
+        Rows read, where more is known than their number.
+    provenance : mapping, optional
+        Plain values to keep beside the answer.
+
+    Guarantees
+    ----------
+    A function of (summary, question, rule, coins): equal ones give equal findings. The answer is
+    read off V* and the coins alone, so it is at least as replicable as V*, whose promises are
+    ``finding.promises``.
+
+    Examples
+    --------
+    >>> from flagstone import Coins, Flag, IndexRule, ParityQuestion, ask
+    >>> flag = Flag(3).update([[1, 0, 1], [0, 1, 0]] * 50)       # rows (x0, x1, y)
+    >>> finding = ask(flag, ParityQuestion(), IndexRule(t_max=10), Coins(2026))
+    >>> print(finding.answer)
+    y = x0
+    """
+    flag = summary.to_flag()
+    if flag is summary:
+        flag = flag.copy()  # rows that are added later must leave no trace in the finding
+    chosen = select_span(flag, rule, coins)
+    if encoding is None:
+        n_features = flag.dim - question.dim(0)
+        names = [f"x{i}" for i in range(n_features)]
+        encoding = Encoding.plain(flag.field, names, label="y" if question.labelled else None)
+    target = "y" if encoding.label is None else encoding.label.column
+    return Finding(
+        question,
+        question.read(chosen.subspace, coins, names=encoding.names, target=target),
+        encoding,
+        chosen.subspace,
+        flag,
+        replace(chosen.guarantee, labels=None if labels is None else tuple(labels)),
+        coins.seed,
+        seed_is_fresh,
+        rows or Measurement(flag.n_rows),
+        dict(provenance or {}),
+    )
+
+
+def look(finding: Finding, rows: Rows, labels: Array | None) -> tuple[Array | None, Array | None]:
+    """Say of each row whether it lies outside V*, and whether it breaks the answer.
+
+    Rows are in the field's internal form, labels elements. None where V* is not known (a bare
+    answer), and where there is nothing to break (⊥).
+    """
+    F, question, V = finding.field, finding.question, finding.subspace
+    outside, wrong = [], []
+    for piece in list(chunks(len(rows))) or [slice(0, 0)]:
+        y = None if labels is None else labels[piece]
+        left_out = None if V is None else ~V.contains(question.lift(F, rows[piece], y))
+        outside.append(left_out)
+        wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
+    return _joined(outside), _joined(wrong)
+
+
+def _joined(parts: list[Array | None]) -> Array | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if known else None
+
+
+def measure(
+    finding: Finding, rows: Rows, labels: Array | None = None, weights: Array | None = None
+) -> Measurement:
+    """Count exactly how many of these rows V* leaves out, and how many break the answer."""
+    outside, wrong = look(finding, rows, labels)
+
+    def count(mask: Array | None) -> int | None:
+        if mask is None:
+            return None
+        return int(np.count_nonzero(mask) if weights is None else weights[mask].sum())
+
+    total = len(rows) if weights is None else int(weights.sum())
+    return Measurement(total, count(outside), count(wrong))
+
+
+def compare(a: Finding, b: Finding) -> dict[str, Any]:
+    """Say whether two findings give one answer, and where they part.
+
+    Examples
+    --------
+    >>> from flagstone import Finding, ParityRule, compare
+    >>> compare(*(Finding.of(ParityRule(w)) for w in ([1, 0], [1, 1])))["only_in_second"]
+    ['y = x0 ⊕ x1']
+    """
+    same = a.fingerprint == b.fingerprint
+    left, right = a.answer.lines, b.answer.lines
+    V, W = a.subspace, b.subspace
+    dims = None
+    if V is not None and W is not None and (V.field, V.ambient_dim) == (W.field, W.ambient_dim):
+        dims = [V.dim, W.dim, (V & W).dim, (V + W).dim]
+    settings = zip(_SETTINGS, _settings(a), _settings(b), strict=True)
+    return {
+        "same": same,
+        "fingerprints": [a.fingerprint, b.fingerprint],
+        "only_in_first": [] if same else [line for line in left if line not in right],
+        "only_in_second": [] if same else [line for line in right if line not in left],
+        "dims": dims,
+        "settings": [[name, x, y] for name, x, y in settings if x != y],
+    }
+
+
+_SETTINGS = ("question", "seed", "columns", "encoders", "rows", "window", "threshold")
+
+
+def _settings(finding: Finding) -> tuple[Any, ...]:
+    encoding = finding.encoding
+    return (
+        finding.question.kind,
+        finding.seed,
+        ", ".join(encoding.names),
+        ", ".join(encoder.text for encoder in encoding.encoders),
+        finding.rows.read,
+        None if finding.window is None else str(finding.window),
+        finding.threshold,
+    )

@@ -1,0 +1,166 @@
+"""Every question through both doors: the same rows and seed, the same finding and fingerprint."""
+
+import csv
+import dataclasses
+import hashlib
+import json
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import flagstone
+from flagstone import GF, QQ, Finding
+from flagstone.cli import VERBS
+from flagstone.fields import as_field
+from flagstone.models import load
+from flagstone.question import QUESTIONS
+
+DOCS = Path(__file__).parents[2] / "docs"
+SEED = "2026"
+ROWS = 400
+
+#: kind and options → command-line words, estimator, its parameters
+DOORS = {
+    "span": (["span"], "LinearSpan", {}),
+    "span as equations": (["constraints", "--linear"], "LinearSpan", {}),
+    "constraints": (["constraints"], "AffineSpan", {}),
+    "parity": (["learn", "--label", "y"], "ParityClassifier", {}),
+    "parity with intercept": (
+        ["learn", "--label", "y", "--intercept"], "ParityClassifier", {"fit_intercept": True},
+    ),
+    "equations": (["equations", "--label", "y"], "LinearEquations", {}),
+    "subspace": (["subspace", "--label", "y"], "SubspaceClassifier", {}),
+    "affine subspace": (
+        ["subspace", "--label", "y", "--affine"], "SubspaceClassifier", {"affine": True},
+    ),
+}  # fmt: skip
+
+
+def table(field, door, seed=0):
+    """Rows that answer the question with something worth comparing, some of them damaged."""
+    F, rng = as_field(field), np.random.RandomState(seed)
+    order = F.order or 20
+    X = rng.randint(0, order, size=(ROWS, 5))
+    X[:, 4] = (X[:, 0] + 2 * X[:, 1]) % order if F.degree == 1 and F.order else X[:, 0]
+    if "subspace" in door:
+        y = (rng.rand(ROWS) < 0.6).astype(int)
+        X[y == 0] = rng.randint(0, order, size=(np.count_nonzero(y == 0), 5))
+    else:
+        y = X[:, 3].copy()
+        y[:3] = rng.randint(0, order, size=3)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    if F.order is None:
+        frame["a"] = [Fraction(int(v), 3) for v in frame["a"]]
+    return frame, y
+
+
+def python_door(field, door, frame, y):
+    _, name, options = DOORS[door]
+    if field == "QQ" and name == "ParityClassifier":
+        options = options | {"choice": "lexmin"}
+    model = getattr(flagstone, name)(field=field, contamination=0.01, random_state=SEED, **options)
+    return model.fit(frame) if name in ("LinearSpan", "AffineSpan") else model.fit(frame, y)
+
+
+def shell_door(run, field, door, frame, y, *more):
+    words, name, _ = DOORS[door]
+    full = frame if name in ("LinearSpan", "AffineSpan") else frame.assign(y=y)
+    full.to_csv("table.csv", index=False, quoting=csv.QUOTE_MINIMAL)
+    verb, *rest = words
+    done = run(
+        verb, "table.csv", *rest, "--field", field, "--contamination", "0.01", "--seed", SEED,
+        "-o", "shell.json", "--json", *more,
+    )  # fmt: skip
+    assert done.code in (0, 3), done.err
+    return json.loads(done.out), load("shell.json")
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("field", ["2", "7", "2^8", "QQ"])
+def test_both_doors_give_the_same_fingerprint(run, field, door):
+    frame, y = table(field, door)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = python_door(field, door, frame, y).finding_
+    printed, saved = shell_door(run, field, door, frame, y)
+    assert printed["fingerprint"] == saved.fingerprint == found.fingerprint
+    assert saved.question == found.question
+    assert (saved.answer, saved.subspace) == (found.answer, found.subspace)
+    assert saved.stairs == found.stairs
+    assert dataclasses.replace(saved.promises, labels=None) == found.promises
+    found.save("python.json")
+    again = load("python.json")
+    assert again == found
+    assert again.fingerprint == found.fingerprint
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), ("a,b", "né"), ("-1", "1")])
+@pytest.mark.parametrize("door", ["parity", "parity with intercept", "subspace"])
+def test_named_labels_are_part_of_the_fingerprint_at_both_doors(run, door, names):
+    frame, y = table("2", door)
+    labels = np.where(y == 1, names[1], names[0])
+    plain = python_door("2", door, frame, y).finding_
+    python = python_door("2", door, frame, labels.astype(int) if names[1] == "1" else labels)
+    quoted = ",".join(f'"{n}"' if "," in n else n for n in names)
+    _, saved = shell_door(run, "2", door, frame, labels, "--encode", f"y=levels:{quoted}")
+    assert saved.fingerprint == python.fingerprint_ != plain.fingerprint
+    assert saved.encoding.labels == python.finding_.encoding.labels == names
+
+
+def test_the_fingerprint_knows_nothing_but_the_answer():
+    """Neither seed, window, rows, column names nor promises enter it; question and field do."""
+    X = np.tile([[1, 1, 0], [0, 1, 1]], (200, 1))
+    base = flagstone.rep_linear_span(X, random_state=1)
+    assert flagstone.rep_linear_span(X, random_state=2).fingerprint == base.fingerprint
+    assert flagstone.rep_linear_span(X, t_max=3, random_state=1).fingerprint == base.fingerprint
+    assert flagstone.rep_linear_span(X[:100], random_state=1).fingerprint == base.fingerprint
+    named = flagstone.LinearSpan(random_state=1).fit(pd.DataFrame(X, columns=list("abc")))
+    assert named.fingerprint_ == base.fingerprint
+    assert flagstone.AffineSpan(random_state=1).fit(X).fingerprint_ != base.fingerprint
+    assert flagstone.rep_linear_span(X, field=3, random_state=1).fingerprint != base.fingerprint
+
+
+def test_the_documented_vector():
+    """The text of docs/formats.md, recomputed with nothing but SHA-256."""
+    text = (
+        "flagstone finding v2\nquestion parity\nfield GF(2)\ncolumns 3\n"
+        'labels ["no","yes"]\nrows 1\n0 1 1 1\n'
+    )
+    X = np.random.RandomState(0).randint(0, 2, size=(500, 3))
+    y = np.where(X[:, 1] ^ X[:, 2] ^ 1, "yes", "no")
+    model = flagstone.ParityClassifier(fit_intercept=True, random_state=1).fit(X, y)
+    assert model.fingerprint_ == hashlib.sha256(text.encode()).hexdigest()
+    assert model.fingerprint_ in (DOCS / "formats.md").read_text(encoding="utf-8")
+
+
+def test_every_kind_has_its_verb_its_class_and_its_place_in_the_glossary():
+    glossary = (DOCS / "theory" / "glossary.md").read_text(encoding="utf-8")
+    assert set(QUESTIONS) == {"span", "constraints", "parity", "equations", "subspace"}
+    for kind, question in QUESTIONS.items():
+        assert question.verb in VERBS
+        estimator = getattr(flagstone, question.estimator)
+        assert isinstance(estimator()._question, question)
+        assert f"| `{kind}` |" in glossary
+        assert question.verb in glossary
+        assert question.estimator in glossary
+
+
+@pytest.mark.parametrize("field", [GF(2), GF(7), QQ])
+def test_what_is_saved_says_what_stands_in_a_row(tmp_path, field):
+    for answer, row in (
+        (flagstone.ParityRule([1, 0], 1, field), "(x, 1, y)"),
+        (flagstone.ParityRule([1, 0], 0, field), "(x, y)"),
+        (flagstone.Constraints([[1, 1]], [1], field), "(x, 1)"),
+        (flagstone.Constraints([[1, 1]], [0], field), "(x)"),
+        (flagstone.LinearSystem([[1, 1]], [1], field), "(x, y)"),
+    ):
+        path = tmp_path / f"{answer.kind}{row}.json"
+        flagstone.models.save(path, answer)
+        loaded = load(path)
+        assert isinstance(loaded, Finding)
+        assert loaded.question.row == row
+        assert loaded.answer == answer
