@@ -258,15 +258,15 @@ def edited(path: Path, text: str) -> Iterator[None]:
 
 
 def concerned_tests(copy: Path, file: str) -> list[str]:
-    """Return the module, for its doctests, and the tests that carry its name or its folder's."""
+    """Return the tests that carry the module's name or its folder's, then it, for its doctests."""
     words = {part.strip("_") for part in Path(file).with_suffix("").parts}
-    named = [f"src/flagstone/{file}"]
+    named = []
     for path in sorted(copy.glob("tests/**/test_*.py")):
         test = path.relative_to(copy / "tests")
         mine = {*test.parent.parts, test.stem.removeprefix("test_")}
         if words & mine and not mine & {"statistical", "browser"}:
             named.append(f"tests/{test.as_posix()}")
-    return named
+    return [*named, f"src/flagstone/{file}"]
 
 
 def verdict_on(copy: Path, mutation: Mutation) -> str:
@@ -317,7 +317,7 @@ def plant_random(count: int, seed: int, minutes: float, words: list[str]) -> Non
     survivors, done = [], 0
     with scratch_copy() as copy:
         tests = {test for mutation in drawn for test in concerned_tests(copy, mutation.file)}
-        verdict = run_tests(copy, *sorted(tests.union(GENERAL_TESTS)))
+        verdict = run_tests(copy, *sorted(tests.union(GENERAL_TESTS), reverse=True))  # src last
         if verdict != "passed":
             raise SystemExit(f"without any mutant: {verdict}")
         end = time.monotonic() + 60 * minutes

@@ -91,6 +91,7 @@ def test_a_plan_notes_what_was_asked_and_nothing_else():
     outliers, last = notes(plan(5, 0.05, 0.1, contamination=0.001))
     assert outliers.startswith("–: not proven for any number of rows (the paper has no statement")
     assert last == PAPER_NOTE
+    assert notes(plan(20, 0.05, 0.1, contamination=0.01)) == [outliers, PAPER_NOTE]
     rows, general, last = notes(plan(20, 0.05, 0.1, delta=0.01))
     assert rows.startswith("rows (x, y) of dimension 21; half of eps for rows left out")
     assert general == f"generalization alone: {g.generalization_rows(21, 0.1, 0.01):,} rows"
@@ -144,6 +145,22 @@ def test_numbers_of_a_plan_are_grouped_or_rounded_up(number, shown):
     lines = str(replace(p, entries=(entry,))).splitlines()
     rows = "7" if number is None else shown
     assert [cell.strip() for cell in lines[4].split("  ") if cell] == ["index", rows, shown, "3"]
+
+
+def test_a_plan_is_printed_in_columns():
+    """Names to the left, numbers to the right; the dash where nothing is proven."""
+    p = plan(5, 0.05, 0.1, contamination=0.001)
+    assert str(p).splitlines()[1:9] == [
+        "",
+        "analysis           rows needed  threshold T  start k",
+        "─────────────────  ───────────  ───────────  ───────",
+        "paper (printed)              –            –        –",
+        "paper (corrected)            –            –        –",
+        "heavy (sharp)       83,045,539      470,589   83,046",
+        "index                3,243,663       61,627    3,244",
+        "",
+    ]
+    assert p["paper (printed)"] == PlanRow("paper (printed)", None, None, 0)
 
 
 def test_a_plan_in_a_notebook_shows_the_printed_cells():
