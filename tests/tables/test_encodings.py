@@ -77,6 +77,8 @@ def test_a_matrix_of_rationals():
     for values in (np.array([[1, -2], [30, 4]]), np.array([["1", "-2"], ["30", "4/1"]], object)):
         found = encoding.matrix(batch(values, encoding.columns))
         assert [[str(value) for value in row] for row in found] == [["1", "-2"], ["30", "4"]]
+    for values in (np.array([[1, 2]]), np.array([[1, 2]], dtype=np.uint8)):
+        assert encoding.matrix(batch(values, encoding.columns)).tolist() == [[1, 2]]
 
 
 MIXED = Encoding(
