@@ -157,7 +157,9 @@ def _negations(test: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
 
 
 def _is_unseen(node: ast.AST) -> bool:
-    """Whether only the type checker, or only the eye of a reader, meets this node."""
+    """Whether only the type checker, or only the eye of a reader of figures, meets this node."""
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"
-    return isinstance(node, ast.FunctionDef) and node.name.startswith("_draw")
+    if isinstance(node, ast.FunctionDef):
+        return any(argument.arg in ("axis", "axes") for argument in node.args.args)
+    return False

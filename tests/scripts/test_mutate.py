@@ -40,6 +40,7 @@ SLIPS = [
     ("x = 'text'", []),
     ("raise AssertionError('unreachable')", []),
     ("if TYPE_CHECKING:\n    a = b + c", []),
+    ("def _draw(self, axes):\n    axes[0].text(0.5, 'x')", []),
 ]  # fmt: skip
 
 
