@@ -207,6 +207,7 @@ def test_rows_keep_their_numbers_and_lines_past_the_first_block(tmp_path, small_
         ("; no row\n" * 30 + "ag\n", r"line 31: column 2: 'g' is not"),
         ("; no row\n" * 30 + "ab\nabc\n", r"line 32: the row has 12 bits, but line 31 has 8"),
         ("ab\n" * 40 + "abc\n" * 40, r"line 41: the row has 12 bits, but line 1 has 8"),
+        ("{8}ab\n" * 40 + "{8}a\n" * 40, r"line 41: the row is too short"),
     ],
 )
 def test_bad_rows_past_the_first_block_name_their_line(tmp_path, small_blocks, text, message):
