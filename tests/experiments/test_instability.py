@@ -24,7 +24,7 @@ def bound(n):
 
 def test_sizes_reach_from_the_side_to_beyond_the_proposition():
     """Powers of two from √d on; an eighth of the side apart for wide rows; then those of D_m."""
-    config = InstabilityConfig(dims=(16, 20, 64, 256, 1024), rare_dim=6, rare_sizes=(10, 300))
+    config = InstabilityConfig(dims=(16, 20, 64, 225, 256, 1024), rare_dim=6, rare_sizes=(10, 300))
     found = units(config)
     powers = {
         dim: [u["log2_m"] for u in found if u["law"] == "blocks" and u["dim"] == dim]
@@ -34,6 +34,7 @@ def test_sizes_reach_from_the_side_to_beyond_the_proposition():
         16: [2, 3, 4, 5, 6],
         20: [2, 3, 4, 5, 6],
         64: [3, 4, 5, 6, 7, 8, 9, 10],
+        225: list(range(4, 18)),
         256: [4, 6, 8, 10, 12, 14, 16, 18],
         1024: [5, 9, 13, 17, 21, 25, 29, 33],
     }
@@ -75,6 +76,11 @@ def test_rates_of_blocks_are_those_of_all_samples_listed():
     assert row["same_span_product"] == pytest.approx(product, rel=1e-12)
 
 
+def test_samples_that_see_everything_always_agree():
+    row = measure({"law": "blocks", "dim": 4, "log2_m": 30}, pairs=25)
+    assert (row["same_span"], row["dimension_gap"], row["dimension_gap_sem"]) == (1.0, 0.0, 0.0)
+
+
 def test_the_error_of_a_mean_gap_is_that_of_its_sample():
     """Of two pairs: half the difference of two whole numbers whose mean is reported."""
     differences = set()
@@ -103,6 +109,11 @@ def test_rates_of_the_rare_direction():
     assert (row["missed_low"], row["missed_high"]) == pytest.approx(interval)
     interval = clopper_pearson(agree, pairs)
     assert (row["same_span_low"], row["same_span_high"]) == pytest.approx(interval)
+
+
+def test_a_single_row_of_the_rare_law_is_always_the_rare_one():
+    row = measure({"law": "rare", "m": 1}, rare_dim=4, rare_pairs=20)
+    assert (row["same_span"], row["missed"], row["missed_exact"]) == (1.0, 0.0, 0.0)
 
 
 def test_quick_is_smaller_in_everything():
