@@ -210,8 +210,10 @@ def planted(source: str, mutant: Mutant) -> str:
     return source[: start.start()] + body.replace(mutant.old, mutant.new) + source[end:]
 
 
-def run_tests(copy: Path, *arguments: str, compiled: bool = True) -> str:
-    """Return "passed", "no tests", "failed: <test>" or "hung"."""
+def run_tests(
+    copy: Path, *arguments: str, compiled: bool = True, limit: float | None = None
+) -> str:
+    """Return "passed", "no tests", "failed: <test>" or "hung" (after so many seconds)."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
     env = os.environ | {"PYTHONPATH": str(copy / "src"), "HYPOTHESIS_PROFILE": "mutants"}
     env["PYTHONDONTWRITEBYTECODE"] = "1"  # an edit within one second must not meet stale bytecode
@@ -228,7 +230,7 @@ def run_tests(copy: Path, *arguments: str, compiled: bool = True) -> str:
         start_new_session=True,
     ) as run:
         try:
-            said, _ = run.communicate(timeout=TIME_LIMIT)
+            said, _ = run.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGKILL)  # its workers, too
             return "hung"
@@ -274,9 +276,10 @@ def verdict_on(copy: Path, mutation: Mutation) -> str:
     path = copy / "src" / "flagstone" / mutation.file
     own = concerned_tests(copy, mutation.file)
     with edited(path, mutation.planted(path.read_text())):
-        verdict = run_tests(copy, *own)
+        verdict = run_tests(copy, *own, limit=TIME_LIMIT)
         if verdict in ("passed", "no tests"):
-            verdict = run_tests(copy, *(test for test in GENERAL_TESTS if test not in own))
+            others = [test for test in GENERAL_TESTS if test not in own]
+            verdict = run_tests(copy, *others, limit=TIME_LIMIT)
     return verdict
 
 
@@ -302,8 +305,9 @@ def plant_fixed(words: list[str]) -> int:
                 raise SystemExit(f"without any mutant ({select}): {verdict}")
         for mutant in chosen:
             path = copy / "src" / "flagstone" / mutant.file
+            arguments = ("-k", mutant.tests, *KERNEL_TESTS)
             with edited(path, planted(path.read_text(), mutant)):
-                verdict = run_tests(copy, "-k", mutant.tests, *KERNEL_TESTS, compiled=False)
+                verdict = run_tests(copy, *arguments, compiled=False, limit=TIME_LIMIT)
             survivors += verdict == "passed"
             report(f"{mutant.file} {mutant.function}: {mutant.old} → {mutant.new}", verdict)
     print(f"{len(chosen) - survivors} of {len(chosen)} listed mutants caught")
