@@ -44,6 +44,7 @@ def encode(text, values, field=2):
         ("element", np.array([], dtype=np.int64), 5, []),
         ("element", [2.0, -3.0], "QQ", [["2"], ["-3"]]),
         ("levels:a,b,c", ["c", "b"], 3, [[2], [1]]),
+        ("levels:a,b,c", ["c", "b"], "QQ", [[2], [1]]),
         ("onehot:true,false", np.array([True, "false"], dtype=object), 3, [[1, 0], [0, 1]]),
         ("levels:2,3.5", np.array([3.5, 2], dtype=object), 2, [[1], [0]]),
     ],
