@@ -120,6 +120,16 @@ def test_damaged_labels_are_uniform_among_the_others(order, corruption):
     assert weights.dtype == np.int64
 
 
+@pytest.mark.parametrize("m", [0, 1, 2, 7])
+@pytest.mark.parametrize("corruption", [0.0, 0.5, 1.0])
+def test_no_row_of_a_small_sample_is_lost(m, corruption):
+    law = dist.planted_parity([1, 2], features=dist.uniform(2, 3), corruption=corruption)
+    for seed in range(10):
+        rows, weights = law.sample_weighted(m, seed)
+        assert len(rows) == len(weights)
+        assert weights.sum() == m
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_rows_are_features_and_labels_side_by_side(order):
     law = dist.planted_parity([1, order - 1], intercept=1, field=order)

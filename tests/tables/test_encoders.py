@@ -129,7 +129,8 @@ def test_what_text_is_read_as_and_columns_are_called(text, finite, rational, nam
 @pytest.mark.parametrize(
     "text", ["bit", "levels", "levels:a", "onehot:a,a", "bits", "bits:0", "bits:65", "bits:-1",
              "above", "above:x", "above:nan", "above:inf", "above:1,2", "element:1", "mod:2",
-             "bits:1,2", "bits:٣", "levels:a,b,a", "onehot:a"]
+             "bits:1,2", "bits:٣", "bits:+3", "bits: 3",
+             "bits:x", "levels:a,b,a", "onehot:a"]
 )  # fmt: skip
 def test_bad_encoder_texts_are_explained(text):
     with pytest.raises(InputError, match="of column 'c'"):
