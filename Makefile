@@ -35,8 +35,8 @@ bench: $(VENV)/.installed-dev  ## time the kernels against their peers, hold the
 	@$(BIN)/python -m pip install --quiet ldpc || echo "ldpc cannot be installed here: going on without it"
 	$(BIN)/python -m benchmarks
 
-mutants: $(VENV)/.installed-dev  ## plant mistakes in insert and merge; the tests must catch each
-	$(BIN)/python scripts/mutate.py
+mutants: $(VENV)/.installed-dev  ## plant mistakes, listed and random ones, and see what the tests miss
+	$(BIN)/python -m scripts.mutate
 
 clean:  ## remove the environment and every cache
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

@@ -1,34 +1,58 @@
-"""Plant known mistakes in insert and merge, and show that the tests catch each of them.
+"""Plant mistakes in the sources, one at a time, and show that the tests catch each of them.
 
-Every mutant is one small edit of one function in a scratch copy of the sources; the property tests
-of flags and merges then run on it, with the compiler off, until the first failure. A mutant that
-survives means that the tests do not pin down that branch: add one that does. A snippet that is no
-longer found means that the kernel has changed: bring the table up to date.
+The fixed list edits insert and merge; the property tests of flags and merges then run on the
+scratch copy, with the compiler off, until the first failure. A mutant that survives means that the
+tests do not pin down that branch: add one that does. A snippet that is no longer found means that
+the kernel has changed: bring the table up to date.
 
-    make mutants                              # all of them
-    python scripts/mutate.py gf2_word merge   # those whose file or function matches a word
+The random ones (`scripts/mutations.py`) go anywhere else. Each meets the doctests of its module and
+the tests named after it, then the general ones. Some survivors change nothing that could be seen:
+they are reported, and it is for the reader to tell those from gaps.
+
+    make mutants                                         # the fixed list, then 30 at random
+    python -m scripts.mutate --fixed gf2_word merge      # those whose file or function matches
+    python -m scripts.mutate --random 50 --seed 7 tables # again the same 50, in tables alone
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from scripts.mutations import Mutation, draw
+
 ROOT = Path(__file__).resolve().parent.parent
 TIME_LIMIT = 600
-TESTS = [
+KERNEL_TESTS = [
     "tests/test_flag.py",
     "tests/test_merge.py",
     "tests/test_serialize.py",
     "tests/kernels/test_finite.py",
     "tests/kernels/test_gf2_flags.py",
     "tests/kernels/test_gf2_product.py",
+]
+
+#: Who may notice what the tests named after a module do not; the quick ones first.
+GENERAL_TESTS = [
+    "tests/test_input.py",
+    "tests/test_package.py",
+    "tests/test_rules.py",
+    "tests/test_answers.py",
+    "tests/cli/test_bad_input.py",
+    "tests/cli/test_verbs.py",
+    "tests/estimators/test_span.py",
+    "tests/estimators/test_parity.py",
 ]
 
 WORD = "[2] or [63] or [64] or (first_fit and (20 or 64))"
@@ -186,59 +210,152 @@ def planted(source: str, mutant: Mutant) -> str:
     return source[: start.start()] + body.replace(mutant.old, mutant.new) + source[end:]
 
 
-def run_tests(copy: Path, select: str) -> str:
-    """Return "passed", "failed: <test>" or "hung"."""
+def run_tests(
+    copy: Path, *arguments: str, compiled: bool = True, limit: float | None = None
+) -> str:
+    """Return "passed", "no tests", "failed: <test>" or "hung" (after so many seconds)."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
-    command += ["-W", "ignore::RuntimeWarning", "-k", select, *TESTS]
-    env = os.environ | {"PYTHONPATH": "src", "NUMBA_DISABLE_JIT": "1"}
+    env = os.environ | {"PYTHONPATH": str(copy / "src"), "HYPOTHESIS_PROFILE": "mutants"}
     env["PYTHONDONTWRITEBYTECODE"] = "1"  # an edit within one second must not meet stale bytecode
+    if not compiled:
+        command += ["-W", "ignore::RuntimeWarning"]
+        env["NUMBA_DISABLE_JIT"] = "1"
+    with subprocess.Popen(
+        [*command, *arguments],
+        cwd=copy,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        try:
+            said, _ = run.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)  # its workers, too
+            return "hung"
+    if run.returncode in (0, 5):
+        return "no tests" if run.returncode else "passed"
+    named = re.search(r"^(?:FAILED|ERROR) (?:\S+::)?(\S+)", said, re.MULTILINE)
+    return f"failed: {named[1] if named else f'exit code {run.returncode}'}"
+
+
+@contextlib.contextmanager
+def scratch_copy() -> Iterator[Path]:
+    """Yield a copy of the project, compiled kernels included."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "*.pyc", "build", "dist"))
+        yield copy
+
+
+@contextlib.contextmanager
+def edited(path: Path, text: str) -> Iterator[None]:
+    source = path.read_text()
+    path.write_text(text)
     try:
-        done = subprocess.run(
-            command, cwd=copy, env=env, capture_output=True, text=True, timeout=TIME_LIMIT
-        )
-    except subprocess.TimeoutExpired:
-        return "hung"
-    if done.returncode == 0:
-        return "passed"
-    if done.returncode == 1:
-        named = re.search(r"^(?:FAILED|ERROR) \S+::(\S+)", done.stdout, re.MULTILINE)
-        return f"failed: {named[1] if named else '?'}"
-    if done.returncode < 0:
-        return f"failed: killed by signal {-done.returncode}"
-    raise SystemExit(f"pytest could not run:\n{done.stdout}{done.stderr}")
+        yield
+    finally:
+        path.write_text(source)
 
 
-def main(words: list[str]) -> int:
+def concerned_tests(copy: Path, file: str) -> list[str]:
+    """Return the tests that carry the module's name or its folder's, then it, for its doctests."""
+    words = {part.strip("_") for part in Path(file).with_suffix("").parts}
+    named = []
+    for path in sorted(copy.glob("tests/**/test_*.py")):
+        test = path.relative_to(copy / "tests")
+        mine = {*test.parent.parts, test.stem.removeprefix("test_")}
+        if words & mine and not mine & {"statistical", "browser"}:
+            named.append(f"tests/{test.as_posix()}")
+    return [*named, f"src/flagstone/{file}"]
+
+
+def verdict_on(copy: Path, mutation: Mutation) -> str:
+    """Return what the tests of the module, then the general ones, say of a mutation."""
+    path = copy / "src" / "flagstone" / mutation.file
+    own = concerned_tests(copy, mutation.file)
+    with edited(path, mutation.planted(path.read_text())):
+        verdict = run_tests(copy, *own, limit=TIME_LIMIT)
+        if verdict in ("passed", "no tests"):
+            others = [test for test in GENERAL_TESTS if test not in own]
+            verdict = run_tests(copy, *others, limit=TIME_LIMIT)
+    return verdict
+
+
+def report(text: str, verdict: str) -> None:
+    caught = verdict != "passed"
+    print(f"{'caught' if caught else 'SURVIVED':8}  {text}", flush=True)
+    if caught:
+        print(f"          {verdict}", flush=True)
+
+
+def plant_fixed(words: list[str]) -> int:
+    """Plant the listed mutants; return how many survive."""
     chosen = [
         mutant
         for mutant in MUTANTS
         if not words or any(word in f"{mutant.file} {mutant.function}" for word in words)
     ]
     survivors = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch)
-        ignore = shutil.ignore_patterns("__pycache__")
-        for part in ("src", "tests"):
-            shutil.copytree(ROOT / part, copy / part, ignore=ignore)
-        shutil.copy(ROOT / "pyproject.toml", copy)
+    with scratch_copy() as copy:
         for select in dict.fromkeys(mutant.tests for mutant in chosen):
-            verdict = run_tests(copy, select)
+            verdict = run_tests(copy, "-k", select, *KERNEL_TESTS, compiled=False)
             if verdict != "passed":
-                raise SystemExit(f"the tests fail without any mutant ({select}): {verdict}")
+                raise SystemExit(f"without any mutant ({select}): {verdict}")
         for mutant in chosen:
             path = copy / "src" / "flagstone" / mutant.file
-            source = path.read_text()
-            path.write_text(planted(source, mutant))
-            verdict = run_tests(copy, mutant.tests)
-            path.write_text(source)
+            arguments = ("-k", mutant.tests, *KERNEL_TESTS)
+            with edited(path, planted(path.read_text(), mutant)):
+                verdict = run_tests(copy, *arguments, compiled=False, limit=TIME_LIMIT)
             survivors += verdict == "passed"
-            mark = "SURVIVED" if verdict == "passed" else "caught"
-            print(f"{mark:8}  {mutant.file} {mutant.function}: {mutant.old} → {mutant.new}")
-            if verdict != "passed":
-                print(f"          {verdict}", flush=True)
-    print(f"{len(chosen) - survivors} of {len(chosen)} mutants caught")
+            report(f"{mutant.file} {mutant.function}: {mutant.old} → {mutant.new}", verdict)
+    print(f"{len(chosen) - survivors} of {len(chosen)} listed mutants caught")
+    return survivors
+
+
+def plant_random(count: int, seed: int, minutes: float, words: list[str]) -> None:
+    """Plant random mutations until all are done or the time is over; list those that survive."""
+    drawn = draw(ROOT / "src" / "flagstone", count, seed, words)
+    print(f"{len(drawn)} mutants at random, seed {seed}", flush=True)
+    survivors, done = [], 0
+    with scratch_copy() as copy:
+        tests = {test for mutation in drawn for test in concerned_tests(copy, mutation.file)}
+        verdict = run_tests(copy, *sorted(tests.union(GENERAL_TESTS), reverse=True))  # src last
+        if verdict != "passed":
+            raise SystemExit(f"without any mutant: {verdict}")
+        end = time.monotonic() + 60 * minutes
+        for mutation in drawn:
+            if time.monotonic() > end:
+                print(f"{minutes:g} minutes are over")
+                break
+            verdict = verdict_on(copy, mutation)
+            report(str(mutation), verdict)
+            done += 1
+            if verdict == "passed":
+                survivors.append(mutation)
+    print(f"{done - len(survivors)} of {done} random mutants caught (seed {seed})")
+    for mutation in survivors:
+        print(f"  survived: {mutation}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("words", nargs="*", help="only files or functions that hold a word")
+    parser.add_argument("--fixed", action="store_true", help="the fixed list alone")
+    parser.add_argument("--random", type=int, metavar="N", help="N random ones alone")
+    parser.add_argument("--seed", type=int, help="the seed of an earlier draw (default: a new one)")
+    parser.add_argument("--minutes", type=float, default=30, help="for random ones (default: 30)")
+    chosen = parser.parse_args(arguments)
+    survivors = 0
+    if chosen.fixed or chosen.random is None:
+        survivors = plant_fixed(chosen.words)
+    if not chosen.fixed:
+        seed = time.time_ns() % 10**6 if chosen.seed is None else chosen.seed
+        count = 30 if chosen.random is None else chosen.random
+        plant_random(count, seed, chosen.minutes, chosen.words)
     return 1 if survivors else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "default",
@@ -14,6 +14,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=500)
+settings.register_profile(  # for `make mutants`: the first failure is enough, and can be repeated
+    "mutants",
+    parent=settings.get_profile("default"),
+    phases=[Phase.explicit, Phase.generate],
+    derandomize=True,
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

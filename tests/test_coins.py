@@ -64,7 +64,7 @@ def test_integers_follow_the_documented_scheme(seed, name, n):
 @given(
     seed=texts | st.integers(),
     name=texts,
-    order=st.sampled_from([2, 3, 4, 5, 8, 9, 251, 256, 65521, 65536, 2**31 - 1]),
+    order=st.sampled_from([2, 3, 4, 5, 8, 9, 251, 256, 65521, 65536, 65537, 2**31 - 1]),
     length=st.integers(0, 40),
 )
 def test_vectors_follow_the_documented_scheme(seed, name, order, length):
@@ -120,6 +120,21 @@ def test_draws_are_stateless():
         coins.seed = "other"
 
 
+def test_words_that_lie_across_two_blocks_of_the_stream():
+    """Three bytes do not divide a block of 32: the eleventh word begins in one and ends in two."""
+    for order in (65537, 16_777_213):
+        drawn = Coins("lab").vector("wide", order, 50).tolist()
+        assert drawn == Scheme("lab", "wide").integers(order, 50)
+
+
+def test_coins_of_coins_are_the_same_coins():
+    coins = Coins("a seed")
+    assert Coins(coins) == coins
+    assert repr(coins) == "Coins('a seed')"
+    assert coins != "a seed"
+    assert Coins(7) != Coins(8)
+
+
 def test_longer_vectors_extend_shorter_ones():
     coins = Coins(1)
     assert coins.vector("r", 3, 100)[:10].tolist() == coins.vector("r", 3, 10).tolist()
@@ -134,7 +149,7 @@ def test_integers_are_unbiased():
     assert ((counts - 3000.0) ** 2 / 3000).sum() < 13.8
 
 
-@pytest.mark.parametrize("seed", [1.5, None, True, b"7", [1]])
+@pytest.mark.parametrize("seed", [1.5, None, True, np.True_, b"7", [1]])
 def test_seeds_that_have_no_text_are_refused(seed):
     with pytest.raises(InputError, match="seed must be"):
         Coins(seed)
@@ -159,6 +174,7 @@ def test_fresh_seeds_differ_and_are_text():
     seeds = {fresh_seed() for _ in range(20)}
     assert len(seeds) == 20
     assert all(isinstance(seed, str) for seed in seeds)
+    assert max(map(int, seeds)) < 2**63  # the parameters of other programs hold them
 
 
 def test_seeds_that_cannot_be_published_are_refused():

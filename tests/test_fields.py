@@ -1,7 +1,9 @@
 """Fields: the arithmetic of galois, the spellings people use, the limits we state."""
 
+import math
 import pickle
 from fractions import Fraction
+from numbers import Integral
 
 import galois
 import numpy as np
@@ -193,6 +195,40 @@ def test_rows_do_not_alias_the_caller(data):
 def test_reduce_maps_into_the_field(order, values, expected):
     F = GF(order)
     assert F.array(F.rows(values, reduce=True)).tolist() == expected
+
+
+#: numbers of every type that a table of objects may hold
+NUMBERS = st.one_of(
+    st.integers(-3, 9),
+    st.integers(-(2**70), 2**70),
+    st.booleans(),
+    st.sampled_from([np.True_, np.int8(-1), np.uint64(2**64 - 1), np.float32(1.5), np.float64(3)]),
+    st.fractions(-9, 9, max_denominator=3),
+    st.floats(-9, 9).map(lambda x: round(x * 2) / 2),
+    st.sampled_from([2.0**62, -(2.0**62), 2.0**63, -(2.0**63), 2.0**64, 1e300]),
+)
+
+
+@pytest.mark.parametrize("order", [2, 4, 5, 2**31 - 1])
+@given(values=st.lists(NUMBERS, min_size=1, max_size=6), is_float=st.booleans())
+def test_numbers_of_every_type_are_read_exactly(order, values, is_float):
+    """Refused at the first that is not whole, else at the first outside; reduced, none is."""
+    F = GF(order)
+    X = np.array([values], dtype=object)
+    if is_float:
+        X = X.astype(np.float64)
+        values = X[0].tolist()
+    floors = [int(value) if isinstance(value, Integral) else math.floor(value) for value in values]
+    assert F.array(F.rows(X, reduce=True)).tolist() == [[floor % order for floor in floors]]
+    broken = [j for j, floor in enumerate(floors) if floor != values[j]]
+    outside = [j for j, floor in enumerate(floors) if not 0 <= floor < order]
+    if not broken and not outside:
+        assert F.array(F.rows(X)).tolist() == [floors]
+        return
+    problem = "not a whole number" if broken else "is not in GF"
+    with pytest.raises(InputError, match=problem) as caught:
+        F.rows(X)
+    assert f"row 0, column {(broken or outside)[0]} is " in str(caught.value)
 
 
 @pytest.mark.parametrize("order", [2, 3, 8, 251, 65521, 2**31 - 1, "QQ"])

@@ -266,45 +266,6 @@ def test_no_finite_class_over_the_rationals():
     assert g.parity_error(5, 0.1, 1000, order=None) is None
 
 
-ANALYSES = ["paper (printed)", "paper (corrected)", "heavy (sharp)", "index"]
-
-
-def test_plan_is_a_table():
-    p = plan(20, 0.05, 0.1)
-    assert [entry.analysis for entry in p.entries] == ANALYSES
-    assert p["index"].rows == p.rows == g.index_rows(20, 0.05, 0.1)
-    assert p["index"].length == g.index_length(20, 0.05)
-    assert p["heavy (sharp)"].length == g.heavy_length(20, 0.05)
-    assert p["paper (printed)"].rows == g.paper_rows(20, 0.05, 0.1)
-    lines = str(p).splitlines()
-    rule = next(i for i, line in enumerate(lines) if line.startswith("─"))
-    assert {len(line) for line in lines[rule - 1 : rule + 5]} == {len(lines[rule])}
-    assert json.loads(json.dumps(p.to_dict()))["entries"][3]["rows"] == p.rows
-    assert "<table>" in p._repr_html_()
-    assert hash(p) == hash(plan(20, 0.05, 0.1))
-    with pytest.raises(KeyError, match="no analysis 'best'"):
-        p["best"]
-
-
-def test_plan_for_the_parity_learner():
-    p = plan(21, 0.05, 0.1, delta=0.01)
-    assert p.dim == plan(21, 0.05, 0.1).dim == 21
-    assert p.rows == g.parity_rows(21, 0.05, 0.1, 0.01)
-    assert p["paper (printed)"].rows == g.paper_rows(21, 0.05, Fraction(1, 20))
-    assert plan(21, 0.5, 0.1, delta=0.01, field="2^8").generalization_rows > p.generalization_rows
-    rational = plan(21, 0.05, 0.1, delta=0.01, field="QQ")
-    assert all(entry.rows is None for entry in rational.entries)
-    assert "infinitely many" in str(rational)
-
-
-def test_plan_with_outliers():
-    p = plan(5, 0.05, 0.1, contamination=0.01)
-    assert p["paper (printed)"].rows is None
-    assert p["index"].t_min == g.outlier_start(p.rows, 0.01) + 1
-    assert plan(20, 0.05, 0.1, contamination=0.01).rows is None
-    assert "not proven for any number of rows" in str(p)
-
-
 def promise(**changes):
     values = {
         "dim": 20,

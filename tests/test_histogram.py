@@ -100,6 +100,45 @@ def test_summary_is_chosen_by_public_parameters():
     assert isinstance(new_summary(1, "QQ"), Flag)
 
 
+def test_the_largest_domains_fit():
+    """2^20 vectors for a summary, 2^26 at all; one more dimension is too much."""
+    assert isinstance(new_summary(2, 1024), Histogram)
+    assert isinstance(new_summary(3, 1024), Flag)
+    assert isinstance(new_summary(1, 65521), Histogram)
+    for dim, order in ((26, 2), (16, 3), (2, 8192)):
+        assert len(Histogram(dim, order).counts) == order**dim <= 2**26
+        with pytest.raises(InputError, match=rf"\^{dim + 1} has more than 2\^26 vectors"):
+            Histogram(dim + 1, order)
+
+
+def test_histograms_are_equal_by_what_they_count():
+    """GF(2)^4 and GF(4)^2 have sixteen vectors each, but they are not the same ones."""
+    one = Histogram(2, 4).update([[1, 0], [3, 2]])
+    assert one == Histogram(2, 4).update([[3, 2], [1, 0]])
+    assert one != Histogram(2, 4).update([[3, 2]])
+    assert Histogram(2, 4) != Histogram(4, 2)
+    assert Histogram(2, 2) != Histogram(2, 4)
+    assert Histogram(2, 2) != Histogram(3, 2)
+    assert one != "a histogram"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_merging_and_copying_leave_the_originals_alone():
+    one, two = Histogram(2).update([[1, 0]], [3]), Histogram(2).update([[0, 1], [1, 0]])
+    before = one.to_bytes(), two.to_bytes()
+    merged = one.merge(two)
+    merged.update([[1, 1]])
+    twin = one.copy()
+    twin.update([[1, 1]])
+    assert (one.to_bytes(), two.to_bytes()) == before
+    assert (one.n_rows, two.n_rows, merged.n_rows, twin.n_rows) == (3, 2, 6, 4)
+    assert repr(merged) == "Histogram(dim=2, field=GF(2), n_rows=6)"
+    assert one.to_flag().n_rows == 3
+    with pytest.raises(TypeError, match="merges with a histogram, got int"):
+        one.merge(3)
+
+
 def test_domains_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="use Flag"):
         Histogram(27)

@@ -29,22 +29,36 @@ BAD_TABLES = [
     ([[0, 2**70], [1, 0]], 5, ["row 0", "column 1", str(2**70)]),
     ([[0.0, NAN]], 2, ["row 0", "column 1", "nan", "drop the row"]),
     ([[0.0, 1.0], [INF, 0.0]], 5, ["row 1", "column 0", "inf"]),
+    (np.array([[0, NAN]], dtype=object), 2, ["row 0", "column 1", "is nan", "drop the row"]),
+    (np.array([[0, 1], [INF, 0]], dtype=object), 5, ["row 1", "column 0", "is inf", "drop"]),
+    (np.array([[0, 1], [1, -INF]], dtype=object), 2, ["row 1", "column 1", "is -inf", "drop"]),
+    ([[0, 1], [np.float32("nan"), None]], 5, ["row 1", "column 0", "is nan", "drop the row"]),
     ([[0, 1], [0.5, 0]], 2, ["row 1", "column 0", "0.5", "whole"]),
+    (np.array([[0, 1], [1, 0.5]], dtype=object), 2, ["row 1", "column 1", "is 0.5", "not a whole"]),
     ([[0, 1], [Fraction(1, 2), 0]], 5, ["row 1", "column 0", "whole"]),
     ([[0, None]], 2, ["row 0", "column 1", "missing"]),
     ([[0, "x"]], 2, ["row 0", "column 1", "'x'"]),
     ([["0", "1"]], 5, ["row 0", "column 0", "'0'"]),
     ([[0, object()]], 5, ["row 0", "column 1", "object"]),
+    ([[0, b"1"]], 5, ["row 0", "column 1", "of type bytes", "encode it first"]),
+    (np.array([["0", "1"]]), 5, ["row 0", "column 0", "is '0', of type <U1", "encode it first"]),
     ([[0, [1]]], 2, ["X"]),
     ([[0, 1], [1]], 2, ["row 1", "1 entries", "row 0 has 2"]),
     ([[0, 1], 7], 2, ["row 1", "7"]),
     ([[0, 1j]], 2, ["complex"]),
     ([[0, 1, 1]], 2, ["3 column", "2 are expected"]),
     ([[0]], 5, ["1 column", "2 are expected"]),
-    ([0, 1], 2, ["2 dimensions"]),
+    (["01", "10"], 2, ["got 1 dimension(s); for a single row write [X]"]),
+    ([[0, 1], "10"], 2, ["row 1 must be a sequence of entries, got '10'"]),
+    ([[0, 1], b"10"], 2, ["row 1 must be a sequence of entries, got b'10'"]),
+    ([0, 1], 2, ["2 dimensions", "got 1", "row write [X], for a single column X.reshape(-1, 1)"]),
     ([[[0, 1]]], 2, ["2 dimensions"]),
-    (7, 2, ["table of rows"]),
-    ("0 1", 2, ["table of rows"]),
+    ([[["a", "b"]]], 2, ["2 dimensions", "got 3"]),
+    (7, 2, ["must be a table of rows, got 7"]),
+    (2.5, 2, ["must be a table of rows, got 2.5"]),
+    ("0 1", 2, ["must be a table of rows, got '0 1'"]),
+    (b"0 1", 2, ["must be a table of rows, got b'0 1'"]),
+    (np.array(7), 2, ["2 dimensions", "got 0"]),
     (None, 2, ["X"]),
     ({"a": 1}, 2, ["X"]),
     (np.zeros((3, 0)), 2, ["0 columns"]),
@@ -80,6 +94,19 @@ def test_bad_tables_are_refused_by_everything_that_takes_rows(X, order, named):
         with pytest.raises(InputError):
             histogram.update(X)
         assert histogram.to_bytes() == kept
+
+
+def test_only_a_single_row_or_column_is_told_what_to_write():
+    for X, is_one in [([0, 1], True), ([[[0, 1]]], False), (np.array(7), False)]:
+        with pytest.raises(InputError, match="2 dimensions") as caught:
+            Flag(2).update(X)
+        assert ("for a single row write" in str(caught.value)) == is_one
+
+
+def test_a_table_without_rows_must_say_its_width():
+    with pytest.raises(InputError, match="X has no rows; say how many columns it has with dim=…"):
+        Subspace.span([])
+    assert Subspace.span([], dim=3).ambient_dim == 3
 
 
 @pytest.mark.parametrize(
@@ -218,6 +245,8 @@ def test_junk_never_gets_further_than_an_error():
         with pytest.raises((InputError, TypeError, ValueError)):
             flag.update(junk)
         assert flag == Flag(2)
+    with pytest.raises(InputError, match="0 columns"):
+        Flag(2).update(Junk())  # as it says itself: no rows
 
 
 def test_an_interrupt_leaves_the_flag_as_it_was(monkeypatch):

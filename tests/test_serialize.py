@@ -143,6 +143,94 @@ def test_headers_that_lie_are_refused(header):
         Flag.from_bytes(resealed(SMALL[0].to_bytes(), **header))
 
 
+def forged(data, *integers, size=8):
+    """Return the bytes with other integers in place of the last ones, and a checksum that fits."""
+    body = b"".join(number.to_bytes(size, "little", signed=True) for number in integers)
+    content = data[: -32 - len(body)] + body
+    return content + hashlib.sha256(content).digest()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "reason"),
+    [
+        ((1, 2, 5, 2), "not falling positive"),
+        ((2, 0, 5, 2), "not falling positive"),
+        ((2, -1, 5, 2), "not falling positive"),
+        ((3, 1, 5, 2), "contradict its header"),  # four of three rows
+        ((2, 1, 5, 5), "contradict its header"),  # not of rank two
+        ((2, 1, 5, 7), "not the canonical one"),
+        ((2, 1, 5, 8), "3"),  # a bit outside of the three columns
+    ],
+)
+def test_counts_and_rows_that_contradict_are_refused_with_a_reason(numbers, reason):
+    good = Flag(3).update([[1, 0, 1], [1, 1, 1], [1, 0, 1]]).to_bytes()
+    assert forged(good, 2, 1, 5, 2) == good
+    with pytest.raises(FormatError, match=f"these bytes are no valid flag: .*{reason}"):
+        Flag.from_bytes(forged(good, *numbers))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "reason"),
+    [
+        ((-1, 4, 1, 2), "outside the domain"),
+        ((1, 9, 1, 2), "outside the domain"),
+        ((4, 1, 1, 2), "not rising"),
+        ((4, 4, 1, 2), "not rising"),
+        ((1, 4, 0, 2), "not positive"),
+        ((1, 4, 2, -1), "not positive"),
+    ],
+)
+def test_values_that_no_histogram_holds_are_refused_with_a_reason(numbers, reason):
+    histogram = Histogram(2, 3).update([[1, 0], [1, 1]], [1, 2])
+    good = histogram.to_bytes()
+    assert forged(good, 1, 4, 1, 2) == good
+    with pytest.raises(FormatError, match=f"these bytes are no valid histogram: .*{reason}"):
+        Histogram.from_bytes(forged(good, *numbers))
+    assert Histogram.from_bytes(forged(good, 0, 8, 1, 2)).counts.tolist() == [1, *[0] * 7, 2]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [{"dim": 0}, {"dim": None}, {"dim": 40}, {"field": "QQ"}, {"field": None}, {"n_values": 1},
+     {"n_values": 3}, {"n_values": "two"}, {"n_values": None}],
+    ids=str,
+)  # fmt: skip
+def test_headers_of_histograms_that_lie_are_refused(header):
+    good = Histogram(2, 3).update([[1, 0], [1, 1]]).to_bytes()
+    with pytest.raises(FormatError, match="no valid histogram"):
+        Histogram.from_bytes(resealed(good, **header))
+
+
+def test_headers_at_their_limits_are_read():
+    """As many rows as the largest integer, all but two of them zero; two shards."""
+    data = resealed(SMALL[0].to_bytes(), n_rows=2**63 - 1, n_shards=2)
+    assert (Flag.from_bytes(data).n_rows, Flag.from_bytes(data).n_shards) == (2**63 - 1, 2)
+    with pytest.raises(FormatError, match="numbers of rows and shards are impossible"):
+        Flag.from_bytes(resealed(data, n_rows=2**63))
+    with pytest.raises(FormatError, match="numbers of rows and shards are impossible"):
+        Flag.from_bytes(resealed(data, n_shards=0))
+
+
+def test_headers_that_are_no_description_are_refused():
+    content = b"flagstone\n\x01\0\0\0"
+    for header, reason in (
+        (b"[1, 2]", "hold a foreign object, not a flag"),
+        (b"{}", "hold a foreign object, not a flag"),
+        (b"{nonsense", "no readable header"),
+        (b"\xff\xfe", "no readable header"),
+    ):
+        body = content + len(header).to_bytes(4, "little") + header
+        with pytest.raises(FormatError, match=reason):
+            Flag.from_bytes(body + hashlib.sha256(body).digest())
+
+
+def test_any_kind_of_bytes_is_read():
+    flag = SMALL[0]
+    data = flag.to_bytes()
+    for same in (bytearray(data), memoryview(data)):
+        assert Flag.from_bytes(same) == flag
+
+
 def test_bases_that_are_not_canonical_are_refused():
     """Equal flags are equal bytes, so other bytes of the same flag are no flag."""
     good = Flag(3, 3).update([[1, 0, 1], [0, 1, 1]]).to_bytes()

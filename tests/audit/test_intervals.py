@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 from flagstone.audit import anytime_interval, betting_interval, clopper_pearson
 from flagstone.audit.intervals import log_evidence, log_evidence_of_values
@@ -147,3 +147,75 @@ def test_bad_confidence_is_refused(confidence):
         anytime_interval(1, 2, confidence)
     with pytest.raises(InputError, match="confidence"):
         betting_interval([0.5], confidence)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_clopper_pearson_is_that_of_scipy(confidence):
+    for n in (1, 2, 25):
+        for k in range(n + 1):
+            theirs = binomtest(k, n).proportion_ci(confidence, method="exact")
+            assert clopper_pearson(k, n, confidence) == pytest.approx(tuple(theirs), abs=1e-9)
+
+
+@pytest.mark.parametrize("successes", [-1, 11])
+def test_successes_are_among_the_trials(successes):
+    for interval in (clopper_pearson, anytime_interval):
+        with pytest.raises(InputError, match=rf"successes must lie in 0\.\.10, got {successes}"):
+            interval(successes, 10)
+
+
+@given(coins=st.lists(st.booleans(), max_size=40), p=st.floats(0.01, 0.99))
+def test_evidence_of_coins_is_that_of_the_sequential_gambler(coins, p):
+    """Krichevsky and Trofimov: after s ones of n the next is one with (s + ½)/(n + 1)."""
+    wealth, ones = 0.0, 0
+    for n, coin in enumerate(coins):
+        q = (ones + 0.5) / (n + 1)
+        wealth += math.log(q / p if coin else (1 - q) / (1 - p))
+        ones += coin
+    assert log_evidence(ones, len(coins), p) == pytest.approx(wealth, abs=1e-9)
+
+
+def test_evidence_at_the_ends_of_the_unit_interval():
+    """A rate of 0 is impossible after a one, and as good as any other without."""
+    never = math.prod((i + 0.5) / (i + 1) for i in range(20))
+    for s, p in ((0, 0.0), (20, 1.0)):
+        assert log_evidence(s, 20, p) == pytest.approx(math.log(never))
+        values = log_evidence_of_values([p] * 20, p)
+        assert values == pytest.approx(math.log(never), abs=0.01)
+    for s, p in ((1, 0.0), (20, 0.0), (19, 1.0), (0, 1.0)):
+        assert log_evidence(s, 20, p) == math.inf
+        assert log_evidence_of_values([1.0] * s + [0.0] * (20 - s), p) == math.inf
+    assert log_evidence_of_values([0.5] * 3, 0.0) == math.inf
+    assert log_evidence_of_values([0.5] * 3, 1.0) == math.inf
+    assert log_evidence_of_values([], 0.0) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("n", [10, 2048, 2049, 5000])
+def test_evidence_of_many_values_is_the_mean_over_the_bets(n):
+    """The whole product at once, for 256 bets at the midpoints of Jeffreys' law."""
+    z = np.random.RandomState(n).random_sample(n)
+    p = 0.48
+    q = np.sin(np.pi * (np.arange(256) + 0.5) / 512)[:, np.newaxis] ** 2
+    logs = np.log(z * q / p + (1 - z) * (1 - q) / (1 - p)).sum(axis=1)
+    expected = np.logaddexp.reduce(logs) - math.log(256)
+    assert log_evidence_of_values(z, p) == pytest.approx(expected, rel=1e-9)
+    twice = np.logaddexp.reduce(2 * logs) - math.log(256)
+    assert log_evidence_of_values(np.repeat(z, 2), p) == pytest.approx(twice, rel=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_intervals_end_where_the_evidence_reaches_its_limit(confidence):
+    """Neither narrower nor wider, up to a billionth; at an end of [0, 1] they stop."""
+    limit = -math.log(1 - confidence)
+    values = [0.1, 0.4, 0.4, 0.75] * 12
+    for evidence, (low, high) in (
+        (lambda p: log_evidence(30, 80, p), anytime_interval(30, 80, confidence)),
+        (lambda p: log_evidence_of_values(values, p), betting_interval(values, confidence)),
+    ):
+        for end, inwards in ((low, 1e-9), (high, -1e-9)):
+            assert evidence(end) >= limit
+            assert evidence(end + inwards) < limit
+    assert anytime_interval(0, 80, confidence)[0] == 0.0
+    assert anytime_interval(80, 80, confidence)[1] == 1.0
+    assert betting_interval([0.0] * 80, confidence)[0] == 0.0
+    assert betting_interval([1.0] * 80, confidence)[1] == 1.0

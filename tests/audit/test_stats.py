@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.audit import AuditStats
+from flagstone.audit import AuditStats, anytime_interval, betting_interval, clopper_pearson
+from flagstone.audit.stats import Verdict
 from flagstone.errors import InputError
 
 
@@ -110,3 +111,175 @@ def test_empty_and_erroneous_records_speak():
     assert empty.interval() == (0.0, 1.0)
     assert empty.verdict(0.5).decision == "undecided"
     assert empty.to_dict()["disagreement_rate"] is None
+    assert math.isnan(empty.standard_error)
+    assert empty.to_dict()["standard_error"] is None
+    assert not empty.all_bottom
+
+
+@given(record=records())
+def test_rate_and_error_are_those_of_the_list_of_values(record):
+    """Zeros and ones, one per answered pair, by the formulas of the textbook."""
+    values = [1.0] * record.disagreements + [0.0] * record.agreements
+    assert record.answered == len(values) == record.pairs - record.errors
+    if values:
+        assert record.disagreement_rate == pytest.approx(np.mean(values))
+        assert record.replicability == pytest.approx(1 - np.mean(values))
+    if len(values) >= 2:
+        error = np.std(values, ddof=1) / math.sqrt(len(values))
+        assert record.standard_error == pytest.approx(error, abs=1e-12)
+    else:
+        assert math.isnan(record.standard_error)
+    assert record.interval(0.9) == anytime_interval(record.disagreements, record.answered, 0.9)
+    exact = record.interval(0.9, anytime=False)
+    assert exact == clopper_pearson(record.disagreements, record.answered, 0.9)
+
+
+@given(values=st.lists(st.floats(0, 1), min_size=1, max_size=30), agree=st.integers(0, 30))
+def test_integrated_values_take_the_place_of_the_counts(values, agree):
+    n = len(values)
+    record = AuditStats("t", n + 2, min(agree, n), errors=2, integrated=tuple(sorted(values)))
+    assert record.is_integrated
+    assert record.disagreement_rate == pytest.approx(np.mean(values), abs=1e-12)
+    if n >= 2:
+        error = np.std(values, ddof=1) / math.sqrt(n)
+        assert record.standard_error == pytest.approx(error, abs=1e-6)
+    assert record.interval(0.9) == betting_interval(sorted(values), 0.9)
+    exact = record.interval(0.9, anytime=False)
+    assert exact == clopper_pearson(record.disagreements, n, 0.9)
+
+
+def test_plain_pairs_are_the_fewest_that_are_as_narrow():
+    values = tuple(np.linspace(0.1, 0.3, 25))
+    record = AuditStats("t", 25, 20, integrated=values)
+
+    def width(interval):
+        return interval[1] - interval[0]
+
+    for confidence in (0.8, 0.95):
+        mine, n = width(record.interval(confidence)), record.plain_pairs(confidence)
+        assert n > 25
+        assert width(anytime_interval(0.2 * n, n, confidence)) <= mine
+        assert width(anytime_interval(0.2 * (n - 1), n - 1, confidence)) > mine
+    assert record.plain_pairs() == record.plain_pairs(0.95)
+    coins = AuditStats("t", 20, 10, integrated=(0.0,) * 10 + (1.0,) * 10)
+    assert coins.plain_pairs() == pytest.approx(20, abs=1)
+    assert AuditStats("t", 19, 10, integrated=(0.5,) * 19).plain_pairs() is None
+    assert AuditStats("t", 200, 100).plain_pairs() is None
+
+
+def test_a_claim_at_the_end_of_the_interval():
+    """At the upper end the rate is at or below the claim; at the lower one it is not above it."""
+    stats = AuditStats("t", pairs=300, agreements=240)
+    low, high = stats.interval(0.9)
+    assert stats.verdict(high, 0.9).decision == "supported"
+    assert stats.verdict(math.nextafter(high, 0), 0.9).decision == "undecided"
+    assert stats.verdict(low, 0.9).decision == "undecided"
+    assert stats.verdict(math.nextafter(low, 0), 0.9).decision == "rejected"
+    for claim in (0, 0.0, 1):
+        assert stats.verdict(claim).claim == claim
+    for claim in (-0.01, 1.01, math.nan):
+        with pytest.raises(InputError, match="a claimed rho must lie in"):
+            stats.verdict(claim)
+    for confidence in (0.0, 1.0):
+        with pytest.raises(InputError, match="confidence must lie"):
+            stats.verdict(0.1, confidence)
+
+
+def test_evidence_is_against_claims_below_the_rate_only():
+    stats = AuditStats("t", pairs=100, agreements=80)
+    for claim in (0.2, 0.5, 1.0):
+        assert stats.verdict(claim).evidence == 1.0
+    assert stats.verdict(0.1).evidence > 1
+    assert 1e299 < stats.verdict(0.0).evidence <= 1e300  # impossible, but a number
+    integrated = AuditStats("t", 100, 80, integrated=(0.2,) * 100)
+    assert integrated.verdict(0.2).evidence == 1.0
+    assert integrated.verdict(0.1).evidence > stats.verdict(0.1).evidence
+
+
+@pytest.mark.parametrize(
+    ("counts", "decision", "note"),
+    [
+        ({"pairs": 200, "agreements": 200}, "supported", ""),
+        (
+            {"pairs": 201, "agreements": 200, "errors": 1},
+            "supported",
+            "about the 200 of 201 pairs without an error",
+        ),
+        (
+            {"pairs": 400, "agreements": 200, "errors": 200},
+            "supported",
+            "about the 200 of 400 pairs without an error",
+        ),
+        (
+            {"pairs": 401, "agreements": 200, "errors": 201},
+            "undecided",
+            "most pairs erred (201 of 401), so nothing is decided",
+        ),
+        ({"pairs": 200, "agreements": 200, "both_bottom": 200}, "supported", "every answer is ⊥"),
+        ({"pairs": 200, "agreements": 200, "both_bottom": 199}, "supported", ""),
+    ],
+)
+def test_a_verdict_says_what_it_leaves_out(counts, decision, note):
+    stats = AuditStats("t", **counts)
+    verdict = stats.verdict(0.1)
+    assert (verdict.decision, verdict.note) == (decision, note)
+    assert str(verdict).endswith(f"; {note}" if note else "valid under any stop rule)")
+    assert stats.all_bottom == (note == "every answer is ⊥")
+
+
+def test_verdicts_in_words():
+    def said(decision):
+        return str(Verdict(decision, 0.05, 0.9, (0.01, 0.025), 1.0))
+
+    rest = " at confidence 0.9 (rate in [0.0100, 0.0250], valid under any stop rule)"
+    assert said("rejected") == "the claimed rho = 0.05 is REJECTED" + rest
+    assert said("supported") == "the claimed rho = 0.05 is supported" + rest
+    assert said("undecided") == "undecided about the claimed rho = 0.05" + rest
+
+
+def test_numbers_of_pairs_join_and_never_overlap():
+    def numbered(*ranges):
+        return AuditStats("t", numbers=ranges)
+
+    assert (numbered((0, 10)) + numbered((10, 20))).numbers == ((0, 20),)
+    assert (numbered((10, 20)) + numbered((0, 10))).numbers == ((0, 20),)
+    assert (numbered((0, 10), (30, 40)) + numbered((11, 30))).numbers == ((0, 10), (11, 40))
+    assert (numbered() + numbered((3, 4))).numbers == ((3, 4),)
+    for ranges in ([(9, 12)], [(0, 1)], [(3, 5)], [(20, 30), (9, 10)]):
+        with pytest.raises(InputError, match=f"both records hold pair {min(ranges)[0]},"):
+            numbered((0, 10)) + numbered(*ranges)
+
+
+def test_counts_at_their_limits_are_records():
+    full = AuditStats("t", pairs=6, agreements=3, both_bottom=3, one_bottom=1, errors=2)
+    assert (full.answered, full.disagreements) == (4, 1)
+    for name in ("pairs", "agreements", "both_bottom", "one_bottom", "errors"):
+        with pytest.raises(InputError, match="must not be negative"):
+            dataclasses.replace(full, **{name: -1})
+    for values in ((), (0.1,) * 3, (0.1,) * 5, (0.1,) * 6):
+        with pytest.raises(InputError, match=f"answered pair: 4 pairs, {len(values)} values"):
+            dataclasses.replace(full, integrated=values)
+    assert dataclasses.replace(full, integrated=(0.1,) * 4).to_dict()["integrated"] == [0.1] * 4
+
+
+def test_the_dictionary_holds_what_was_counted():
+    full = AuditStats(
+        "t", 6, 3, both_bottom=2, one_bottom=1, errors=1, error_types=(("E", 1),), seconds=2.5
+    )
+    assert full.to_dict() == {
+        "strong_id": "t",
+        "pairs": 6,
+        "agreements": 3,
+        "disagreements": 2,
+        "both_bottom": 2,
+        "one_bottom": 1,
+        "errors": 1,
+        "error_types": {"E": 1},
+        "integrated": None,
+        "disagreement_rate": 0.4,
+        "standard_error": pytest.approx(math.sqrt(0.24 / 4)),
+        "seconds": 2.5,
+    }
+    twice = full + full
+    assert twice.error_types == (("E", 2),)
+    assert twice.seconds == 5.0

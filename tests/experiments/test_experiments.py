@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +71,17 @@ def test_files_hold_the_numbers_and_axes_are_labelled(results, name):
         assert axis.get_ylabel()
         assert axis.get_xlabel() or not axis.xaxis.get_tick_params()["labelbottom"]
     assert result.display.figure_.get_size_inches()[0] <= 3.31
+
+
+@pytest.mark.parametrize("name", sorted(TINY))
+def test_numbers_are_frozen(results, name):
+    """A published seed must mean the same numbers for ever: never edit them."""
+    frozen = json.loads((Path(__file__).parent / "frozen.json").read_text())[name]
+    assert len(results[name].rows) == len(frozen)
+    for row, expected in zip(results[name].rows, frozen, strict=True):
+        for key in row | expected:
+            number = isinstance(expected[key], float)
+            assert row[key] == (pytest.approx(expected[key]) if number else expected[key]), key
 
 
 @pytest.mark.parametrize("name", ["figure-1", "guaranteed", "gap"])

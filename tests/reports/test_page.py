@@ -21,7 +21,6 @@ from flagstone import (
     ParityQuestion,
     ParityRule,
     SpanQuestion,
-    Staircase,
     Subspace,
     SubspaceQuestion,
     Window,
@@ -32,6 +31,7 @@ from flagstone.plots import ScreeDisplay
 from flagstone.reports import html_report, plot_bytes, scree_svg, write_report
 from flagstone.reports.promises import promise_rows
 from flagstone.rules import rule_named
+from flagstone.staircase import Staircase, Step
 
 HOSTILE = '<script>alert("x")</script>'
 
@@ -63,9 +63,9 @@ def stairs(*steps: tuple[int, int], dim: int) -> Staircase:
     """A staircase from (dimension, sets) of its steps."""
     levels, first = [], 1
     for height, sets in steps:
-        levels.append([height, sets, first])
+        levels.append(Step(height, first, first + sets - 1))
         first += sets
-    return Staircase.from_list(dim, levels)
+    return Staircase(dim, tuple(levels))
 
 
 class Tags(HTMLParser):

@@ -32,8 +32,23 @@ def encode(text, values, field=2):
         ("onehot:a,b,c", ["c", "a"], 2, [[0, 0, 1], [1, 0, 0]]),
         ("bits:3", [5, 2], 2, [[1, 0, 1], [0, 1, 0]]),
         ("bits:64", [2**63], 2, [[0] * 63 + [1]]),
+        ("bits:1", [0, 1], 2, [[0], [1]]),
+        ("bits:3", [7.0, 0.0], 2, [[1, 1, 1], [0, 0, 0]]),
+        ("bits:53", [2.0**53 - 1], 2, [[1] * 53]),
         ("above:2.5", [2, 3], 2, [[0], [1]]),
+        ("above:2.5", [2.5, 2.75], 2, [[0], [1]]),
+        ("above:0", np.array([-1, 0.5], dtype=object), 2, [[0], [1]]),
         ("mod", [-1, 9], 7, [[6], [2]]),
+        ("mod", np.array([-(2**63), 2**63 - 1], dtype=object), 7, [[6], [0]]),
+        ("mod", np.array([2**64 - 1], dtype=np.uint64), 7, [[1]]),
+        ("element", np.array([0, 4, 1], dtype=np.uint8), 5, [[0], [4], [1]]),
+        ("element", np.array([], dtype=np.uint8), 5, []),
+        ("element", np.array([], dtype=np.int64), 5, []),
+        ("element", [2.0, -3.0], "QQ", [["2"], ["-3"]]),
+        ("levels:a,b,c", ["c", "b"], 3, [[2], [1]]),
+        ("levels:a,b,c", ["c", "b"], "QQ", [[2], [1]]),
+        ("onehot:true,false", np.array([True, "false"], dtype=object), 3, [[1, 0], [0, 1]]),
+        ("levels:2,3.5", np.array([3.5, 2], dtype=object), 2, [[1], [0]]),
     ],
 )
 def test_each_encoder(text, values, field, expected):
@@ -54,17 +69,69 @@ def test_each_encoder(text, values, field, expected):
         ("bits:3", [0, 8], r"8 does not fit into 3 bits \(0 … 7\)"),
         ("bits:3", [0, -1], "-1 does not fit"),
         ("above:1", [0.0, float("nan")], "nan is not a number"),
+        ("above:1", np.array([1, True], dtype=object), "True is not a number"),
+        ("above:1", np.array([1.5, "2"], dtype=object), "'2' is not a number"),
+        ("bits:2", [3, 4], r"4 does not fit into 2 bits \(0 … 3\)"),
+        ("bits:64", [0.0, 2.0**53], "is not a whole number"),
+        ("bits:8", [0.0, 0.5], "0.5 is not a whole number"),
+        ("bits:8", [0.0, float("inf")], "inf is not a whole number"),
+        ("mod", np.array([1, None], dtype=object), "the value is missing; fill it in"),
+        ("mod", np.array([-(2**63), 2**63], dtype=object), f"{2**63} is not a whole number"),
+        ("mod", np.array([2**63 - 1, -(2**63) - 1], dtype=object), "is not a whole number"),
+        ("element", np.array([1, 2], dtype=np.uint8), r"2 is not an element of GF\(2\) \(0 or 1\)"),
+        ("element", np.array([0, 3], dtype=np.uint64), "3 is not an element"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_index(text, values, problem):
     with pytest.raises(BadEntry, match=problem) as caught:
         encode(text, values)
     assert caught.value.index == 1
+    assert str(caught.value) == caught.value.problem
+
+
+@pytest.mark.parametrize("value", [0.5, "1/0", "x", None, float("nan")])
+def test_what_is_no_rational_is_refused_by_index(value):
+    with pytest.raises(
+        BadEntry, match=r"is not a rational number \(write 3, -7 or 3/4\)"
+    ) as caught:
+        encode("element", np.array([1, value], dtype=object), "QQ")
+    assert caught.value.index == 1
+
+
+def test_the_elements_of_a_field_are_named():
+    with pytest.raises(BadEntry, match=r"5 is not an element of GF\(5\) \(0 … 4\)"):
+        encode("element", [4, 5], 5)
+    with pytest.raises(BadEntry, match=r"5 is not an element of GF\(5\) \(0 … 4\)"):
+        encode("element", np.array([4, 5], dtype=np.uint8), 5)
+
+
+def test_rationals_know_no_remainder():
+    with pytest.raises(InputError, match="'mod' needs a finite field"):
+        encode("mod", [1], "QQ")
 
 
 @pytest.mark.parametrize(
-    "text", ["bit", "levels", "levels:", "levels:a,b,a", "onehot:a,a", "bits", "bits:0",
-             "bits:65", "bits:-1", "above", "above:x", "above:nan", "element:1", "mod:2"]
+    ("text", "finite", "rational", "names"),
+    [
+        ("element", "integer", "text", ("c",)),
+        ("levels:a,b", "text", "text", ("c",)),
+        ("onehot:a,b", "text", "text", ("c=a", "c=b")),
+        ("bits:2", "integer", "text", ("c[0]", "c[1]")),
+        ("above:0.5", "number", "number", ("c>0.5",)),
+        ("mod", "integer", "text", ("c mod q",)),
+    ],
+)
+def test_what_text_is_read_as_and_columns_are_called(text, finite, rational, names):
+    encoder = ColumnEncoder.parse("c", text)
+    assert (encoder.reads(GF(2)), encoder.reads(QQ)) == (finite, rational)
+    assert encoder.names == names
+    assert encoder.text == text
+
+
+@pytest.mark.parametrize(
+    "text", ["bit", "levels", "levels:", "onehot:a,a", "bits", "bits:0", "bits:65", "bits:-1",
+             "above", "above:x", "above:nan", "above:inf", "above:1,2", "element:1", "mod:2",
+             "bits:1,2", "bits:٣", "bits:+3", "bits: 3", "bits:x", "levels:a,b,a"]
 )  # fmt: skip
 def test_bad_encoder_texts_are_explained(text):
     with pytest.raises(InputError, match="of column 'c'"):

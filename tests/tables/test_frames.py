@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone.errors import InputError
-from flagstone.tables import open_table
+from flagstone.tables import frames, open_table, textio
 from flagstone.tables.frames import FrameReader
 
 
@@ -69,9 +69,15 @@ def test_a_bit_order_by_bytes_refuses_half_bytes(tmp_path):
         ("ab\nabc\n", r"line 2: the row has 12 bits, but line 1 has 8"),
         ("{7}ab\n", r"line 1: the row announces \{7\} bits, but has ones after them"),
         ("{0}a\n", r"at least one bit"),
+        ("{4}a80\n", r"line 1: the row announces \{4\} bits, but has ones after them"),
         ("{5}\n", r"a row without digits"),
         ("; nothing\n", r"holds no rows"),
         ("caf\xe9\n", r"column 4: byte 0xe9 is not"),
+        ("ab\na\xff\n", r"line 2: column 2: byte 0xff is not"),
+        ("ab\na\x1f\n", r"column 2: byte 0x1f is not"),
+        ("ab\na!\n", r"column 2: '!' is not"),
+        ("ab\na~\n", r"column 2: '~' is not"),
+        ("ab\na\x7f\n", r"column 2: byte 0x7f is not"),
     ],
 )
 def test_bad_rows_name_line_and_column(tmp_path, text, message):
@@ -96,24 +102,49 @@ def test_bits_refuse_other_digits(tmp_path):
     path.write_text("101\n121\n")
     with pytest.raises(InputError, match=r"line 2: column 2: '2' is not a bit"):
         bits_of(path)
+    path.write_text("0x11\n")
+    with pytest.raises(InputError, match=r"line 1: column 2: 'x' is not a bit"):
+        bits_of(path)
+    path.write_text("{2}1010\n")
+    with pytest.raises(InputError, match=r"line 1: the row announces \{2\} bits, but has ones"):
+        bits_of(path)
+
+
+def test_zeros_after_the_announced_bits_are_left_out(tmp_path):
+    path = tmp_path / "a.hex"
+    path.write_text("{4}a00\n{4}b00\n")
+    assert bits_of(path).tolist() == [[1, 0, 1, 0], [1, 0, 1, 1]]
+    path.write_text("{6}a00\n{6}b4\n")
+    assert bits_of(path).tolist() == [[1, 0, 1, 0, 0, 0], [1, 0, 1, 1, 0, 1]]
+
+
+def test_an_unknown_bit_order_is_refused_by_the_reader_itself(tmp_path):
+    path = tmp_path / "a.hex"
+    path.write_text("ab\n")
+    with pytest.raises(InputError, match=r"bit order must be one of .* got 'bogus'"):
+        FrameReader(path, bit_order="bogus")
 
 
 @given(
     st.integers(1, 70).flatmap(
         lambda n: st.tuples(
-            st.just(n), st.lists(st.integers(0, 2**n - 1), min_size=1, max_size=20), st.booleans()
+            st.just(n),
+            st.lists(st.integers(0, 2**n - 1), min_size=1, max_size=20),
+            st.booleans(),
+            st.sampled_from(["\n", "\r\n"]),
         )
     )
 )
 @settings(deadline=None, max_examples=60)
 def test_both_roads_read_what_was_written(tmp_path_factory, case):
     """The vectorised road (equal lines) and the careful one (a comment somewhere) agree."""
-    n, values, compressed = case
+    n, values, compressed, end = case
     digits = -(-n // 4)
-    lines = [f"{{{n}}}{value << (4 * digits - n):0{digits}x}" for value in values]
+    head = f"{{{n}}}" if n % 4 else ""
+    lines = [f"{head}{value << (4 * digits - n):0{digits}x}" for value in values]
     folder = tmp_path_factory.mktemp("frames")
     fast, slow = folder / "fast.hex", folder / ("slow.hex.gz" if compressed else "slow.hex")
-    fast.write_text("\n".join(lines) + "\n")
+    fast.write_bytes((end.join(lines) + end).encode())
     text = ("\n".join(lines) + " # end").encode()
     slow.write_bytes(gzip.compress(text) if compressed else text)
     expected = [[int(b) for b in f"{value:0{n}b}"] for value in values]
@@ -130,3 +161,67 @@ def test_columns_are_chosen_by_name(tmp_path):
     encoding = table.encoding(2, columns=["x3", "x0"], label="x1")
     (batch,) = table.rows(encoding)
     assert batch.matrix.tolist() == [[1, 1, 0], [0, 0, 1]]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Let files come in blocks of a few lines."""
+    monkeypatch.setattr(frames, "line_blocks", lambda p, o=0, block=0: textio.line_blocks(p, o, 32))
+
+
+@pytest.mark.parametrize("every", [100, 3], ids=["equal lines", "a comment now and then"])
+def test_rows_keep_their_numbers_and_lines_past_the_first_block(tmp_path, small_blocks, every):
+    path = tmp_path / "a.hex"
+    lines = [f"; line {i}" if i % every == 0 else f"{i:02x}" for i in range(1, 60)]
+    path.write_text("\n".join(lines) + "\n")
+    table = open_table(path)
+    encoding = table.encoding(2)
+    batches = list(table.rows(encoding))
+    assert len(batches) > 5
+    assert {batch.batch.skipped for batch in batches} == {0}
+
+    def places(some):
+        return [
+            (place.row, place.line, int("".join(map(str, batch.matrix[i])), 2))
+            for batch in some
+            for i, place in enumerate(map(batch.place, range(len(batch))))
+        ]
+
+    written = [i for i in range(1, 60) if i % every]
+    expected = [(row, i, i) for row, i in enumerate(written, 1)]
+    assert places(batches) == expected
+    for batch in batches:
+        rest = places(table.rows(encoding, start=batch.after))
+        assert rest == expected[len(expected) - len(rest) :]
+        assert len(rest) == len(expected) - batch.place(len(batch) - 1).row
+    reader = FrameReader(path)
+    assert [reader.line(row) for row, _, _ in expected] == written
+    assert reader.line(len(expected) + 1) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ab\n" * 40 + "ag\n", r"line 41: column 2: 'g' is not"),
+        ("ab\n" * 20 + "; no row\n" * 9 + "ab\n" * 20 + "ag\n", r"line 50: column 2: 'g'"),
+        ("; no row\n" * 30 + "ag\n", r"line 31: column 2: 'g' is not"),
+        ("; no row\n" * 30 + "ab\nabc\n", r"line 32: the row has 12 bits, but line 31 has 8"),
+        ("ab\n" * 40 + "abc\n" * 40, r"line 41: the row has 12 bits, but line 1 has 8"),
+        ("{8}ab\n" * 40 + "{8}a\n" * 40, r"line 41: the row is too short"),
+    ],
+)
+def test_bad_rows_past_the_first_block_name_their_line(tmp_path, small_blocks, text, message):
+    path = tmp_path / "a.hex"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        bits_of(path)
+
+
+def test_whole_blocks_of_another_length_are_counted(tmp_path, small_blocks):
+    path = tmp_path / "a.hex"
+    path.write_text("abc\n" * 40 + "{12}abc\n" * 40 + "ab\n" * 40)
+    table = open_table(path, length=8)
+    batches = list(table.rows(table.encoding(2)))
+    assert sum(len(batch) for batch in batches) == 40
+    assert sum(batch.batch.skipped for batch in batches) == 80
+    assert batches[-1].place(len(batches[-1]) - 1).line == 120

@@ -1,0 +1,89 @@
+"""Proposals: the encoder that fits every value looked at, its reason, and what counts as a gap."""
+
+import numpy as np
+import pytest
+
+from flagstone import GF, QQ
+from flagstone.fields import as_field
+from flagstone.tables import propose
+from flagstone.tables.proposals import missing, typed
+
+
+def texts(*values):
+    return np.array(values, dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "expected"),
+    [
+        (np.array([], dtype=object), 2, "c=element (no rows to judge by)"),
+        (np.array([0, 1, 2], dtype=np.uint8), 3, "c=element (whole numbers, all in GF(3))"),
+        (np.array([0, 2]), 2, "c=bits:2 (whole numbers up to 2)"),
+        (np.array([0, 3]), 3, "c=bits:2 (whole numbers up to 3)"),
+        (np.array([0, 255]), 2, "c=bits:8 (whole numbers up to 255)"),
+        (np.array([0, 256]), 2, "c=bits:9 (whole numbers up to 256)"),
+        (np.array([-1, 0]), 2, "c=mod (whole numbers from -1 to 0)"),
+        (np.array([-1, 99]), "QQ", "c=element (whole numbers, all in QQ)"),
+        (np.array([1.0, 0.0]), 2, "c=element (whole numbers, all in GF(2))"),
+        (np.array([1.0, 4.0]), 2, "c=bits:3 (whole numbers up to 4)"),
+        (np.array([2.0**53 - 1, 0.0]), 2, f"c=bits:53 (whole numbers up to {2**53 - 1})"),
+        (np.array([2.0**53, 0.0]), 2, "c=above:4.5036e+15 (fractional numbers; 4.5036e+15 is the"),
+        (np.array([1.0, 2.5, 9.0]), 2, "c=above:2.5 (fractional numbers; 2.5 is the median"),
+        (np.array([1.0, 2.5, np.inf]), 2, "c=above:1.75 (fractional numbers; 1.75 is the median"),
+        (np.array([np.inf]), 2, "c=above:0 (fractional numbers; 0 is the median"),
+        (texts("1/2", "3"), "QQ", "c=element (rational numbers)"),
+        (texts("1/2", "x"), "QQ", "c=levels:1/2,x (text with 2 values)"),
+        (texts("1/0", "x"), "QQ", "c=levels:1/0,x (text with 2 values)"),
+        (texts("1/2", "3"), 2, "c=levels:1/2,3 (text with 2 values)"),
+        (texts("a", "a"), 2, "c: leave it out (it is always 'a' in the rows looked at)"),
+        (texts(*(f"{i:02}" for i in range(32))), 2, "c=onehot:00,01,02,"),
+        (texts(*map(str, range(33))), 2, "c: leave it out (text with 33 different values, like"),
+        (texts(True, False, "x"), 2, "c=onehot:false,true,x (text with 3 values)"),
+    ],
+)
+def test_each_kind_of_column(values, field, expected):
+    assert str(propose("c", values, as_field(field))).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0, 2, 7], [-5, 3], [0.5, 2.5, 3.5], [3.0, 4.0], [2**63, 5]],
+)
+@pytest.mark.parametrize("field", [GF(2), GF(5), QQ])
+def test_what_is_proposed_takes_the_values_it_was_proposed_for(values, field):
+    column = np.array(values, dtype=np.uint64 if max(values) > 2**62 else None)
+    encoder = propose("c", column, field).encoder
+    assert encoder.encode(column, field).shape == (len(values), len(encoder.names))
+
+
+def test_text_becomes_numbers_where_all_of_it_is_one():
+    whole = typed(texts("3", " -4", "+5", "6.0"))
+    assert whole.dtype == np.int64
+    assert whole.tolist() == [3, -4, 5, 6]
+    numbers = typed(texts("3", "0.5", "1e3"))
+    assert numbers.dtype == float
+    assert numbers.tolist() == [3.0, 0.5, 1000.0]
+    large = typed(texts("1e300", "1"))
+    assert large.tolist() == [1e300, 1.0]
+    for values in (texts("3", "x"), texts("1e3", "2e3"), texts("1", 2), texts("1", "")):
+        assert typed(values) is values
+
+
+@pytest.mark.parametrize(
+    ("values", "index"),
+    [
+        (texts("a", "b"), None),
+        (texts("", "b"), 0),
+        (texts("a", "  ", ""), 1),
+        (texts("a", None, ""), 1),
+        (texts("a", "b", float("nan")), 2),
+        (texts(0, False), None),
+        (np.array(["a", ""]), 1),
+        (np.array([0.0, np.nan]), 1),
+        (np.array([0.0, np.inf]), None),
+        (np.array([0, 1]), None),
+        (np.array([True, False]), None),
+    ],
+)
+def test_the_first_gap_is_found(values, index):
+    assert missing(values) == index
