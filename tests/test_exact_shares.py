@@ -158,3 +158,10 @@ def test_the_start_for_a_failure_is_the_smallest(m, rate, failure):
     k = g.outlier_start_for_failure(m, rate, failure)
     assert g.containment_failure(m, k, rate) <= failure
     assert k == 0 or g.containment_failure(m, k - 1, rate) > failure
+
+
+@given(value=POSITIVE, power=st.integers(0, 400))
+def test_roots(value, power):
+    assert root(value) == pytest.approx(math.sqrt(value))
+    large = value * Fraction(2) ** (2 * power)
+    assert root(large) == pytest.approx(math.ldexp(math.sqrt(value), power), rel=1e-12)
