@@ -6,6 +6,19 @@ the field's own form and never asks which field it is.
 """
 
 from flagstone.fields._base import Array, Field, FieldLike, Rows, width
+from flagstone.fields._exact import exact_integer, exact_integers, exact_rational
 from flagstone.fields._lookup import GF, QQ, as_field
 
-__all__ = ["GF", "QQ", "Array", "Field", "FieldLike", "Rows", "as_field", "width"]
+__all__ = [
+    "GF",
+    "QQ",
+    "Array",
+    "Field",
+    "FieldLike",
+    "Rows",
+    "as_field",
+    "exact_integer",
+    "exact_integers",
+    "exact_rational",
+    "width",
+]
