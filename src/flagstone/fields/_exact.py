@@ -28,6 +28,8 @@ def exact_integer(text: str) -> int:
     >>> exact_integer("-" + "9" * 5000) == 1 - 10**5000
     True
     """
+    if len(text) <= _PIECE:
+        return int(text)
     if len(text) > MOST_DIGITS:
         raise ValueError(f"has {len(text):,} digits, more than the {MOST_DIGITS:,} that are read")
     if text.startswith("-"):

@@ -80,11 +80,13 @@ class ParquetReader:
     max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
+        import pyarrow as pa
         from pyarrow import parquet
 
         with reading(self.path, "Parquet"), parquet.ParquetFile(self.path) as file:
             check_width(self.path, len(file.schema_arrow.names), self.max_columns)
             self.columns = tuple(file.schema_arrow.names)
+            self._flat = {f.name for f in file.schema_arrow if not pa.types.is_nested(f.type)}
             self.n_rows: int | None = file.metadata.num_rows
 
     def batches(
@@ -96,13 +98,14 @@ class ParquetReader:
         skip = (start or (0,))[0]
         with (
             reading(self.path, "Parquet"),
-            # pre_buffer would hold whole row groups of every column at once; text that is stored
-            # once is kept once (numbers take no notice of read_dictionary).
+            # pre_buffer would hold whole row groups of every column at once. So would no buffer;
+            # but one grows to whatever a page announces, so small files go without. With
+            # read_dictionary, text that is stored once is kept once.
             parquet.ParquetFile(
                 self.path,
                 pre_buffer=False,
-                buffer_size=1 << 20,
-                read_dictionary=list(columns),
+                buffer_size=1 << 20 if self.path.stat().st_size > MOST_ROW_BYTES else 0,
+                read_dictionary=[name for name in columns if name in self._flat],
             ) as file,
         ):
             groups: list[int] = []

@@ -38,7 +38,7 @@ class JsonLinesReader:
     ) -> Iterator[Batch]:
         """Yield the columns as arrays of what the lines hold."""
         offset, line, row = start or (0, 1, 1)
-        for block, after, done in line_blocks(self.path, offset, 1 << 20):
+        for block, after, done in line_blocks(self.path, offset):
             texts = block.split(b"\n")
             n_lines = len(texts) - (not texts[-1])
             records = [(n, self._record(t, n)) for n, t in enumerate(texts, line) if t.strip()]
