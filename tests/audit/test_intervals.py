@@ -147,3 +147,12 @@ def test_bad_confidence_is_refused(confidence):
         anytime_interval(1, 2, confidence)
     with pytest.raises(InputError, match="confidence"):
         betting_interval([0.5], confidence)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.0, 7.12e-307], [5e-324], [0.0, 5e-324, 1.0], [1e-310, 1e-300]]
+)
+def test_values_next_to_zero_are_no_matter(values):
+    low, high = betting_interval(values)
+    assert 0.0 <= low <= sum(values) / len(values) <= high <= 1.0
+    assert math.isfinite(log_evidence_of_values([*values, 1.0], 1e-320))
