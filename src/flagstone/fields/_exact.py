@@ -88,4 +88,5 @@ def exact_rational(text: str) -> Fraction:
         if not bottom.strip("0"):
             raise ValueError("divides by zero")
         return Fraction(top, exact_integer(bottom))
-    return top * Fraction(10) ** (int(power or 0) - len(after))
+    shift = int(power or 0) - len(after)
+    return Fraction(top * 10**shift) if shift >= 0 else Fraction(top, 10**-shift)

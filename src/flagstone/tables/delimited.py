@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from flagstone.fields import exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.columnar import as_numpy
 from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
-from flagstone.tables.textio import line_blocks, lines, opened, whole_number
+from flagstone.tables.textio import line_blocks, lines, whole_number
 
 __all__ = ["DelimitedReader"]
 
@@ -96,8 +97,7 @@ class DelimitedReader:
 
     def _data_offset(self) -> int:
         """Return where the rows begin: after the line of column names, if there is one."""
-        with opened(self.path) as stream:
-            return sum(len(stream.readline()) for _ in range(self._header_line))
+        return sum(map(len, itertools.islice(lines(self.path), self._header_line)))
 
     def _parse(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> list[Any]:
         """Return the record batches of some whole lines (one, or none if all are blank)."""
