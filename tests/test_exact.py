@@ -4,12 +4,15 @@ import contextlib
 import hashlib
 import pickle
 import sys
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import feather
 
 from flagstone.errors import InputError
 from flagstone.fields import GF, QQ, as_field, exact_integer, exact_integers, exact_rational
@@ -176,3 +179,21 @@ def test_fields_up_to_the_limit_are_found():
     assert as_field("2147483647") == GF(2**31 - 1)
     assert as_field("GF(2^16)") == GF(65536)
     assert as_field("3^10").order == 59049
+
+
+def test_decimals_of_a_table_are_exact(tmp_path):
+    column = pa.array([Decimal("0.07"), Decimal("-12.50")])
+    feather.write_feather(pa.table({"a": column}), tmp_path / "t.feather")
+    table = open_table(tmp_path / "t.feather")
+    (batch,) = table.rows(table.encoding("QQ", encode={"a": "element"}))
+    assert batch.matrix[:, 0].tolist() == [Fraction(7, 100), Fraction(-25, 2)]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_numbers_beyond_every_float_lie_above_every_bound(tmp_path, name):
+    numbers = ["9" * 400, "-" + "9" * 400, "0.5"]
+    lines = ["a", *numbers] if name == "t.csv" else [f'{{"a": {number}}}' for number in numbers]
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    table = open_table(tmp_path / name)
+    (batch,) = table.rows(table.encoding(2, encode={"a": "above:1e300"}))
+    assert batch.matrix[:, 0].tolist() == [1, 0, 0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -234,6 +235,8 @@ def _numbers(values: Array) -> Array:
         for index, value in enumerate(values.tolist()):
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise BadEntry(index, f"{shown(value)} is not a number")
+        top = sys.float_info.max  # larger integers are above every bound all the same
+        values = np.array([min(max(value, -top), top) for value in values.tolist()])
     numbers = values.astype(float)
     _refuse(np.isnan(numbers), values, "is not a number")
     return numbers

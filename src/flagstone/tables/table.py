@@ -123,8 +123,8 @@ def _reader(path: Path, format: str, options: Mapping[str, Any], most: int) -> R
     if format in ("parquet", "arrow"):
         from flagstone.tables import columnar
 
-        typed = columnar.ParquetReader if format == "parquet" else columnar.ArrowReader
-        return typed(path, max_columns=most)
+        tabular = columnar.ParquetReader if format == "parquet" else columnar.ArrowReader
+        return tabular(path, max_columns=most)
     from flagstone.tables import arrays
 
     matrix = arrays.NpyReader if format == "npy" else arrays.NpzReader
@@ -296,7 +296,8 @@ class Table:
         chosen = self._choose(columns, label)
         wanted = {"*": encode} if isinstance(encode, str) else dict(encode or {})
         every = [*chosen, *([label] if label is not None else [])]
-        for pattern in wanted.keys() - set(every):
+        known = set(every)
+        for pattern in [text for text in wanted if text not in known]:
             if not any(fnmatch.fnmatchcase(name, pattern) for name in every):
                 raise InputError(
                     f"--encode names the column {pattern!r}, which is not among the chosen ones"
