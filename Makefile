@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format validate bench mutants clean
+.PHONY: help demo test check format validate bench mutants floors clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,8 +38,15 @@ bench: $(VENV)/.installed-dev  ## time the kernels against their peers, hold the
 mutants: $(VENV)/.installed-dev  ## plant mistakes, listed and random ones, and see what the tests miss
 	$(BIN)/python -m scripts.mutate
 
+floors: | $(BIN)/python  ## the tests again, with the oldest packages that pyproject.toml allows
+	$(PYTHON) -m venv .floors
+	.floors/bin/python scripts/floors.py > .floors/pins.txt
+	.floors/bin/python -m pip install --quiet --constraint .floors/pins.txt --editable '.[dev]'
+	NUMBA_CACHE_DIR=.floors/kernels .floors/bin/python -m pytest -n $(JOBS)
+
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) .floors .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf build dist
 	find src -name '*.nb[ic]' -delete
 
 $(BIN)/python:

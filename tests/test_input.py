@@ -199,6 +199,19 @@ def test_counting_past_the_largest_integer_is_refused():
         assert summary.to_bytes() == before
 
 
+def test_the_largest_weight_is_exact():
+    """2^63 − 1 rows can be counted, 2^63 cannot: no float stands between them."""
+    most = 2**63 - 1
+    for weights in ([most], np.array([most]), np.array([most], dtype=np.uint64)):
+        for make in (Flag, Histogram):
+            assert make(1).update([[1]], weights=weights).n_rows == most
+    for bad in (np.array([2**63], dtype=np.uint64), [2.0**63], np.array([np.inf], np.float16)):
+        with pytest.raises(InputError, match=r"row 0 has weight.*below 2\^63"):
+            Flag(1).update([[1]], weights=bad)
+    below = np.nextafter(2.0**63, 0)
+    assert Flag(1).update([[1]], weights=[below]).n_rows == int(below)
+
+
 def test_no_rows_are_legal_everywhere():
     for X in ([], np.zeros((0, 2)), np.zeros((0, 2), dtype=object), np.zeros((0, 2), dtype="U1")):
         for order in (2, 5, 256, "QQ"):

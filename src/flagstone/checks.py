@@ -11,9 +11,33 @@ from flagstone.errors import InputError, Parameter
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-__all__ = ["checked_dim", "checked_index", "checked_integer", "checked_total", "checked_weights"]
+__all__ = [
+    "checked_dim",
+    "checked_index",
+    "checked_integer",
+    "checked_total",
+    "checked_weights",
+    "shown",
+]
 
 _MOST_ROWS = 2**63 - 1
+
+
+def shown(value: Any) -> str:
+    """Return what an error message shows of a value: its repr, cut to a readable length.
+
+    Examples
+    --------
+    >>> from flagstone.checks import shown
+    >>> shown(np.int64(7)), shown("ab"), shown(10**5000)
+    ('7', "'ab'", '<int, too long to write out>')
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out integers up to a length only
+        return f"<{type(value).__name__}, too long to write out>"
+    return text if len(text) <= 80 else f"{text[:60]}…"
 
 
 def checked_integer(value: Any, least: int, *must: str | Parameter) -> int:
@@ -32,7 +56,7 @@ def checked_integer(value: Any, least: int, *must: str | Parameter) -> int:
     except TypeError:
         number = least - 1
     if number < least:
-        raise InputError(*must, f", got {value!r}")
+        raise InputError(*must, f", got {shown(value)}")
     return number
 
 
@@ -65,7 +89,7 @@ def checked_weights(weights: Any, n_rows: int, name: str = "weights") -> tuple[A
     Traceback (most recent call last):
     ...
     flagstone.errors.InputError: weights: row 1 has weight -1; weights say how often a row \
-counts, so they must be whole numbers ≥ 0
+counts, so they must be whole numbers ≥ 0 and below 2^63
     """
     if weights is None:
         return None, n_rows
@@ -79,13 +103,16 @@ counts, so they must be whole numbers ≥ 0
         )
     if array.dtype.kind not in "buif":
         raise InputError(f"{name} must be whole numbers ≥ 0, got dtype {array.dtype}")
-    with np.errstate(invalid="ignore"):
-        good = (array >= 0) & (array < 2.0**63) & (np.floor(array) == array)
+    good = array >= 0
+    if array.dtype.kind == "u":
+        good &= array <= np.uint64(_MOST_ROWS)
+    elif array.dtype.kind == "f":  # 2^63 − 1 is no float: compare with the first one above it
+        good &= (array < np.float64(2**63)) & (np.floor(array) == array)
     if not good.all():
         row = int(np.argmin(good))
         raise InputError(
             f"{name}: row {row} has weight {array[row].item()!r}; weights say how often a row "
-            "counts, so they must be whole numbers ≥ 0"
+            "counts, so they must be whole numbers ≥ 0 and below 2^63"
         )
     counts = np.ascontiguousarray(array, dtype=np.int64)
     total = int(counts.sum())

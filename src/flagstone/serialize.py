@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from flagstone.bitrows import BitRows
-from flagstone.errors import FormatError, InputError
-from flagstone.fields import Array, Field, Rows, as_field
+from flagstone.checks import checked_total, shown
+from flagstone.errors import FormatError
+from flagstone.fields import Array, Field, Rows, as_field, exact_rational
 from flagstone.subspace import canonical_text
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
 FORMAT_VERSION = 1
 _MAGIC = b"flagstone\n"
 _HASH_SIZE = 32
+_MOST_COLUMNS = 1 << 20  # memory grows with the square: 128 GiB for so many over GF(2)
 
 
 def flag_to_bytes(flag: Flag) -> bytes:
@@ -56,22 +58,20 @@ def flag_to_bytes(flag: Flag) -> bytes:
 
 def flag_from_bytes(data: bytes) -> Flag:
     """Read a flag, or say why these bytes are none."""
+    return _from_bytes(data, "flag", _flag)
+
+
+def _flag(header: dict[str, Any], body: bytes) -> Flag:
     from flagstone.flag import Flag
 
-    header, body = _open(data, "flag")
-    try:
-        field, dim, rank = as_field(header["field"]), int(header["dim"]), int(header["rank"])
-        counts = np.frombuffer(body[: 8 * rank], dtype="<i8").astype(np.int64)
-        basis = _rows_from_bytes(body[8 * rank :], field, rank, dim)
-        n_rows, n_shards = header["n_rows"], header["n_shards"]
-        if not (type(n_rows) is type(n_shards) is int and n_rows < 2**63 and n_shards >= 1):
-            raise ValueError("its numbers of rows and shards are impossible")
-        flag = Flag.of_basis(field, dim, basis, counts, n_rows, n_shards)
-        if flag.to_bytes() != bytes(data):
-            raise ValueError("its basis is not the canonical one")
-    except (KeyError, ValueError, TypeError, InputError) as error:
-        raise FormatError(f"these bytes are no valid flag: {error}") from error
-    return flag
+    field = _field(header)
+    dim = _number(header, "dim", 1, _MOST_COLUMNS)
+    rank = _number(header, "rank", 0, dim)
+    n_rows = _number(header, "n_rows", 0, 2**63 - 1)
+    n_shards = _number(header, "n_shards", 1, max(1, n_rows))
+    counts = _integers(body[: 8 * rank], rank)
+    basis = _rows_from_bytes(body[8 * rank :], field, rank, dim)
+    return Flag.of_basis(field, dim, basis, counts, n_rows, n_shards)
 
 
 def histogram_to_bytes(histogram: Histogram) -> bytes:
@@ -89,20 +89,63 @@ def histogram_to_bytes(histogram: Histogram) -> bytes:
 
 def histogram_from_bytes(data: bytes) -> Histogram:
     """Read a histogram, or say why these bytes are none."""
+    return _from_bytes(data, "histogram", _histogram)
+
+
+def _histogram(header: dict[str, Any], body: bytes) -> Histogram:
     from flagstone.histogram import Histogram
 
-    header, body = _open(data, "histogram")
-    try:
-        histogram = Histogram(int(header["dim"]), header["field"])
-        values, counts = np.frombuffer(body, dtype="<i8").reshape(2, header["n_values"])
-        if len(values) and (values[0] < 0 or values[-1] >= len(histogram.counts)):
-            raise ValueError("a value lies outside the domain")
-        if (np.diff(values) <= 0).any() or (counts < 1).any():
-            raise ValueError("its values are not rising, or a count is not positive")
-        histogram._add(values, counts)
-    except (KeyError, ValueError, TypeError, InputError) as error:
-        raise FormatError(f"these bytes are no valid histogram: {error}") from error
+    histogram = Histogram(_number(header, "dim", 1, _MOST_COLUMNS), _field(header))
+    n_values = _number(header, "n_values", 0, len(histogram.counts))
+    values, counts = _integers(body, 2 * n_values).reshape(2, n_values)
+    if n_values and (values[0] < 0 or values[-1] >= len(histogram.counts)):
+        raise ValueError("a value lies outside the domain")
+    if (np.diff(values) <= 0).any() or (counts < 1).any():
+        raise ValueError("its values are not rising, or a count is not positive")
+    checked_total(0, sum(counts.tolist()))
+    histogram._add(values, counts)
     return histogram
+
+
+_Summary = TypeVar("_Summary", "Flag", "Histogram")
+
+
+def _from_bytes(
+    data: bytes, kind: str, parse: Callable[[dict[str, Any], bytes], _Summary]
+) -> _Summary:
+    header, body = _open(data, kind)
+    try:
+        summary = parse(header, body)
+        if summary.to_bytes() != bytes(data):  # also where the header says more than is asked of it
+            raise ValueError("they are not the canonical ones")
+    except (ValueError, MemoryError) as error:
+        raise FormatError(f"these bytes are no valid {kind}: {error}") from error
+    return summary
+
+
+def _field(header: dict[str, Any]) -> Field:
+    name = header.get("field")
+    if not isinstance(name, str):
+        raise ValueError(f"its field must be a name, got {shown(name)}")
+    return as_field(name)
+
+
+def _number(header: dict[str, Any], key: str, least: int, most: int) -> int:
+    value = header.get(key)
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"its {key} must be an integer in {least}..{most}, got {shown(value)}")
+    return value
+
+
+def _integers(body: bytes, n: int) -> Array:
+    """Return n little-endian integers of 64 bits, which must be all there is."""
+    _check_size(body, 8 * n)
+    return np.frombuffer(body, dtype="<i8").astype(np.int64)
+
+
+def _check_size(body: bytes, size: int) -> None:
+    if len(body) != size:
+        raise ValueError(f"its header announces arrays of {size:,} bytes, not of {len(body):,}")
 
 
 def _seal(header: dict[str, Any], body: bytes) -> bytes:
@@ -131,11 +174,12 @@ def _open(data: bytes, kind: str) -> tuple[dict[str, Any], bytes]:
     end = start + int.from_bytes(data[start - 4 : start], "little")
     try:
         header = json.loads(content[start:end])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"this {kind} has no readable header: {error}") from error
-    if not isinstance(header, dict) or header.get("kind") != kind:
-        found = header.get("kind") if isinstance(header, dict) else None
-        raise FormatError(f"these bytes hold a {found or 'foreign object'}, not a {kind}")
+    found = header.get("kind") if isinstance(header, dict) else None
+    if found != kind:
+        other = found if found in ("flag", "histogram") else "foreign object"
+        raise FormatError(f"these bytes hold a {other}, not a {kind}")
     return header, content[end:]
 
 
@@ -148,11 +192,18 @@ def _rows_to_bytes(rows: Rows, field: Field) -> bytes:
 
 def _rows_from_bytes(body: bytes, field: Field, n_rows: int, dim: int) -> Rows:
     if field.order is None:
-        lines = body.decode().splitlines()
-        array: Array = np.array([[Fraction(x) for x in line.split(" ")] for line in lines], object)
-        return field.rows(array.reshape(n_rows, dim), dim=dim)
+        lines = [line.split(" ") for line in body.decode("ascii").split("\n")]
+        if lines.pop() != [""] or len(lines) != n_rows or {dim} < {dim, *map(len, lines)}:
+            raise ValueError(f"its basis must be {n_rows} lines of {dim} entries")
+        array: Array = np.empty((n_rows, dim), dtype=object)
+        for i, line in enumerate(lines):
+            array[i] = [exact_rational(x) for x in line]
+        return field.rows(array, dim=dim)
     if field.order == 2:
-        words = np.frombuffer(body, dtype="<u8").astype(np.uint64).reshape(n_rows, -(-dim // 64))
+        n_words = -(-dim // 64)
+        _check_size(body, 8 * n_words * n_rows)
+        words = np.frombuffer(body, dtype="<u8").astype(np.uint64).reshape(n_rows, n_words)
         return BitRows(words, dim)
+    _check_size(body, field.dtype.itemsize * dim * n_rows)
     flat = np.frombuffer(body, dtype=field.dtype.newbyteorder("<")).astype(field.dtype)
     return field.rows(flat.reshape(n_rows, dim), dim=dim)

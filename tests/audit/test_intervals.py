@@ -219,3 +219,12 @@ def test_intervals_end_where_the_evidence_reaches_its_limit(confidence):
     assert anytime_interval(80, 80, confidence)[1] == 1.0
     assert betting_interval([0.0] * 80, confidence)[0] == 0.0
     assert betting_interval([1.0] * 80, confidence)[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    "values", [[0.0, 7.12e-307], [5e-324], [0.0, 5e-324, 1.0], [1e-310, 1e-300]]
+)
+def test_values_next_to_zero_are_no_matter(values):
+    low, high = betting_interval(values)
+    assert 0.0 <= low <= sum(values) / len(values) <= high <= 1.0
+    assert math.isfinite(log_evidence_of_values([*values, 1.0], 1e-320))

@@ -41,6 +41,7 @@ def encode(text, values, field=2):
         ("mod", [-1, 9], 7, [[6], [2]]),
         ("mod", np.array([-(2**63), 2**63 - 1], dtype=object), 7, [[6], [0]]),
         ("mod", np.array([2**64 - 1], dtype=np.uint64), 7, [[1]]),
+        ("mod", np.array([10**30, -(10**30) - 1], dtype=object), 7, [[1], [5]]),
         ("element", np.array([0, 4, 1], dtype=np.uint8), 5, [[0], [4], [1]]),
         ("element", np.array([], dtype=np.uint8), 5, []),
         ("element", np.array([], dtype=np.int64), 5, []),
@@ -76,8 +77,6 @@ def test_each_encoder(text, values, field, expected):
         ("bits:8", [0.0, 0.5], "0.5 is not a whole number"),
         ("bits:8", [0.0, float("inf")], "inf is not a whole number"),
         ("mod", np.array([1, None], dtype=object), "the value is missing; fill it in"),
-        ("mod", np.array([-(2**63), 2**63], dtype=object), f"{2**63} is not a whole number"),
-        ("mod", np.array([2**63 - 1, -(2**63) - 1], dtype=object), "is not a whole number"),
         ("element", np.array([1, 2], dtype=np.uint8), r"2 is not an element of GF\(2\) \(0 or 1\)"),
         ("element", np.array([0, 3], dtype=np.uint64), "3 is not an element"),
     ],
@@ -92,7 +91,7 @@ def test_what_does_not_fit_is_refused_by_index(text, values, problem):
 @pytest.mark.parametrize("value", [0.5, "1/0", "x", None, float("nan")])
 def test_what_is_no_rational_is_refused_by_index(value):
     with pytest.raises(
-        BadEntry, match=r"is not a rational number \(write 3, -7 or 3/4\)"
+        BadEntry, match=r"is not a rational number \(write 3, -7 or 3/4\)|divides by zero"
     ) as caught:
         encode("element", np.array([1, value], dtype=object), "QQ")
     assert caught.value.index == 1

@@ -42,6 +42,8 @@ __all__ = [
 #: of one, so the number of bets decides about width only (256 serve some 10⁵ values).
 _BETS = np.sin(np.pi * (np.arange(256) + 0.5) / 512) ** 2
 
+_LARGEST = np.finfo(np.float64).max
+
 #: Values per block: bounds the memory at 256 × 2048 numbers.
 _BLOCK = 2048
 
@@ -124,14 +126,16 @@ def _log_wealth(z: npt.NDArray[np.float64], repeats: npt.NDArray[np.float64], p:
     """Return the log of the mean over all bets of the product of the factors."""
     if z.size and ((p == 0.0 and z[-1] > 0.0) or (p == 1.0 and z[0] < 1.0)):
         return math.inf
-    # At p = 0 only zeros are left, at p = 1 only ones: the other term is 0 there.
-    on_one = _BETS / p if p > 0.0 else np.zeros_like(_BETS)
-    on_zero = (1.0 - _BETS) / (1.0 - p) if p < 1.0 else np.zeros_like(_BETS)
+    # At p = 0 only zeros are left, at p = 1 only ones: the other term is 0 there. The odds come
+    # first, because 1/p alone may be too large; where even they are, less wealth is a safe claim.
+    with np.errstate(over="ignore"):
+        on_one = np.minimum(z / p, _LARGEST) if p > 0.0 else np.zeros_like(z)
+    on_zero = (1.0 - z) / (1.0 - p) if p < 1.0 else np.zeros_like(z)
     wealth = np.zeros_like(_BETS)
     for start in range(0, len(z), _BLOCK):
-        part = z[start : start + _BLOCK]
-        factors = np.outer(on_one, part) + np.outer(on_zero, 1.0 - part)
-        wealth += np.log(factors) @ repeats[start : start + _BLOCK]
+        part = slice(start, start + _BLOCK)
+        factors = np.outer(_BETS, on_one[part]) + np.outer(1.0 - _BETS, on_zero[part])
+        wealth += np.log(factors) @ repeats[part]
     top = float(wealth.max())
     return top + math.log(float(np.exp(wealth - top).mean()))
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import csv
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from flagstone.checks import shown
 from flagstone.errors import InputError
-from flagstone.fields import Array, Field
+from flagstone.fields import Array, Field, exact_integers, exact_rational
 
 __all__ = ["KINDS", "BadEntry", "ColumnEncoder"]
 
@@ -72,7 +73,13 @@ class ColumnEncoder:
     def parse(cls, column: str, text: str) -> ColumnEncoder:
         """Read the text form, e.g. ``bits:8`` or ``levels:no,yes``."""
         kind, _, rest = text.partition(":")
-        values = tuple(next(csv.reader([rest]))) if rest else ()
+        try:
+            values = tuple(next(csv.reader([rest]))) if rest else ()
+        except csv.Error:
+            raise InputError(
+                f"encoder {text!r} of column {column!r}: its values cannot be told apart; put "
+                'those with a line end in quotes, "…"'
+            ) from None
         problem = None
         if kind not in KINDS:
             problem = "no such encoder"
@@ -139,16 +146,16 @@ class ColumnEncoder:
         if self.kind == "above":
             numbers = _numbers(values)
             return (numbers > float(self.values[0])).astype(field.dtype)[:, np.newaxis]
-        integers = _integers(values)
+        whole = _integers(values)
         if self.kind == "mod":
             if field.order is None:
                 raise InputError("encoder 'mod' needs a finite field; QQ takes whole numbers as is")
-            return (integers % field.order).astype(field.dtype)[:, np.newaxis]
+            return (whole % field.order).astype(field.dtype)[:, np.newaxis]
         n_bits = int(self.values[0])
-        out_of_range = (integers < 0) | (integers > (1 << n_bits) - 1)
+        out_of_range = (whole < 0) | (whole > (1 << n_bits) - 1)
         _refuse(out_of_range, values, f"does not fit into {n_bits} bits (0 … {(1 << n_bits) - 1})")
         shifts = np.arange(n_bits, dtype=np.uint64)
-        bits = (integers.astype(np.uint64)[:, np.newaxis] >> shifts) & np.uint64(1)
+        bits = (whole.astype(np.uint64)[:, np.newaxis] >> shifts) & np.uint64(1)
         return bits.astype(field.dtype)
 
     def _codes(self, values: Array) -> Array:
@@ -178,10 +185,10 @@ def _elements(values: Array, field: Field) -> Array:
         if values.size and int(values.max()) >= field.order:
             _refuse(values >= field.order, values, _not_in(field))
         return values.astype(field.dtype, copy=False)
-    integers = _integers(values, hint=_not_in(field))
-    if values.size and (int(integers.min()) < 0 or int(integers.max()) >= field.order):
-        _refuse((integers < 0) | (integers >= field.order), values, _not_in(field))
-    return integers.astype(field.dtype)
+    whole = _integers(values, hint=_not_in(field))
+    if values.size and (int(whole.min()) < 0 or int(whole.max()) >= field.order):
+        _refuse((whole < 0) | (whole >= field.order), values, _not_in(field))
+    return whole.astype(field.dtype)
 
 
 def _not_in(field: Field) -> str:
@@ -189,17 +196,19 @@ def _not_in(field: Field) -> str:
     return f"is not an element of {field.name} ({top})"
 
 
+_NO_RATIONAL = "is not a rational number (write 3, -7 or 3/4)"
+
+
 def _rationals(values: Array) -> Array:
     out = np.empty(len(values), dtype=object)
     for index, value in enumerate(values.tolist()):
         try:
-            if isinstance(value, float) and not value.is_integer():
-                raise ValueError  # 0.1 would silently become a fraction with 17 digits
-            out[index] = Fraction(value)
-        except (ValueError, TypeError, ZeroDivisionError):
-            raise BadEntry(
-                index, f"{value!r} is not a rational number (write 3, -7 or 3/4)"
-            ) from None
+            if isinstance(value, float) and not (value.is_integer() and abs(value) < 2.0**53):
+                raise TypeError  # 0.1 would silently become a fraction with 17 digits
+            out[index] = exact_rational(value) if isinstance(value, str) else Fraction(value)
+        except (ValueError, TypeError) as error:
+            problem = str(error) if isinstance(value, str) else _NO_RATIONAL
+            raise BadEntry(index, f"{shown(value)} {problem}") from None
     return out
 
 
@@ -215,16 +224,18 @@ def _integers(values: Array, hint: str = "is not a whole number") -> Array:
     for index, value in enumerate(values.tolist()):
         if value is None:
             raise BadEntry(index, "the value is missing; fill it in or drop the row")
-        if not isinstance(value, int) or not -(2**63) <= value < 2**63:
-            raise BadEntry(index, f"{value!r} {hint}")
-    return values.astype(np.int64)
+        if not isinstance(value, int):
+            raise BadEntry(index, f"{shown(value)} {hint}")
+    return exact_integers(values.tolist())
 
 
 def _numbers(values: Array) -> Array:
     if values.dtype.kind not in "buif":
         for index, value in enumerate(values.tolist()):
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise BadEntry(index, f"{value!r} is not a number")
+                raise BadEntry(index, f"{shown(value)} is not a number")
+        top = sys.float_info.max  # larger integers are above every bound all the same
+        values = np.array([min(max(value, -top), top) for value in values.tolist()])
     numbers = values.astype(float)
     _refuse(np.isnan(numbers), values, "is not a number")
     return numbers
@@ -233,13 +244,11 @@ def _numbers(values: Array) -> Array:
 def _refuse(bad: Array, values: Array, problem: str) -> None:
     if bad.any():
         index = int(np.argmax(bad))
-        value: Any = values[index]
-        value = value.item() if isinstance(value, np.generic) else value
-        raise BadEntry(index, f"{value!r} {problem}")
+        raise BadEntry(index, f"{shown(values[index])} {problem}")
 
 
 def _in_range(text: str, low: int, high: int) -> bool:
-    return text.isascii() and text.isdigit() and low <= int(text) <= high
+    return text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high
 
 
 def _is_float(text: str) -> bool:

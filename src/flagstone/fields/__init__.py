@@ -6,7 +6,21 @@ the field's own form and never asks which field it is.
 """
 
 from flagstone.fields._base import Array, Field, FieldLike, Rows, width
+from flagstone.fields._exact import exact_integer, exact_integers, exact_rational
 from flagstone.fields._lookup import GF, QQ, as_field
 from flagstone.fields._tables import as_table
 
-__all__ = ["GF", "QQ", "Array", "Field", "FieldLike", "Rows", "as_field", "as_table", "width"]
+__all__ = [
+    "GF",
+    "QQ",
+    "Array",
+    "Field",
+    "FieldLike",
+    "Rows",
+    "as_field",
+    "as_table",
+    "exact_integer",
+    "exact_integers",
+    "exact_rational",
+    "width",
+]

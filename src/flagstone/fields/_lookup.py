@@ -6,6 +6,7 @@ import operator
 import re
 from functools import cache
 
+from flagstone.checks import shown
 from flagstone.errors import InputError, Parameter
 from flagstone.fields._base import Field, FieldLike
 from flagstone.fields._binary import BinaryField
@@ -14,6 +15,7 @@ from flagstone.fields._rational import RationalField
 
 _LARGEST_PRIME = 2**31
 _LARGEST_EXTENSION = 2**16
+_SIZES = "primes go up to 2^31, prime powers to 2^16"
 
 QQ: Field = RationalField()
 
@@ -47,9 +49,9 @@ or a prime power
 @cache
 def _finite_field(q: int) -> Field:
     if q < 2:
-        raise InputError(f"the order of a field must be at least 2, got {q}")
+        raise InputError(f"the order of a field must be at least 2, got {shown(q)}")
     if q >= _LARGEST_PRIME:
-        raise InputError(f"GF({q}) is too large: primes go up to 2^31, prime powers to 2^16")
+        raise InputError(f"GF({shown(q)}) is too large: {_SIZES}")
     p = _smallest_factor(q)
     rest, k = q, 0
     while rest % p == 0:
@@ -93,9 +95,13 @@ def _from_text(text: str) -> Field:
     match = re.fullmatch(r"(?:GF|F)?\(?(\d{1,12})(?:(?:\^|\*\*)(\d{1,3}))?\)?", plain)
     if match is None:
         raise InputError(
-            Parameter("field"), f" must be 2, 11, '2^8', 'GF(256)', 'QQ' or the like, got {text!r}"
+            Parameter("field"),
+            f" must be 2, 11, '2^8', 'GF(256)', 'QQ' or the like, got {shown(text)}",
         )
-    return GF(int(match[1]) ** int(match[2] or 1))
+    p, k = int(match[1]), int(match[2] or 1)
+    if p > 1 and k * (p.bit_length() - 1) >= 31:  # before the power is written out
+        raise InputError(f"GF({p}^{k}) is too large: {_SIZES}")
+    return GF(p**k)
 
 
 def _smallest_factor(n: int) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from flagstone.errors import MissingDependencyError
 from flagstone.fields._base import Array, Field, Rows
+from flagstone.fields._exact import exact_rational
 from flagstone.fields._tables import fail_value, whole_numbers
 
 _BINARY_FLOAT = (
@@ -35,7 +36,10 @@ class RationalField(Field):
         return np.concatenate([self.matrix(first), self.matrix(second)])
 
     def format(self, value: Any) -> str:
-        return str(value)
+        try:
+            return str(value)
+        except ValueError:  # more digits than Python writes out, unless told to process-wide
+            return str(self._linalg().text(value))
 
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
         if table.dtype.kind in "bui" or reduce:
@@ -52,13 +56,10 @@ class RationalField(Field):
         if isinstance(value, (float, np.floating)) and value.is_integer():
             return Fraction(int(value))
         if isinstance(value, str):
-            _, _, exponent = value.lower().partition("e")
-            if len(exponent) > 5:  # ten to that power would fill the memory
-                fail_value(table, flat, name, "whose exponent is too large to write out exactly")
             try:
-                return Fraction(value.strip())
-            except (ValueError, ZeroDivisionError):
-                fail_value(table, flat, name, "which is no rational; write for example '3/4'")
+                return exact_rational(value)
+            except ValueError as error:
+                fail_value(table, flat, name, f"which {error}")
         if isinstance(value, (float, np.floating)):
             problem = _BINARY_FLOAT if value == value else "a missing value; drop the row first"
             fail_value(table, flat, name, problem)

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from flagstone.bitrows import BitRows
+from flagstone.checks import shown
 from flagstone.errors import InputError
+from flagstone.fields._exact import exact_integers
 
 Array = np.ndarray[Any, Any]
 
@@ -31,7 +33,7 @@ def _as_array(X: Any, dim: int | None, name: str) -> Array:
     if isinstance(X, np.ndarray) and type(X) is not np.ndarray and np.ma.is_masked(X):
         _fail_at(np.ma.getmaskarray(X), name, "is missing (masked); fill or drop the row first")
     if isinstance(X, (str, bytes)) or np.isscalar(X):
-        raise InputError(f"{name} must be a table of rows, got {X!r}")
+        raise InputError(f"{name} must be a table of rows, got {shown(X)}")
     try:
         array = np.asarray(X)
     except ValueError:
@@ -61,7 +63,7 @@ def _nested(X: Any, name: str) -> Array:
     rows = []
     for i, row in enumerate(X):
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
-            raise InputError(f"{name}: row {i} must be a sequence of entries, got {row!r}")
+            raise InputError(f"{name}: row {i} must be a sequence of entries, got {shown(row)}")
         rows.append(row)
         if len(row) != len(rows[0]):
             raise InputError(
@@ -85,9 +87,7 @@ def fail_value(table: Array, bad: Array | int, name: str, problem: str) -> None:
     """Raise for the first bad entry (a mask, or its flat position), showing its value."""
     flat = bad if isinstance(bad, int) else int(np.argmax(bad))
     i, j = divmod(flat, table.shape[1])
-    value = table[i, j]
-    shown = value.item() if isinstance(value, np.generic) else value
-    raise InputError(f"{name}: row {i}, column {j} is {shown!r}, {problem}")
+    raise InputError(f"{name}: row {i}, column {j} is {shown(table[i, j])}, {problem}")
 
 
 def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
@@ -144,9 +144,4 @@ def _objects(table: Array, name: str, floor: bool) -> Array:
         raise AssertionError("unreachable")
 
     values = [whole(value, flat) for flat, value in enumerate(table.ravel())]
-    try:
-        return np.array(values, dtype=np.int64).reshape(table.shape)
-    except OverflowError:
-        out = np.empty(len(values), dtype=object)
-        out[:] = values
-        return out.reshape(table.shape)
+    return exact_integers(values).reshape(table.shape)

@@ -144,6 +144,15 @@ def merge(
     return _array(common, dim)[falling], cz[falling]
 
 
+def text(x: Fraction) -> str:
+    """Return the text of one rational as ``str`` writes it, of any length.
+
+    >>> text(Fraction(10**5000, 3)) == "1" + 5000 * "0" + "/3"
+    True
+    """
+    return str(fmpq(x.numerator, x.denominator))
+
+
 def _insert(state: State, v: Any, weight: int) -> None:
     """Insert one row; see ``insert_row`` of :mod:`flagstone.kernels.chain` for the idea."""
     rows, pivot, count = state.rows, state.pivot, state.counts

@@ -137,7 +137,7 @@ def add(ar: Table, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
 
 def neg(ar: Table, a: ArrayLike) -> NDArray[Any]:
     """Return −a, elementwise."""
-    minus_one = 1 if ar.p == 2 else ar.p - 1
+    minus_one = 1 if ar.p == 2 else int(ar.p) - 1  # NumPy 1 makes a float of uint64 − int
     return mul(ar, a, minus_one)
 
 

@@ -1,21 +1,38 @@
-"""NPY and NPZ: matrices, never unpickled, read a slice at a time."""
+"""NPY and NPZ: matrices, never unpickled, read a slice at a time.
+
+What a header announces is held against the size of the file before anything is made of it.
+"""
 
 from __future__ import annotations
 
+import math
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npformat
 
 from flagstone.errors import FormatError
 from flagstone.tables.batches import Array, Batch, Position, fail, rows_per_batch
+from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width, reading
 
 __all__ = ["NpyReader", "NpzReader"]
+
+
+class _Layout(NamedTuple):
+    """The header of an array: its shape and type, and where its entries begin."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype[Any]
+    start: int
+
+    @property
+    def row_bytes(self) -> int:
+        return math.prod(self.shape[1:]) * self.dtype.itemsize
 
 
 @dataclass
@@ -23,46 +40,51 @@ class NpyReader:
     """Rows of a ``.npy`` file: a matrix, or a 1-D structured array with named columns."""
 
     path: Path
+    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
-        array = self._open()
-        if array.dtype.names:
-            if array.ndim != 1:
-                fail(self.path, "", f"a structured array must have 1 dimension, not {array.ndim}")
-            self.columns = tuple(array.dtype.names)
-        else:
-            if array.ndim != 2:
-                fail(self.path, "", f"must be a matrix of rows, found {array.ndim} dimension(s)")
-            self.columns = tuple(f"x{i}" for i in range(array.shape[1]))
-        self.n_rows: int | None = len(array)
-
-    def _open(self) -> Array:
-        try:
-            return np.asarray(np.lib.format.open_memmap(self.path, mode="r"))
-        except Exception as error:  # NumPy's parser of headers raises whatever it meets
-            if "object" in str(error) or "Python objects" in str(error):
-                raise FormatError(
-                    f"{self.path} holds pickled Python objects, which are never loaded; "
-                    "save the rows as an array of integers"
-                ) from error
-            raise FormatError(f"{self.path} is no NPY file, or it is cut short: {error}") from error
+        with reading(self.path, "NPY"), self.path.open("rb") as stream:
+            self._layout = layout = _header(stream, self.path, self.path.stat().st_size)
+        names, shape = layout.dtype.names, layout.shape
+        if names:
+            if len(shape) != 1:
+                fail(self.path, "", f"a structured array must have 1 dimension, not {len(shape)}")
+        elif len(shape) != 2:
+            fail(self.path, "", f"must be a matrix of rows, found {len(shape)} dimension(s)")
+        check_width(self.path, len(names) if names else shape[-1], self.max_columns)
+        _check_dtype(self.path, layout)
+        self.columns = tuple(names or (f"x{i}" for i in range(shape[-1])))
+        self.n_rows: int | None = shape[0]
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
-        """Yield slices of the memory-mapped array."""
-        array = self._open()
-        size = rows_per_batch(len(columns))
+        """Yield slices of the array."""
+        total = self._layout.shape[0]
+        size = rows_per_batch(len(columns), self._layout.row_bytes)
         chosen = _chosen(columns, self.columns)
-        for first in range((start or (0,))[0], len(array), size):
-            part = array[first : first + size]
-            values: Array | list[Array]
-            if array.dtype.names:
-                values = [np.ascontiguousarray(part[name]) for name in columns]
-            else:
-                values = part if chosen is None else part[:, chosen]
-            after = first + len(part)
-            yield Batch(tuple(columns), values, first + 1, None, (after,), after / len(array))
+        with reading(self.path, "NPY"), self.path.open("rb") as stream:
+            for first in range((start or (0,))[0], total, size):
+                part = self._rows(stream, first, min(size, total - first))
+                values: Array | list[Array]
+                if part.dtype.names:
+                    values = [np.ascontiguousarray(part[name]) for name in columns]
+                else:
+                    values = part if chosen is None else part[:, chosen]
+                _check_text(self.path, values, first + 1)
+                after = first + len(part)
+                yield Batch(tuple(columns), values, first + 1, None, (after,), after / total)
+
+    def _rows(self, stream: IO[bytes], first: int, n: int) -> Array:
+        shape, fortran, dtype, start = self._layout
+        if not (fortran and len(shape) == 2):
+            stream.seek(start + first * self._layout.row_bytes)
+            return _read(stream, n * math.prod(shape[1:]), dtype).reshape(n, *shape[1:])
+        part = np.empty((n, shape[1]), dtype, order="F")
+        for column in range(shape[1]):
+            stream.seek(start + (column * shape[0] + first) * dtype.itemsize)
+            part[:, column] = _read(stream, n, dtype)
+        return part
 
     def line(self, row: int) -> int | None:
         """Return None: arrays have no lines."""
@@ -80,80 +102,77 @@ class NpzReader:
     """
 
     path: Path
+    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
-        matrices, vectors = {}, {}
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                for name in archive.namelist():
-                    with archive.open(name) as member:
-                        shape, fortran, dtype = _header(member, self.path)
-                    key = name.removesuffix(".npy")
-                    if len(shape) == 2:
-                        matrices[key] = (shape, fortran, dtype)
-                    elif len(shape) == 1:
-                        vectors[key] = (shape, fortran, dtype)
-        except FormatError:
-            raise
-        except Exception as error:  # so do the parsers of archives and headers
-            raise FormatError(f"{self.path} is no NPZ file, or it is cut short: {error}") from error
-        lengths = {shape[0] for shape, _, _ in vectors.values()}
+        matrices: dict[str, _Layout] = {}
+        vectors: dict[str, _Layout] = {}
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        with reading(self.path, "NPZ"), zipfile.ZipFile(self.path) as archive:
+            for info in archive.infolist():
+                with archive.open(info) as member:
+                    layout = _header(member, self.path, info.file_size)
+                key = info.filename.removesuffix(".npy")
+                if key in self._members:
+                    fail(self.path, "", f"two of its arrays are called {key!r}")
+                self._members[key] = info
+                if len(layout.shape) in (1, 2):
+                    (vectors if len(layout.shape) == 1 else matrices)[key] = layout
+        lengths = {layout.shape[0] for layout in vectors.values()}
         self._matrix: str | None = None
+        self._width = 0
         if not matrices and len(lengths) == 1:
             self.n_rows: int | None = lengths.pop()
-            self._width = 0
-            self._vectors = list(vectors)
-            self.columns = tuple(vectors)
-            return
-        if len(matrices) != 1:
-            fail(
-                self.path,
-                "",
-                f"must hold exactly one matrix (or 1-D arrays of one length), found "
-                f"{len(matrices)} ({', '.join(sorted(matrices)) or 'none'}); save the one to read "
-                "on its own",
-            )
-        ((self._matrix, (shape, fortran, _)),) = matrices.items()
-        if fortran and shape[0] > 1 and shape[1] > 1:
-            fail(self.path, "", "its matrix is in Fortran order and cannot be streamed; save a "
-                 "C-ordered copy (np.ascontiguousarray)")  # fmt: skip
-        self.n_rows = shape[0]
-        self._width = shape[1]
-        self._vectors = [key for key, (s, _, _) in vectors.items() if s[0] == shape[0]]
-        self.columns = tuple(f"x{i}" for i in range(shape[1])) + tuple(self._vectors)
+        else:
+            if len(matrices) != 1:
+                fail(
+                    self.path,
+                    "",
+                    f"must hold exactly one matrix (or 1-D arrays of one length), found "
+                    f"{len(matrices)} ({', '.join(sorted(matrices)) or 'none'}); save the one to "
+                    "read on its own",
+                )
+            ((self._matrix, matrix),) = matrices.items()
+            self.n_rows, self._width = matrix.shape
+            if matrix.fortran and self.n_rows > 1 and self._width > 1:
+                fail(self.path, "", "its matrix is in Fortran order and cannot be streamed; save a "
+                     "C-ordered copy (np.ascontiguousarray)")  # fmt: skip
+        self._vectors = [key for key, v in vectors.items() if v.shape[0] == self.n_rows]
+        check_width(self.path, self._width + len(self._vectors), self.max_columns)
+        used = [*(vectors[key] for key in self._vectors), *matrices.values()]
+        for layout in used:
+            _check_dtype(self.path, layout)
+        self._row_bytes = sum(layout.row_bytes for layout in used)
+        self.columns = (*(f"x{i}" for i in range(self._width)), *self._vectors)
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
         """Yield slices, decompressing as they come."""
-        size = rows_per_batch(self._width or len(columns))
+        size = rows_per_batch(self._width or len(columns), self._row_bytes)
         skip = (start or (0,))[0]
         total = self.n_rows or 0
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                keys = [v for v in self._vectors if v in columns]
-                keys += [] if self._matrix is None else [self._matrix]
-                members = {key: _Stream(archive, key, self.path) for key in keys}
-                for first in range(0, total, size):
-                    parts = {k: m.rows(min(size, total - first)) for k, m in members.items()}
-                    after = first + len(parts[keys[0]])
-                    if after <= skip:
-                        continue
-                    cut = max(0, skip - first)
-                    matrix = np.empty((0, 0)) if self._matrix is None else parts[self._matrix][cut:]
-                    if keys == [self._matrix]:
-                        chosen = _chosen(columns, self.columns)
-                        values: Any = matrix if chosen is None else matrix[:, chosen]
-                    else:
-                        values = [
-                            parts[c][cut:] if c in members else matrix[:, int(c[1:])]
-                            for c in columns
-                        ]
-                    yield Batch(
-                        tuple(columns), values, first + cut + 1, None, (after,), after / total
-                    )
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
-            raise FormatError(f"{self.path} is cut short or damaged: {error}") from error
+        asked = set(columns)
+        keys = [v for v in self._vectors if v in asked]
+        keys += [] if self._matrix is None else [self._matrix]
+        with reading(self.path, "NPZ"), zipfile.ZipFile(self.path) as archive:
+            members = {key: _Stream(archive, self._members[key], self.path) for key in keys}
+            for first in range(0, total, size):
+                parts = {k: m.rows(min(size, total - first)) for k, m in members.items()}
+                after = first + len(parts[keys[0]])
+                if after <= skip:
+                    continue
+                cut = max(0, skip - first)
+                matrix = np.empty((0, 0)) if self._matrix is None else parts[self._matrix][cut:]
+                if keys == [self._matrix]:
+                    chosen = _chosen(columns, self.columns)
+                    values: Any = matrix if chosen is None else matrix[:, chosen]
+                else:
+                    values = [
+                        parts[c][cut:] if c in members else matrix[:, int(c[1:])] for c in columns
+                    ]
+                _check_text(self.path, values, first + cut + 1)
+                yield Batch(tuple(columns), values, first + cut + 1, None, (after,), after / total)
 
     def line(self, row: int) -> int | None:
         """Return None: arrays have no lines."""
@@ -163,28 +182,59 @@ class NpzReader:
 class _Stream:
     """One member of an archive, read row by row."""
 
-    def __init__(self, archive: zipfile.ZipFile, key: str, path: Path) -> None:
-        name = key if key in archive.namelist() else f"{key}.npy"
-        self._member = archive.open(name)
-        self._shape, _, self._dtype = _header(self._member, path)
+    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
+        self._member = archive.open(info)
+        self._layout = _header(self._member, path, info.file_size)
 
     def rows(self, n: int) -> Array:
         """Read the next n rows."""
-        per_row = int(np.prod(self._shape[1:], dtype=np.int64))
-        raw = self._member.read(n * per_row * self._dtype.itemsize)
-        return np.frombuffer(raw, dtype=self._dtype).reshape((n, *self._shape[1:]))
+        inner = self._layout.shape[1:]
+        return _read(self._member, n * math.prod(inner), self._layout.dtype).reshape(n, *inner)
 
 
-def _header(member: IO[bytes], path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    version = npformat.read_magic(member)
+def _header(stream: IO[bytes], path: Path, size: int) -> _Layout:
+    """Read the header of an array that is said to take ``size`` bytes, itself included."""
+    version = npformat.read_magic(stream)
     read = npformat.read_array_header_1_0 if version == (1, 0) else npformat.read_array_header_2_0
-    shape, fortran, dtype = read(member)
+    shape, fortran, dtype = read(stream)
+    if version > (2, 0) and dtype.names:  # the names are UTF-8, but were read as Latin-1
+        dtype.names = tuple(name.encode("latin-1").decode() for name in dtype.names)
     if dtype.hasobject:
         raise FormatError(
             f"{path} holds pickled Python objects, which are never loaded; save the rows as "
             "arrays of integers"
         )
-    return shape, fortran, dtype
+    start = stream.tell()
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > size - start:
+        raise ValueError(f"its {size - start:,} bytes do not hold entries of shape {shape}")
+    return _Layout(shape, fortran, dtype, start)
+
+
+def _read(stream: IO[bytes], n: int, dtype: np.dtype[Any]) -> Array:
+    raw = stream.read(n * dtype.itemsize)
+    if len(raw) != n * dtype.itemsize:
+        raise EOFError("it ends before its last row")
+    return np.frombuffer(raw, dtype=dtype)
+
+
+def _check_dtype(path: Path, layout: _Layout) -> None:
+    dtype = layout.dtype
+    for part in [dtype[name] for name in dtype.names] if dtype.names else [dtype]:
+        if part.kind not in "biufU" or part.shape or not part.itemsize:
+            fail(path, "", f"holds entries of type {part}; they must be numbers, text, or true "
+                 "and false, one per column")  # fmt: skip
+    check_row_bytes(path, "row 1", layout.row_bytes)
+
+
+def _check_text(path: Path, values: Array | list[Array], first_row: int) -> None:
+    """Refuse code points that are no characters: Python would choke on them later, or sooner."""
+    for part in values if isinstance(values, list) else [values]:
+        if part.dtype.kind == "U" and part.size:
+            codes = np.ascontiguousarray(part).view(part.dtype.str[0] + "u4")
+            bad = (codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))
+            if bad.any():
+                row = first_row + int(np.argmax(bad.reshape(len(part), -1).any(axis=1)))
+                fail(path, f"row {row}", "holds text that is no valid Unicode")
 
 
 def _chosen(columns: Sequence[str], all_columns: tuple[str, ...]) -> Array | None:

@@ -95,13 +95,14 @@ class Reader(Protocol):
         """Return the line of a row (both counted from 1); None where files have no lines."""
 
 
-def rows_per_batch(n_columns: int) -> int:
-    """Return a batch length that keeps a batch near four million cells.
+def rows_per_batch(n_columns: int, row_bytes: int = 0) -> int:
+    """Return a batch length that keeps a batch near four million cells, or 256 MiB.
 
-    >>> rows_per_batch(41) > rows_per_batch(4096) >= 256
+    >>> rows_per_batch(41) > rows_per_batch(4096) >= 256 > rows_per_batch(1, row_bytes=1 << 26)
     True
     """
-    return int(min(131_072, max(256, 4_194_304 // max(1, n_columns))))
+    most = max(1, (1 << 28) // max(1, row_bytes))
+    return int(min(131_072, max(256, 4_194_304 // max(1, n_columns)), most))
 
 
 def fail(path: Path, where: str, problem: str) -> NoReturn:

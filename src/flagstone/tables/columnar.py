@@ -1,4 +1,9 @@
-"""Parquet and Arrow (Feather): typed columns, read a batch at a time."""
+"""Parquet and Arrow (Feather): typed columns, read a batch at a time and validated before use.
+
+Arrow trusts what a file says about its buffers, so every batch is validated in full first: an
+offset beyond its buffer would be followed into foreign memory. Files are read, not mapped into
+memory, where a file cut short meanwhile would end the process.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.errors import FormatError
 from flagstone.tables.batches import Array, Batch, Position, Reader, fail, rows_per_batch
+from flagstone.tables.limits import MOST_COLUMNS, MOST_ROW_BYTES, check_width, reading
 
 __all__ = ["ArrowReader", "ParquetReader", "as_numpy"]
 
@@ -18,27 +23,48 @@ _DTYPES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
 def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
-    """Return an Arrow column as NumPy; a missing value is an error that names its row."""
+    """Return a valid Arrow column as NumPy; a missing value is an error that names its row."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if column.null_count:
-        row = first_row + int(np.argmax(np.asarray(column.is_null())))
-        line = reader.line(row)
-        where = f"row {row}" if line is None else f"line {line}"
+    if pa.types.is_nested(column.type):
         fail(
             reader.path,
-            f"{where}, column {name!r}",
-            "the value is missing; fill it in or drop the row",
+            f"column {name!r}",
+            f"holds {column.type}; a column must hold numbers, text, or true and false",
         )
+    is_dictionary = pa.types.is_dictionary(column.type)
+    if column.null_count or (is_dictionary and column.dictionary.null_count):
+        gaps = np.asarray(column.is_null())
+        if gaps.any():
+            row = first_row + int(np.argmax(gaps))
+            line = reader.line(row)
+            where = f"row {row}" if line is None else f"line {line}"
+            fail(
+                reader.path,
+                f"{where}, column {name!r}",
+                "the value is missing; fill it in or drop the row",
+            )
+    if is_dictionary:
+        # never decoded: a long text that many rows share would be written out for each
+        return _plain(column.dictionary)[_plain(column.indices)]
+    return _plain(column)
+
+
+def _plain(column: Any) -> Array:
+    import pyarrow as pa
+
     # Arrow's own to_numpy would load pandas, which takes longer than a small file.
     if pa.types.is_boolean(column.type):
-        return as_numpy(column.cast(pa.uint8()), reader, name, first_row).astype(bool)
+        return _plain(column.cast(pa.uint8())).astype(bool)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         dtype = _DTYPES.get(str(column.type), str(column.type))
         flat = np.frombuffer(column.buffers()[1] or b"", dtype=dtype)
         return flat[column.offset : column.offset + len(column)]
+    if str(column.type).endswith("_view"):  # views may show one long text over and over
+        sizes = np.frombuffer(column.buffers()[1] or b"", dtype="<i4")[::4]
+        total = int(sizes[column.offset : column.offset + len(column)].sum(dtype=np.int64))
+        if total > 16 * MOST_ROW_BYTES:
+            raise ValueError(f"its texts are {total:,} bytes long, more than a batch may hold")
     values = column.to_pylist()
     out = np.empty(len(values), dtype=object)
     for index, value in enumerate(values):
@@ -51,46 +77,52 @@ class ParquetReader:
     """Rows of a Parquet file, row group by row group."""
 
     path: Path
+    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        try:
-            with parquet.ParquetFile(self.path) as file:
-                self.columns = tuple(file.schema_arrow.names)
-                self.n_rows: int | None = file.metadata.num_rows
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(self.path, "Parquet", error) from error
+        with reading(self.path, "Parquet"), parquet.ParquetFile(self.path) as file:
+            check_width(self.path, len(file.schema_arrow.names), self.max_columns)
+            self.columns = tuple(file.schema_arrow.names)
+            self._flat = {f.name for f in file.schema_arrow if not pa.types.is_nested(f.type)}
+            self.n_rows: int | None = file.metadata.num_rows
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
         """Yield the columns; row groups that a resumed run has behind it are not read."""
-        import pyarrow as pa
         from pyarrow import parquet
 
         skip = (start or (0,))[0]
-        try:
-            # pre_buffer would hold whole row groups of every column at once.
-            with parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20) as file:
-                groups: list[int] = []
-                before = 0
-                for group in range(file.num_row_groups):
-                    size = file.metadata.row_group(group).num_rows
-                    if groups or before + size > skip:
-                        groups.append(group)
-                    else:
-                        before += size
-                found = file.iter_batches(
-                    batch_size=rows_per_batch(len(columns)),
-                    row_groups=groups,
-                    columns=list(columns),
-                    use_threads=False,
-                )
-                yield from _batches(self, found, columns, before, skip)
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(self.path, "Parquet", error) from error
+        with (
+            reading(self.path, "Parquet"),
+            # pre_buffer would hold whole row groups of every column at once. So would no buffer;
+            # but one grows to whatever a page announces, so small files go without. With
+            # read_dictionary, text that is stored once is kept once.
+            parquet.ParquetFile(
+                self.path,
+                pre_buffer=False,
+                buffer_size=1 << 20 if self.path.stat().st_size > MOST_ROW_BYTES else 0,
+                read_dictionary=[name for name in columns if name in self._flat],
+            ) as file,
+        ):
+            groups: list[int] = []
+            before = 0
+            for group in range(file.num_row_groups):
+                size = file.metadata.row_group(group).num_rows
+                if groups or before + size > skip:
+                    groups.append(group)
+                else:
+                    before += size
+            found = file.iter_batches(
+                batch_size=rows_per_batch(len(columns)),
+                row_groups=groups,
+                columns=list(columns),
+                use_threads=False,
+            )
+            yield from _batches(self, found, columns, before, skip)
 
     def line(self, row: int) -> int | None:
         """Return None: the rows of a Parquet file have numbers, not lines."""
@@ -99,26 +131,34 @@ class ParquetReader:
 
 @dataclass
 class ArrowReader:
-    """Rows of an Arrow IPC file or stream (Feather version 2 is the former)."""
+    """Rows of an Arrow IPC file or stream (Feather version 2 is the former).
+
+    The chosen columns of one record batch are held in memory at a time.
+    """
 
     path: Path
+    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         import pyarrow as pa
 
-        try:
-            with pa.memory_map(str(self.path)) as source:
-                self._is_file = source.read(6) == b"ARROW1"
-                source.seek(0)
-                self.n_rows: int | None = None
-                if self._is_file:
-                    file = pa.ipc.open_file(source)
-                    names = file.schema.names
-                else:
-                    names = pa.ipc.open_stream(source).schema.names
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(self.path, "Arrow", error) from error
-        self.columns = tuple(names)
+        self.n_rows: int | None = None
+        with reading(self.path, "Arrow"), pa.OSFile(str(self.path)) as source:
+            self._is_file = source.read(6) == b"ARROW1"
+            source.seek(0)
+            names = self._open(source).schema.names
+            check_width(self.path, len(names), self.max_columns)
+            self.columns = tuple(names)
+
+    def _open(self, source: Any, columns: Sequence[str] | None = None) -> Any:
+        import pyarrow as pa
+
+        places = {name: i for i, name in enumerate(self.columns)} if columns else {}
+        options = pa.ipc.IpcReadOptions(
+            included_fields=sorted(places[name] for name in columns or ()), use_threads=False
+        )
+        open_it = pa.ipc.open_file if self._is_file else pa.ipc.open_stream
+        return open_it(source, options=options)
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
@@ -127,24 +167,11 @@ class ArrowReader:
         import pyarrow as pa
 
         skip = (start or (0,))[0]
-        try:
-            with pa.memory_map(str(self.path)) as source:
-                yield from _batches(self, self._slices(source, columns), columns, 0, skip)
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(self.path, "Arrow", error) from error
-
-    def _slices(self, source: Any, columns: Sequence[str]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        limit = rows_per_batch(len(columns))
-        if self._is_file:
-            file = pa.ipc.open_file(source)
-            found: Iterator[Any] = (file.get_batch(i) for i in range(file.num_record_batches))
-        else:
-            found = iter(pa.ipc.open_stream(source))
-        for batch in found:
-            for offset in range(0, batch.num_rows, limit):
-                yield batch.slice(offset, limit).select(list(columns))
+        with reading(self.path, "Arrow"), pa.OSFile(str(self.path)) as source:
+            found = file = self._open(source, columns)
+            if self._is_file:
+                found = (file.get_batch(i) for i in range(file.num_record_batches))
+            yield from _batches(self, found, columns, 0, skip)
 
     def line(self, row: int) -> int | None:
         """Return None: the rows of an Arrow file have numbers, not lines."""
@@ -154,18 +181,16 @@ class ArrowReader:
 def _batches(
     reader: Reader, found: Iterator[Any], columns: Sequence[str], before: int, skip: int
 ) -> Iterator[Batch]:
-    row = before + 1
-    for batch in found:
-        first, row = row, row + batch.num_rows
-        if row <= skip + 1 or not batch.num_rows:
-            continue
-        if first <= skip:
-            batch, first = batch.slice(skip + 1 - first), skip + 1
-        values = [as_numpy(batch.column(i), reader, c, first) for i, c in enumerate(columns)]
-        done = (row - 1) / reader.n_rows if reader.n_rows else 0.0
-        yield Batch(tuple(columns), values, first, None, (row - 1,), done)
-
-
-def _unreadable(path: Path, kind: str, error: Exception) -> FormatError:
-    reason = " ".join(str(error).split())[:160]
-    return FormatError(f"{path} is no {kind} file, or it is cut short or damaged ({reason})")
+    row, limit = before + 1, rows_per_batch(len(columns))
+    for whole in found:
+        whole.validate(full=True)
+        first = max(row, skip + 1)
+        for at in range(first, row + whole.num_rows, limit):
+            batch = whole.slice(at - row, limit).select(list(columns))
+            values = [as_numpy(batch.column(i), reader, c, at) for i, c in enumerate(columns)]
+            after = at + batch.num_rows - 1
+            done = after / reader.n_rows if reader.n_rows else 0.0
+            yield Batch(tuple(columns), values, at, None, (after,), done)
+        row += whole.num_rows
+    if reader.n_rows not in (None, row - 1):
+        raise ValueError(f"it announces {reader.n_rows:,} rows, but holds {row - 1:,}")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
+from flagstone.checks import shown
 from flagstone.errors import InputError
+from flagstone.fields import exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.columnar import as_numpy
-from flagstone.tables.textio import line_blocks, opened, whole_number
+from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
+from flagstone.tables.textio import line_blocks, lines, whole_number
 
 __all__ = ["DelimitedReader"]
 
@@ -38,6 +40,7 @@ class DelimitedReader:
     delimiter: str = ","
     header: bool | None = None
     n_rows: int | None = None
+    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         self._blanks: list[int] | None = None
@@ -45,6 +48,7 @@ class DelimitedReader:
         if found is None:
             fail(self.path, "", "is empty: a line of column names and rows are expected")
         self._header_line, cells = found
+        check_width(self.path, len(cells), self.max_columns)
         cells = [cell.strip() for cell in cells]
         if self.header is None:
             counting = [str(i) for i in range(len(cells))]
@@ -58,14 +62,14 @@ class DelimitedReader:
             self.header = True
         if self.header:
             self.columns = tuple(cells)
-            for index, name in enumerate(cells):
-                if name in cells[:index]:
-                    fail(
-                        self.path,
-                        f"line {self._header_line}",
-                        f"two columns are called {name!r}; rename one, or give --no-header if "
-                        "the file has no line of names",
-                    )
+            twice = repeated(cells)
+            if twice is not None:
+                fail(
+                    self.path,
+                    f"line {self._header_line}",
+                    f"two columns are called {twice!r}; rename one, or give --no-header if "
+                    "the file has no line of names",
+                )
         else:
             self._header_line = 0
             self.columns = tuple(f"x{i}" for i in range(len(cells)))
@@ -93,13 +97,14 @@ class DelimitedReader:
 
     def _data_offset(self) -> int:
         """Return where the rows begin: after the line of column names, if there is one."""
-        with opened(self.path) as stream:
-            return sum(len(stream.readline()) for _ in range(self._header_line))
+        return sum(map(len, itertools.islice(lines(self.path), self._header_line)))
 
     def _parse(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> list[Any]:
         """Return the record batches of some whole lines (one, or none if all are blank)."""
         import pyarrow as pa
 
+        if block.count(b"\r") > block.count(b"\r\n"):
+            self._check_carriage_returns(block, columns, kinds)
         try:
             return self._read(block, columns, kinds)
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
@@ -112,11 +117,22 @@ class DelimitedReader:
             found = self._read(block, columns, relaxed)
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
             self._explain(columns, kinds, problem)
-        integers = [i for i, c in enumerate(columns) if kinds.get(c) == "integer"]
-        cells = (cell for part in found for i in integers for cell in part.column(i).to_pylist())
-        if any(whole_number(cell) is None for cell in cells):
+        whole = [i for i, c in enumerate(columns) if kinds.get(c) == "integer"]
+        cells = (cell for part in found for i in whole for cell in part.column(i).to_pylist())
+        if any(_cell_problem(cell, "integer") for cell in cells):
             self._explain(columns, kinds, problem)
         return found
+
+    def _check_carriage_returns(
+        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]
+    ) -> None:
+        """Refuse those outside quotes, which end a row to Arrow, but no line to anybody else."""
+        for line in block.split(b"\n"):
+            try:
+                bare = line.decode(errors="replace").rstrip("\r")
+                next(csv.reader([bare], delimiter=self.delimiter), None)
+            except csv.Error as error:
+                self._explain(columns, kinds, error)
 
     def _read(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> list[Any]:
         import pyarrow as pa
@@ -152,26 +168,28 @@ class DelimitedReader:
     def _blank_lines(self) -> list[int]:
         """Return the numbers of the blank lines after the header, found once."""
         if self._blanks is None:
-            with opened(self.path) as stream:
-                self._blanks = [
-                    number
-                    for number, line in enumerate(stream, 1)
-                    if number > self._header_line and not line.strip(b"\r\n")
-                ]
+            self._blanks = [
+                number
+                for number, line in enumerate(lines(self.path), 1)
+                if number > self._header_line and not line.strip(b"\r\n")
+            ]
         return self._blanks
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line, cells) of every line that is not blank."""
         number = 0
         try:
-            with opened(self.path) as stream:
-                for number, raw in enumerate(stream, 1):
-                    bare = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                    if bare:
-                        yield number, next(csv.reader([bare], delimiter=self.delimiter))
+            for number, raw in enumerate(lines(self.path), 1):
+                bare = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                if bare:
+                    yield number, next(csv.reader([bare], delimiter=self.delimiter))
         except UnicodeDecodeError:
             fail(self.path, f"line {number}", "is not UTF-8 text")
-        except (csv.Error, EOFError, OSError) as error:
+        except csv.Error as error:
+            reason = "a carriage return stands outside quotes; lines must end in \\n or \\r\\n"
+            reason = reason if "new-line" in str(error) else f"cannot be read ({error})"
+            fail(self.path, f"line {number}", reason)
+        except (EOFError, OSError) as error:
             fail(self.path, f"after line {number}", f"cannot be read ({error})")
 
     def _explain(
@@ -181,7 +199,8 @@ class DelimitedReader:
         records = self._records()
         if self.header:
             next(records, None)
-        places = {name: self.columns.index(name) for name in columns}
+        indices = {name: index for index, name in enumerate(self.columns)}
+        places = {name: indices[name] for name in columns}
         for number, cells in records:
             if len(cells) != len(self.columns):
                 fail(
@@ -207,13 +226,17 @@ def _cell_problem(cell: str, kind: str) -> str | None:
         try:
             float(cell)
         except ValueError:
-            return f"{cell!r} is not a number"
+            return f"{shown(cell)} is not a number"
         return None
-    if whole_number(cell) is None:
-        return f"{cell!r} is not a whole number; choose an encoder for the column (--encode)"
-    return None
+    try:
+        if whole_number(cell) is not None:
+            return None
+    except ValueError as error:
+        return f"the number {error}"
+    return f"{shown(cell)} is not a whole number; choose an encoder for the column (--encode)"
 
 
 def _whole_numbers(column: Any) -> Array:
     """Return a column of text, all of it whole numbers, as integers."""
-    return np.array([whole_number(cell) for cell in column.to_pylist()], dtype=np.int64)
+    found = [whole_number(cell) for cell in column.to_pylist()]
+    return exact_integers([number for number in found if number is not None])

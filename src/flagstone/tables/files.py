@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import glob
+import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -26,6 +27,7 @@ FORMATS = {
 }
 _TEXT, _FRAMES = ("csv", "tsv"), ("hex", "bits")
 APPLIES = {"delimiter": _TEXT, "header": _TEXT, "bit_order": _FRAMES, "length": _FRAMES}
+_MOST_COMPARED = 5_000
 _BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 
 
@@ -54,6 +56,10 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
             "--delimiter (delimiter=) must be one ASCII character, neither a quote nor a line "
             f"end, got {delimiter!r}"
         )
+    if (length := options.get("length")) is not None and (
+        not isinstance(length, int) or isinstance(length, bool) or length < 1
+    ):
+        raise ReadingError(f"--length (length=) must be a positive number of bits, got {length!r}")
     if options.get("bit_order") not in (None, *BIT_ORDERS):
         raise ReadingError(
             f"bit order must be one of {', '.join(BIT_ORDERS)}, got {options['bit_order']!r}"
@@ -67,39 +73,56 @@ def expand(sources: Iterable[str | Path]) -> list[Path]:
     """
     files: list[Path] = []
     for source in sources:
-        text = str(source)
-        path = Path(source)
-        if (text == "-" and not path.exists()) or path.is_fifo() or path.is_char_device():
-            raise InputError(
-                f"{text}: rows cannot be read from a pipe, because they are read more than once; "
-                "save them to a file first"
-            )
-        if path.is_dir():
-            found = sorted(
-                p
-                for p in path.rglob("*")
-                if p.is_file()
-                and not any(q.startswith((".", "_")) for q in p.relative_to(path).parts)
-            )
-            if not found:
-                raise InputError(f"{path}: the directory holds no files")
-            files += found
-        elif path.exists():
-            files.append(path)
-        elif glob.has_magic(text):
-            found = sorted(Path(p) for p in glob.glob(text, recursive=True) if Path(p).is_file())
-            if not found:
-                raise InputError(f"{text}: no file matches this pattern")
-            files += found
-        else:
-            here = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-            raise InputError(f"{path}: no such file or directory{closest(path.name, here)}")
+        try:
+            found = _expand(Path(source))
+            empty = next((file for file in found if file.stat().st_size == 0), None)
+        except OSError as error:
+            raise InputError(f"{source}: cannot be read ({error.strerror})") from error
+        if empty is not None:
+            raise InputError(f"{empty}: the file is empty")
+        files += found
     if not files:
         raise InputError("no file was given")
-    for file in files:
-        if file.stat().st_size == 0:
-            raise InputError(f"{file}: the file is empty")
     return files
+
+
+def _expand(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = sorted(
+            p
+            for p in path.rglob("*")
+            if p.is_file() and not any(q.startswith((".", "_")) for q in p.relative_to(path).parts)
+        )
+        if not found:
+            raise InputError(f"{path}: the directory holds no files")
+        return found
+    if path.exists() or str(path) == "-":
+        raise InputError(
+            f"{path}: rows cannot be read from a pipe, a device or a socket, because they are read "
+            "more than once; save them to a file first"
+        )
+    if glob.has_magic(str(path)):
+        found = _matching(path)
+        if not found:
+            raise InputError(f"{path}: no file matches this pattern")
+        return found
+    here = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    raise InputError(f"{path}: no such file or directory{closest(path.name, here)}")
+
+
+def _matching(pattern: Path) -> list[Path]:
+    """Return the files of a glob; unlike the glob module, ``**`` does not go round in links."""
+
+    def hidden(path: Path) -> bool:
+        return any(part.startswith(".") and part.strip(".") for part in path.parts)
+
+    try:
+        found = list(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))))
+    except ValueError as error:
+        raise InputError(f"{pattern}: this is no pattern of file names ({error})") from error
+    return sorted(p for p in found if p.is_file() and (hidden(pattern) or not hidden(p)))
 
 
 def format_of(path: Path) -> str:
@@ -115,6 +138,7 @@ def format_of(path: Path) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the closest known names, or nothing."""
-    names = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    """Return a hint with the closest known names, or nothing; of very many, the first are tried."""
+    some = [n for n in itertools.islice(known, _MOST_COMPARED) if len(n) < 100]
+    names = difflib.get_close_matches(name[:100], some, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(n) for n in names)}?" if names else ""

@@ -18,6 +18,7 @@ import numpy as np
 from flagstone.errors import InputError
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.files import BIT_ORDERS
+from flagstone.tables.limits import MOST_COLUMNS, check_width
 from flagstone.tables.textio import line_blocks
 
 __all__ = ["BIT_ORDERS", "FrameReader", "parse_frame", "reorder"]
@@ -85,6 +86,8 @@ def parse_frame(line: bytes, notation: str = "hex") -> tuple[int, bytes] | None:
         raise FrameProblem("a row without digits")
     if head is None:
         return held, digits
+    if len(head[1]) > 9:
+        raise FrameProblem("a row of more bits than any file holds is announced")
     n_bits = int(head[1])
     if n_bits < 1:
         raise FrameProblem("a row must have at least one bit, found {0}")
@@ -143,11 +146,13 @@ class FrameReader:
     bit_order: str = "msb"
     length: int | None = None
     n_rows: int | None = None
+    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         if self.bit_order not in BIT_ORDERS:
             raise InputError(f"bit order must be one of {BIT_ORDERS}, got {self.bit_order!r}")
         n_bits = self.length or self._first_length()
+        check_width(self.path, n_bits, self.max_columns)
         self.n_bits = n_bits
         self.columns = tuple(f"x{i}" for i in range(n_bits))
 
@@ -239,6 +244,8 @@ class FrameReader:
         start = head.end() if head else 0
         stop = end - (2 if first.endswith(b"\r\n") else 1)
         _, width, values, _ = ALPHABETS[self.notation]
+        if head and len(head[1]) > 9:
+            return None  # the slow road names the line
         n_bits = int(head[1]) if head else width * (stop - start)
         if n_bits != self.n_bits or (stop - start) != -(-n_bits // width):
             return None

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.fields import exact_integer, exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
+from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
 from flagstone.tables.textio import line_blocks
 
 __all__ = ["JsonLinesReader"]
@@ -23,20 +25,20 @@ class JsonLinesReader:
 
     path: Path
     n_rows: int | None = None
+    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
-        first = next(self._records(0, 1), None)
+        first = next(self._records(), None)
         if first is None:
             fail(self.path, "", "is empty: one JSON object or array per line is expected")
-        _, record, _, _ = first
-        self.columns = tuple(record)
+        self.columns = tuple(first[1])
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
         """Yield the columns as arrays of what the lines hold."""
         offset, line, row = start or (0, 1, 1)
-        for block, after, done in line_blocks(self.path, offset, 1 << 20):
+        for block, after, done in line_blocks(self.path, offset):
             texts = block.split(b"\n")
             n_lines = len(texts) - (not texts[-1])
             records = [(n, self._record(t, n)) for n, t in enumerate(texts, line) if t.strip()]
@@ -44,37 +46,52 @@ class JsonLinesReader:
             if not records:
                 continue
             first, row = row, row + len(records)
-            values = [_array([record[name] for _, record in records]) for name in columns]
             lines = np.array([number for number, _ in records], dtype=np.int64)
+            values = [self._column(name, records) for name in columns]
             yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
+
+    def _column(self, name: str, records: list[tuple[int, dict[str, Any]]]) -> Array:
+        values = [record[name] for _, record in records]
+        kinds = {type(value) for value in values}
+        if kinds & {list, dict}:
+            line = next(n for n, record in records if isinstance(record[name], (list, dict)))
+            fail(
+                self.path,
+                f"line {line}, column {name!r}",
+                "an array or object inside a row; a column must hold numbers, text, or true and "
+                "false",
+            )
+        return _array(values, kinds)
 
     def line(self, row: int) -> int | None:
         """Return the line of a row."""
-        for index, (number, _, _, _) in enumerate(self._records(0, 1), 1):
+        for index, (number, _) in enumerate(self._records(), 1):
             if index == row:
                 return number
         return None
 
-    def _records(self, offset: int, line: int) -> Iterator[tuple[int, dict[str, Any], int, float]]:
-        for block, after, done in line_blocks(self.path, offset, 1 << 20):
+    def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        line = 0
+        for block, _, _ in line_blocks(self.path, 0, 1 << 20):
             for text in block.split(b"\n")[: block.count(b"\n") or None]:
-                if text.strip():
-                    yield line, self._record(text, line), after, done
                 line += 1
+                if text.strip():
+                    yield line, self._record(text, line)
 
     def _record(self, text: bytes, line: int) -> dict[str, Any]:
         try:
-            found = json.loads(text)
+            found = _parse(text)
         except (ValueError, RecursionError) as error:
-            fail(self.path, f"line {line}", f"is not JSON ({error})")
+            fail(self.path, f"line {line}", f"is not JSON that can be read ({error})")
+        if not isinstance(found, (dict, list)) or not found:
+            fail(self.path, f"line {line}", "must hold an object or an array with values")
+        check_width(self.path, len(found), self.max_columns)
         if isinstance(found, list):
             found = dict(zip(_numbered(len(found)), found, strict=True))
-        if not isinstance(found, dict) or not found:
-            fail(self.path, f"line {line}", "must hold an object or an array with values")
         columns = getattr(self, "columns", tuple(found))
-        if tuple(found) != columns and found.keys() != set(columns):
+        if tuple(found) != columns and found.keys() != (known := set(columns)):
             missing = [name for name in columns if name not in found]
-            extra = [name for name in found if name not in columns]
+            extra = [name for name in found if name not in known]
             problem = f"lacks {missing[0]!r}" if missing else f"has {extra[0]!r}, unknown so far"
             fail(
                 self.path,
@@ -90,16 +107,34 @@ def _numbered(n: int) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(n))
 
 
-def _array(values: list[Any]) -> Array:
+def _parse(text: bytes) -> Any:
+    """Parse one line: no name twice, integers of any length, text that can be written again."""
+    try:
+        found = json.loads(text, object_pairs_hook=_object)
+    except ValueError as error:
+        if "limit" not in str(error):  # of the digits that Python reads at once
+            raise
+        found = json.loads(text, object_pairs_hook=_object, parse_int=exact_integer)
+    if b"\\u" in text:
+        json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"the name {repeated(name for name, _ in pairs)!r} occurs twice")
+    return found
+
+
+def _array(values: list[Any], kinds: set[type]) -> Array:
     """Return one column: booleans, integers or floats as such, anything else as objects."""
-    kinds = {type(value) for value in values}
-    if kinds <= {int} and all(-(2**63) <= value < 2**63 for value in values):
-        return np.array(values, dtype=np.int64)
+    if kinds <= {int}:
+        return exact_integers(values)
     if kinds == {bool}:
         return np.array(values, dtype=bool)
     if kinds == {float}:
         return np.array(values, dtype=float)
     out = np.empty(len(values), dtype=object)
-    for index, value in enumerate(values):
-        out[index] = value
+    out[:] = values
     return out

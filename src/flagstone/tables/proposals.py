@@ -8,12 +8,12 @@ model).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
+from flagstone.checks import shown
 from flagstone.encoding import ColumnEncoder, texts
-from flagstone.fields import Field
+from flagstone.fields import Field, exact_integers, exact_rational
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
@@ -61,7 +61,7 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
         reason = f"fractional numbers; {middle} is the median of the rows looked at"
         return Proposal(column, ColumnEncoder(column, "above", (middle,)), reason)
-    if kind in "ui":
+    if kind in "ui" or all(type(value) is int for value in values.tolist()):
         return _whole(column, values, field)
     found = sorted(set(texts(values)))
     if field.order is None and all(_is_rational(text) for text in found):
@@ -81,11 +81,11 @@ def _whole(column: str, values: Array, field: Field) -> Proposal:
     if field.order is None or (low >= 0 and high < field.order):
         reason = f"whole numbers, all in {field.name}"
         return Proposal(column, ColumnEncoder(column, "element"), reason)
-    if low < 0:
-        reason = f"whole numbers from {low} to {high}"
-        return Proposal(column, ColumnEncoder(column, "mod"), reason)
     n_bits = max(1, high.bit_length())
-    reason = f"whole numbers up to {high}"
+    reason = f"whole numbers up to {shown(high)}"
+    if low < 0 or n_bits > 64:
+        reason = f"whole numbers from {shown(low)} to {shown(high)}"
+        return Proposal(column, ColumnEncoder(column, "mod"), reason)
     return Proposal(column, ColumnEncoder(column, "bits", (str(n_bits),)), reason)
 
 
@@ -94,9 +94,9 @@ def typed(values: Array) -> Array:
     if not all(isinstance(value, str) for value in values.tolist()):
         return values
     cells = values.tolist()
-    integers = [whole_number(cell) for cell in cells]
-    if None not in integers:
-        return np.array(integers, dtype=np.int64)
+    whole = [number for cell in cells if (number := whole_number(cell)) is not None]
+    if len(whole) == len(cells):
+        return exact_integers(whole)
     try:
         numbers = np.array([float(cell) for cell in cells])
     except ValueError:
@@ -132,7 +132,7 @@ def _is_gap(value: object) -> bool:
 
 def _is_rational(text: str) -> bool:
     try:
-        Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        exact_rational(text)
+    except ValueError:
         return False
     return True

@@ -15,6 +15,7 @@ from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader
 from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
+from flagstone.tables.limits import MOST_COLUMNS, check_names
 from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, typed
 
 __all__ = ["EncodedBatch", "Table", "open_table"]
@@ -54,6 +55,7 @@ def open_table(
     header: bool | None = None,
     bit_order: str | None = None,
     length: int | None = None,
+    max_columns: int = MOST_COLUMNS,
 ) -> Table:
     """Open files, directories or globs as one table.
 
@@ -69,6 +71,8 @@ def open_table(
     bit_order, length
         For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`; the order of bits is
         "msb" unless told.
+    max_columns : int
+        Files with more columns are refused before memory is spent on them.
 
     Examples
     --------
@@ -88,10 +92,10 @@ def open_table(
     options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
     formats = [(path, format or format_of(path)) for path in expand(sources)]
     check_reading(options, [name for _, name in formats])
-    return Table([_reader(path, name, options) for path, name in formats])
+    return Table([_reader(path, name, options, max_columns) for path, name in formats])
 
 
-def _reader(path: Path, format: str, options: Mapping[str, Any]) -> Reader:
+def _reader(path: Path, format: str, options: Mapping[str, Any], most: int) -> Reader:
     try:
         with path.open("rb"):
             pass
@@ -101,7 +105,7 @@ def _reader(path: Path, format: str, options: Mapping[str, Any]) -> Reader:
         from flagstone.tables.delimited import DelimitedReader
 
         given, usual = options["delimiter"], {"csv": ",", "tsv": "\t"}[format]
-        reader = DelimitedReader(path, given or usual, options["header"])
+        reader = DelimitedReader(path, given or usual, options["header"], max_columns=most)
         other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
         if given is None and len(reader.columns) == 1 and other is not None:
             shown = "$'\\t'" if other == "\t" else repr(other)
@@ -114,18 +118,21 @@ def _reader(path: Path, format: str, options: Mapping[str, Any]) -> Reader:
     if format in ("hex", "bits"):
         from flagstone.tables.frames import FrameReader
 
-        return FrameReader(path, format, options["bit_order"] or "msb", options["length"])
+        order = options["bit_order"] or "msb"
+        return FrameReader(path, format, order, options["length"], max_columns=most)
     if format == "jsonl":
         from flagstone.tables.jsonlines import JsonLinesReader
 
-        return JsonLinesReader(path)
+        return JsonLinesReader(path, max_columns=most)
     if format in ("parquet", "arrow"):
         from flagstone.tables import columnar
 
-        return columnar.ParquetReader(path) if format == "parquet" else columnar.ArrowReader(path)
+        tabular = columnar.ParquetReader if format == "parquet" else columnar.ArrowReader
+        return tabular(path, max_columns=most)
     from flagstone.tables import arrays
 
-    return arrays.NpyReader(path) if format == "npy" else arrays.NpzReader(path)
+    matrix = arrays.NpyReader if format == "npy" else arrays.NpzReader
+    return matrix(path, max_columns=most)
 
 
 class Table:
@@ -147,9 +154,7 @@ class Table:
         self.files = [reader.path for reader in readers]
         counts = [reader.n_rows for reader in readers]
         self.n_rows = None if None in counts else sum(n for n in counts if n is not None)
-        twice = [name for i, name in enumerate(self.columns) if name in self.columns[:i]]
-        if twice:
-            raise InputError(f"{self.files[0]}: two columns are called {twice[0]!r}; rename one")
+        check_names(self.files[0], self.columns)
         for reader in readers[1:]:
             if reader.columns != self.columns:
                 odd = sorted(set(reader.columns) ^ set(self.columns))
@@ -232,7 +237,10 @@ class Table:
             found = {}
             for index, name in enumerate(columns):
                 values = batch.column(index)[:SAMPLE_ROWS]
-                values = typed(values) if values.dtype.kind in "OUT" else values
+                try:
+                    values = typed(values) if values.dtype.kind in "OUT" else values
+                except ValueError as error:
+                    raise InputError(f"{self.files[file]}, column {name!r}: {error}") from None
                 gap = missing(values)
                 if gap is not None:
                     raise InputError(
@@ -290,8 +298,9 @@ class Table:
         chosen = self._choose(columns, label)
         wanted = {"*": encode} if isinstance(encode, str) else dict(encode or {})
         every = [*chosen, *([label] if label is not None else [])]
-        for pattern in wanted:
-            if not any(fnmatch.fnmatchcase(name, pattern) or name == pattern for name in every):
+        known = set(every)
+        for pattern in [text for text in wanted if text not in known]:
+            if not any(fnmatch.fnmatchcase(name, pattern) for name in every):
                 raise InputError(
                     f"--encode names the column {pattern!r}, which is not among the chosen ones"
                     f"{closest(pattern, every)}"
@@ -325,22 +334,23 @@ class Table:
         return Encoding(F, features, target)
 
     def _choose(self, columns: Sequence[str] | None, label: str | None) -> list[str]:
-        wanted = [c for c in columns or [] if not (c.startswith("-") and c not in self.columns)]
-        unwanted = [c[1:] for c in columns or [] if c not in wanted]
-        chosen: list[str] = []
-        for pattern in wanted or ["*"]:
-            found = [pattern] if pattern in self.columns else [
-                name for name in self.columns if fnmatch.fnmatchcase(name, pattern)
-            ]  # fmt: skip
-            if not found:
-                self._check_columns([pattern])
-            chosen += [name for name in found if name not in chosen]
-        for pattern in unwanted:
-            gone = [name for name in chosen if fnmatch.fnmatchcase(name, pattern)]
-            if not gone:
-                self._check_columns([pattern])
-            chosen = [name for name in chosen if name not in gone]
+        known = dict.fromkeys(self.columns)  # sets that keep their order
+        unwanted = {c: c[1:] for c in columns or [] if c.startswith("-") and c not in known}
+        chosen: dict[str, None] = {}
+        for pattern in [c for c in columns or [] if c not in unwanted] or ["*"]:
+            chosen |= dict.fromkeys(self._matching(pattern, known))
+        for pattern in unwanted.values():
+            for name in self._matching(pattern, chosen):
+                del chosen[name]
         return [name for name in chosen if name != label]
+
+    def _matching(self, pattern: str, names: Mapping[str, None]) -> list[str]:
+        if pattern in names:
+            return [pattern]
+        found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+        if not found:
+            self._check_columns([pattern])
+        return found
 
     def _check_columns(self, names: Sequence[str], role: str = "") -> None:
         known = set(self.columns)

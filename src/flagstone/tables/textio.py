@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import itertools
 import lzma
 import re
 import zlib
@@ -13,19 +14,22 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from flagstone.errors import FormatError
+from flagstone.fields import exact_integer
+from flagstone.tables.limits import MOST_ROW_BYTES, check_row_bytes
 
 __all__ = [
     "BLOCK",
     "COMPRESSED",
     "is_compressed",
     "line_blocks",
+    "lines",
     "open_binary",
     "opened",
     "whole_number",
 ]
 
 BLOCK = 1 << 22
-_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
+_WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -59,7 +63,18 @@ def whole_number(cell: str) -> int | None:
     (1, -7, None, None)
     """
     found = _WHOLE.fullmatch(cell.strip())
-    return None if found is None else int(found[1])
+    return None if found is None else exact_integer(found[1])
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file with their ends, one of them in memory at a time."""
+    with opened(path) as stream:
+        for number in itertools.count(1):
+            line = stream.readline(MOST_ROW_BYTES + 1)
+            if not line:
+                return
+            check_row_bytes(path, f"line {number}", len(line))
+            yield line
 
 
 def line_blocks(
@@ -74,13 +89,15 @@ def line_blocks(
     plain = not is_compressed(path)
     with opened(path) as stream:
         stream.seek(offset)
-        rest = b""
+        pieces: list[bytes] = []  # of a line whose end is still to come
         while chunk := stream.read(block):
-            chunk = rest + chunk
             cut = chunk.rfind(b"\n") + 1
-            rest = chunk[cut:]
             if cut:
-                offset += cut
-                yield chunk[:cut], offset, offset / size if plain else 0.0
-        if rest:
+                whole = b"".join([*pieces, chunk[:cut]])
+                pieces = []
+                offset += len(whole)
+                yield whole, offset, offset / size if plain else 0.0
+            pieces.append(chunk[cut:])
+            check_row_bytes(path, f"the line at byte {offset:,}", sum(map(len, pieces)))
+        if rest := b"".join(pieces):
             yield rest, offset + len(rest), 1.0
