@@ -1,13 +1,7 @@
-"""An append-only file of outcomes, one line per pair, filed under the strong id of the task.
-
-A line is complete or absent: a torn last line (an interrupted write) is dropped and its pair
-computed again, to the same result. Anything else that is not understood stops the reader, and the
-file is left as it is.
-"""
+"""The outcomes of an audit in a ledger, one line per pair, under the strong id of the task."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,68 +9,39 @@ from typing import Any
 
 from flagstone.audit.pairs import OUTCOMES, Outcome
 from flagstone.audit.task import Task
-from flagstone.errors import FormatError, InputError
+from flagstone.disk import Ledger, check_fields, read_ledger
+from flagstone.errors import InputError
 
 __all__ = ["OtherTaskError", "Store", "read_outcomes"]
 
-_HEADER = {"flagstone-audit": 1}
+Outcomes = dict[str, dict[int, Outcome]]
 
 
-def read_outcomes(path: str | os.PathLike[str]) -> dict[str, dict[int, Outcome]]:
+def read_outcomes(path: str | os.PathLike[str]) -> Outcomes:
     """Return all outcomes of a result file: strong id → pair number → outcome."""
-    return _parse(Path(path))[0]
+    outcomes: Outcomes = {}
+    read_ledger(Path(path), "audit", lambda record: _take(outcomes, record))
+    return outcomes
 
 
-def _parse(path: Path) -> tuple[dict[str, dict[int, Outcome]], dict[str, Any], int]:
-    """Return outcomes, task descriptions, and how many bytes are complete lines."""
-    data = path.read_bytes()
-    complete = data.rfind(b"\n") + 1
-    lines = data[:complete].split(b"\n")[:-1]
-    outcomes: dict[str, dict[int, Outcome]] = {}
-    tasks: dict[str, Any] = {}
-    if not lines:
-        if data and not json.dumps(_HEADER).encode().startswith(data):
-            raise FormatError(f"{path} is not an audit file; it is left untouched")
-        return outcomes, tasks, 0
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            if number == 1:
-                _check_header(record, path)
-            elif "task" in record:
-                tasks[record["id"]] = record["task"]
-                outcomes.setdefault(record["id"], {})
-            else:
-                outcomes[record["id"]][int(record["pair"])] = _outcome(record)
-        except FormatError:
-            raise
-        except (ValueError, KeyError, TypeError) as problem:
-            raise FormatError(
-                f"{path}, line {number} is damaged ({type(problem).__name__}: {problem}); the file "
-                "is left untouched. Restore it from a copy, or start a new one"
-            ) from problem
-    return outcomes, tasks, complete
-
-
-def _check_header(record: Any, path: Path) -> None:
-    if not isinstance(record, dict) or "flagstone-audit" not in record:
-        raise FormatError(f"{path} is not an audit file (its first line says otherwise)")
-    if record["flagstone-audit"] != 1:
-        raise FormatError(
-            f"{path} was written by a newer version (format {record['flagstone-audit']}); upgrade"
-        )
-
-
-def _outcome(record: dict[str, Any]) -> Outcome:
-    kind = record["outcome"]
-    if kind not in OUTCOMES:
-        raise ValueError(f"unknown outcome {kind!r}")
-    z = record.get("integrated")
-    return Outcome(
-        kind,
-        None if z is None else float(z),
-        record.get("error"),
-        float(record.get("seconds", 0.0)),
+def _take(outcomes: Outcomes, record: Any) -> None:
+    """Note a line: that of a task, or that of a pair of a task noted before."""
+    if isinstance(record, dict) and "task" in record:
+        outcomes.setdefault(check_fields(record, {"id": str, "task": dict})["id"], {})
+        return
+    check_fields(
+        record,
+        {"id": str, "pair": int, "outcome": str, "seconds": float},
+        {"integrated": float, "error": str},
+    )
+    if record["outcome"] not in OUTCOMES:
+        raise ValueError(f"unknown outcome {record['outcome']!r}")
+    if record["id"] not in outcomes:
+        raise ValueError("no line before it describes its task")
+    if record["pair"] < 0:
+        raise ValueError(f"there is no pair {record['pair']}")
+    outcomes[record["id"]][record["pair"]] = Outcome(
+        record["outcome"], record.get("integrated"), record.get("error"), record["seconds"]
     )
 
 
@@ -117,40 +82,47 @@ class Store:
     def __init__(
         self, path: str | os.PathLike[str] | None, tasks: Sequence[Task], add: bool
     ) -> None:
-        self.path = None if path is None else Path(path)
-        self.outcomes: dict[str, dict[int, Outcome]] = {}
-        known: dict[str, Any] = {}
-        if self.path is None:
+        self._outcomes: Outcomes = {}
+        self._ledger: Ledger | None = None
+        if path is None:
             return
         for task in tasks:
             _check_named(task)
-        fresh = True
-        if self.path.exists():
-            self.outcomes, known, complete = _parse(self.path)
-            fresh = complete == 0
-            strangers = [t for t in tasks if t.strong_id not in known]
-            if known and strangers and not add:
-                held = ", ".join(f"{i[:16]}…" for i in known)
-                raise OtherTaskError(
-                    f"{self.path} holds results of another task ({held}), not of "
-                    f"{strangers[0].strong_id[:16]}… ({strangers[0].name}); nothing was changed"
-                )
-            if complete < self.path.stat().st_size:
-                with self.path.open("r+b") as torn:
-                    torn.truncate(complete)
-        lines: list[dict[str, Any]] = [dict(_HEADER)] if fresh else []
-        lines += [
-            {"id": t.strong_id, "task": t.canonical()} for t in tasks if t.strong_id not in known
-        ]
-        self._append(lines)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        self._ledger = Ledger(Path(path), "audit", lambda record: _take(self._outcomes, record))
+        try:
+            self._begin(tasks, add)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, tasks: Sequence[Task], add: bool) -> None:
+        """Check that the tasks may go to the file, and describe the new ones in it."""
+        assert self._ledger is not None
+        known = self._outcomes
+        strangers = [task for task in tasks if task.strong_id not in known]
+        if known and strangers and not add:
+            held = ", ".join(f"{i[:16]}…" for i in known)
+            raise OtherTaskError(
+                f"{self._ledger.path} holds results of another task ({held}), not of "
+                f"{strangers[0].strong_id[:16]}… ({strangers[0].name}); nothing was changed"
+            )
+        if self._ledger.header is None:
+            self._ledger.start()
+        self._ledger.append({"id": t.strong_id, "task": t.canonical()} for t in strangers)
+
+    def close(self) -> None:
+        """Let others use the file."""
+        if self._ledger is not None:
+            self._ledger.close()
 
     def done(self, task: Task) -> dict[int, Outcome]:
         """Return what is known of a task."""
-        return self.outcomes.get(task.strong_id, {})
+        return self._outcomes.get(task.strong_id, {})
 
     def record(self, task: Task, first: int, outcomes: Iterable[Outcome]) -> None:
         """Append the outcomes of consecutive pairs."""
-        if self.path is None:
+        if self._ledger is None:
             return
         lines: list[dict[str, Any]] = []
         for pair, outcome in enumerate(outcomes, first):
@@ -161,13 +133,4 @@ class Store:
                 line["error"] = outcome.error
             line["seconds"] = round(outcome.seconds, 6)
             lines.append(line)
-        self._append(lines)
-
-    def _append(self, lines: list[dict[str, Any]]) -> None:
-        if not lines or self.path is None:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            file.write("".join(json.dumps(line) + "\n" for line in lines).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        self._ledger.append(lines)

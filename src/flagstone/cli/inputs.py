@@ -182,6 +182,8 @@ def _remedy(found: Layout, needed: Layout, verb: str) -> str:
 def is_saved(path: Path) -> bool:
     """Say whether a file looks like one that flagstone wrote."""
     try:
+        if not path.is_file():  # a pipe would wait for somebody to write to it
+            return False
         with path.open("rb") as stream:
             return stream.read(len(_SAVED)) == _SAVED
     except OSError:

@@ -1,10 +1,11 @@
 """Models and flags on disk: versioned, checksummed, written atomically, never executed.
 
-A file is one JSON document (see :mod:`flagstone.models._container`). Older versions load
-forever; newer, damaged and foreign files are refused with a reason.
+A file is one JSON document (see :mod:`flagstone.models._container`). From version 2 on, older
+versions load forever; newer, damaged and foreign files are refused with a reason.
 """
 
-from flagstone.models._atomic import atomic_file, atomic_write, atomic_write_all, refuse_existing
+from flagstone.disk import atomic_write
+from flagstone.disk import check_target as refuse_existing
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._layout import LAYOUTS, Layout
 from flagstone.models._masks import frame_masks, mask_lines
@@ -19,9 +20,7 @@ __all__ = [
     "Model",
     "SpanAnswer",
     "SummaryFile",
-    "atomic_file",
     "atomic_write",
-    "atomic_write_all",
     "frame_masks",
     "load",
     "mask_lines",
