@@ -24,9 +24,10 @@ class Held:
 def held_signals() -> Iterator[Held]:
     """Hold the first Ctrl-C or SIGTERM back while the block runs.
 
-    The block may look at ``number`` and end itself early. After it the signal goes to whoever
-    handled it before; a second one goes there at once. Signals that end the process outright are
-    not held, and in other threads than the main one there are none.
+    The block may look at ``number`` and end itself early. After it, also after an error (which
+    the signal may have caused), the signal goes to whoever handled it before; a second one goes
+    there at once. Signals that end the process outright are not held, and in other threads than
+    the main one there are none.
 
     >>> try:
     ...     with held_signals() as held:
@@ -41,9 +42,11 @@ def held_signals() -> Iterator[Held]:
     before: dict[int, Any] = {}
 
     def hold(number: int, frame: FrameType | None) -> None:
-        if held.number is not None:
+        if held.number is None:
+            held.number = number
+        else:
+            held.number = None
             before[number](number, frame)
-        held.number = number
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -55,5 +58,5 @@ def held_signals() -> Iterator[Held]:
     finally:
         for taken, handler in before.items():
             signal.signal(taken, handler)
-    if held.number is not None:
-        before[held.number](held.number, None)
+        if held.number is not None:
+            before[held.number](held.number, None)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone.disk import Ledger, check_fields, json_text, locked, parse_json, read_ledger
+from flagstone.disk import check_fields, json_text, locked, open_ledger, parse_json, read_ledger
 from flagstone.errors import FormatError, InputError
 
 HEADER = b'{"flagstone-notes": 1}\n'
@@ -23,9 +23,14 @@ def read(path) -> list:
     return found
 
 
+def open_once(path, take=print) -> None:
+    with open_ledger(path, "notes", take):
+        pass
+
+
 def test_what_is_appended_is_read_again(tmp_path):
     path = tmp_path / "n.jsonl"
-    with Ledger(path, "notes", print) as ledger:
+    with open_ledger(path, "notes", print) as ledger:
         assert ledger.header is None
         assert not path.exists()  # opening writes nothing
         ledger.start()
@@ -43,7 +48,7 @@ def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path_factory, cut):
     data = b"".join(lines)
     path.write_bytes(data[: cut % (len(data) + 1)])
     kept: list = []
-    with Ledger(path, "notes", kept.append) as ledger:
+    with open_ledger(path, "notes", kept.append) as ledger:
         if ledger.header is None:
             ledger.start()
         ledger.append({"a": n} for n in range(len(kept), 4))
@@ -74,7 +79,7 @@ def test_foreign_and_damaged_files_are_refused_and_untouched(tmp_path, data, wor
     path = tmp_path / "n.jsonl"
     path.write_bytes(data)
     with pytest.raises(FormatError, match=words):
-        Ledger(path, "notes", lambda record: check_fields(record, {"a": int}))
+        open_once(path, lambda record: check_fields(record, {"a": int}))
     assert path.read_bytes() == data
     with locked(path):  # nothing holds it any more
         pass
@@ -86,16 +91,16 @@ def test_only_regular_files_of_bounded_size_are_opened(tmp_path):
     (tmp_path / "link").symlink_to("pipe")
     for name in ("pipe", "link", "."):
         with pytest.raises(InputError, match=r"is a (pipe|directory)"):
-            Ledger(tmp_path / name, "notes", print)
+            open_once(tmp_path / name)
         with pytest.raises(InputError, match="no regular file"):
             read(tmp_path / name)
     for name in ("-", os.devnull):
         with pytest.raises(InputError, match="needs a regular file"):
-            Ledger(name, "notes", print)
+            open_once(name)
     with (tmp_path / "huge").open("wb") as stream:
         stream.truncate((1 << 30) + 1)
     with pytest.raises(FormatError, match="larger than 1 GB"):
-        Ledger(tmp_path / "huge", "notes", print)
+        open_once(tmp_path / "huge")
 
 
 def test_a_full_disk_keeps_what_was_there(tmp_path, monkeypatch):
@@ -105,7 +110,7 @@ def test_a_full_disk_keeps_what_was_there(tmp_path, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with Ledger(path, "notes", print) as ledger:
+    with open_ledger(path, "notes", print) as ledger:
         ledger.start()
         ledger.append([{"a": 1}])
         monkeypatch.setattr(os, "fsync", full)
@@ -139,14 +144,14 @@ def test_two_runs_are_told_apart_and_a_killed_one_blocks_nobody(tmp_path):
     (tmp_path / "link.jsonl").symlink_to("n.jsonl")
     for name in ("n.jsonl", "link.jsonl"):
         with pytest.raises(InputError, match=r"\.jsonl is in use by another run"):
-            Ledger(tmp_path / name, "notes", print)
+            open_once(tmp_path / name)
     child.send_signal(signal.SIGKILL)
     child.communicate()
     assert (tmp_path / ".n.jsonl.lock").exists()
-    with Ledger(path, "notes", print) as ledger:
+    with open_ledger(path, "notes", print) as ledger:
         ledger.start()
         with pytest.raises(InputError, match="in use"):  # in one process, too
-            Ledger(path, "notes", print)
+            open_once(path)
     assert not (tmp_path / ".n.jsonl.lock").exists()
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 
 from flagstone.audit.intervals import check_confidence
 from flagstone.audit.pairs import Outcome, run_pair
 from flagstone.audit.stats import AuditStats
-from flagstone.audit.store import Store
+from flagstone.audit.store import Store, open_store
 from flagstone.audit.task import Task
 from flagstone.errors import InputError
 from flagstone.progress import progress_bar
@@ -56,7 +55,8 @@ def collect(
         Of that interval.
     file : path, optional
         Append-only result file. Pairs it already holds are not computed again, so an interrupted
-        collection continues where it stopped.
+        collection continues where it stopped. (The first Ctrl-C waits for the pair at work, or,
+        in several processes, for the batch; a second one does not.)
     add : bool
         Allow tasks that an existing file does not know yet.
     n_jobs : int
@@ -106,7 +106,7 @@ def collect(
         return high - low <= max_width
 
     results = []
-    with closing(Store(file, wanted, add)) as store:
+    with open_store(file, wanted, add) as store:
         for task in wanted:
             stats, known = AuditStats(task.strong_id), store.done(task)
             while (number := first_pair + stats.pairs) in known and not enough(stats):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from flagstone.audit.pairs import OUTCOMES, Outcome
 from flagstone.audit.task import Task
-from flagstone.disk import Ledger, check_fields, read_ledger
+from flagstone.disk import Ledger, check_fields, open_ledger, read_ledger
 from flagstone.errors import InputError
 
-__all__ = ["OtherTaskError", "Store", "read_outcomes"]
+__all__ = ["OtherTaskError", "Store", "open_store", "read_outcomes"]
 
 Outcomes = dict[str, dict[int, Outcome]]
 
@@ -20,7 +22,7 @@ Outcomes = dict[str, dict[int, Outcome]]
 def read_outcomes(path: str | os.PathLike[str]) -> Outcomes:
     """Return all outcomes of a result file: strong id → pair number → outcome."""
     outcomes: Outcomes = {}
-    read_ledger(Path(path), "audit", lambda record: _take(outcomes, record))
+    read_ledger(Path(path), "audit", partial(_take, outcomes))
     return outcomes
 
 
@@ -67,54 +69,40 @@ def _check_named(task: Task) -> None:
             )
 
 
-class Store:
-    """The outcomes of some tasks, kept in a file where one is given.
+@contextmanager
+def open_store(
+    path: str | os.PathLike[str] | None, tasks: Sequence[Task], add: bool
+) -> Iterator[Store]:
+    """Open the file for the outcomes of some tasks; without a path nothing is kept.
 
-    Parameters
-    ----------
-    path : path or None
-        None keeps nothing.
-    tasks : sequence of Task
-    add : bool
-        Whether tasks that the file does not know may be added to those it holds.
+    Only with ``add`` may they be added to those of other tasks.
     """
-
-    def __init__(
-        self, path: str | os.PathLike[str] | None, tasks: Sequence[Task], add: bool
-    ) -> None:
-        self._outcomes: Outcomes = {}
-        self._ledger: Ledger | None = None
-        if path is None:
-            return
-        for task in tasks:
-            _check_named(task)
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        self._ledger = Ledger(Path(path), "audit", lambda record: _take(self._outcomes, record))
-        try:
-            self._begin(tasks, add)
-        except BaseException:
-            self.close()
-            raise
-
-    def _begin(self, tasks: Sequence[Task], add: bool) -> None:
-        """Check that the tasks may go to the file, and describe the new ones in it."""
-        assert self._ledger is not None
-        known = self._outcomes
-        strangers = [task for task in tasks if task.strong_id not in known]
-        if known and strangers and not add:
-            held = ", ".join(f"{i[:16]}…" for i in known)
+    outcomes: Outcomes = {}
+    if path is None:
+        yield Store(outcomes, None)
+        return
+    for task in tasks:
+        _check_named(task)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with open_ledger(Path(path), "audit", partial(_take, outcomes)) as ledger:
+        strangers = [task for task in tasks if task.strong_id not in outcomes]
+        if outcomes and strangers and not add:
+            held = ", ".join(f"{i[:16]}…" for i in outcomes)
             raise OtherTaskError(
-                f"{self._ledger.path} holds results of another task ({held}), not of "
+                f"{path} holds results of another task ({held}), not of "
                 f"{strangers[0].strong_id[:16]}… ({strangers[0].name}); nothing was changed"
             )
-        if self._ledger.header is None:
-            self._ledger.start()
-        self._ledger.append({"id": t.strong_id, "task": t.canonical()} for t in strangers)
+        if ledger.header is None:
+            ledger.start()
+        ledger.append({"id": task.strong_id, "task": task.canonical()} for task in strangers)
+        yield Store(outcomes, ledger)
 
-    def close(self) -> None:
-        """Let others use the file."""
-        if self._ledger is not None:
-            self._ledger.close()
+
+class Store:
+    """The outcomes of some tasks, and the ledger that keeps new ones, if any."""
+
+    def __init__(self, outcomes: Outcomes, ledger: Ledger | None) -> None:
+        self._outcomes, self._ledger = outcomes, ledger
 
     def done(self, task: Task) -> dict[int, Outcome]:
         """Return what is known of a task."""

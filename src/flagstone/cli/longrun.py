@@ -110,8 +110,9 @@ class LongRun:
         self.id = "" if self.path is None else _digest(identity)
         self._every = options.checkpoint_every
         self._shown = False if options.quiet else None
-        self._warned = False
-        self._saved = time.monotonic()
+        self._warned = self._finished = False
+        self._saved, self._kept = time.monotonic(), 0
+        AT_END.push(self._say_how_to_resume)
 
     def resume(self) -> State | None:
         """Return the state of an earlier run of the same command, or None."""
@@ -138,6 +139,7 @@ class LongRun:
             raise FormatError(f"{self.path}: damaged ({error}); remove it") from error
         if state.rows or state.phase != "read":
             tell(f"resuming after {state.rows:,} rows")
+            self._kept = state.rows
         return state
 
     def save(self, state: State, *, must: bool = False) -> None:
@@ -148,6 +150,7 @@ class LongRun:
 
         try:
             write_document(self.path, "checkpoint", state.to_content(self.id), overwrite=True)
+            self._kept = state.rows
         except OSError as error:
             if must:
                 raise
@@ -161,8 +164,9 @@ class LongRun:
 
     def finish(self) -> None:
         """Remove the checkpoint: everything it stood for is written."""
+        self._finished = True
         if self.path is not None:
-            self.path.unlink(missing_ok=True)
+            Path(os.path.realpath(self.path)).unlink(missing_ok=True)
 
     def drive(
         self,
@@ -181,20 +185,23 @@ class LongRun:
                 state.skipped += batch.batch.skipped
                 state.position = list(batch.after)
                 progress(state.rows, batch)
-                due = time.monotonic() - self._saved >= self._every
-                if held.number is not None or due:
-                    self.save(state)
                 if held.number is not None:
-                    raise Interrupted(self._how_to_resume(state), held.number)
+                    break
+                if time.monotonic() - self._saved >= self._every:
+                    self.save(state)
             self.save(state)
 
-    def _how_to_resume(self, state: State) -> str:
-        if self.path is None:
-            return "interrupted; nothing was written. With --checkpoint FILE a run can be resumed"
-        return (
-            f"interrupted after {state.rows:,} rows; {self.path} holds the state. To resume, run "
-            f"the same command again: {repeat_command(None)}"
-        )
+    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
+        """Say what is kept when the verb ends because it was stopped."""
+        if self._finished or not isinstance(error, KeyboardInterrupt):
+            return
+        text = "interrupted. With --checkpoint FILE a run can be resumed"
+        if self.path is not None:
+            text = (
+                f"interrupted; {self.path} holds the state after {self._kept:,} rows. To resume, "
+                f"run the same command again: {repeat_command(None)}"
+            )
+        raise Interrupted(text) from error
 
 
 def _digest(identity: Mapping[str, Any]) -> str:

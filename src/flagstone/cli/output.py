@@ -54,6 +54,8 @@ def safe(text: str) -> str:
     >>> safe("a\\x1b[31mb")
     'a\\\\x1b[31mb'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -79,6 +81,10 @@ class Plain(io.TextIOBase):
     def write(self, text: str) -> int:
         """Write text, line ends as they are and all else safe."""
         return self.raw.write("\n".join(map(safe, text.split("\n"))))
+
+    def fileno(self) -> int:
+        """Return that of the stream."""
+        return self.raw.fileno()
 
     def flush(self) -> None:
         """Pass on what the stream holds back."""

@@ -59,10 +59,13 @@ def refuse_inputs(
             raise UsageError(f"{path} is {role} of this run; write to another file")
 
 
-def refuse_existing_outputs(options: OutputOptions) -> None:
-    """Refuse what cannot be written, and to replace files unless --force was given."""
+def refuse_existing_outputs(options: OutputOptions, *, resumed: bool = False) -> None:
+    """Refuse what cannot be written, and to replace files unless --force was given.
+
+    Outputs of a resumed run may be there already; whether they are its own is seen at the end.
+    """
     for path in output_paths(options):
-        check_target(path, overwrite=options.force)
+        check_target(path, overwrite=options.force or resumed)
 
 
 def write_outputs(model: Model, options: OutputOptions, *, overwrite: bool) -> list[str]:

@@ -11,7 +11,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO, get_type_hints
+from typing import Any, get_type_hints
 
 import typer
 
@@ -53,11 +53,7 @@ class UsageError(FlagstoneError):
 
 
 class Interrupted(Exception):
-    """The user stopped the run, by a signal; the message says how to go on."""
-
-    def __init__(self, text: str, number: int = signal.SIGINT) -> None:
-        super().__init__(text)
-        self.number = number
+    """The user stopped the run; the message says how to go on, the cause by which signal."""
 
 
 def run(words: Sequence[str]) -> int:
@@ -67,7 +63,8 @@ def run(words: Sequence[str]) -> int:
     spell_out()
     ARGUMENTS[:] = words
     try:
-        code = app(args=list(words) or ["--help"], prog_name="flagstone", standalone_mode=False)
+        with contextlib.redirect_stdout(Plain(sys.stdout)):
+            code = app(args=list(words) or ["--help"], prog_name="flagstone", standalone_mode=False)
     except MISUSE as error:
         path = error.ctx.command_path if getattr(error, "ctx", None) is not None else "flagstone"
         code = _complain(f"{error.format_message().rstrip('.')}; see: {path} --help", USAGE)
@@ -99,7 +96,8 @@ def verb(function: Callable[..., int]) -> Callable[..., None]:
         aside = any(is_stdout(given.get(name) or "") for name in ("output", "report", "plot"))
         for name, (record, names) in records.items():
             given[name] = record(**{field: given.pop(field) for field in names})
-        raise typer.Exit(_guarded(function, given, sys.stderr if aside else sys.stdout))
+        with contextlib.redirect_stdout(Plain(sys.stderr) if aside else sys.stdout):
+            raise typer.Exit(_guarded(function, given))
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -114,24 +112,19 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     )
 
 
-def _guarded(function: Callable[..., int], given: dict[str, Any], people: TextIO) -> int:
+def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
     """Run a verb; every expected failure becomes one line on stderr and an exit code."""
-    stdout = sys.stdout
-    with (
-        warnings.catch_warnings(),
-        at_work(),
-        contextlib.redirect_stdout(Plain(people)),
-    ):
+    with warnings.catch_warnings(), at_work():
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning
         try:
             with AT_END:
                 code = function(**given)
-            stdout.flush()
+            sys.stdout.flush()
             return code
         except BrokenPipeError:
             # the reader of our output (head, less) has enough: not an error of ours
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return OK
         except BaseException as error:
             return _complain(*_explained(error))
@@ -140,10 +133,10 @@ def _guarded(function: Callable[..., int], given: dict[str, Any], people: TextIO
 def _explained(error: BaseException) -> tuple[object, int]:
     """Return what to say of an error, and the exit code; raise it again if it is a bug."""
     if isinstance(error, Interrupted):
-        return error, 128 + getattr(error.__cause__, "number", error.number)
+        return error, 128 + getattr(error.__cause__, "number", signal.SIGINT)
     if isinstance(error, KeyboardInterrupt) or signal_seen() is not None:
         # what the signal struck may have made another error of it
-        return "interrupted; no output was written", 128 + (signal_seen() or signal.SIGINT)
+        return "interrupted", 128 + (signal_seen() or signal.SIGINT)
     if isinstance(error, UsageError):
         return error, USAGE
     if isinstance(error, BottomError):

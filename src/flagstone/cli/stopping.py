@@ -64,7 +64,7 @@ def at_work() -> Iterator[None]:
 def _stop(number: int, frame: FrameType | None) -> None:
     """End the verb at work; without one, within an import, or the second time, leave at once.
 
-    An import has nothing to tidy up, and might take the exception for its own failure.
+    An import might take the exception for its own failure.
     """
     global _seen
     if not _working or _seen is not None or _is_import(frame):
@@ -82,6 +82,9 @@ def _is_import(frame: FrameType | None) -> bool:
 
 
 def _leave(number: int) -> None:
+    disk = sys.modules.get("flagstone.disk.leftovers")  # not loaded: nothing to tidy up
+    if disk is not None:
+        disk.remove_leftovers()
     with contextlib.suppress(OSError):
         os.write(2, b"flagstone: interrupted\n")
     os._exit(128 + number)

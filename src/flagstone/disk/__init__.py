@@ -7,7 +7,7 @@
 - :mod:`~flagstone.disk.locking`: locks that vanish with their process.
 """
 
-from flagstone.disk.ledger import Ledger, read_ledger
+from flagstone.disk.ledger import Ledger, open_ledger, read_ledger
 from flagstone.disk.locking import locked
 from flagstone.disk.reading import check_fields, json_text, parse_json, read_regular
 from flagstone.disk.writing import (
@@ -30,6 +30,7 @@ __all__ = [
     "is_stdout",
     "json_text",
     "locked",
+    "open_ledger",
     "parse_json",
     "read_ledger",
     "read_regular",

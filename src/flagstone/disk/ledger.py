@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from flagstone.disk.reading import check_fields, json_text, parse_json, read_reg
 from flagstone.disk.writing import destination
 from flagstone.errors import FormatError, InputError
 
-__all__ = ["Ledger", "read_ledger"]
+__all__ = ["Ledger", "open_ledger", "read_ledger"]
 
 _VERSION = 1
 Take = Callable[[Any], object]
@@ -58,31 +59,24 @@ def read_ledger(
     return header, complete
 
 
-class Ledger:
-    """A ledger that is open for appending, to this run alone.
+@contextlib.contextmanager
+def open_ledger(
+    path: str | Path, kind: str, take: Take, fields: Mapping[str, type] | None = None
+) -> Iterator[Ledger]:
+    """Open a ledger for appending, for this run alone, as :func:`read_ledger` reads it.
 
-    Opening reads it and writes nothing.
-
-    Parameters
-    ----------
-    path : path
-    kind : str
-        What the first line says: ``{"flagstone-KIND": 1, …}``.
-    take : callable
-        Gets every record, see :func:`read_ledger`.
-    fields : mapping of str to type, optional
-        What else the first line holds.
+    Opening writes nothing.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "notes.jsonl"
-    >>> with Ledger(path, "notes", print) as ledger:
+    >>> with open_ledger(path, "notes", print) as ledger:
     ...     ledger.start()
     ...     ledger.append([{"a": 1}, {"b": 2}])
     >>> with path.open("a") as file:
     ...     _ = file.write('{"c": to')
-    >>> with Ledger(path, "notes", print) as ledger:
+    >>> with open_ledger(path, "notes", print) as ledger:
     ...     ledger.append([{"d": 4}])
     {'a': 1}
     {'b': 2}
@@ -92,31 +86,22 @@ class Ledger:
     {"b": 2}
     {"d": 4}
     """
+    target = destination(path, overwrite=True)
+    if target is None:
+        raise InputError(f"{path}: lines are read again later, which needs a regular file")
+    with locked(path):
+        found = read_ledger(path, kind, take, fields) if target.exists() else (None, 0)
+        yield Ledger(target, kind, *found)
 
-    def __init__(
-        self, path: str | Path, kind: str, take: Take, fields: Mapping[str, type] | None = None
-    ) -> None:
-        target = destination(path, overwrite=True)
-        if target is None:
-            raise InputError(f"{path}: lines are read again later, which needs a regular file")
-        self.path, self._kind = target, kind
-        self.header: dict[str, Any] | None = None
-        self._size = 0
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(locked(path))
-            if target.exists():
-                self.header, self._size = read_ledger(path, kind, take, fields)
-            self._closing = stack.pop_all()
 
-    def __enter__(self) -> Ledger:
-        return self
+@dataclass
+class Ledger:
+    """An open ledger: its file, its kind, its header if it has one, its complete bytes."""
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let others use it."""
-        self._closing.close()
+    path: Path
+    kind: str
+    header: dict[str, Any] | None
+    size: int
 
     def remove(self) -> None:
         """Delete the file: everything it stood for is kept elsewhere."""
@@ -124,25 +109,25 @@ class Ledger:
 
     def start(self, **header: Any) -> None:
         """Begin the file anew with a first line; whatever it held is gone."""
-        self._size = 0
-        self.header = {f"flagstone-{self._kind}": _VERSION, **header}
+        self.size = 0
+        self.header = {f"flagstone-{self.kind}": _VERSION, **header}
         self.append([self.header])
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Write some lines after the last complete one: all of them, on the disk, or none."""
         rest = memoryview("".join(json_text(record) + "\n" for record in records).encode())
-        end = self._size + len(rest)
+        end = self.size + len(rest)
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o666)
         with open(handle, "wb", buffering=0) as file:
             try:
-                file.truncate(self._size)
-                file.seek(self._size)
+                file.truncate(self.size)
+                file.seek(self.size)
                 while rest:
                     rest = rest[file.write(rest) :]
                 os.fsync(handle)
             except OSError as error:
                 with contextlib.suppress(OSError):
-                    file.truncate(self._size)
+                    file.truncate(self.size)
                 text = f"{error.strerror}; what it held before is kept"
                 raise OSError(error.errno, text, str(self.path)) from error
-        self._size = end
+        self.size = end

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from flagstone.disk.leftovers import LEFTOVERS
 from flagstone.errors import InputError
 
 __all__ = ["locked"]
@@ -41,9 +42,11 @@ def locked(path: str | Path) -> Iterator[None]:
     real = Path(os.path.realpath(path))
     beside = real.with_name(f".{real.name}.lock")
     handle = _acquire(beside, path)
+    LEFTOVERS.add(beside)
     try:
         yield
     finally:
+        LEFTOVERS.discard(beside)
         # ours until it is closed, so nobody else can have begun to use the name;
         # Windows wants it closed first, and keeps what another run has opened by then
         with contextlib.suppress(PermissionError):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
+from flagstone.disk.leftovers import LEFTOVERS
 from flagstone.errors import InputError
 from flagstone.signals import held_signals
 
@@ -82,6 +83,7 @@ def check_target(path: str | Path, *, overwrite: bool = False) -> None:
             ) from error
         stream.close()
         temporary.unlink()
+        LEFTOVERS.discard(temporary)
 
 
 def same_place(a: str | Path, b: str | Path) -> bool:
@@ -123,6 +125,7 @@ def atomic_file(path: str | Path, *, overwrite: bool = False) -> Iterator[IO[byt
             _place_new(temporary, target, path)
     finally:
         temporary.unlink(missing_ok=True)
+        LEFTOVERS.discard(temporary)
     _sync_directory(target.parent)
 
 
@@ -186,7 +189,9 @@ def _temporary(target: Path) -> tuple[Path, IO[bytes]]:
     while True:
         path = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}.tmp")
         with contextlib.suppress(FileExistsError):
-            return path, path.open("xb")
+            stream = path.open("xb")
+            LEFTOVERS.add(path)
+            return path, stream
 
 
 def _place_new(temporary: Path, target: Path, path: str | Path) -> None:
@@ -210,7 +215,9 @@ def _exists(path: str | Path) -> InputError:
 def _holds(path: str | Path, data: bytes) -> bool:
     try:
         target = destination(path, overwrite=True)
-        return target is not None and target.read_bytes() == data
+        if target is None or target.stat().st_size != len(data):
+            return False
+        return target.read_bytes() == data
     except OSError:
         return False
 

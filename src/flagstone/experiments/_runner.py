@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flagstone.disk import Ledger, check_fields, parse_json, read_regular, write_all
+from flagstone.disk import Ledger, check_fields, open_ledger, parse_json, read_regular, write_all
 from flagstone.errors import FormatError, InputError
 from flagstone.plots.style import Display
 from flagstone.progress import progress_bar
@@ -138,7 +138,7 @@ def run_experiment(
     folder.mkdir(parents=True, exist_ok=True)
     done: dict[str, list[Row]] = {}
     unfinished, fields = folder / f".{name}.partial.jsonl", {"id": str, "config": dict}
-    with Ledger(unfinished, "experiment", partial(_take, done), fields) as ledger:
+    with open_ledger(unfinished, "experiment", partial(_take, done), fields) as ledger:
         for found, words in ((finished, "holds"), (ledger.header, "holds a part of")):
             if found is not None and found["id"] != key and not overwrite:
                 raise OtherConfigurationError(
