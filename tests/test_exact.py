@@ -170,7 +170,9 @@ def test_fields_that_are_too_large_are_refused_before_they_are_written_out():
         "999999999999^999", "GF(2^31)", "GF(3^20)", "2^999", "2147483648", 2**31, 10**5000,
         -(10**5000), "9" * 10**6,
     ):  # fmt: skip
-        with pytest.raises(InputError, match=r"too large|at least 2|no field|field must be") as caught:
+        with pytest.raises(
+            InputError, match=r"too large|at least 2|no field|field must be"
+        ) as caught:
             as_field(spec)
         assert len(str(caught.value)) < 200
 

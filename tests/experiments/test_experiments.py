@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flagstone.disk import locked
 from flagstone.distributions import blocks, geometric, planted_parity
 from flagstone.errors import FormatError, InputError
 from flagstone.estimators import EliminationClassifier, ParityClassifier
@@ -116,7 +117,7 @@ def test_interruption_and_resumption(results, tmp_path, monkeypatch):
         run_experiment(experiment, config, out=tmp_path, progress=False)
     monkeypatch.undo()
     assert not (tmp_path / "gap.json").exists()
-    [partial] = tmp_path.glob(".gap-*.partial.jsonl")
+    partial = tmp_path / ".gap.partial.jsonl"
     partial.write_bytes(partial.read_bytes() + b'{"unit": "torn')
     computed.clear()
 
@@ -128,7 +129,7 @@ def test_interruption_and_resumption(results, tmp_path, monkeypatch):
     resumed = run_experiment(experiment, config, out=tmp_path, progress=False)
     assert len(computed) == len(experiment.units(config)) - 3
     assert resumed.rows == results["gap"].rows
-    assert not list(tmp_path.glob(".gap-*"))
+    assert not list(tmp_path.glob(".*"))
     computed.clear()
     run_experiment(experiment, config, out=tmp_path, progress=False)
     assert not computed  # a finished run is reused
@@ -155,10 +156,49 @@ def test_foreign_and_damaged_files_are_left_alone(tmp_path):
     with pytest.raises(InputError, match="directory"):
         run("gap", out=tmp_path / "file", quick=True, progress=False)
     experiment, config = EXPERIMENTS["sample-size"], tiny("sample-size")
-    name = f".sample-size-{_runner.identity(experiment, config)[:16]}.partial.jsonl"
-    (tmp_path / name).write_text("{}\nrubbish\n")
-    with pytest.raises(FormatError, match="line 2"):
-        run_experiment(experiment, config, out=tmp_path, progress=False)
+    unfinished = tmp_path / ".sample-size.partial.jsonl"
+    header = {"flagstone-experiment": 1, "id": "x", "config": {}}
+    for text, words in (
+        ("{}\n", "no experiment file"),
+        (json.dumps({"flagstone-experiment": 1, "id": "x"}) + "\n", "line 1.*lacks 'config'"),
+        (json.dumps(header) + "\nrubbish\n", "line 2"),
+        (json.dumps(header) + '\n{"unit": "u", "rows": [1]}\n', "line 2.*must be a JSON object"),
+        (json.dumps(header | {"flagstone-experiment": 2}) + "\n", "format 2, not in 1"),
+    ):
+        unfinished.write_text(text)
+        with pytest.raises(FormatError, match=words):
+            run_experiment(experiment, config, out=tmp_path, progress=False)
+        assert unfinished.read_text() == text
+
+
+def test_what_a_killed_run_left_is_resumed_or_dropped_never_forgotten(tmp_path, monkeypatch):
+    """Another configuration is told of it; with overwrite=True it goes."""
+    experiment = EXPERIMENTS["gap"]
+    unfinished = tmp_path / ".gap.partial.jsonl"
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_runner, "_compute", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_experiment(experiment, tiny("gap"), out=tmp_path, progress=False)
+    before = unfinished.read_bytes()
+    other = tiny("gap", seed="7")
+    with pytest.raises(InputError, match=r"holds a part of gap of another configuration"):
+        run_experiment(experiment, other, out=tmp_path, progress=False)
+    assert unfinished.read_bytes() == before
+    run_experiment(experiment, other, out=tmp_path, overwrite=True, progress=False)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_two_runs_in_one_folder_are_told_apart(tmp_path):
+    with (
+        locked(tmp_path / ".gap.partial.jsonl"),
+        pytest.raises(InputError, match="in use by another run"),
+    ):
+        run_experiment(EXPERIMENTS["gap"], tiny("gap"), out=tmp_path, progress=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_unknown_names_and_bad_jobs_are_refused(tmp_path):

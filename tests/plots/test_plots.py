@@ -13,7 +13,7 @@ from flagstone.distributions import geometric, planted_subspace, random_subspace
 from flagstone.errors import InputError
 from flagstone.flag import Flag
 from flagstone.plots import OKABE_ITO, SERIES, ScreeDisplay, style
-from flagstone.plots.style import COLUMN_WIDTH, new_figure, write_atomically
+from flagstone.plots.style import COLUMN_WIDTH, new_figure
 from flagstone.question import SpanQuestion
 from flagstone.road import ask
 from flagstone.rules import rule_named
@@ -117,16 +117,19 @@ def test_unknown_suffixes_are_refused(flag, tmp_path):
         ScreeDisplay.from_flag(flag).save(tmp_path / "figure.bmp")
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path):
-    target = tmp_path / "data.csv"
+def test_a_figure_that_fails_leaves_the_old_file(flag, tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    target = tmp_path / "f.svg"
     target.write_text("old")
 
-    def fail(path):
-        path.write_text("half")
+    def fail(self, stream, **_):
+        stream.write(b"half")
         raise RuntimeError("disk full")
 
+    monkeypatch.setattr(Figure, "savefig", fail)
     with pytest.raises(RuntimeError):
-        write_atomically(target, fail)
+        ScreeDisplay.from_flag(flag).save(target)
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from flagstone.audit.intervals import check_confidence
 from flagstone.audit.pairs import Outcome, run_pair
-from flagstone.audit.progress import track
 from flagstone.audit.stats import AuditStats
-from flagstone.audit.store import Store
+from flagstone.audit.store import Store, open_store
 from flagstone.audit.task import Task
 from flagstone.errors import InputError
+from flagstone.progress import progress_bar
+from flagstone.signals import held_signals
+from flagstone.workers import check_jobs, in_processes
 
 __all__ = ["collect"]
 
@@ -53,7 +55,8 @@ def collect(
         Of that interval.
     file : path, optional
         Append-only result file. Pairs it already holds are not computed again, so an interrupted
-        collection continues where it stopped.
+        collection continues where it stopped. (The first Ctrl-C waits for the pair at work, or,
+        in several processes, for the batch; a second one does not.)
     add : bool
         Allow tasks that an existing file does not know yet.
     n_jobs : int
@@ -91,41 +94,55 @@ def collect(
         raise InputError(f"first_pair must not be negative, got {first_pair}")
     _check(wanted, max_pairs, max_disagreements, max_width, n_jobs, on_error)
     check_confidence(confidence)
-    store = Store(file, wanted, add)
+
+    def enough(stats: AuditStats) -> bool:
+        if stats.pairs >= max_pairs:
+            return True
+        if max_disagreements is not None and stats.disagreements >= max_disagreements:
+            return True
+        if max_width is None or stats.answered == 0 or not _worth_a_look(stats):
+            return False
+        low, high = stats.interval(confidence)
+        return high - low <= max_width
+
     results = []
-    for task in wanted:
-        stats = AuditStats(task.strong_id)
-
-        def enough(stats: AuditStats) -> bool:
-            if stats.pairs >= max_pairs:
-                return True
-            if max_disagreements is not None and stats.disagreements >= max_disagreements:
-                return True
-            if max_width is None or stats.answered == 0 or not _worth_a_look(stats):
-                return False
-            low, high = stats.interval(confidence)
-            return high - low <= max_width
-
-        known = store.done(task)
-        while (number := first_pair + stats.pairs) in known and not enough(stats):
-            stats = known[number].after(stats, number)
-        with track(max_pairs, task.name, progress) as advance:
-            advance(stats.pairs)
-            while not enough(stats):
-                first = first_pair + stats.pairs
-                batch = range(first, min(first + _BATCH, first_pair + max_pairs))
-                kept = []
-                try:
-                    for outcome in _run(task, batch, on_error, n_jobs):
-                        kept.append(outcome)
-                        stats = outcome.after(stats, first_pair + stats.pairs)
-                        if enough(stats):
-                            break
-                finally:  # an interrupt loses the pair at work, no other
-                    store.record(task, first, kept)
-                advance(len(kept))
-        results.append(stats)
+    with open_store(file, wanted, add) as store:
+        for task in wanted:
+            stats, known = AuditStats(task.strong_id), store.done(task)
+            while (number := first_pair + stats.pairs) in known and not enough(stats):
+                stats = known[number].after(stats, number)
+            with progress_bar(task.name, progress) as show:
+                while not enough(stats):
+                    show(stats.pairs / max_pairs, f"{stats.pairs}/{max_pairs}")
+                    first = first_pair + stats.pairs
+                    batch = range(first, min(first + _BATCH, first_pair + max_pairs))
+                    stats = _run_batch(task, batch, on_error, n_jobs, stats, enough, store)
+            results.append(stats)
     return results
+
+
+def _run_batch(
+    task: Task,
+    batch: range,
+    on_error: str,
+    n_jobs: int,
+    stats: AuditStats,
+    enough: Callable[[AuditStats], bool],
+    store: Store,
+) -> AuditStats:
+    """Run some pairs, file them, and return the record with them."""
+    kept: list[Outcome] = []
+    # An interrupt that struck inside an estimator might be taken for an error of its own.
+    with held_signals() as held:
+        try:
+            for outcome in _run(task, batch, on_error, n_jobs):
+                kept.append(outcome)
+                stats = outcome.after(stats, batch[len(kept) - 1])
+                if held.number is not None or enough(stats):
+                    break
+        finally:  # an interrupt loses the pair at work, no other
+            store.record(task, batch.start, kept)
+    return stats
 
 
 def _worth_a_look(stats: AuditStats) -> bool:
@@ -134,13 +151,9 @@ def _worth_a_look(stats: AuditStats) -> bool:
     return not stats.is_integrated or stats.pairs % step == 0
 
 
-def _run(task: Task, batch: range, on_error: str, n_jobs: int) -> Iterator[Outcome]:
-    if n_jobs == 1:
-        yield from (run_pair(task, pair, on_error) for pair in batch)
-        return
-    from joblib import Parallel, delayed
-
-    yield from Parallel(n_jobs=n_jobs)(delayed(run_pair)(task, pair, on_error) for pair in batch)
+def _run(task: Task, batch: range, on_error: str, n_jobs: int) -> Iterable[Outcome]:
+    outcomes = in_processes(run_pair, [(task, pair, on_error) for pair in batch], n_jobs)
+    return outcomes if n_jobs == 1 else list(outcomes)
 
 
 def _check(
@@ -162,7 +175,6 @@ def _check(
         raise InputError(f"max_disagreements must be at least 1, got {max_disagreements}")
     if max_width is not None and not 0 < max_width <= 1:
         raise InputError(f"max_width must lie in (0, 1], got {max_width}")
-    if n_jobs == 0:
-        raise InputError("n_jobs must not be 0 (1 is serial, -1 all processors)")
+    check_jobs(n_jobs)
     if on_error not in {"count", "raise"}:
         raise InputError(f"on_error must be 'count' or 'raise', got {on_error!r}")

@@ -2,7 +2,7 @@
 
 Exit codes: 0 ok; 1 error; 2 usage; 3 there is no answer (⊥, a contradiction,
 or no direction kept); 4 a check failed, two findings differ, or
-an audit says "not replicable"; 130 interrupted.
+an audit says "not replicable"; 130 interrupted by Ctrl-C; 143 by SIGTERM.
 """
 
 from __future__ import annotations
@@ -34,13 +34,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line, and exit with its code."""
     import sys
 
-    from flagstone.cli import runner
-    from flagstone.cli.app import app
+    from flagstone.cli.stopping import caught
 
-    runner.ARGUMENTS[:] = sys.argv[1:] if arguments is None else arguments
-    words = list(runner.ARGUMENTS) or ["--help"]
-    try:
-        code = app(args=words, prog_name="flagstone", standalone_mode=False)
-    except runner.MISUSE as error:
-        code = runner.misused(error)
-    sys.exit(code if runner.ARGUMENTS else runner.USAGE)
+    with caught(for_good=arguments is None):
+        from flagstone.cli.runner import run
+
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(code)

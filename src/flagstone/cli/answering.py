@@ -77,8 +77,8 @@ def answer(
     long = LongRun(options, _identity(question, source, files, table, options, seed))
     state = long.resume()
     resumed = state is not None
+    refuse_existing_outputs(options, resumed=resumed)
     if state is None:
-        refuse_existing_outputs(options)
         if source.saved is not None:
             summary = source.saved.summary
         else:
@@ -113,7 +113,7 @@ def answer(
     finding = dataclasses.replace(finding, rows=Measurement.from_dict(state.counts))
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or view)
-    written = write_outputs(finding, options, overwrite=options.force or resumed)
+    written = write_outputs(finding, options, resumed=resumed)
     long.finish()
     print_finding(finding, options, written, view)
     return OK if finding.is_answer else BOTTOM

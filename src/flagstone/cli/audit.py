@@ -12,6 +12,7 @@ import typer
 
 from flagstone.cli.options import JsonOption, RuleOptions, TableOptions
 from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError, verb
+from flagstone.disk import check_target
 from flagstone.errors import InputError
 
 LAWS = ("geometric", "uniform", "blocks")
@@ -217,6 +218,7 @@ def _check_tradeoff(
             raise UsageError(f"--plot must end in .png or .svg, got {plot!r}")
         if Path(plot).exists():
             raise InputError(f"{plot} exists; choose another file for --plot")
+        check_target(plot)
 
 
 @contextlib.contextmanager

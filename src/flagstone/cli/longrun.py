@@ -11,8 +11,8 @@ import base64
 import contextlib
 import hashlib
 import json
+import os
 import shlex
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,8 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.options import RunOptions
-from flagstone.cli.runner import ARGUMENTS, Interrupted
+from flagstone.cli.output import tell
+from flagstone.cli.runner import ARGUMENTS, AT_END, Interrupted
+from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
+from flagstone.progress import progress_bar
+from flagstone.signals import held_signals
 
 if TYPE_CHECKING:
     from flagstone.flag import Flag
@@ -30,6 +34,18 @@ if TYPE_CHECKING:
     from flagstone.tables import EncodedBatch, Table
 
 __all__ = ["LongRun", "State", "repeat_command", "watched"]
+
+_FIELDS = {
+    "id": str,
+    "seed": str,
+    "summary": str,
+    "bytes": str,
+    "phase": str,
+    "position": list | None,
+    "rows": int,
+    "skipped": int,
+    "counts": dict,
+}
 
 
 @dataclass
@@ -64,6 +80,7 @@ class State:
         from flagstone.flag import Flag
         from flagstone.histogram import Histogram
 
+        check_fields(content, _FIELDS)
         kind: Any = {"Flag": Flag, "Histogram": Histogram}[content["summary"]]
         summary = kind.from_bytes(base64.b64decode(content["bytes"]))
         return cls(
@@ -85,25 +102,29 @@ class LongRun:
     options : RunOptions
     identity : mapping
         Everything the result depends on (files, options, outputs); a checkpoint of another
-        run is refused.
+        run is refused. A function stands for its value, which only a checkpoint needs.
     """
 
     def __init__(self, options: RunOptions, identity: Mapping[str, Any]) -> None:
-        # the number changes with what a position means, so that no old one is misread
-        text = json.dumps({**identity, "positions": 2}, sort_keys=True)
-        self.id = hashlib.sha256(text.encode()).hexdigest()
         self.path = None if options.checkpoint is None else Path(options.checkpoint)
+        self.id = "" if self.path is None else _digest(identity)
         self._every = options.checkpoint_every
-        self._shown = not options.quiet and sys.stderr.isatty()
-        self._warned = False
-        self._saved = time.monotonic()
+        self._shown = False if options.quiet else None
+        self._warned = self._finished = False
+        self._saved, self._kept = time.monotonic(), 0
+        AT_END.push(self._say_how_to_resume)
 
     def resume(self) -> State | None:
         """Return the state of an earlier run of the same command, or None."""
-        if self.path is None or not self.path.exists():
+        if self.path is None:
             return None
         from flagstone.models import read_document
 
+        if destination(self.path, overwrite=True) is None:
+            raise InputError(f"{self.path}: a checkpoint is read again, which needs a regular file")
+        AT_END.enter_context(locked(self.path))
+        if not self.path.exists():
+            return None
         kind, content = read_document(self.path)
         if kind != "checkpoint":
             raise FormatError(f"{self.path} is no checkpoint but a {kind}; choose another file")
@@ -117,7 +138,8 @@ class LongRun:
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{self.path}: damaged ({error}); remove it") from error
         if state.rows or state.phase != "read":
-            print(f"flagstone: resuming after {state.rows:,} rows", file=sys.stderr)
+            tell(f"resuming after {state.rows:,} rows")
+            self._kept = state.rows
         return state
 
     def save(self, state: State, *, must: bool = False) -> None:
@@ -128,22 +150,23 @@ class LongRun:
 
         try:
             write_document(self.path, "checkpoint", state.to_content(self.id), overwrite=True)
+            self._kept = state.rows
         except OSError as error:
             if must:
                 raise
             if not self._warned:
-                print(
-                    f"flagstone: warning: {self.path}: the checkpoint could not be written "
-                    f"({error.strerror}); the last one is kept and the run goes on",
-                    file=sys.stderr,
+                tell(
+                    f"warning: {self.path}: the checkpoint could not be written "
+                    f"({os.strerror(error.errno or 0)}); the last one is kept and the run goes on"
                 )
                 self._warned = True
         self._saved = time.monotonic()
 
     def finish(self) -> None:
         """Remove the checkpoint: everything it stood for is written."""
+        self._finished = True
         if self.path is not None:
-            self.path.unlink(missing_ok=True)
+            Path(os.path.realpath(self.path)).unlink(missing_ok=True)
 
     def drive(
         self,
@@ -155,93 +178,68 @@ class LongRun:
     ) -> None:
         """Feed every batch to ``step``, keeping state, progress and checkpoint in time."""
         word = {"read": "reading", "measure": "measuring"}[state.phase]
-        with _Stop() as stop, _progress(word, total, n_files, self._shown) as progress:
+        with held_signals() as held, _progress(word, total, n_files, self._shown) as progress:
             for batch in batches:
                 step(batch)
                 state.rows += len(batch)
                 state.skipped += batch.batch.skipped
                 state.position = list(batch.after)
-                progress(state.rows, batch.file, batch.batch.done)
-                due = time.monotonic() - self._saved >= self._every
-                if stop.requested or due:
+                progress(state.rows, batch)
+                if held.number is not None:
+                    break
+                if time.monotonic() - self._saved >= self._every:
                     self.save(state)
-                if stop.requested:
-                    raise Interrupted(self._how_to_resume(state))
+            self.save(state)
 
-    def _how_to_resume(self, state: State) -> str:
-        if self.path is None:
-            return "interrupted; nothing was written. With --checkpoint FILE a run can be resumed"
-        return (
-            f"interrupted after {state.rows:,} rows; {self.path} holds the state. To resume, run "
-            f"the same command again: {repeat_command(None)}"
-        )
+    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
+        """Say what is kept when the verb ends because it was stopped."""
+        if self._finished or not isinstance(error, KeyboardInterrupt):
+            return
+        text = "interrupted. With --checkpoint FILE a run can be resumed"
+        if self.path is not None:
+            text = (
+                f"interrupted; {self.path} holds the state after {self._kept:,} rows. To resume, "
+                f"run the same command again: {repeat_command(None)}"
+            )
+        raise Interrupted(text) from error
+
+
+def _digest(identity: Mapping[str, Any]) -> str:
+    # the number changes with what a position means, so that no old one is misread
+    whole = {**identity, "positions": 2}
+    text = json.dumps(whole, sort_keys=True, default=lambda function: function())
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def watched(table: Table, batches: Iterator[EncodedBatch], word: str) -> Iterator[EncodedBatch]:
     """Pass batches on, with a progress bar if somebody watches."""
     rows = 0
-    with _progress(word, table.n_rows, len(table.files), sys.stderr.isatty()) as progress:
+    with _progress(word, table.n_rows, len(table.files), None) as progress:
         for batch in batches:
             yield batch
             rows += len(batch)
-            progress(rows, batch.file, batch.batch.done)
+            progress(rows, batch)
 
 
 @contextlib.contextmanager
 def _progress(
-    word: str, total: int | None, n_files: int, shown: bool
-) -> Iterator[Callable[[int, int, float], None]]:
+    word: str, total: int | None, n_files: int, shown: bool | None
+) -> Iterator[Callable[[int, EncodedBatch], None]]:
     """Show rows, rows per second and the time left on stderr, or nothing."""
-    if not shown:
-        yield lambda rows, file, done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
+    # Arrow would end a read in the middle at a signal; ours are met between two batches
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.enable_signal_handlers(False)
     started = time.monotonic()
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task(word, total=1.0, speed="")
+    with progress_bar(word, shown) as show:
         first: list[int] = []  # a resumed run starts with rows that it did not read
 
-        def update(rows: int, file: int, done: float) -> None:
+        def update(rows: int, batch: EncodedBatch) -> None:
             first[:] = first or [rows]
             seconds = max(1e-9, time.monotonic() - started)
-            share = rows / total if total else (file + done) / n_files
-            speed = f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s"
-            bar.update(task, completed=share, speed=speed)
+            share = rows / total if total else (batch.file + batch.batch.done) / n_files
+            show(share, f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s")
 
         yield update
-
-
-class _Stop:
-    """Turn the first Ctrl-C (or SIGTERM) into a request that is met between two batches."""
-
-    def __init__(self) -> None:
-        self.requested = False
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> _Stop:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # outside the main thread signals cannot be taken over, and need not be
-            with contextlib.suppress(ValueError):
-                self._before[number] = signal.signal(number, self._request)
-        return self
-
-    def _request(self, number: int, frame: object) -> None:
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
 
 
 def repeat_command(seed: str | None) -> str:

@@ -30,17 +30,15 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Merge flags: (1, 2), (3, 4), … and again, an odd one carried up."""
-    from pathlib import Path
-
     from flagstone.cli.output import print_json
     from flagstone.cli.show import describe_flag, print_flag
+    from flagstone.disk import check_target
     from flagstone.finding import Finding
     from flagstone.flag import Flag, merge_flags
     from flagstone.histogram import Histogram
-    from flagstone.models import SummaryFile, load, refuse_existing, save
+    from flagstone.models import SummaryFile, load, save
 
-    if not force:
-        refuse_existing(Path(output))
+    check_target(output, overwrite=force)
     parts: list[SummaryFile] = []
     for file in files:
         part = load(file)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import json
+import codecs
+import io
 import math
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TextIO
 
-__all__ = ["number", "percent", "print_json", "safe"]
+from flagstone.disk import json_text
+
+__all__ = ["Plain", "number", "percent", "print_json", "safe", "spell_out", "tell"]
+
+_SPELLED = {
+    "⊕": "^", "⊥": "_|_", "×": "x", "·": "*", "…": "...", "–": "-", "—": "-", "−": "-", "→": "->",
+    "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "²": "^2", "√": "sqrt ", "∞": "inf", "ρ": "rho",
+    "ε": "eps", "δ": "delta", "α": "alpha", "κ": "kappa",
+}  # fmt: skip
 
 
 def print_json(data: Mapping[str, Any]) -> None:
     """Print one JSON object."""
-    json.dump(data, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(json_text(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf")))
 
 
 def number(value: float) -> str:
@@ -45,4 +54,53 @@ def safe(text: str) -> str:
     >>> safe("a\\x1b[31mb")
     'a\\\\x1b[31mb'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def tell(text: object) -> None:
+    """Say one line on standard error."""
+    print(f"flagstone: {safe(' '.join(str(text).split()))}", file=sys.stderr)
+
+
+class Plain(io.TextIOBase):
+    """A stream of lines for people, in which nothing from data can command their terminal.
+
+    ``raw`` is the stream itself, for data.
+    """
+
+    def __init__(self, raw: TextIO) -> None:
+        self.raw = raw
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """That of the stream."""
+        return self.raw.encoding
+
+    def write(self, text: str) -> int:
+        """Write text, line ends as they are and all else safe."""
+        return self.raw.write("\n".join(map(safe, text.split("\n"))))
+
+    def fileno(self) -> int:
+        """Return that of the stream."""
+        return self.raw.fileno()
+
+    def flush(self) -> None:
+        """Pass on what the stream holds back."""
+        self.raw.flush()
+
+
+def spell_out() -> None:
+    """Let standard streams that lack a character (⊕, ⊥) spell it in ASCII."""
+    codecs.register_error("flagstone", _spell)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="flagstone")
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(_SPELLED.get(c, c.encode("unicode_escape").decode()) for c in lost), error.end

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flagstone.cli.options import OutputOptions
 from flagstone.cli.runner import UsageError
+from flagstone.disk import check_target, same_place, write_all
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
@@ -24,19 +26,19 @@ __all__ = [
 SHOWN_AS = ("text", "basis", "masks", "frames", "python")
 
 
-def output_paths(options: OutputOptions) -> list[Path]:
+def output_paths(options: OutputOptions) -> list[str]:
     """Return the files that will be written."""
     given = (options.output, options.report, options.plot)
-    return [Path(path) for path in given if path is not None]
+    return [path for path in given if path is not None]
 
 
 def check_outputs(options: OutputOptions) -> None:
     """Refuse what cannot work before any row is read, except for files that exist."""
     if options.show_as not in (None, *SHOWN_AS):
         raise UsageError(f"--as must be one of {', '.join(SHOWN_AS)}, got {options.show_as!r}")
-    paths = output_paths(options)
-    if len(set(paths)) < len(paths):
-        raise UsageError("two outputs have the same name")
+    for a, b in itertools.combinations(output_paths(options), 2):
+        if same_place(a, b):
+            raise UsageError(f"{a} and {b} are one file; give every output its own")
     if options.plot is not None:
         suffix = Path(options.plot).suffix.lower()
         if suffix not in (".png", ".svg"):
@@ -51,26 +53,28 @@ def refuse_inputs(
     outputs: Iterable[str | Path | None], used: Iterable[str | Path], role: str = "an input"
 ) -> None:
     """Refuse to write over a file that this run uses otherwise, whatever --force says."""
-    taken = {Path(path).resolve() for path in used}
+    taken = list(used)
     for path in outputs:
-        if path is not None and Path(path).resolve() in taken:
+        if path is not None and any(same_place(path, other) for other in taken):
             raise UsageError(f"{path} is {role} of this run; write to another file")
 
 
-def refuse_existing_outputs(options: OutputOptions) -> None:
-    """Refuse to replace files, unless --force was given."""
-    from flagstone.models import refuse_existing
+def refuse_existing_outputs(options: OutputOptions, *, resumed: bool = False) -> None:
+    """Refuse what cannot be written, and to replace files unless --force was given.
 
+    Outputs of a resumed run may be there already; whether they are its own is seen at the end.
+    """
     for path in output_paths(options):
-        if not options.force:
-            refuse_existing(path)
-        elif not path.parent.is_dir():
-            raise UsageError(f"{path}: the directory {path.parent} does not exist")
+        check_target(path, overwrite=options.force or resumed)
 
 
-def write_outputs(finding: Finding, options: OutputOptions, *, overwrite: bool) -> list[str]:
-    """Write finding, report and plot, all or none of them; return their names."""
-    from flagstone.models import atomic_write_all, pack_document
+def write_outputs(finding: Finding, options: OutputOptions, *, resumed: bool = False) -> list[str]:
+    """Write finding, report and plot, all or none of them; return their names.
+
+    What a resumed run wrote before it was killed may stand there, and holds the same bytes;
+    what anybody else wrote meanwhile does not, and is kept.
+    """
+    from flagstone.models import pack_document
 
     files: dict[str | Path, bytes] = {}
     if options.output is not None:
@@ -85,5 +89,5 @@ def write_outputs(finding: Finding, options: OutputOptions, *, overwrite: bool) 
 
         suffix = Path(options.plot).suffix.lower()
         files[options.plot] = plot_bytes(ScreeDisplay.of(finding), suffix)
-    atomic_write_all(files, overwrite=overwrite)
+    write_all(files, overwrite=options.force, keep_equal=resumed)
     return [str(name) for name in files]

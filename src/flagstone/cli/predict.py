@@ -44,16 +44,14 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
-    from pathlib import Path
-
     from flagstone.cli.output import print_json
     from flagstone.cli.outputs import refuse_inputs
+    from flagstone.disk import atomic_file, check_target
     from flagstone.finding import SCHEMA
-    from flagstone.models import atomic_file, refuse_existing
 
     found = load_finding(finding, seed)
-    if output is not None and not force:
-        refuse_existing(Path(output))
+    if output is not None:
+        check_target(output, overwrite=force)
     table = open_tables(files, read, found.provenance.get("reading"))
     refuse_inputs([output], [finding, *table.files])
     target = found.encoding.label.column if found.encoding.label is not None else "fits"
@@ -70,14 +68,14 @@ def command(
 
     if output is not None:
         with atomic_file(output, overwrite=force) as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+            text = io.TextIOWrapper(stream, "utf-8", errors="backslashreplace", newline="")
             csv.writer(text, lineterminator="\n").writerows(lines())
             text.flush()
             text.detach()
     elif json:
         kept = [row[-1] for row in lines()][1:]
     else:
-        csv.writer(sys.stdout, lineterminator="\n").writerows(lines())
+        csv.writer(getattr(sys.stdout, "raw", sys.stdout), lineterminator="\n").writerows(lines())
     if json:
         said: dict[str, Any] = {
             "schema": SCHEMA,

@@ -83,7 +83,7 @@ def _how_to_resume(name: str, out: str) -> str:
 
     from flagstone.cli.runner import ARGUMENTS
 
-    if not any(Path(out).glob(f".{name}-*.partial.jsonl")):
+    if not (Path(out) / f".{name}.partial.jsonl").exists():
         return "interrupted; nothing was written"
     words = [word for word in ARGUMENTS if word != "--no-resume"]
     return (

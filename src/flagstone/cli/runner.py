@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
 import os
+import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, get_type_hints
 
 import typer
 
+from flagstone.cli.output import Plain, spell_out, tell
+from flagstone.cli.stopping import at_work, signal_seen
+from flagstone.disk import is_stdout
 from flagstone.errors import (
     BottomError,
     FlagstoneError,
@@ -24,15 +29,16 @@ from flagstone.errors import (
 
 __all__ = [
     "ARGUMENTS",
+    "AT_END",
     "BOTTOM",
     "ERROR",
     "FAILED",
-    "INTERRUPTED",
     "MISUSE",
     "OK",
     "USAGE",
+    "Interrupted",
     "UsageError",
-    "misused",
+    "run",
     "verb",
 ]
 
@@ -43,7 +49,10 @@ MISUSE: Any = typer.BadParameter.__mro__[2]
 #: The words of the command line, for the record that repeats a run.
 ARGUMENTS: list[str] = []
 
-OK, ERROR, USAGE, BOTTOM, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+#: What a verb holds, to be let go when it ends.
+AT_END = contextlib.ExitStack()
+
+OK, ERROR, USAGE, BOTTOM, FAILED = 0, 1, 2, 3, 4
 
 
 class UsageError(FlagstoneError):
@@ -51,7 +60,22 @@ class UsageError(FlagstoneError):
 
 
 class Interrupted(Exception):
-    """The user stopped the run; the message says how to go on."""
+    """The user stopped the run; the message says how to go on, the cause by which signal."""
+
+
+def run(words: Sequence[str]) -> int:
+    """Run the command line; return its exit code."""
+    from flagstone.cli.app import app
+
+    spell_out()
+    ARGUMENTS[:] = words
+    try:
+        with contextlib.redirect_stdout(Plain(sys.stdout)):
+            code = app(args=list(words) or ["--help"], prog_name="flagstone", standalone_mode=False)
+    except MISUSE as error:
+        path = error.ctx.command_path if getattr(error, "ctx", None) is not None else "flagstone"
+        code = _complain(f"{error.format_message().rstrip('.')}; see: {path} --help", USAGE)
+    return int(code or OK) if words else USAGE
 
 
 def verb(function: Callable[..., int]) -> Callable[..., None]:
@@ -75,9 +99,12 @@ def verb(function: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
+        # what is said must not mix with an output that goes to standard output
+        aside = any(is_stdout(given.get(name) or "") for name in ("output", "report", "plot"))
         for name, (record, names) in records.items():
             given[name] = record(**{field: given.pop(field) for field in names})
-        raise typer.Exit(_guarded(function, given))
+        with contextlib.redirect_stdout(Plain(sys.stderr) if aside else sys.stdout):
+            raise typer.Exit(_guarded(function, given))
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -94,45 +121,49 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
     """Run a verb; every expected failure becomes one line on stderr and an exit code."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), at_work():
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning
         try:
-            return function(**given)
-        except UsageError as error:
-            return _complain(error, USAGE)
-        except BottomError as error:
-            return _complain(error, BOTTOM)
-        except FlagstoneError as error:
-            # what begins with a parameter is about the command, whatever the data
-            about = isinstance(error, InputError) and not isinstance(error, WindowError)
-            misuse = about and error.args and isinstance(error.args[0], Parameter)
-            return _complain(error, USAGE if misuse else ERROR)
+            with AT_END:
+                code = function(**given)
+            sys.stdout.flush()
+            return code
         except BrokenPipeError:
             # the reader of our output (head, less) has enough: not an error of ours
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return OK
-        except Interrupted as error:
-            return _complain(error, INTERRUPTED)
-        except KeyboardInterrupt:
-            return _complain("interrupted; nothing was written", INTERRUPTED)
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            return _complain(f"{where}{error.strerror or error}; nothing was written", ERROR)
-        except MemoryError:
-            return _complain("not enough memory; choose fewer columns", ERROR)
+        except BaseException as error:
+            return _complain(*_explained(error))
 
 
-def misused(error: Any) -> int:
-    """Say in one line what is wrong with the words of a command, and where to look."""
-    path = error.ctx.command_path if getattr(error, "ctx", None) is not None else "flagstone"
-    text = " ".join(error.format_message().split()).rstrip(".")
-    return _complain(f"{text}; see: {path} --help", USAGE)
+def _explained(error: BaseException) -> tuple[object, int]:
+    """Return what to say of an error, and the exit code; raise it again if it is a bug."""
+    if isinstance(error, Interrupted):
+        return error, 128 + getattr(error.__cause__, "number", signal.SIGINT)
+    if isinstance(error, KeyboardInterrupt) or signal_seen() is not None:
+        # what the signal struck may have made another error of it
+        return "interrupted", 128 + (signal_seen() or signal.SIGINT)
+    if isinstance(error, UsageError):
+        return error, USAGE
+    if isinstance(error, BottomError):
+        return error, BOTTOM
+    if isinstance(error, FlagstoneError):
+        # what begins with a parameter is about the command, whatever the data
+        about = isinstance(error, InputError) and not isinstance(error, WindowError)
+        misuse = about and error.args and isinstance(error.args[0], Parameter)
+        return error, USAGE if misuse else ERROR
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}", ERROR
+    if isinstance(error, MemoryError):
+        return "not enough memory; choose fewer columns", ERROR
+    raise error
 
 
 def _complain(error: object, code: int) -> int:
-    text = " ".join(_worded(error).split())
-    print(f"flagstone: {'' if code == INTERRUPTED else 'error: '}{text}", file=sys.stderr)
+    text = _worded(error)
+    tell(text if code > 128 else f"error: {text}")
     return code
 
 
@@ -146,5 +177,5 @@ def _worded(message: object) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    text = " ".join(_worded(message).split())
-    print(f"flagstone: warning: {text}", file=sys.stderr)
+    if signal_seen() is None:
+        tell(f"warning: {_worded(message)}")

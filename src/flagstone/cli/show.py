@@ -59,7 +59,7 @@ def command(
     expect_seed(loaded, file, seed)
     if isinstance(loaded, Finding):
         answer_lines(loaded, output.show_as or "text")
-        written = write_outputs(loaded, output, overwrite=output.force)
+        written = write_outputs(loaded, output)
         print_finding(loaded, output, written)
         return OK if loaded.is_answer else BOTTOM
     if output.report is not None:
@@ -98,7 +98,7 @@ def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
     from pathlib import Path
 
     from flagstone.cli.output import print_json
-    from flagstone.models import atomic_write
+    from flagstone.disk import atomic_write
 
     written = []
     if output.plot is not None:

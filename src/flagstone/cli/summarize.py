@@ -46,7 +46,6 @@ def command(
 ) -> int:
     """Write the flag of the rows: small, mergeable, and enough to answer from."""
     import dataclasses
-    from pathlib import Path
 
     from flagstone.cli.answering import read_summary
     from flagstone.cli.inputs import open_source, question_for, reading_of
@@ -54,8 +53,9 @@ def command(
     from flagstone.cli.output import print_json
     from flagstone.cli.outputs import refuse_inputs
     from flagstone.cli.show import describe_flag, print_flag
+    from flagstone.disk import check_target, write_all
     from flagstone.histogram import new_summary
-    from flagstone.models import SummaryFile, refuse_existing, save
+    from flagstone.models import SummaryFile, pack_document
 
     question = question_for(purpose, intercept=intercept, linear=linear, affine=affine)
     source = open_source(files, table, question)
@@ -75,9 +75,8 @@ def command(
     long = LongRun(run, identity)
     state = long.resume()
     resumed = state is not None
+    check_target(output, overwrite=force or resumed)
     if state is None:
-        if not force:
-            refuse_existing(Path(output))
         dim = question.dim(len(source.encoding.names))
         state = State("", new_summary(dim, source.encoding.field))
         long.save(state, must=True)
@@ -89,7 +88,8 @@ def command(
         "seed": seed,
     }
     found = SummaryFile(state.summary, question, source.encoding, details)
-    save(output, found, overwrite=force or resumed)
+    data = pack_document("summary", found.to_content())
+    write_all({output: data}, overwrite=force, keep_equal=resumed)
     long.finish()
     shown = describe_flag(found) | {"outputs": [output]}
     if json:

@@ -2,7 +2,7 @@
 
 An experiment is a list of independent units of work. The rows of a unit are a function of the
 configuration and the name of the unit alone, so neither the number of processes nor interruptions
-can change a result. Finished units go to an append-only file; the results replace it at the end.
+can change a result. Finished units go to a ledger; the results replace it at the end.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from __future__ import annotations
 import csv
 import dataclasses
 import hashlib
+import io
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from flagstone.audit.progress import track
+from flagstone.disk import Ledger, check_fields, open_ledger, parse_json, read_regular, write_all
 from flagstone.errors import FormatError, InputError
-from flagstone.plots.style import Display, write_atomically
+from flagstone.plots.style import Display
+from flagstone.progress import progress_bar
+from flagstone.workers import check_jobs, in_processes
 
 __all__ = ["Experiment", "OtherConfigurationError", "Result", "Row", "run_experiment"]
 
@@ -31,7 +35,7 @@ Unit = dict[str, Any]
 
 
 class OtherConfigurationError(InputError):
-    """A directory holds results of another configuration, which ``found`` describes."""
+    """A directory holds results, or a part, of another configuration, which ``found`` describes."""
 
     def __init__(self, found: str) -> None:
         super().__init__(f"{found}. Choose another directory, or pass overwrite=True")
@@ -115,114 +119,81 @@ def run_experiment(
     resume : bool
         Continue an interrupted run of the same configuration, and reuse a finished one.
     overwrite : bool
-        Replace finished results of *another* configuration, which is refused otherwise.
+        Replace what *another* configuration left, finished or not, which is refused otherwise.
     """
     start = time.perf_counter()
-    if n_jobs == 0:
-        raise InputError("n_jobs must not be 0 (1 is serial, -1 all processors)")
+    check_jobs(n_jobs)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"out must be a directory, and {folder} is a file")
     name, key = experiment.name, identity(experiment, config)
     finished = _read_finished(folder / f"{name}.json", name)
-    if finished is not None and finished["id"] != key and not overwrite:
-        raise OtherConfigurationError(
-            f"{folder} holds {name} of another configuration ({_brief(finished['config'])}); "
-            "nothing was changed"
-        )
-    if finished is not None and finished["id"] == key and resume:
-        rows = finished["rows"]
-    else:
-        partial = folder / f".{name}-{key[:16]}.partial.jsonl"
-        rows = _compute_all(experiment, config, partial, key, resume, n_jobs, progress)
-    display = experiment.display(config, rows)
-    files = _write(experiment, config, key, rows, display, folder)
-    (folder / f".{name}-{key[:16]}.partial.jsonl").unlink(missing_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    done: dict[str, list[Row]] = {}
+    unfinished, fields = folder / f".{name}.partial.jsonl", {"id": str, "config": dict}
+    with open_ledger(unfinished, "experiment", partial(_take, done), fields) as ledger:
+        for found, words in ((finished, "holds"), (ledger.header, "holds a part of")):
+            if found is not None and found["id"] != key and not overwrite:
+                raise OtherConfigurationError(
+                    f"{folder} {words} {name} of another configuration "
+                    f"({_brief(found['config'])}); nothing was changed"
+                )
+        if finished is not None and finished["id"] == key and resume:
+            rows = finished["rows"]
+        else:
+            if ledger.header is None or ledger.header["id"] != key or not resume:
+                done.clear()
+                ledger.start(id=key, config=dataclasses.asdict(config))
+            rows = _compute_all(experiment, config, done, ledger, n_jobs, progress)
+        display = experiment.display(config, rows)
+        files = _write(experiment, config, key, rows, display, folder)
+        ledger.remove()
     return Result(name, config, rows, display, files, time.perf_counter() - start)
+
+
+def _take(done: dict[str, list[Row]], record: Any) -> None:
+    """Note the line of a finished unit."""
+    check_fields(record, {"unit": str, "rows": list})
+    for row in record["rows"]:
+        if not isinstance(row, dict):
+            raise ValueError(f"a row must be a JSON object, got {repr(row)[:40]}")
+    done[record["unit"]] = record["rows"]
 
 
 def _compute_all(
     experiment: Experiment,
     config: Any,
-    partial: Path,
-    key: str,
-    resume: bool,
+    done: dict[str, list[Row]],
+    ledger: Ledger,
     n_jobs: int,
     progress: bool | None,
 ) -> list[Row]:
-    units = list(experiment.units(config))
-    names = [json.dumps(unit, sort_keys=True) for unit in units]
-    done = _read_partial(partial) if resume else {}
-    if not resume:
-        partial.unlink(missing_ok=True)
-    todo = [unit for unit, name in zip(units, names, strict=True) if name not in done]
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        track(len(units), experiment.name, progress) as advance,
-        partial.open("a", encoding="utf-8") as file,
-    ):
-        if file.tell() == 0:
-            file.write(json.dumps({"flagstone-experiment": 1, "id": key}) + "\n")
-        advance(len(units) - len(todo))
-        for unit, rows in zip(todo, _stream(experiment, config, todo, n_jobs), strict=True):
-            name = json.dumps(unit, sort_keys=True)
-            file.write(json.dumps({"unit": name, "rows": rows}) + "\n")
-            file.flush()
+    """Compute the units that are not done yet; return the rows of all in order."""
+    units = {json.dumps(unit, sort_keys=True): unit for unit in experiment.units(config)}
+    todo = {name: unit for name, unit in units.items() if name not in done}
+    computed = in_processes(_compute, [(experiment, config, u) for u in todo.values()], n_jobs)
+    with progress_bar(experiment.name, progress) as show:
+        for name, rows in zip(todo, computed, strict=True):
+            ledger.append([{"unit": name, "rows": rows}])
             done[name] = json.loads(json.dumps(rows))
-            advance(1)
-    return [row for name in names for row in done[name]]
-
-
-def _stream(
-    experiment: Experiment, config: Any, units: list[Unit], n_jobs: int
-) -> Iterator[list[Row]]:
-    """Yield the rows of the units in order, as they are computed."""
-    if n_jobs == 1 or len(units) < 2:
-        for unit in units:
-            yield _compute(experiment, config, unit)
-        return
-    from joblib import Parallel, delayed
-
-    jobs = (delayed(_compute)(experiment, config, unit) for unit in units)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-
-
-def _read_partial(path: Path) -> dict[str, list[Row]]:
-    """Return the finished units; a torn last line is cut off, its unit computed again."""
-    if not path.exists():
-        return {}
-    data = path.read_bytes()
-    complete = data.rfind(b"\n") + 1
-    if complete < len(data):
-        with path.open("r+b") as torn:
-            torn.truncate(complete)
-    done = {}
-    for number, line in enumerate(data[:complete].splitlines(), 1):
-        try:
-            record = json.loads(line)
-            if number > 1:
-                done[record["unit"]] = record["rows"]
-        except (ValueError, KeyError, TypeError) as problem:
-            raise FormatError(
-                f"{path}, line {number} is damaged ({problem}); nothing was changed. "
-                "Delete the file to start again"
-            ) from problem
-    return done
+            show(len(done) / len(units), f"{len(done)}/{len(units)}")
+    return [row for name in units for row in done[name]]
 
 
 def _read_finished(path: Path, name: str) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["experiment"] != name or not isinstance(data["rows"], list):
+        kinds = {"experiment": str, "title": str, "id": str, "config": dict, "rows": list}
+        data = check_fields(parse_json(read_regular(path)), kinds)
+        if data["experiment"] != name:
             raise ValueError("it is about something else")
-        return {"id": data["id"], "config": data["config"], "rows": data["rows"]}
-    except (ValueError, KeyError, TypeError) as problem:
+    except ValueError as problem:
         raise FormatError(
             f"{path} is not a result of the experiment {name} ({problem}); nothing was changed. "
             "Choose another directory"
         ) from problem
+    return data
 
 
 def _brief(config: dict[str, Any]) -> str:
@@ -246,18 +217,15 @@ def _write(
         "config": dataclasses.asdict(config),
         "rows": rows,
     }
-
-    def write_csv(path: Path) -> None:
-        columns = list(dict.fromkeys(column for row in rows for column in row))
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-
-    def write_json(path: Path) -> None:
-        path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-
+    table = io.StringIO()
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    writer = csv.DictWriter(table, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    numbers: dict[str | Path, bytes] = {
+        folder / f"{name}.csv": table.getvalue().encode(),
+        folder / f"{name}.json": (json.dumps(data, indent=1) + "\n").encode(),
+    }
     png, svg = display.save(folder / f"{name}.png"), display.save(folder / f"{name}.svg")
-    write_atomically(folder / f"{name}.csv", write_csv)
-    write_atomically(folder / f"{name}.json", write_json)
-    return png, svg, folder / f"{name}.csv", folder / f"{name}.json"
+    write_all(numbers, overwrite=True)
+    return png, svg, *map(Path, numbers)

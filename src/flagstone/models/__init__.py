@@ -4,7 +4,6 @@ A file is one JSON document (see :mod:`flagstone.models._container`). Newer, dam
 files are refused with a reason.
 """
 
-from flagstone.models._atomic import atomic_file, atomic_write, atomic_write_all, refuse_existing
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._files import SummaryFile, is_saved, load, save
 from flagstone.models._masks import frame_masks
@@ -12,15 +11,11 @@ from flagstone.models._masks import frame_masks
 __all__ = [
     "VERSION",
     "SummaryFile",
-    "atomic_file",
-    "atomic_write",
-    "atomic_write_all",
     "frame_masks",
     "is_saved",
     "load",
     "pack_document",
     "read_document",
-    "refuse_existing",
     "save",
     "write_document",
 ]

@@ -4,7 +4,8 @@
 
 The checksum is the SHA-256 of the document without it, as JSON with sorted keys, no spaces
 and non-ASCII characters escaped. Binary data (a serialized flag) are base64 text inside.
-Reading is ``json.loads`` and nothing else: no file can make it run code.
+Reading is ``json.loads`` and nothing else: no file can make it run code. Equal keys, numbers
+that are none (NaN) and nesting without end are refused.
 """
 
 from __future__ import annotations
@@ -15,31 +16,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flagstone.errors import FormatError, InputError
-from flagstone.models._atomic import atomic_write
+from flagstone.disk import atomic_write, json_text, parse_json, read_regular
+from flagstone.errors import FormatError
 
 __all__ = ["VERSION", "pack_document", "read_document", "unpack_document", "write_document"]
 
 VERSION = 2
 _FORMAT = "flagstone"
-_MOST_BYTES = 1 << 30
 
 
 def pack_document(kind: str, content: Mapping[str, Any]) -> bytes:
     """Return the bytes of a document; equal contents give equal bytes."""
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "content": dict(content)}
     document["sha256"] = _checksum(document)
-    text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return text.encode() + b"\n"
+    return json_text(document, indent=1, sort_keys=True).encode() + b"\n"
 
 
 def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[str, Any]]:
     """Return (kind, content) of a document, or say why it is none."""
     try:
-        document = json.loads(data.decode())
-    except (ValueError, RecursionError) as error:
+        document = parse_json(data)
+    except ValueError as error:
         raise FormatError(
-            f"{name}: no flagstone file, or cut short or damaged (it is not JSON)"
+            f"{name}: no flagstone file, or cut short or damaged (it is not JSON: {error})"
         ) from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise FormatError(f"{name}: no flagstone file (it does not say so)")
@@ -53,7 +52,8 @@ def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[s
         )
     if version < VERSION:
         raise FormatError(
-            f"{name}: written in format version {version}, which is no longer read; write it again"
+            f"{name}: written by a development version, in format {version}, which nothing reads "
+            "any more; make it again"
         )
     given = document.pop("sha256", None)
     try:
@@ -77,16 +77,7 @@ def write_document(
 
 def read_document(path: str | Path) -> tuple[str, dict[str, Any]]:
     """Read a document, refusing foreign, damaged and newer ones with a reason."""
-    path = Path(path)
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise FormatError(f"{path}: no flagstone file (it is larger than 1 GB)")
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    return unpack_document(data, str(path))
+    return unpack_document(read_regular(path), str(path))
 
 
 def _checksum(document: Mapping[str, Any]) -> str:

@@ -7,13 +7,13 @@ figures survive grey-scale printing.
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from flagstone.disk import atomic_file
 from flagstone.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -112,28 +112,6 @@ def new_figure(
     return figure, [axis for line in axes for axis in line]
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it into place.
-
-    Guarantees
-    ----------
-    At every moment ``path`` is absent, the old file, or the complete new one.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    scratch = Path(name)
-    try:
-        write(scratch)
-        # mkstemp makes private files; results are meant to be shared like any other file.
-        mask = os.umask(0)
-        os.umask(mask)
-        scratch.chmod(0o666 & ~mask)
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
-
-
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Write a figure as PNG, SVG or PDF (by suffix), atomically and without a time stamp."""
     target = Path(path)
@@ -141,12 +119,9 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     if kind not in {"png", "svg", "pdf"}:
         raise InputError(f"a figure is saved as .png, .svg or .pdf, got {target.name!r}")
     stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
-
-    def write(scratch: Path) -> None:
-        with style():
-            figure.savefig(scratch, format=kind, metadata=stamp)
-
-    write_atomically(target, write)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with style(), atomic_file(target, overwrite=True) as stream:
+        figure.savefig(stream, format=kind, metadata=stamp)
     return target
 
 

@@ -13,8 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from flagstone.disk import atomic_write
 from flagstone.finding import Finding
-from flagstone.models import atomic_write
 from flagstone.plots import ScreeDisplay
 from flagstone.reports.promises import promise_rows
 from flagstone.reports.scree import STYLE, scree_svg

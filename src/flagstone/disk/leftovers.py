@@ -1,0 +1,18 @@
+"""Files of this process that must not outlive it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+__all__ = ["LEFTOVERS", "remove_leftovers"]
+
+#: Temporary files and files of locks that are in use now.
+LEFTOVERS: set[Path] = set()
+
+
+def remove_leftovers() -> None:
+    """Tidy up for a process that ends at once, without the blocks that would do it."""
+    for path in list(LEFTOVERS):
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -1,0 +1,231 @@
+"""Outputs that are there completely or not at all, and never replace what is no regular file."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+from flagstone.disk.leftovers import LEFTOVERS
+from flagstone.errors import InputError, Parameter
+from flagstone.signals import held_signals
+
+__all__ = [
+    "atomic_file",
+    "atomic_write",
+    "check_target",
+    "destination",
+    "is_stdout",
+    "same_place",
+    "write_all",
+]
+
+_PREFIX = ".flagstone-"
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def is_stdout(path: str | Path) -> bool:
+    """Say whether a path stands for standard output: ``-`` or ``/dev/stdout``."""
+    return os.fspath(path) in ("-", "/dev/stdout")
+
+
+def destination(path: str | Path, *, overwrite: bool = False) -> Path | None:
+    """Return the file that writing to a path makes or replaces; None for a stream.
+
+    Streams are standard output and the null device. Symbolic links are followed, so that a
+    link stays a link. Everything else that is no regular file is refused.
+    """
+    if is_stdout(path):
+        return None
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        found = None
+    except OSError as error:
+        circle = "its symbolic links lead in a circle"
+        reason = circle if error.errno == errno.ELOOP else error.strerror
+        raise InputError(f"{path}: cannot be written ({reason})") from error
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        if stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev:
+            return None
+        kind = next((word for is_kind, word in _KINDS if is_kind(found.st_mode)), "no file")
+        raise InputError(f"{path} is {kind}; give the name of a regular file, or a new one")
+    if not overwrite and os.path.lexists(path):
+        raise _exists(path)
+    real = Path(os.path.realpath(path))
+    if not real.parent.is_dir():
+        raise InputError(f"{path}: the directory {real.parent} does not exist")
+    return real
+
+
+def check_target(path: str | Path, *, overwrite: bool = False) -> None:
+    """Refuse before the work what could not be written after it."""
+    target = destination(path, overwrite=overwrite)
+    if target is not None:
+        try:
+            temporary, stream = _temporary(target)
+        except OSError as error:
+            raise InputError(
+                f"{path}: nothing can be written to the directory {target.parent} "
+                f"({error.strerror})"
+            ) from error
+        stream.close()
+        temporary.unlink()
+        LEFTOVERS.discard(temporary)
+
+
+def same_place(a: str | Path, b: str | Path) -> bool:
+    """Say whether two paths name one file, now or once they are written."""
+    if is_stdout(a) or is_stdout(b):
+        return is_stdout(a) and is_stdout(b)
+    if os.path.normcase(os.path.realpath(a)) == os.path.normcase(os.path.realpath(b)):
+        return True
+    try:
+        return os.path.samefile(a, b)
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | Path, *, overwrite: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file for writing that takes its place only when everything is on disk.
+
+    The bytes go to a new file beside the target, are synced, and then the file is renamed: a
+    reader, a crash, a kill or a full disk never sees half of it. Without ``overwrite`` the name
+    must be free at that moment, too: of several writers one wins. (A writer that is killed
+    outright leaves its ``.flagstone-….tmp`` behind; nobody else touches it.)
+    """
+    target = destination(path, overwrite=overwrite)
+    if target is None:
+        with _named(path), _open_stream(path) as stream:
+            yield stream
+        return
+    with _named(path):
+        temporary, stream = _temporary(target)
+    try:
+        with _named(path), stream:
+            yield stream
+            _sync(stream)
+        destination(path, overwrite=overwrite)  # what stands there may have changed since
+        if overwrite:
+            temporary.replace(target)
+        else:
+            _place_new(temporary, target, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+        LEFTOVERS.discard(temporary)
+    _sync_directory(target.parent)
+
+
+def atomic_write(path: str | Path, data: bytes, *, overwrite: bool = False) -> None:
+    """Write bytes to a file at once, see :func:`atomic_file`."""
+    write_all({path: data}, overwrite=overwrite)
+
+
+def write_all(
+    files: Mapping[str | Path, bytes], *, overwrite: bool = False, keep_equal: bool = False
+) -> None:
+    """Write several files: all of them are on disk before the first one takes its place.
+
+    So a disk that fills up in the middle, or an interrupt, leaves none of them. With
+    ``keep_equal`` a file that holds the very bytes already is left alone, and no reason to
+    refuse.
+    """
+    with (
+        held_signals(),
+        contextlib.ExitStack() as leaving,
+    ):  # leaving it, the files take their place
+        for path, data in files.items():
+            if keep_equal and _holds(path, data):
+                continue
+            stream = leaving.enter_context(atomic_file(path, overwrite=overwrite))
+            with _named(path):
+                stream.write(data)
+                _sync(stream)
+
+
+@contextlib.contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    """Let an error of writing name the target, not the temporary file."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or _PREFIX in str(error.filename):
+            text = f"{error.strerror or error}; nothing was written"
+            raise OSError(error.errno, text, os.fspath(path)) from error
+        raise  # an error of something else, with a name of its own
+
+
+def _open_stream(path: str | Path) -> IO[bytes]:
+    if not is_stdout(path):
+        return open(path, "wb")
+    sys.stdout.flush()
+    return open(1, "wb", closefd=False)
+
+
+def _sync(stream: IO[bytes]) -> None:
+    stream.flush()
+    try:
+        os.fsync(stream.fileno())
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # pipes and devices cannot be synced
+            raise
+
+
+def _temporary(target: Path) -> tuple[Path, IO[bytes]]:
+    """Open a file beside the target under a name that nobody else has."""
+    while True:
+        path = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}.tmp")
+        with contextlib.suppress(FileExistsError):
+            stream = path.open("xb")
+            LEFTOVERS.add(path)
+            return path, stream
+
+
+def _place_new(temporary: Path, target: Path, path: str | Path) -> None:
+    """Give a file a name that must be free; whether it is, is decided by the file system."""
+    try:
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links: first take the name, then fill it
+            target.open("xb").close()
+            temporary.replace(target)
+    except FileExistsError:
+        raise _exists(path) from None
+
+
+def _exists(path: str | Path) -> InputError:
+    return InputError(f"{path} exists already; replace it with ", Parameter("overwrite", True))
+
+
+def _holds(path: str | Path, data: bytes) -> bool:
+    try:
+        target = destination(path, overwrite=True)
+        if target is None or target.stat().st_size != len(data):
+            return False
+        return target.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _sync_directory(path: Path) -> None:
+    with contextlib.suppress(OSError):  # not every file system lets a directory be synced
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

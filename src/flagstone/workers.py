@@ -1,0 +1,56 @@
+"""Work in several processes, started so that nothing but what is installed can slip in."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from flagstone.errors import InputError
+
+__all__ = ["check_jobs", "in_processes"]
+
+
+def check_jobs(n_jobs: int) -> None:
+    """Refuse a number of processes that says nothing."""
+    if n_jobs == 0:
+        raise InputError("n_jobs must not be 0 (1 is serial, -1 all processors)")
+
+
+def in_processes(
+    function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], n_jobs: int
+) -> Iterator[Any]:
+    """Yield the values of a function, in order, computed by up to ``n_jobs`` processes.
+
+    A negative number counts from all processors down (-1); more than there are of processors
+    or of calls is never used.
+
+    >>> list(in_processes(divmod, [(7, 2), (9, 5)], 1))
+    [(3, 1), (1, 4)]
+    """
+    processors = os.cpu_count() or 1
+    wanted = n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+    wanted = min(wanted, processors, len(arguments))
+    if wanted <= 1:
+        yield from (function(*given) for given in arguments)
+        return
+    from joblib import Parallel, delayed
+
+    # Python would look for the worker's modules in the current folder first.
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        calls = (delayed(_deaf)(function, given) for given in arguments)
+        yield from Parallel(n_jobs=wanted, return_as="generator")(calls)
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
+def _deaf(function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    """Call a function in a worker; Ctrl-C, which reaches all processes, is for the first one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return function(*given)

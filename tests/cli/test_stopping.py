@@ -1,0 +1,206 @@
+"""Ctrl-C and SIGTERM at any moment: one line, the right exit code, nothing lost."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from flagstone.cli import runner, stopping
+from flagstone.signals import held_signals
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+#: Sends itself a signal the moment a module begins to be imported.
+AT_IMPORT = """
+import os, sys
+module, number = sys.argv[1], int(sys.argv[2])
+del sys.argv[1:3]
+class Finder:
+    def find_spec(self, name, *_):
+        if name == module:
+            os.kill(os.getpid(), number)
+sys.meta_path.insert(0, Finder())
+from flagstone.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A folder with a table in many parts, read by Arrow."""
+    rows = np.random.RandomState(1).randint(0, 2, (200, 6))
+    rows[:, 5] = rows[:, 0] ^ rows[:, 1]
+    (tmp_path / "parts").mkdir()
+    for number in range(150):
+        path = tmp_path / "parts" / f"{number:03}.csv"
+        np.savetxt(path, rows, fmt="%d", delimiter=",", header="a,b,c,d,e,f", comments="")
+    return tmp_path
+
+
+def ended(child, number):
+    """Check that a child was ended by a signal as it should; return the line it said."""
+    out, err = child.communicate(timeout=120)
+    assert child.returncode == CODES[number], err
+    assert out == ""
+    [line] = [line for line in err.splitlines() if "resuming after" not in line]
+    assert line.startswith("flagstone: interrupted")
+    return line
+
+
+def start(words, folder):
+    return subprocess.Popen(
+        [sys.executable, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize(
+    "module", ["typer", "flagstone.cli.constraints", "numpy", "pyarrow", "numba", "flagstone.flag"]
+)
+def test_during_any_import(table, module, number):
+    command = ["constraints", "parts", "--seed", "1", "-o", "m.json"]
+    child = start(["-c", AT_IMPORT, module, str(int(number)), *command], table)
+    ended(child, number)
+    assert sorted(path.name for path in table.iterdir()) == ["parts"]
+
+
+def saved(path):
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_while_arrow_reads(table, number):
+    options = ["-o", "m.json", "--checkpoint", "c.ckpt", "--checkpoint-every", "0"]
+    words = ["-c", "from flagstone.cli import main; main()", "constraints", "parts", *options]
+    dice = random.Random(int(number))
+    for _ in range(4):
+        before = saved(table / "c.ckpt")
+        child = start(words, table)
+        end = time.monotonic() + 120
+        while saved(table / "c.ckpt") == before:
+            assert time.monotonic() < end
+            assert child.poll() is None, child.communicate()
+            time.sleep(0.002)
+        time.sleep(dice.uniform(0, 0.1))
+        child.send_signal(number)
+        assert "c.ckpt holds the state" in ended(child, number)
+        assert sorted(p.name for p in table.iterdir()) == ["c.ckpt", "parts"]
+    done = subprocess.run([sys.executable, *words], cwd=table, check=True, capture_output=True)
+    assert b"resuming after" in done.stderr
+
+
+def test_predictions_that_are_stopped_leave_no_file(table):
+    main = ["-c", "from flagstone.cli import main; main()"]
+    made = [*main, "constraints", "parts/000.csv", "--seed", "1", "-o", "m.json"]
+    subprocess.run([sys.executable, *made], cwd=table, check=True, capture_output=True)
+    child = start([*main, "predict", "m.json", *["parts"] * 20, "-o", "p.csv"], table)
+    while not list(table.glob(".flagstone-*.tmp")):
+        assert child.poll() is None, child.communicate()
+        time.sleep(0.002)
+    child.send_signal(signal.SIGTERM)
+    ended(child, signal.SIGTERM)
+    assert sorted(p.name for p in table.iterdir()) == ["m.json", "parts"]
+
+
+def test_what_the_signal_struck_may_make_another_error_of_it(capsys):
+    def verb():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise ImportError("a library that takes it for its own failure") from None
+
+    with stopping.caught(for_good=False):
+        assert runner._guarded(verb, {}) == 143
+    assert capsys.readouterr().err == "flagstone: interrupted\n"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_stop_that_strikes_a_destructor_is_not_lost(tmp_path):
+    program = """
+import os, signal, sys
+from flagstone.cli import runner, stopping
+class Trap:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass
+def verb():
+    Trap()
+    print("went on")
+    return 0
+with stopping.caught(for_good=True):
+    sys.exit(runner._guarded(verb, {}))
+"""
+    ended(start(["-c", program], tmp_path), signal.SIGTERM)
+
+
+def test_held_signals_are_delivered_after_the_block():
+    got, steps = [], []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: got.append(number))
+    try:
+        with held_signals() as held:
+            for step in range(5):
+                steps.append(step)
+                if step == 1:
+                    signal.raise_signal(signal.SIGTERM)
+                if held.number is not None:
+                    break
+            assert got == []
+        assert steps == [0, 1]
+        assert got == [signal.SIGTERM]
+        with held_signals():
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)  # a second one is not held
+            assert len(got) == 2
+        assert len(got) == 2
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_an_error_is_not_hidden_by_a_signal_that_nobody_minds():
+    before = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    try:
+        with pytest.raises(ZeroDivisionError), held_signals():
+            signal.raise_signal(signal.SIGTERM) or 1 / 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_signals_that_end_the_process_are_not_held():
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    with held_signals():
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_audit_in_two_processes_keeps_whole_batches(tmp_path):
+    words = ["audit", "--law", "geometric", "--dim", "6", "--rows", "150", "--t-max", "20"]
+    words += ["--pairs", "4000", "--results", "k.jsonl", "-j", "2"]
+    child = subprocess.Popen(
+        [sys.executable, "-c", "from flagstone.cli import main; main()", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 240
+    results = tmp_path / "k.jsonl"
+    while not results.exists() or results.read_bytes().count(b"\n") < 34:
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: every process gets it
+    line = ended(child, signal.SIGINT)
+    pairs = results.read_bytes().count(b"\n") - 2
+    assert f"k.jsonl holds {pairs} pairs" in line
+    assert pairs % 32 == 0
+    assert b'"error"' not in results.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["k.jsonl"]

@@ -1,0 +1,127 @@
+"""What is printed: spelled for streams that lack a sign, harmless for terminals, valid as JSON."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+MAIN = [sys.executable, "-c", "from flagstone.cli import main; main()"]
+EVIL = "\x1b[31m\x9b1mred\x07\u202e"
+CONTROLS = [chr(c) for c in (*range(10), *range(11, 32), *range(127, 160), 0x202E)]
+
+
+def spoken(words, encoding, folder):
+    """Return what a command prints to streams of an encoding."""
+    return subprocess.run(
+        [*MAIN, *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_a_sign_that_a_stream_lacks_is_spelled_out(run, place, encoding):
+    (place / "t.csv").write_text("é,b,y\n" + "1,1,0\n0,1,1\n1,0,1\n" * 30)
+    assert run("learn", "t.csv", "-l", "y", "--seed", "1", "-o", "m.json").code == 0
+    (place / "bad.csv").write_text("x,y\n" + "1,0\n1,1\n" * 300)
+    learned = ["learn", "bad.csv", "-l", "y", "--seed", "1", "--t-max", "1"]
+    bottom = run(*learned, "-o", "bottom.json")
+    assert "⊥" in bottom.out
+    signs = {"⊕": "^", "⊥": "_|_", "é": "\\xe9"}
+    for words, sign, code in (
+        (["show", "m.json"], "⊕", 0),
+        (["show", "m.json"], "é", 0),
+        (learned, "⊥", 3),
+        (["--help"], "⊥", 0),
+        (["check", "bottom.json", "bad.csv"], "⊥", 3),
+    ):
+        done = spoken(words, encoding, place)
+        assert done.returncode == code, done.stderr
+        assert b"Traceback" not in done.stderr
+        try:
+            sign.encode(encoding)
+        except UnicodeEncodeError:
+            sign = signs[sign]
+        assert sign in (done.stdout + done.stderr).decode(encoding)
+    said = spoken(["show", "m.json", "--json"], encoding, place)
+    assert "⊕" in json.loads(said.stdout.decode(encoding))["answer"]["text"]
+
+
+def test_no_message_commands_a_terminal(run, place):
+    (place / "t.csv").write_text(f"{EVIL},b\n" + "1,1\n0,0\n" * 30)
+    (place / EVIL).write_text("not a model")
+    for words in (
+        ["show", EVIL],
+        ["show", f"{EVIL}-missing"],
+        ["constraints", "t.csv", "--columns", EVIL + "?"],
+        ["constraints", "t.csv", f"--{EVIL}"],
+        ["constraints", "t.csv", "--seed", "1", "-o", f"{EVIL}.json"],
+        ["constraints", "t.csv", "--seed", EVIL],
+        ["compare", f"{EVIL}.json", f"{EVIL}.json"],
+        ["show", f"{EVIL}.json"],
+        ["summarize", "t.csv", "-o", f"{EVIL}.flag"],
+        ["audit", "t.csv", "-e", "auto", "--t-max", "1", "--pairs", "3"],
+        ["reproduce", EVIL],
+    ):
+        done = run(*words)
+        assert not any(c in done.out + done.err for c in CONTROLS), words
+        assert done.out + done.err
+
+
+def test_warnings_command_no_terminal(capsys):
+    import warnings
+
+    from flagstone.cli import runner
+
+    def verb():
+        warnings.warn(EVIL, stacklevel=1)
+        return 0
+
+    assert runner._guarded(verb, {}) == 0
+    err = capsys.readouterr().err
+    assert "\\x1b[31m" in err
+    assert not any(c in err for c in CONTROLS)
+
+
+def test_json_escapes_what_commands_a_terminal_or_cannot_be_encoded(run, place):
+    name = f"{EVIL} \ud800 ⊕"
+    lines = [json.dumps({name: a, "b": a}) + "\n" for a in (0, 1)] * 30
+    (place / "t.jsonl").write_text("".join(lines))
+    done = run("constraints", "t.jsonl", "--seed", "1", "-o", "m.json", "--json")
+    assert done.code == 0, done.err
+    assert not any(c in done.out for c in CONTROLS)
+    assert done.out.encode()  # no half of a pair of surrogates
+    assert json.loads(done.out)["columns"][0] == name
+    assert "⊕" in done.out
+    for words in (["show", "m.json"], ["show", "m.json", "--json"]):
+        assert spoken(words, "utf-8", place).returncode == 0
+
+
+def test_values_of_data_are_predicted_as_they_are(run, place):
+    """Data are for programs: in them nothing is escaped."""
+    (place / "t.csv").write_bytes(b"a,y\n" + b"1,\x1b[1m\n0,no\n" * 30)
+    words = ["learn", "t.csv", "-l", "y", "-e", "y=levels:no,\x1b[1m", "--seed", "1"]
+    assert run(*words, "-o", "m.json").code == 0
+    done = run("predict", "m.json", "t.csv")
+    assert "1,\x1b[1m\n" in done.out
+    assert run("predict", "m.json", "t.csv", "-o", "p.csv").code == 0
+    assert (place / "p.csv").read_text() == done.out
+
+
+def test_a_reader_that_has_enough_and_a_full_disk(place):
+    words = [*MAIN, "predict", "m.json", "examples/frames.txt"]
+    made = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json"]
+    subprocess.run([*MAIN, *made], check=True, capture_output=True)
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "wb") as closed:
+        done = subprocess.run(words, stdout=closed, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    with open("/dev/full", "wb") as full:  # written to as a shell does, and cannot be damaged
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"flagstone: error: No space left on device\n"

@@ -1,0 +1,61 @@
+"""Worker processes: nothing from the current folder slips in, and never too many of them."""
+
+import os
+import subprocess
+import sys
+
+import joblib
+import pytest
+
+from flagstone.errors import InputError
+from flagstone.workers import check_jobs, in_processes
+
+TRAP = "import os, pathlib; pathlib.Path({!r}).write_text('sprung'); os._exit(1)\n"
+
+
+def test_workers_import_nothing_from_the_current_folder(tmp_path):
+    program, place = tmp_path / "program", tmp_path / "place"
+    program.mkdir()
+    place.mkdir()
+    (program / "run.py").write_text("from flagstone.cli import main\nmain()\n")
+    for name in ("joblib", "numpy", "flagstone", "sklearn", "signal", "runpy"):
+        (place / f"{name}.py").write_text(TRAP.format(str(tmp_path / f"{name}.sprung")))
+    words = ["audit", "--law", "geometric", "--dim", "4", "--rows", "50", "--t-max", "5"]
+    done = subprocess.run(
+        [sys.executable, program / "run.py", *words, "--pairs", "4", "-j", "2"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not list(tmp_path.glob("*.sprung"))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "calls", "used"),
+    [(999_999, 50, 4), (3, 50, 3), (3, 2, 2), (-1, 50, 4), (-2, 50, 3), (-999_999, 50, 1)],
+)
+def test_no_more_processes_than_processors_or_calls(monkeypatch, n_jobs, calls, used):
+    asked = []
+
+    class Recorded:
+        def __init__(self, n_jobs, return_as):
+            asked.append(n_jobs)
+
+        def __call__(self, jobs):
+            assert os.environ["PYTHONSAFEPATH"] == "1"
+            return iter([divmod(*given[1]) for _, given, _ in jobs])
+
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(joblib, "Parallel", Recorded)
+    found = list(in_processes(divmod, [(n, 3) for n in range(calls)], n_jobs))
+    assert found == [divmod(n, 3) for n in range(calls)]
+    assert asked == ([] if used == 1 else [used])
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_a_number_of_jobs_that_says_nothing():
+    with pytest.raises(InputError, match="n_jobs must not be 0"):
+        check_jobs(0)
