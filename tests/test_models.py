@@ -532,7 +532,7 @@ def test_tables_and_foreign_files_are_not_taken_for_saved_ones(tmp_path):
 def test_files_are_not_overwritten_unless_asked(tmp_path):
     path = tmp_path / "m.json"
     save(path, ParityRule([1]))
-    with pytest.raises(InputError, match="exists already; give --force"):
+    with pytest.raises(InputError, match="exists already; replace it with overwrite=True"):
         save(path, ParityRule([0]))
     assert load(path).answer == ParityRule([1])
     save(path, ParityRule([0]), overwrite=True)

@@ -83,7 +83,7 @@ def test_existing_outputs_are_refused_before_any_work(run, place):
     words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1"]
     (place / "m.json").write_text("precious")
     line = failed(run(*words, "-o", "m.json"))
-    assert "m.json exists already; give --force" in line
+    assert "m.json exists already; replace it with --force" in line
     assert "exists already" in failed(run(*words, "--report", "m.json"))
     assert "exists already" in failed(run("summarize", *words[1:4], "-o", "m.json"))
     assert (place / "m.json").read_text() == "precious"

@@ -197,16 +197,15 @@ def test_a_full_disk_loses_nothing(tmp_path, reference):
 
 
 def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(run, place, monkeypatch):
-    from flagstone import models
     from flagstone.models import _container
 
-    calls = []
+    calls, honest = [], _container.atomic_write
 
     def no_space(path, data, *, overwrite=False):
         calls.append(path)
         if len(calls) > 1 and str(path).endswith("ckpt"):
             raise OSError(28, "No space left on device", str(path))
-        models.atomic_write(path, data, overwrite=overwrite)
+        honest(path, data, overwrite=overwrite)
 
     monkeypatch.setattr(_container, "atomic_write", no_space)
     words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json"]

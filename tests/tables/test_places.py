@@ -29,7 +29,7 @@ def small_batches(monkeypatch):
             module, "line_blocks", lambda p, o=0, block=0: textio.line_blocks(p, o, 256)
         )
     for module in (columnar, arrays):
-        monkeypatch.setattr(module, "rows_per_batch", lambda n: 32)
+        monkeypatch.setattr(module, "rows_per_batch", lambda n, b=0: 32)
 
 
 def write(folder, matrix, kind):
@@ -109,7 +109,7 @@ def test_a_position_between_batches_is_found_again(tmp_path, matrix, kind, monke
     encoding = table.encoding(2)
     first, second, *_ = table.rows(encoding)
     for module in (columnar, arrays):
-        monkeypatch.setattr(module, "rows_per_batch", lambda n: 50)
+        monkeypatch.setattr(module, "rows_per_batch", lambda n, b=0: 50)
     done = len(first) + len(second)
     rest = placed(table.rows(encoding, start=second.after))
     assert [row for row, _, _ in rest] == list(range(done + 1, len(matrix) + 1))
