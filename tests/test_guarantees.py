@@ -1,6 +1,5 @@
 """Bounds, thresholds and sizes: exact, consistent with each other, and honest in words."""
 
-import json
 import math
 from fractions import Fraction
 from itertools import pairwise
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from flagstone import guarantees as g
 from flagstone.errors import InputError
 from flagstone.flag import Flag, merge_flags
-from flagstone.guarantees import Guarantee, Window, plan
+from flagstone.guarantees import plan
 from flagstone.rules import HeavyRule
 from tests.bridge import flag_of
 from tests.strategies import samples
@@ -273,108 +272,7 @@ def test_no_finite_class_over_the_rationals():
     assert g.parity_error(5, 0.1, 1000, order=None) is None
 
 
-# -- the sentence -------------------------------------------------------------------------------
-
-
-def promise(**changes):
-    values = {
-        "rule": "index",
-        "dim": 20,
-        "n_rows": 1000,
-        "n_shards": 1,
-        "window": Window("index", 0, 100),
-        "threshold": 3,
-        "rho": 0.05,
-        "rho_asked": 0.05,
-        "rho_certificate": None,
-        "confidence": 0.99,
-        "eps": 0.1,
-        "eps_asked": 0.1,
-        "uncovered_bracket": (2, 41),
-        "margin": 312,
-        "contamination": 0.0,
-        "containment_failure": None,
-        "rows_needed": 10,
-    }
-    return Guarantee(**(values | changes))
-
-
-def test_sentence_when_all_is_proven():
-    assert str(promise()) == (
-        "replicable with probability ≥ 0.95 (proven); at most 4.1 % of these rows uncovered "
-        "(proven); "
-        "margin 312 sets"
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"rho": None}, "replicability ≥ 0.95 not proven"),
-        ({"rho": 0.3}, "not proven (≥ 0.7 is)"),
-        ({"rho": None, "rho_asked": None}, "replicability not proven"),
-        ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
-        ({"rho": None, "rho_certificate": 0.2}, "the data certify ≥ 0.8 at 99% confidence"),
-        ({"labels": ("1", "2")}, "(proven) if both samples show the same labels (here 1, 2; or"),
-        (
-            {"rho": None, "rho_certificate": 0.2, "labels": tuple("123456")},
-            "99% confidence) if both samples show the same labels (here 1, 2, 3, 4, 5, …; or",
-        ),
-        ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
-        ({"eps": 0.2}, "coverage of 90 % not proven"),
-        ({"uncovered_bracket": (0, 0)}, "none of these rows uncovered (proven)"),
-        ({"uncovered_bracket": (0, 1), "n_rows": 30_000}, "at most 0.0034 % of these rows"),
-        (
-            {
-                "window": Window("index", 20, 100),
-                "contamination": 0.0001,
-                "containment_failure": 0.44,
-            },
-            "(probability 0.44 at a rate of 0.01 %)",
-        ),
-        (
-            {
-                "window": Window("index", 20, 100),
-                "contamination": 0.0167,
-                "containment_failure": 0.44,
-            },
-            "at a rate of 1.67 %)",
-        ),
-        ({"eps": None, "eps_asked": 0.00125}, "coverage of 99.875 % not proven"),
-        ({"margin": 1}, "margin 1 set"),
-        ({"rule": "heavy"}, "margin 312 rows"),
-        (
-            {
-                "window": Window("index", 20, 100),
-                "contamination": 0.02,
-                "containment_failure": 0.44,
-            },
-            "outlier directions kept out unless more than 20 rows are outliers "
-            "(probability 0.44 at a rate of 2 %)",
-        ),
-    ],
-)
-def test_sentence_says_what_is_not_proven(changes, words):
-    assert words in str(promise(**changes))
-
-
-def test_printed_promises_are_rounded_to_the_safe_side():
-    assert "≥ 0.9499 " in str(promise(rho=0.05004, rho_asked=None))
-    assert "at most 4.2 %" in str(promise(uncovered_bracket=(0, 41_001), n_rows=1_000_000))
-
-
-def test_guarantee_is_a_value():
-    a = promise()
-    assert a == promise()
-    assert hash(a) == hash(promise())
-    assert Guarantee.from_dict(json.loads(json.dumps(a.to_dict()))) == a
-    labelled = promise(labels=("'no'", "'yes'"))
-    assert Guarantee.from_dict(json.loads(json.dumps(labelled.to_dict()))) == labelled
-    assert "labels" not in a.to_dict()  # as in files of before there were labels
-    assert any("1000, zero rows included" in text for text in a.hypotheses)
-    assert any("3 shards" in text for text in promise(n_shards=3).hypotheses)
-    with pytest.raises(AttributeError):
-        a.rho = 0.0
+# -- bad input --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
