@@ -117,6 +117,7 @@ def test_shares_are_printed_in_two_digits_and_rounded_up(share, shown):
     ("changes", "said"),
     [
         ({}, "replicable with probability ≥ 0.95 (proven)"),
+        ({"rho": 0.0}, "replicable with probability ≥ 1 (proven)"),
         ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
         ({"rho": None, "rho_asked": None}, "replicability not proven"),
         ({"rho": None}, "replicability ≥ 0.95 not proven"),
