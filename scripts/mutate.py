@@ -236,6 +236,8 @@ def run_tests(
             return "hung"
     if run.returncode in (0, 5):
         return "no tests" if run.returncode else "passed"
+    if run.returncode < 0:
+        return f"failed: killed by signal {-run.returncode}"
     named = re.search(r"^(?:FAILED|ERROR) (?:\S+::)?(\S+)", said, re.MULTILINE)
     return f"failed: {named[1] if named else f'exit code {run.returncode}'}"
 

@@ -1,6 +1,5 @@
 """Bounds, thresholds and sizes: exact, consistent with each other, and honest in words."""
 
-import json
 import math
 from fractions import Fraction
 from itertools import pairwise
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from flagstone import guarantees as g
 from flagstone.errors import InputError
 from flagstone.flag import Flag, merge_flags
-from flagstone.guarantees import Guarantee, Window, plan
+from flagstone.guarantees import plan
 from flagstone.rules import HeavyRule
 from flagstone.staircase import Staircase
 from tests.bridge import flag_of
@@ -264,117 +263,6 @@ def test_no_finite_class_over_the_rationals():
     assert g.parity_rows(5, 0.1, 0.1, 0.1, order=None) is None
     assert g.parity_failure(5, 0.1, 1000, order=None) is None
     assert g.parity_error(5, 0.1, 1000, order=None) is None
-
-
-def promise(**changes):
-    values = {
-        "dim": 20,
-        "n_rows": 1000,
-        "n_shards": 1,
-        "window": Window("index", 1, 100),
-        "threshold": 3,
-        "rho": 0.05,
-        "rho_asked": 0.05,
-        "rho_certificate": None,
-        "confidence": 0.99,
-        "eps": 0.1,
-        "eps_asked": 0.1,
-        "uncovered_bracket": (2, 41),
-        "margin": 312,
-        "contamination": 0.0,
-        "containment_failure": None,
-        "rows_needed": 10,
-    }
-    return Guarantee(**(values | changes))
-
-
-def test_sentence_when_all_is_proven():
-    assert str(promise()) == (
-        "replicable with probability ≥ 0.95 (proven); at most 4.1 % of these rows uncovered "
-        "(proven); no 312 altered rows change the answer"
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"rho": None}, "replicability ≥ 0.95 not proven"),
-        ({"rho": 0.3}, "not proven (≥ 0.7 is)"),
-        ({"rho": None, "rho_asked": None}, "replicability not proven"),
-        ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
-        ({"rho": None, "rho_certificate": 0.2}, "the data certify ≥ 0.8 at 99% confidence"),
-        ({"labels": ("1", "2")}, "(proven) if both samples show the same labels (here 1, 2; or"),
-        (
-            {"rho": None, "rho_certificate": 0.2, "labels": tuple("123456")},
-            "99% confidence) if both samples show the same labels (here 1, 2, 3, 4, 5, …; or",
-        ),
-        ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
-        ({"eps": 0.2}, "coverage of 90 % not proven"),
-        ({"uncovered_bracket": (0, 0)}, "none of these rows uncovered (proven)"),
-        ({"uncovered_bracket": (0, 1), "n_rows": 30_000}, "at most 0.0034 % of these rows"),
-        (
-            {
-                "window": Window("index", 21, 120),
-                "contamination": 0.0001,
-                "containment_failure": 0.44,
-            },
-            "(probability 0.44 at a rate of 0.01 %)",
-        ),
-        (
-            {
-                "window": Window("index", 21, 120),
-                "contamination": 0.0167,
-                "containment_failure": 0.44,
-            },
-            "at a rate of 1.67 %)",
-        ),
-        ({"eps": None, "eps_asked": 0.00125}, "coverage of 99.875 % not proven"),
-        ({"margin": 1}, "; no single altered row changes the answer"),
-        ({"margin": 0}, "; one altered row may change the answer"),
-        ({"window": Window("heavy", 1, 9.5)}, "; no 312 altered rows change the answer"),
-        (
-            {
-                "window": Window("index", 21, 120),
-                "contamination": 0.02,
-                "containment_failure": 0.44,
-            },
-            "outlier directions kept out unless more than 20 rows are outliers "
-            "(probability 0.44 at a rate of 2 %)",
-        ),
-    ],
-)
-def test_sentence_says_what_is_not_proven(changes, words):
-    assert words in str(promise(**changes))
-
-
-def test_printed_promises_are_rounded_to_the_safe_side():
-    assert "≥ 0.9499 " in str(promise(rho=0.05004, rho_asked=None))
-    assert "at most 4.2 %" in str(promise(uncovered_bracket=(0, 41_001), n_rows=1_000_000))
-
-
-def test_guarantee_is_a_value():
-    a = promise()
-    assert a == promise()
-    assert hash(a) == hash(promise())
-    for value in (a, promise(labels=("'no'", "'yes'")), promise(rho_certificate=0.2)):
-        data = json.loads(json.dumps(value.to_dict()))
-        assert Guarantee.from_dict(data, value.window, value.threshold) == value
-    assert any("1000, zero rows included" in text for text in a.hypotheses)
-    assert any("3 shards" in text for text in promise(n_shards=3).hypotheses)
-    with pytest.raises(AttributeError):
-        a.rho = 0.0
-
-
-def test_promises_say_what_is_proven_certified_and_measured():
-    said = promise(rho=None, rho_certificate=0.2).to_dict(uncovered=0.03, misfits=0.01)
-    assert said["replicability"]["proven"] is None
-    assert said["replicability"]["certified"] == {
-        "rho": 0.2, "confidence": 0.99, "rows": 1000, "t_first": None, "t_last": None,
-    }  # fmt: skip
-    assert said["replicability"]["measured"] is None
-    assert (said["coverage"]["proven"], said["coverage"]["measured"]) == (0.1, 0.03)
-    assert said["error"] == {"proven": None, "certified": None, "measured": 0.01}
-    assert promise().to_dict()["replicability"]["certified"] is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,199 @@
+"""`Guarantee`: honest in words, and rounded to the safe side."""
+
+import json
+
+import pytest
+
+from flagstone.guarantees import Guarantee, Window
+
+
+def promise(**changes):
+    values = {
+        "dim": 20,
+        "n_rows": 1000,
+        "n_shards": 1,
+        "window": Window("index", 1, 100),
+        "threshold": 3,
+        "rho": 0.05,
+        "rho_asked": 0.05,
+        "rho_certificate": None,
+        "confidence": 0.99,
+        "eps": 0.1,
+        "eps_asked": 0.1,
+        "uncovered_bracket": (2, 41),
+        "margin": 312,
+        "contamination": 0.0,
+        "containment_failure": None,
+        "rows_needed": 10,
+    }
+    return Guarantee(**(values | changes))
+
+
+def test_sentence_when_all_is_proven():
+    assert str(promise()) == (
+        "replicable with probability ≥ 0.95 (proven); at most 4.1 % of these rows uncovered "
+        "(proven); no 312 altered rows change the answer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rho": None}, "replicability ≥ 0.95 not proven"),
+        ({"rho": 0.3}, "not proven (≥ 0.7 is)"),
+        ({"rho": None, "rho_asked": None}, "replicability not proven"),
+        ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
+        ({"rho": None, "rho_certificate": 0.2}, "the data certify ≥ 0.8 at 99% confidence"),
+        ({"labels": ("1", "2")}, "(proven) if both samples show the same labels (here 1, 2; or"),
+        (
+            {"rho": None, "rho_certificate": 0.2, "labels": tuple("123456")},
+            "99% confidence) if both samples show the same labels (here 1, 2, 3, 4, 5, …; or",
+        ),
+        ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
+        ({"eps": 0.2}, "coverage of 90 % not proven"),
+        ({"uncovered_bracket": (0, 0)}, "none of these rows uncovered (proven)"),
+        ({"uncovered_bracket": (0, 1), "n_rows": 30_000}, "at most 0.0034 % of these rows"),
+        (
+            {
+                "window": Window("index", 21, 120),
+                "contamination": 0.0001,
+                "containment_failure": 0.44,
+            },
+            "(probability 0.44 at a rate of 0.01 %)",
+        ),
+        (
+            {
+                "window": Window("index", 21, 120),
+                "contamination": 0.0167,
+                "containment_failure": 0.44,
+            },
+            "at a rate of 1.67 %)",
+        ),
+        ({"eps": None, "eps_asked": 0.00125}, "coverage of 99.875 % not proven"),
+        ({"margin": 1}, "; no single altered row changes the answer"),
+        ({"margin": 0}, "; one altered row may change the answer"),
+        ({"window": Window("heavy", 1, 9.5)}, "; no 312 altered rows change the answer"),
+        (
+            {
+                "window": Window("index", 21, 120),
+                "contamination": 0.02,
+                "containment_failure": 0.44,
+            },
+            "outlier directions kept out unless more than 20 rows are outliers "
+            "(probability 0.44 at a rate of 2 %)",
+        ),
+    ],
+)
+def test_sentence_says_what_is_not_proven(changes, words):
+    assert words in str(promise(**changes))
+
+
+def test_printed_promises_are_rounded_to_the_safe_side():
+    assert "≥ 0.9499 " in str(promise(rho=0.05004, rho_asked=None))
+    assert "at most 4.2 %" in str(promise(uncovered_bracket=(0, 41_001), n_rows=1_000_000))
+
+
+def test_guarantee_is_a_value():
+    a = promise()
+    assert a == promise()
+    assert hash(a) == hash(promise())
+    for value in (a, promise(labels=("'no'", "'yes'")), promise(rho_certificate=0.2)):
+        data = json.loads(json.dumps(value.to_dict()))
+        assert Guarantee.from_dict(data, value.window, value.threshold) == value
+    assert any("1000, zero rows included" in text for text in a.hypotheses)
+    assert any("3 shards" in text for text in promise(n_shards=3).hypotheses)
+    with pytest.raises(AttributeError):
+        a.rho = 0.0
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (1.0, "100 %"),
+        (0.5, "50 %"),
+        (0.1, "10 %"),
+        (0.0412, "4.2 %"),
+        (0.01, "1 %"),
+        (0.0011, "0.11 %"),
+        (0.001234, "0.13 %"),
+        (0.00001234, "0.0013 %"),
+    ],
+)
+def test_shares_are_printed_in_two_digits_and_rounded_up(share, shown):
+    found = promise(n_rows=10**8, uncovered_bracket=(0, round(share * 10**8)))
+    assert found.uncovered_share == pytest.approx(share)
+    assert f"at most {shown} of these rows uncovered" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "replicable with probability ≥ 0.95 (proven)"),
+        ({"rho": 0.0}, "replicable with probability ≥ 1 (proven)"),
+        ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
+        ({"rho": None, "rho_asked": None}, "replicability not proven"),
+        ({"rho": None}, "replicability ≥ 0.95 not proven"),
+        ({"rho": 0.051}, "replicability ≥ 0.95 not proven (≥ 0.949 is)"),
+        (
+            {"rho": 0.2, "rho_certificate": 0.1, "confidence": 0.9},
+            "replicability ≥ 0.95 not proven (≥ 0.8 is) in advance (the data certify ≥ 0.9 at 90% "
+            "confidence)",
+        ),
+        (
+            {"rho": None, "rho_asked": None, "rho_certificate": 0.1},
+            "replicability not proven in advance (the data certify ≥ 0.9 at 99% confidence)",
+        ),
+    ],
+)
+def test_replicability_in_words(changes, said):
+    """As it is; with labels that are numbered, under their condition where anything is said."""
+    assert str(promise(**changes)).split("; ")[0] == said
+    labelled = str(promise(labels=("'a'", "'b'"), **changes))
+    nothing = promise(**changes)
+    if nothing.rho is None and nothing.rho_certificate is None:
+        assert labelled.split("; ")[0] == said
+    else:
+        condition = " if both samples show the same labels (here 'a', 'b'; or name all that can"
+        assert labelled.startswith(said + condition)
+
+
+def test_what_is_proven_includes_its_limit():
+    for found in (0.05, 0.04999):
+        assert promise(rho=found).is_replicable_proven
+        assert promise(eps=found, eps_asked=0.05).is_coverage_proven
+    assert not promise(rho=0.05001).is_replicable_proven
+    assert not promise(eps=0.05001, eps_asked=0.05).is_coverage_proven
+    assert promise(rho=0.99, rho_asked=None).is_replicable_proven
+    assert not promise(rho=None, rho_asked=None).is_replicable_proven
+    assert not promise(eps=None).is_coverage_proven
+
+
+def test_hypotheses_name_what_both_runs_must_share():
+    plain = promise().hypotheses
+    assert len(plain) == 5
+    assert "the same window {1..100} and the same published seed" in plain
+    assert plain[-1] == "rows in one summary, or in histograms"
+    assert promise(n_shards=2).hypotheses == (*plain[:-1], "the same tree of 2 shards")
+    labels = tuple("abcde")
+    condition = "the same labels in both samples (here a, b, c, d, e; or name all that can occur"
+    assert promise(labels=labels).hypotheses[:-1] == plain
+    assert promise(labels=labels).hypotheses[-1].startswith(condition)
+    assert "a, b, c, d, e, …;" in promise(labels=(*labels, "f")).hypotheses[-1]
+
+
+def test_containment_is_said_where_a_start_was_taken():
+    assert "outlier" not in str(promise())
+    started = str(promise(window=Window("index", 21, 120)))
+    assert started.endswith("kept out unless more than 20 rows are outliers")
+
+
+def test_promises_say_what_is_proven_certified_and_measured():
+    said = promise(rho=None, rho_certificate=0.2).to_dict(uncovered=0.03, misfits=0.01)
+    assert said["replicability"]["proven"] is None
+    assert said["replicability"]["certified"] == {
+        "rho": 0.2, "confidence": 0.99, "rows": 1000, "t_first": None, "t_last": None,
+    }  # fmt: skip
+    assert said["replicability"]["measured"] is None
+    assert (said["coverage"]["proven"], said["coverage"]["measured"]) == (0.1, 0.03)
+    assert said["error"] == {"proven": None, "certified": None, "measured": 0.01}
+    assert promise().to_dict()["replicability"]["certified"] is None
