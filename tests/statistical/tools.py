@@ -14,6 +14,7 @@ from flagstone import distributions as laws
 from flagstone.flag import Flag, merge_flags
 from flagstone.guarantees import Window
 from flagstone.rules import HeavyRule, IndexRule
+from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
 RULES = {"index": IndexRule(), "heavy": HeavyRule()}
@@ -47,7 +48,7 @@ def pairs(law, m, count, seed, shards=1):
 
 
 def answer(rule, flag, t):
-    return flag.span_at(RULES[rule].index(flag, t))
+    return flag.span_at(RULES[rule].index(Staircase.of(flag), t))
 
 
 def disagreement(window, first, second):

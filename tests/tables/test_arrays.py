@@ -14,7 +14,7 @@ Y = np.array([1, 1, 0, 1, 0], dtype=np.uint8)
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(arrays, "rows_per_batch", lambda n: 2)
+    monkeypatch.setattr(arrays, "rows_per_batch", lambda *_: 2)
 
 
 def rows(path, columns=None, start=None):

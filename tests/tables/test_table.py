@@ -220,14 +220,14 @@ def test_the_identity_changes_with_the_files(tmp_path, matrix):
     assert before != open_table(path).identity()
 
 
-def test_the_identity_looks_at_both_ends_of_large_files(tmp_path):
+def test_the_identity_is_that_of_every_byte(tmp_path):
     """The same name, size and time are not enough: someone may have put the time back."""
     path = tmp_path / "t.csv"
     text = bytearray(b"a,b\n" + b"1,0\n" * 600_000)
     path.write_bytes(text)
     table, time = open_table(path), path.stat().st_mtime_ns
     before = table.identity()
-    for place in (4, (1 << 20) - 4, len(text) - (1 << 20) + 4, len(text) - 4):
+    for place in (4, (1 << 20) - 4, len(text) // 2, len(text) - (1 << 20) + 4, len(text) - 4):
         text[place] ^= 1
         path.write_bytes(text)
         os.utime(path, ns=(time, time))
@@ -237,7 +237,7 @@ def test_the_identity_looks_at_both_ends_of_large_files(tmp_path):
     os.utime(path, ns=(time, time))
     assert table.identity() == before
     os.utime(path, ns=(time, time + 10**9))
-    assert table.identity() != before
+    assert table.identity() == before  # a copied or touched file is still the same
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")

@@ -165,6 +165,12 @@ def _identity(
 
     loose = ("checkpoint", "checkpoint_every", "quiet", "force", "json", "show_as")
     given = {k: v for k, v in dataclasses.asdict(options).items() if k not in loose}
+    data: Any = None
+    if options.checkpoint is not None:  # only a run that may be resumed pays for a second reading
+        if source.table is not None:
+            data = source.table.identity()
+        else:
+            data = Path(files[0]).stat().st_mtime_ns
     return {
         "version": __version__,
         "question": question.to_dict(),
@@ -172,7 +178,5 @@ def _identity(
         "table": dataclasses.asdict(table),
         "options": given | {"seed": seed},
         "encoding": source.encoding.to_dict(),
-        "data": Path(files[0]).stat().st_mtime_ns
-        if source.table is None
-        else source.table.identity(),
+        "data": data,
     }

@@ -65,7 +65,7 @@ def command(
     refuse_inputs([run.checkpoint], [output], "an output")
     identity = {
         "verb": "summarize",
-        "data": source.table.identity(),
+        "data": None if run.checkpoint is None else source.table.identity(),
         "encoding": source.encoding.to_dict(),
         "question": question.to_dict(),
         "table": dataclasses.asdict(table),
