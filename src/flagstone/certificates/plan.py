@@ -1,0 +1,221 @@
+"""What a certificate looks at, decided on pilot rows alone: spaces, pieces, shares of δ.
+
+Nothing here affects validity, which needs only that the choice was made before the certifying rows
+were seen; it decides how much they prove. The constants were settled on eight laws (uniform,
+sparse, skewed, Zipf, geometric, two clusters, equal units, damaged frames) at three sizes each:
+the rule comes within a few per cent of the best constants for each law by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from flagstone.certificates.evidence import rates
+from flagstone.certificates.pieces import Cut
+from flagstone.certificates.spaces import NestedSpaces
+from flagstone.errors import InputError
+from flagstone.fields import Array, as_field
+from flagstone.flag import Flag
+
+__all__ = ["Plan", "SpacePlan", "pilot_rows", "pilot_share"]
+
+#: Spaces that are looked at, at most: memory and time stay those of a few flags.
+_MOST_SPACES = 12
+#: Expected sets on one side of a space above which rows are passed over: more tell little more.
+_ENOUGH = 8000
+#: Thresholds next to the window: there the pilot may have erred about where a space begins or ends.
+_BELOW, _ABOVE = 0.8, 1.25
+
+
+def pilot_rows(n_rows: int) -> int:
+    """How many of the rows, the first ones, are the pilot: a tenth.
+
+    Examples
+    --------
+    >>> pilot_rows(50_000), pilot_rows(7)
+    (5000, 1)
+    """
+    return max(1, n_rows // 10)
+
+
+def pilot_share(number: int) -> float:
+    """The share of δ for the pilot with this number, where pilots are made again and again.
+
+    On a stream of unknown length a pilot is made at every power of two, and the rows after each
+    certify what it chose. The shares 1/2, 1/6, 1/12, … of pilots 1, 2, 3, … sum to 1, so that all
+    their certificates hold together.
+
+    Examples
+    --------
+    >>> round(sum(pilot_share(k) for k in range(1, 1000)), 3)
+    0.999
+    """
+    return 1 / (number * (number + 1))
+
+
+@dataclass(frozen=True)
+class SidePlan:
+    """One side of a space: how its pieces are cut, which rates λ are tried, the bet c."""
+
+    cut: Cut
+    rates: tuple[float, ...]
+    bet: float
+
+
+@dataclass(frozen=True)
+class SpacePlan:
+    """One space: its dimension, its part of δ, its two sides."""
+
+    dim: int
+    weight: float
+    inside: SidePlan
+    outside: SidePlan | None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that is fixed before the certifying rows are seen.
+
+    Attributes
+    ----------
+    n_rows, n_pilot : int
+        Rows of a sample, and how many of the first ones are the pilot.
+    rule, t_min, t_max : str, int, int or float
+        The window: t is drawn from {t_min..t_max} ("index") or from (t_min − 1, t_max] ("heavy").
+    spaces, parts : NestedSpaces, tuple of SpacePlan
+        The pilot's spaces that matter for the window, the smallest first.
+    """
+
+    n_rows: int
+    n_pilot: int
+    rule: str
+    t_min: int
+    t_max: int | float
+    spaces: NestedSpaces
+    parts: tuple[SpacePlan, ...]
+
+    @classmethod
+    def of_pilot(
+        cls, pilot: Flag, n_rows: int, *, rule: str, t_min: int, t_max: int | float
+    ) -> Plan:
+        """Choose spaces and pieces from the flag of the pilot rows."""
+        if not 0 < pilot.n_rows < n_rows:
+            raise InputError(
+                f"a pilot is the first part of the rows: got {pilot.n_rows} pilot rows of {n_rows}"
+            )
+        if rule not in ("index", "heavy") or not 1 <= t_min <= t_max:
+            raise InputError(
+                'a window is "index" or "heavy" with 1 ≤ t_min ≤ t_max, '
+                f"got {rule!r} with t_min={t_min}, t_max={t_max}"
+            )
+        counts, factor = pilot.counts, n_rows / pilot.n_rows
+        dims, weights = _chosen(counts, factor, rule, t_min, t_max)
+        parts = tuple(
+            _space_plan(counts, r, pilot.dim, pilot.n_rows, factor, weight)
+            for r, weight in zip(dims, weights, strict=True)
+        )
+        spaces = NestedSpaces.of_flag(pilot, dims)
+        return cls(n_rows, pilot.n_rows, rule, t_min, t_max, spaces, parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        field, basis = self.spaces.field, self.spaces.field.array(self.spaces.basis)
+        return {
+            "n_rows": self.n_rows,
+            "n_pilot": self.n_pilot,
+            "rule": self.rule,
+            "t_min": self.t_min,
+            "t_max": self.t_max,
+            "field": field.name,
+            "dim": self.spaces.dim,
+            "basis": [[field.format(entry) for entry in row] for row in basis.tolist()],
+            "parts": [_plain(asdict(part)) for part in self.parts],
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Plan:
+        """The inverse of `to_dict`."""
+        field = as_field(values["field"])
+        number = str if field.order is None else int
+        basis = np.empty((len(values["basis"]), values["dim"]), dtype=object)
+        for row, texts in zip(basis, values["basis"], strict=True):
+            row[:] = [number(text) for text in texts]
+        parts = tuple(_space_plan_from(part) for part in values["parts"])
+        spaces = NestedSpaces(field, field.rows(basis), [part.dim for part in parts])
+        known = {name: values[name] for name in ("n_rows", "n_pilot", "rule", "t_min", "t_max")}
+        return cls(**known, spaces=spaces, parts=parts)
+
+
+def _plain(values: Any) -> Any:
+    """Tuples as lists, as JSON has them."""
+    if isinstance(values, dict):
+        return {name: _plain(value) for name, value in values.items()}
+    return [_plain(value) for value in values] if isinstance(values, (list, tuple)) else values
+
+
+def _space_plan_from(values: Mapping[str, Any]) -> SpacePlan:
+    sides = [
+        side and SidePlan(Cut(**side["cut"]), tuple(side["rates"]), side["bet"])
+        for side in (values["inside"], values["outside"])
+    ]
+    return SpacePlan(values["dim"], values["weight"], *sides)
+
+
+def _chosen(
+    counts: Array, factor: float, rule: str, t_min: int, t_max: int | float
+) -> tuple[list[int], list[float]]:
+    """Dimensions of the spaces that the window meets in the pilot, and the weight of each."""
+    low, high = _BELOW * (t_min - 1), _ABOVE * t_max
+    met: list[tuple[float, bool, int]] = []
+    start, heaviest = 0.0, 0.0
+    for end in np.unique(counts).tolist():  # from the largest space to the smallest
+        sets = end - start
+        first, last = (start, end) if rule == "index" else (heaviest, sets)
+        overlap = min(high, factor * last) - max(low, factor * first)
+        # A space whose sets number less than the noise of their end is most likely an accident.
+        solid = sets >= max(2.0, math.sqrt(end))
+        if overlap > 0.005 * (high - low):
+            met.append((overlap, solid, int(np.count_nonzero(counts >= end))))
+        start, heaviest = end, max(heaviest, sets)
+    kept = sorted([space for space in met if space[1]] or met[:1], reverse=True)[:_MOST_SPACES]
+    kept.sort(key=lambda space: space[2])
+    total = sum(math.sqrt(overlap) for overlap, _, _ in kept)
+    return [dim for _, _, dim in kept], [math.sqrt(overlap) / total for overlap, _, _ in kept]
+
+
+def _space_plan(
+    counts: Array, r: int, dim: int, n_pilot: int, factor: float, weight: float
+) -> SpacePlan:
+    inside = _side_plan(True, r, n_pilot, int(counts[r - 1]), counts[:r], factor)
+    outside = None
+    if r < dim - 1:  # in codimension one every row outside makes a set of its own
+        sets = int(counts[r]) if len(counts) > r else 1
+        outside = _side_plan(False, dim - r, n_pilot, sets, counts[r:], factor)
+    return SpacePlan(r, weight, inside, outside)
+
+
+def _side_plan(
+    inside: bool, dim: int, n_pilot: int, sets: int, counts: Array, factor: float
+) -> SidePlan:
+    """How to cut on a side where the pilot has so many sets."""
+    pace, expected = n_pilot / sets, factor * sets
+    stride = max(1, int(expected / _ENOUGH))
+    k = max(1.0, min(math.sqrt(expected / stride) / 2.5, expected / stride / 20))
+    # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
+    # being it: a piece runs behind (ahead of) the whole by what their counts differ from its.
+    rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
+    lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
+    rest = (stride - 1) * math.ceil(k * pace)
+    if inside:
+        credit = 2.25 + lag
+        cut = Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k), rest)
+    else:
+        credit = math.ceil(2 + lag)
+        cut = Cut(False, dim, credit, pace / 1.1, max(2, math.ceil(k * pace)), rest)
+        credit += 1  # a piece ends one set after it had none left
+    return SidePlan(cut, tuple(rates(credit, expected).tolist()), math.sqrt(stride))
