@@ -13,15 +13,24 @@ from flagstone.guarantees.exact import Share, at_least, check_share, positive, s
 __all__ = ["gap_rho", "gap_rows"]
 
 
-def gap_rho(rank: int, t_min: int, t_max: int, n_rows: int, *, p_in: Share, p_out: Share) -> float:
+def gap_rho(
+    rank: int,
+    t_min: int,
+    t_max: int,
+    n_rows: int,
+    *,
+    p_in: Share,
+    p_out: Share,
+    shards: int = 1,
+) -> float:
     """Two samples disagree with at most this probability, for t in {t_min..t_max} (S35).
 
-    2·(P[Bin(m, p_in) < r·t_max] + P[Bin(m, p_out) ≥ t_min]).
+    2·(P[Bin(m, p_in) < r·t_max + (R-1)(r-1)] + P[Bin(m, p_out) ≥ t_min]).
 
     Guarantees
     ----------
-    For one flag, and for merged shards. Each sample gives V itself with probability at least 1
-    minus half of the value. A value ≥ 1 says nothing.
+    For flags in arrival order, merged or not. Each sample gives V itself with probability at least
+    1 minus half of the value. A value ≥ 1 says nothing.
 
     Examples
     --------
@@ -30,7 +39,8 @@ def gap_rho(rank: int, t_min: int, t_max: int, n_rows: int, *, p_in: Share, p_ou
     """
     r, m = at_least("rank", rank, 0), positive("n_rows", n_rows)
     first, last = positive("t_min", t_min), at_least("t_max", t_max, t_min)
-    inside = binomial_below(m, float(check_share("p_in", p_in)), r * last) if r else 0.0
+    lost = (positive("shards", shards) - 1) * (r - 1)
+    inside = binomial_below(m, float(check_share("p_in", p_in)), r * last + lost) if r else 0.0
     return 2 * (inside + binomial_above(m, float(check_share("p_out", p_out)), first - 1))
 
 
