@@ -98,10 +98,24 @@ def test_evidence_has_mean_one_at_most(name):
             mu = (low + high) / 2
             mean = sum(p * math.exp(-sign * lam * x + mu * n) for (x, n), p in law.items())
             low, high = (mu, high) if mean <= 1 else (low, mu)
-        factors = {
-            (x, n): 1 + 0.7 * (1 - math.exp(-sign * lam * x + low * n)) for (x, n) in law
-        }
+        factors = {(x, n): 1 + 0.7 * (1 - math.exp(-sign * lam * x + low * n)) for (x, n) in law}
         assert sum(p * factors[piece] for piece, p in law.items()) == pytest.approx(1)
+
+
+def test_the_best_rate_in_hindsight_is_no_evidence():
+    """Each of two rates has mean one; the larger of their products over two pieces has more."""
+    law = {0: 0.2, 1: 0.8}
+
+    def factor(lam, x):
+        mean = sum(p * math.exp(-lam * value) for value, p in law.items())
+        return 1 + (1 - math.exp(-lam * x) / mean)
+
+    products = {
+        (x, y): [factor(lam, x) * factor(lam, y) for lam in (0.1, 0.6)] for x in law for y in law
+    }
+    for i in range(2):
+        assert sum(law[x] * law[y] * f[i] for (x, y), f in products.items()) == pytest.approx(1)
+    assert sum(law[x] * law[y] * max(f) for (x, y), f in products.items()) > 1.05
 
 
 def test_a_rate_that_some_piece_would_make_negative_is_not_used():

@@ -1,4 +1,4 @@
-"""Shared by the tests of certificates: g, h, G and H by definition, and laws small enough to list."""
+"""Shared by the tests of certificates: g, h, G, H by definition; laws small enough to list."""
 
 from fractions import Fraction
 from itertools import product
@@ -64,6 +64,10 @@ class TinyLaw:
     def probability(self, holds):
         return sum(mass for row, mass in self.masses.items() if holds(row))
 
+    def missed(self, V):
+        """P[v ∉ V]."""
+        return self.probability(lambda v: not self.space.contains(V, v))
+
 
 def at(space, chain, t):
     return naive.at(space, chain, t)
@@ -80,7 +84,9 @@ LAWS = {
     "three points of a plane": TinyLaw(2, 2, {(1, 0): "1/2", (0, 1): "1/3", (1, 1): "1/6"}),
     "with a zero row": TinyLaw(2, 2, {(0, 0): "1/4", (1, 0): "1/2", (0, 1): "1/8", (1, 1): "1/8"}),
     "three axes": TinyLaw(2, 3, {(1, 0, 0): "6/10", (0, 1, 0): "3/10", (0, 0, 1): "1/10"}),
-    "rivals": TinyLaw(2, 3, {(1, 0, 0): "3/8", (0, 1, 0): "3/8", (1, 1, 1): "1/8", (0, 0, 1): "1/8"}),
+    "rivals": TinyLaw(
+        2, 3, {(1, 0, 0): "3/8", (0, 1, 0): "3/8", (1, 1, 1): "1/8", (0, 0, 1): "1/8"}
+    ),
     "over three": TinyLaw(3, 2, {(1, 0): "1/2", (1, 1): "1/4", (1, 2): "1/4"}),
 }
 

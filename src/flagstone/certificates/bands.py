@@ -18,7 +18,12 @@ from flagstone.certificates.window import Bounds, CertifiedSpace
 from flagstone.errors import InputError
 from flagstone.fields import Array, Field, Rows
 from flagstone.flag import Flag
-from flagstone.guarantees.binomial import binomial_least, share_at_least, share_at_most
+from flagstone.guarantees.binomial import (
+    binomial_least,
+    binomial_most,
+    share_at_least,
+    share_at_most,
+)
 from flagstone.histogram import Histogram
 
 __all__ = ["Bands", "claims_of_bands"]
@@ -143,7 +148,8 @@ def claims_of_bands(
     spaces = [CertifiedSpace.zero()]
     for i, part in enumerate(plan.parts):
         delta = failure * part.weight
-        beyond[i + 1] = share_at_most(int(counts[i + 2 :].sum()), n, delta * _BEYOND)
+        if part.dim < plan.spaces.dim:
+            beyond[i + 1] = share_at_most(int(counts[i + 2 :].sum()), n, delta * _BEYOND)
         others = share_at_most(int(lumped[i + 2 :].sum()), n, delta * _LUMPED)
         spaces.append(
             CertifiedSpace(
@@ -165,7 +171,7 @@ class _Level:
     ) -> None:
         self.m, self.beta, self.spaces = m, beta, bands.plan.spaces
         each = beta / max(1, len(low))
-        least = [m - binomial_least(m, 1 - share, each) for share in low]
+        least = [binomial_most(m, share, each) for share in low]
         self.most = np.array([binomial_least(m, share, each / 2) for share in high], dtype=np.int64)
         F = self.spaces.field
         assert F.order is not None

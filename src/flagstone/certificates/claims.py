@@ -78,17 +78,17 @@ def claims_of_pieces(
     beyond = np.zeros(len(counts))
     spaces = [CertifiedSpace.zero()]
     for i, part in enumerate(plan.parts):
-        delta = failure * part.weight
-        outside_rows = int(counts[i + 2 :].sum())
-        beyond[i + 1] = share_at_most(outside_rows, int(counts.sum()), delta * _BEYOND)
-        pieces = {
+        delta, outer = failure * part.weight, None
+        seen = {
             side: {piece: times * factor for piece, times in collector.outcomes(i, side).items()}
             for side in ("inside", "outside")
         }
-        inner = _evidence(part.inside, pieces["inside"], delta * _INSIDE)
-        outer = None
+        inner = _evidence(part.inside, seen["inside"], delta * _INSIDE)
         if part.outside is not None:
-            outer = _evidence(part.outside, pieces["outside"], delta * _OUTSIDE)
+            outer = _evidence(part.outside, seen["outside"], delta * _OUTSIDE)
+        if part.dim < plan.spaces.dim:
+            rows = int(counts[i + 2 :].sum())
+            beyond[i + 1] = share_at_most(rows, int(counts.sum()), delta * _BEYOND)
         sets = _Outside(m, beyond[i + 1], outer, runs)
         covered = m - runs * (part.inside.cut.longest - 1)
         spaces.append(

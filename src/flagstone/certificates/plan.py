@@ -205,17 +205,20 @@ def _side_plan(
     """How to cut on a side where the pilot has so many sets."""
     pace, expected = n_pilot / sets, factor * sets
     stride = max(1, int(expected / _ENOUGH))
-    k = max(1.0, min(math.sqrt(expected / stride) / 2.5, expected / stride / 20))
+    seen = expected / stride
+    k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
+    k = max(1.0, k) if inside else k
     # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
     # being it: a piece runs behind (ahead of) the whole by what their counts differ from its.
     rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
     lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
-    rest = (stride - 1) * math.ceil(k * pace)
+    most = max(2, math.ceil(k * pace))
+    rest = (stride - 1) * most
     if inside:
         credit = 2.25 + lag
         cut = Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k), rest)
     else:
-        credit = math.ceil(2 + lag)
-        cut = Cut(False, dim, credit, pace / 1.1, max(2, math.ceil(k * pace)), rest)
+        credit = math.ceil(1.5 + lag)
+        cut = Cut(False, dim, credit, pace / 1.25, most, rest)
         credit += 1  # a piece ends one set after it had none left
     return SidePlan(cut, tuple(rates(credit, expected).tolist()), math.sqrt(stride))

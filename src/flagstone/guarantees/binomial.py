@@ -9,7 +9,14 @@ from __future__ import annotations
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import smallest
 
-__all__ = ["binomial_above", "binomial_below", "binomial_least", "share_at_least", "share_at_most"]
+__all__ = [
+    "binomial_above",
+    "binomial_below",
+    "binomial_least",
+    "binomial_most",
+    "share_at_least",
+    "share_at_most",
+]
 
 #: Relative room for the error of special functions.
 _ROOM = 1e-9
@@ -42,7 +49,13 @@ def binomial_below(trials: int, share: float, count: int) -> float:
     >>> round(binomial_below(10, 0.5, 2), 6)
     0.010742
     """
-    return binomial_above(trials, 1 - share, trials - count)
+    if count <= 0 or share >= 1:
+        return float(count > trials)
+    if count > trials or share <= 0:
+        return 1.0
+    from scipy.special import betaincc  # P[Bin(n, p) < k] = 1 − I_p(k, n − k + 1)
+
+    return min(1.0, float(betaincc(count, trials - count + 1, share)) * (1 + _ROOM))
 
 
 def binomial_least(trials: int, share: float, failure: float) -> int:
@@ -55,6 +68,18 @@ def binomial_least(trials: int, share: float, failure: float) -> int:
     True
     """
     return smallest(lambda x: binomial_above(trials, share, x) <= failure, start=0)
+
+
+def binomial_most(trials: int, share: float, failure: float) -> int:
+    """The largest x with P[Binomial(trials, share) < x] ≤ failure.
+
+    Examples
+    --------
+    >>> x = binomial_most(10_000, 0.02, 0.001)
+    >>> binomial_below(10_000, 0.02, x) <= 0.001 < binomial_below(10_000, 0.02, x + 1)
+    True
+    """
+    return smallest(lambda x: binomial_below(trials, share, x + 1) > failure, start=0)
 
 
 def share_at_most(count: int, trials: int, failure: float) -> float:
