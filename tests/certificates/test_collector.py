@@ -1,5 +1,6 @@
 """One pass over the rows: places among the spaces, pieces, merging, plain values."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -23,10 +24,8 @@ def planned(flag, n_rows=1000):
         SpacePlan(
             r,
             1 / len(dims),
-            SidePlan(Cut(True, r, 2 * r + 1, 1.5 * r, 2), (0.3, 0.1), 1.0),
-            SidePlan(Cut(False, flag.dim - r, 1, 2.0, 5), (0.3, 0.1), 1.0)
-            if r < flag.dim
-            else None,
+            SidePlan(Cut(True, r, 2 * r + 1, 1.5 * r, 2), (0.3, 0.1)),
+            SidePlan(Cut(False, flag.dim - r, 1, 2.0, 5), (0.3, 0.1)) if r < flag.dim else None,
         )
         for r in dims
     )
@@ -142,6 +141,24 @@ def test_long_streams_in_batches():
             parts.update(X[start : start + 7001])
         assert everything(whole) == everything(parts)
         assert sum(whole.outcomes(0, "inside").values()) > 10
+
+
+def test_rows_are_passed_over_where_there_are_more_than_enough():
+    """Every other stretch, counted from the beginning of the run, however the rows come."""
+    random = np.random.RandomState(4)
+    X = random.randint(0, 2, size=(100_000, 5))
+    plan = Plan.of_pilot(Flag(5).update(X[:10_000]), 100_000, rule="index", t_min=1, t_max=900)
+    assert plan.stride == 3
+    whole = Collector(plan).update(X[10_000:])
+    parts = Collector(plan)
+    for start in range(10_000, len(X), 7001):
+        parts.update(X[start : start + 7001])
+    assert everything(whole) == everything(parts)
+    looked = [X[10_000 + s : 10_000 + s + 2**14] for s in range(0, 90_000, 3 * 2**14)]
+    assert whole.n_rows == 90_000
+    assert whole.counts.sum() == sum(map(len, looked))
+    every = dataclasses.replace(plan, stride=1)
+    assert everything(Collector(every).update(np.concatenate(looked)))[1:] == everything(whole)[1:]
 
 
 @pytest.mark.parametrize("order", [2, 4, "QQ"])

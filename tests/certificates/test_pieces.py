@@ -21,7 +21,7 @@ def cuts(draw, dim):
     pace = draw(st.sampled_from([0.7, 1.0, 1.5, 2.5, 4.0]))
     most = draw(st.integers(1, 4)) if inside else draw(st.integers(2, 9))
     credit = draw(st.integers(2, 6)) if inside else draw(st.integers(1, 3))
-    return Cut(inside, dim, credit, pace, most, rest=draw(st.sampled_from([0, 0, 3])))
+    return Cut(inside, dim, credit, pace, most)
 
 
 def value_of(space, cut, rows):
@@ -62,7 +62,7 @@ def literal_pieces(space, cut, rows):
         if begin + cut.longest > len(rows):
             return pieces
         pieces[value, length] += 1
-        begin += length + cut.rest
+        begin += length
 
 
 def cutter_of(order, cut, batches):
@@ -103,7 +103,7 @@ def test_no_piece_does_worse_than_the_extremes(data):
 @pytest.mark.parametrize("dim", [1, 3, 31, 33, 64])
 @pytest.mark.parametrize("inside", [True, False])
 def test_the_kernel_cuts_as_the_plain_loop_does(dim, inside):
-    """One-word rows go through a compiled loop; many rows, long pieces, rows passed over."""
+    """One-word rows go through a compiled loop; many rows, long pieces, zero rows between."""
     random = np.random.RandomState(dim)
     X = random.randint(0, 2, size=(3000, dim))
     X[random.random_sample(3000) < 0.3] = 0
@@ -111,7 +111,7 @@ def test_the_kernel_cuts_as_the_plain_loop_does(dim, inside):
     rows = field.rows(X)
     ticks = np.flatnonzero(field.nonzero(rows))
     most, pace = (7, 1.6 * dim) if inside else (9 * dim + 1, 1.2 * dim)
-    cut = Cut(inside, dim, 3 * dim if inside else 2, pace, most, rest=dim)
+    cut = Cut(inside, dim, 3 * dim if inside else 2, pace, most)
     fast = Cutter(field, cut).update(field.matrix(rows)[ticks], ticks, len(rows))
     slow = Cutter(field, cut)
     slow._ends_of_words = slow._ends

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -83,9 +84,9 @@ def claims_of_pieces(
             side: {piece: times * factor for piece, times in collector.outcomes(i, side).items()}
             for side in ("inside", "outside")
         }
-        inner = _evidence(part.inside, seen["inside"], delta * _INSIDE)
+        inner = _evidence(part.inside, seen["inside"], delta * _INSIDE, plan.stride)
         if part.outside is not None:
-            outer = _evidence(part.outside, seen["outside"], delta * _OUTSIDE)
+            outer = _evidence(part.outside, seen["outside"], delta * _OUTSIDE, plan.stride)
         if part.dim < plan.spaces.dim:
             rows = int(counts[i + 2 :].sum())
             beyond[i + 1] = share_at_most(rows, int(counts.sum()), delta * _BEYOND)
@@ -113,8 +114,10 @@ def claims_of_pieces(
     return Claims(tuple(spaces), beyond, bounds)
 
 
-def _evidence(plan: SidePlan, pieces: Mapping[tuple[int, int], float], failure: float) -> Evidence:
-    return Evidence(plan.cut, pieces, np.array(plan.rates), failure, plan.bet)
+def _evidence(
+    plan: SidePlan, pieces: Mapping[tuple[int, int], float], failure: float, stride: int
+) -> Evidence:
+    return Evidence(plan.cut, pieces, np.array(plan.rates), failure, math.sqrt(stride))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from flagstone.fields import Array, Rows
 
 __all__ = ["Collector"]
 
-_CHUNK = 1 << 15
+#: Rows that are taken at a time, and that are looked at, or passed over, in one stretch.
+_STRETCH = 1 << 14
 _SIDES = ("inside", "outside")
 
 Outcomes = Counter[tuple[int, int]]
@@ -27,9 +28,10 @@ class Collector:
     Attributes
     ----------
     n_rows, n_runs : int
-        Rows seen, zero rows included, and the runs of consecutive rows that they came in.
+        Rows given, zero rows included, and the runs of consecutive rows that they came in.
     counts : array of int, length number of spaces + 2
-        Zero rows; rows in U_1; rows in U_2 but not in U_1; …; rows in none of the spaces.
+        Zero rows; rows in U_1; rows in U_2 but not in U_1; …; rows in none of the spaces. Of the
+        rows that were looked at, that is, all of them if ``plan.stride`` is 1.
 
     Guarantees
     ----------
@@ -50,7 +52,7 @@ class Collector:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.n_rows = self.n_runs = 0
+        self.n_rows = self.n_runs = self._in_run = 0
         self.counts: Array = np.zeros(len(plan.parts) + 2, dtype=np.int64)
         self._before = {side: [Outcomes() for _ in plan.parts] for side in _SIDES}
         self._run: dict[str, list[Cutter | None]] | None = None
@@ -72,11 +74,17 @@ class Collector:
             )
         rows = self.plan.spaces.field.rows(X, dim=self.plan.spaces.dim)
         counts, run = self.counts.copy(), self._next_run()
-        for start in range(0, len(rows), _CHUNK):
-            counts += self._take(rows[start : start + _CHUNK], run)
+        seen, start = self._in_run, 0
+        while start < len(rows):
+            stretch, into = divmod(seen + start, _STRETCH)
+            stop = min(len(rows), start + _STRETCH - into)
+            if stretch % self.plan.stride == 0:
+                counts += self._take(rows[start:stop], run)
+            start = stop
         if len(rows):
             self.n_runs += self._run is None
-            self.n_rows, self.counts, self._run = self.n_rows + len(rows), counts, run
+            self.n_rows, self._in_run = self.n_rows + len(rows), seen + len(rows)
+            self.counts, self._run = counts, run
         return self
 
     def _next_run(self) -> dict[str, list[Cutter | None]]:

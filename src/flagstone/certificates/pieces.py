@@ -43,8 +43,6 @@ class Cut:
         Rows for one more set.
     most : int
         k, the full sets after which a piece inside ends; u, the rows after which one outside does.
-    rest : int
-        Rows passed over after each piece, to save time.
 
     Examples
     --------
@@ -60,7 +58,6 @@ class Cut:
     credit: int
     pace: float
     most: int
-    rest: int = 0
 
     def allowed(self, reached: int) -> int:
         """How many rows with so many full sets (inside), how many sets after so many rows."""
@@ -115,8 +112,8 @@ class Cutter:
         self._field = field
         self._kernel = field.flag_kernel(cut.dim)
         self._state = field.flag_state(cut.dim)
-        # Rows in the piece, rows (inside) or non-zero rows (outside) to the next look, idle rows.
-        self._progress = np.array([0, self._wait(0, 0), 0])
+        # Rows in the piece; rows (inside) or non-zero rows (outside) before the next look.
+        self._progress = np.array([0, self._wait(0, 0)])
         self._seen = 0
         self._pending: list[tuple[int, int, int]] = []
 
@@ -159,11 +156,8 @@ class Cutter:
     def _ends(self, matrix: Array, ticks: Array, size: int) -> list[tuple[int, int, int]]:
         """Where pieces end, their values and lengths; the loop of `kernels.gf2_pieces`."""
         cut, ends, i, j = self.cut, [], 0, 0
-        filled, wait, idle = self._progress.tolist()
+        filled, wait = self._progress.tolist()
         while i < size:
-            passed = min(idle, size - i)
-            i, idle = i + passed, idle - passed
-            j = int(np.searchsorted(ticks, i))
             if cut.inside:
                 stop = min(size, i + wait)
                 wait -= stop - i
@@ -175,15 +169,15 @@ class Cutter:
                 if wait == 0:
                     stop = int(ticks[end - 1]) + 1
             self._kernel.insert(self._state, matrix[j:end], None)
-            i, filled = stop, filled + stop - i
+            i, j, filled = stop, end, filled + stop - i
             if wait == 0 or (not cut.inside and filled == cut.most):
                 value = self._value()
                 wait = self._wait(value, filled)
                 if wait == 0:
                     ends.append((i, value, filled))
                     self._state = self._field.flag_state(cut.dim)
-                    filled, wait, idle = 0, self._wait(0, 0), cut.rest
-        self._progress[:] = filled, wait, idle
+                    filled, wait = 0, self._wait(0, 0)
+        self._progress[:] = filled, wait
         return ends
 
     def _ends_of_words(self, matrix: Array, ticks: Array, size: int) -> list[tuple[int, int, int]]:
@@ -196,7 +190,7 @@ class Cutter:
             self._progress,
             (matrix, ticks, size),
             cut.inside,
-            (cut.credit, cut.pace, cut.most, cut.rest),
+            (cut.credit, cut.pace, cut.most),
             cut.looks,
         )
         return [(end, value, length) for end, value, length in ends.tolist()]

@@ -26,8 +26,8 @@ __all__ = ["Plan", "SpacePlan", "pilot_rows", "pilot_share"]
 
 #: Spaces that are looked at, at most: memory and time stay those of a few flags.
 _MOST_SPACES = 12
-#: Expected sets on one side of a space above which rows are passed over: more tell little more.
-_ENOUGH = 8000
+#: If each space is expected to fill more sets than this, rows are passed over: they tell little.
+_ENOUGH = 5000
 #: Thresholds next to the window: there the pilot may have erred about where a space begins or ends.
 _BELOW, _ABOVE = 0.8, 1.25
 
@@ -60,11 +60,10 @@ def pilot_share(number: int) -> float:
 
 @dataclass(frozen=True)
 class SidePlan:
-    """One side of a space: how its pieces are cut, which rates λ are tried, the bet c."""
+    """One side of a space: how its pieces are cut, and which rates λ are tried."""
 
     cut: Cut
     rates: tuple[float, ...]
-    bet: float
 
 
 @dataclass(frozen=True)
@@ -89,6 +88,8 @@ class Plan:
         The window: t is drawn from {t_min..t_max} ("index") or from (t_min − 1, t_max] ("heavy").
     spaces, parts : NestedSpaces, tuple of SpacePlan
         The pilot's spaces that matter for the window, the smallest first.
+    stride : int
+        Of the certifying rows every so-many-th stretch is looked at, to save time.
     """
 
     n_rows: int
@@ -98,6 +99,7 @@ class Plan:
     t_max: int | float
     spaces: NestedSpaces
     parts: tuple[SpacePlan, ...]
+    stride: int = 1
 
     @classmethod
     def of_pilot(
@@ -115,12 +117,14 @@ class Plan:
             )
         counts, factor = pilot.counts, n_rows / pilot.n_rows
         dims, weights = _chosen(counts, factor, rule, t_min, t_max)
+        least = min((int(counts[r - 1]) for r in dims), default=0)
+        stride = max(1, int(factor * least / _ENOUGH))
         parts = tuple(
-            _space_plan(counts, r, pilot.dim, pilot.n_rows, factor, weight)
+            _space_plan(counts, r, pilot, factor, stride, weight)
             for r, weight in zip(dims, weights, strict=True)
         )
         spaces = NestedSpaces.of_flag(pilot, dims)
-        return cls(n_rows, pilot.n_rows, rule, t_min, t_max, spaces, parts)
+        return cls(n_rows, pilot.n_rows, rule, t_min, t_max, spaces, parts, stride)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -131,6 +135,7 @@ class Plan:
             "rule": self.rule,
             "t_min": self.t_min,
             "t_max": self.t_max,
+            "stride": self.stride,
             "field": field.name,
             "dim": self.spaces.dim,
             "basis": [[field.format(entry) for entry in row] for row in basis.tolist()],
@@ -147,8 +152,11 @@ class Plan:
             row[:] = [number(text) for text in texts]
         parts = tuple(_space_plan_from(part) for part in values["parts"])
         spaces = NestedSpaces(field, field.rows(basis), [part.dim for part in parts])
-        known = {name: values[name] for name in ("n_rows", "n_pilot", "rule", "t_min", "t_max")}
+        known = {name: values[name] for name in _NUMBERS}
         return cls(**known, spaces=spaces, parts=parts)
+
+
+_NUMBERS = ("n_rows", "n_pilot", "rule", "t_min", "t_max", "stride")
 
 
 def _plain(values: Any) -> Any:
@@ -160,7 +168,7 @@ def _plain(values: Any) -> Any:
 
 def _space_plan_from(values: Mapping[str, Any]) -> SpacePlan:
     sides = [
-        side and SidePlan(Cut(**side["cut"]), tuple(side["rates"]), side["bet"])
+        side and SidePlan(Cut(**side["cut"]), tuple(side["rates"]))
         for side in (values["inside"], values["outside"])
     ]
     return SpacePlan(values["dim"], values["weight"], *sides)
@@ -189,36 +197,32 @@ def _chosen(
 
 
 def _space_plan(
-    counts: Array, r: int, dim: int, n_pilot: int, factor: float, weight: float
+    counts: Array, r: int, pilot: Flag, factor: float, stride: int, weight: float
 ) -> SpacePlan:
-    inside = _side_plan(True, r, n_pilot, int(counts[r - 1]), counts[:r], factor)
+    inside = _side_plan(True, r, pilot.n_rows, counts[:r], int(counts[r - 1]), factor, stride)
     outside = None
-    if r < dim - 1:  # in codimension one every row outside makes a set of its own
+    if r < pilot.dim - 1:  # in codimension one every row outside makes a set of its own
         sets = int(counts[r]) if len(counts) > r else 1
-        outside = _side_plan(False, dim - r, n_pilot, sets, counts[r:], factor)
+        outside = _side_plan(False, pilot.dim - r, pilot.n_rows, counts[r:], sets, factor, stride)
     return SpacePlan(r, weight, inside, outside)
 
 
 def _side_plan(
-    inside: bool, dim: int, n_pilot: int, sets: int, counts: Array, factor: float
+    inside: bool, dim: int, n_pilot: int, counts: Array, sets: int, factor: float, stride: int
 ) -> SidePlan:
-    """How to cut on a side where the pilot has so many sets."""
-    pace, expected = n_pilot / sets, factor * sets
-    stride = max(1, int(expected / _ENOUGH))
-    seen = expected / stride
+    """How to cut on a side where the pilot has so many sets, ended by these counts."""
+    pace, seen = n_pilot / sets, factor * sets / stride
     k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
     k = max(1.0, k) if inside else k
     # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
     # being it: a piece runs behind (ahead of) the whole by what their counts differ from its.
     rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
     lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
-    most = max(2, math.ceil(k * pace))
-    rest = (stride - 1) * most
     if inside:
         credit = 2.25 + lag
-        cut = Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k), rest)
+        cut = Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k))
     else:
         credit = math.ceil(1.5 + lag)
-        cut = Cut(False, dim, credit, pace / 1.25, most, rest)
+        cut = Cut(False, dim, credit, pace / 1.25, max(2, math.ceil(k * pace)))
         credit += 1  # a piece ends one set after it had none left
-    return SidePlan(cut, tuple(rates(credit, expected).tolist()), math.sqrt(stride))
+    return SidePlan(cut, tuple(rates(credit, factor * sets).tolist()))

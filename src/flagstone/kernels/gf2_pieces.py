@@ -24,7 +24,7 @@ def cut(
     progress: NDArray[np.int64],
     rows: tuple[NDArray[np.uint64], NDArray[np.int64], int],
     inside: bool,
-    numbers: tuple[int, float, int, int],
+    numbers: tuple[int, float, int],
     looks: tuple[int, int],
 ) -> NDArray[np.int64]:
     """Go on cutting; return, for each piece that ends, where it does, its value, its length.
@@ -34,13 +34,12 @@ def cut(
     state, empty : State
         The flag of the piece so far, which is brought up to date; the flag of no rows.
     progress : array
-        Rows in the piece so far, how many (inside: all; outside: given ones) come before the next
-        look, rows to pass over. Brought up to date.
+        Rows in the piece so far, and how many (inside: all; outside: given ones) come before the
+        next look. Brought up to date.
     rows : (array, array, int)
         Words, their numbers, and among how many rows; the others are zero.
     inside, numbers, looks
-        The `Cut`: its kind; credit, pace, most and rest; where looks become frequent, and how
-        frequent.
+        The `Cut`: its kind; credit, pace and most; where looks become frequent, and how frequent.
     """
     words, ticks, size = rows
     # A piece has two rows or more, and the first may have begun before.
@@ -74,16 +73,11 @@ def _cut(
     basis: Any, table: Any, masks: Any, counts: Any, levels: Any,
     no_basis: Any, no_table: Any, no_masks: Any, no_counts: Any, no_levels: Any,
     progress: Any, rows: Any, ticks: Any, size: int,
-    inside: bool, credit: int, pace: float, most: int, rest: int, fine: int, step: int, ends: Any,
+    inside: bool, credit: int, pace: float, most: int, fine: int, step: int, ends: Any,
 ) -> int:  # fmt: skip
-    filled, wait, idle = progress[0], progress[1], progress[2]
+    filled, wait = progress[0], progress[1]
     i = j = number = 0
     while i < size:
-        passed = min(idle, size - i)
-        i += passed
-        idle -= passed
-        while j < len(ticks) and ticks[j] < i:
-            j += 1
         stop = min(size, i + (wait if inside else most - filled))
         end = j
         while end < len(ticks) and ticks[end] < stop and (inside or end - j < wait):
@@ -111,8 +105,6 @@ def _cut(
                 _copy(levels, no_levels)
                 filled = 0
                 wait = _wait(inside, 0, 0, credit, pace, most, fine, step)
-                idle = rest
     progress[0] = filled
     progress[1] = wait
-    progress[2] = idle
     return number
