@@ -112,6 +112,9 @@ def test_heavy_rule():
     index = certifier_of().certificate(PLANE)
     assert outcome.t_first == index.t_first
     assert outcome.t_last < index.t_last
+    # A window whose first half is not certified: the mean is over its true, fractional length.
+    half = certifier_of(rule="heavy", t_min=1, t_max=2 * outcome.t_first - 1.5).certificate(PLANE)
+    assert half.rho == pytest.approx((half.t_first - 1) / (2 * outcome.t_first - 1.5), abs=0.03)
 
 
 def test_certificates_survive_json():

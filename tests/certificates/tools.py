@@ -1,6 +1,7 @@
 """Shared by the tests of certificates: g, h, G, H by definition; laws small enough to list."""
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from tests import naive
@@ -53,6 +54,7 @@ class TinyLaw:
                 probability *= self.masses[row]
             yield rows, probability
 
+    @cache  # noqa: B019  the few laws of the tests live as long as the process
     def chains(self, m, arrange=tuple):
         """Each chain that m rows can give, with its probability; `arrange` orders the rows."""
         found = {}

@@ -55,7 +55,8 @@ class Certifier:
 
     def __init__(self, collector: Collector | Bands, confidence: Share = 0.99) -> None:
         self.collector = collector
-        self.confidence = float(check_share("confidence", confidence))
+        share = check_share("confidence", confidence)
+        self.confidence, self._failure = float(share), float(1 - share)
 
     @classmethod
     def plan(
@@ -131,7 +132,7 @@ class Certifier:
         first = last = agreement = eps = None
         if i is not None:
             space, eps = claims.spaces[i + 1], float(claims.beyond[i + 1])
-            first, last = space.certain(plan.rule, (1 - self.confidence) / 2)
+            first, last = space.certain(plan.rule, self._failure / 2)
             if threshold is not None:
                 agreement = 1 - space.fails(plan.rule, threshold)
             else:
@@ -159,23 +160,25 @@ class Certifier:
         known = [spaces.subspace(i) == subspace for i in range(len(spaces.dims))]
         return known.index(True) if any(known) else None
 
-    def _window(self, factor: float) -> tuple[int, int]:
-        """First and last threshold of the window for ``factor`` times the rows."""
+    def _window(self, factor: float) -> tuple[int, int | float]:
+        """First and last threshold of the window, for ``factor`` times the rows."""
         plan = self.collector.plan
+        if factor == 1:
+            return plan.t_min, plan.t_max
         low = round(factor * (plan.t_min - 1))
         return low + 1, low + math.ceil(factor * (plan.t_max - plan.t_min + 1))
 
     def _claims(self, runs: int, factor: float, threshold: float | None = None) -> Claims:
         first, last = self._window(factor)
+        asked = [] if threshold is None else [math.ceil(threshold)]
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
         past = first - 1 if self.collector.plan.rule == "heavy" else 0
-        asked = [] if threshold is None else [math.ceil(threshold)]
         prove: Any = claims_of_bands if isinstance(self.collector, Bands) else claims_of_pieces
         proven: Claims = prove(
             self.collector,
-            1 - self.confidence,
-            (1 - self.confidence) / 2,
-            [t + past for t in (last, *asked)],
+            self._failure,
+            self._failure / 2,
+            [t + past for t in (math.ceil(last), *asked)],
             [first, *asked],
             runs=runs,
             factor=factor,
@@ -185,7 +188,7 @@ class Certifier:
     def _rho(self, claims: Claims, factor: float) -> float:
         first, last = self._window(factor)
         if self.collector.plan.rule == "index":
-            return index_window(claims.spaces, claims.bounds, first, last)
+            return index_window(claims.spaces, claims.bounds, first, int(last))
         return heavy_window(claims.spaces, first, last)
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:

@@ -21,6 +21,7 @@ from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
 from flagstone.fields import Array, as_field
 from flagstone.flag import Flag
+from flagstone.subspace import canonical_text
 
 __all__ = ["Plan", "SpacePlan", "pilot_rows", "pilot_share"]
 
@@ -130,15 +131,10 @@ class Plan:
         """Plain values, ready for JSON."""
         field, basis = self.spaces.field, self.spaces.field.array(self.spaces.basis)
         return {
-            "n_rows": self.n_rows,
-            "n_pilot": self.n_pilot,
-            "rule": self.rule,
-            "t_min": self.t_min,
-            "t_max": self.t_max,
-            "stride": self.stride,
+            **{name: getattr(self, name) for name in _NUMBERS},
             "field": field.name,
             "dim": self.spaces.dim,
-            "basis": [[field.format(entry) for entry in row] for row in basis.tolist()],
+            "basis": canonical_text(field, basis).decode().splitlines(),
             "parts": [_plain(asdict(part)) for part in self.parts],
         }
 
@@ -148,12 +144,11 @@ class Plan:
         field = as_field(values["field"])
         number = str if field.order is None else int
         basis = np.empty((len(values["basis"]), values["dim"]), dtype=object)
-        for row, texts in zip(basis, values["basis"], strict=True):
-            row[:] = [number(text) for text in texts]
+        for row, text in zip(basis, values["basis"], strict=True):
+            row[:] = [number(entry) for entry in text.split()]
         parts = tuple(_space_plan_from(part) for part in values["parts"])
         spaces = NestedSpaces(field, field.rows(basis), [part.dim for part in parts])
-        known = {name: values[name] for name in _NUMBERS}
-        return cls(**known, spaces=spaces, parts=parts)
+        return cls(**{name: values[name] for name in _NUMBERS}, spaces=spaces, parts=parts)
 
 
 _NUMBERS = ("n_rows", "n_pilot", "rule", "t_min", "t_max", "stride")
@@ -179,8 +174,8 @@ def _chosen(
 ) -> tuple[list[int], list[float]]:
     """Dimensions of the spaces that the window meets in the pilot, and the weight of each."""
     low, high = _BELOW * (t_min - 1), _ABOVE * t_max
-    met: list[tuple[float, bool, int]] = []
-    start, heaviest = 0.0, 0.0
+    met: list[tuple[bool, float, int]] = []
+    start, heaviest = 0, 0
     for end in np.unique(counts).tolist():  # from the largest space to the smallest
         sets = end - start
         first, last = (start, end) if rule == "index" else (heaviest, sets)
@@ -188,12 +183,13 @@ def _chosen(
         # A space whose sets number less than the noise of their end is most likely an accident.
         solid = sets >= max(2.0, math.sqrt(end))
         if overlap > 0.005 * (high - low):
-            met.append((overlap, solid, int(np.count_nonzero(counts >= end))))
+            met.append((solid, overlap, int(np.count_nonzero(counts >= end))))
         start, heaviest = end, max(heaviest, sets)
-    kept = sorted([space for space in met if space[1]] or met[:1], reverse=True)[:_MOST_SPACES]
+    met.sort(reverse=True)
+    kept = [space for space in met if space[0]][:_MOST_SPACES] or met[:1]
     kept.sort(key=lambda space: space[2])
-    total = sum(math.sqrt(overlap) for overlap, _, _ in kept)
-    return [dim for _, _, dim in kept], [math.sqrt(overlap) / total for overlap, _, _ in kept]
+    total = sum(math.sqrt(overlap) for _, overlap, _ in kept)
+    return [dim for _, _, dim in kept], [math.sqrt(overlap) / total for _, overlap, _ in kept]
 
 
 def _space_plan(
