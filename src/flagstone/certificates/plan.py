@@ -215,7 +215,7 @@ def _side_plan(
     rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
     lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
     if inside:
-        credit = 2.25 + lag
+        credit = 2 + min(1.5, math.sqrt(seen) / 35) + lag
         cut = Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k))
     else:
         credit = math.ceil(1.5 + lag)
