@@ -11,6 +11,9 @@ module               statements
 `index`              the rule used by default
 `contamination`      outliers: containment, binomial tail, two adversaries
 `sample`             what the flag of one sample shows: coverage, margin
+`coverage`           what the answer misses of the distribution; PAC sizes over every field
+`gap`                rows that suffice for a distribution with a stated gap
+`binomial`           tails and Clopper–Pearson bounds, for those two and for certificates
 `pac`                sizes for the parity learner
 `private`            sizes for the pure-DP learner, for comparison
 `planning`             rows needed under each analysis, as a table
@@ -27,6 +30,8 @@ from flagstone.guarantees.contamination import (
     outlier_start,
     outlier_start_for_failure,
 )
+from flagstone.guarantees.coverage import coverage_certificate, coverage_rows, pac_rows
+from flagstone.guarantees.gap import gap_rho, gap_rows
 from flagstone.guarantees.heavy import (
     heavy_certificate,
     heavy_length,
@@ -76,6 +81,10 @@ __all__ = [
     "blind_adversary_rho",
     "check_contamination",
     "containment_failure",
+    "coverage_certificate",
+    "coverage_rows",
+    "gap_rho",
+    "gap_rows",
     "generalization_rows",
     "heavy_certificate",
     "heavy_length",
@@ -97,6 +106,7 @@ __all__ = [
     "index_uncovered",
     "outlier_start",
     "outlier_start_for_failure",
+    "pac_rows",
     "paper_gap",
     "paper_length",
     "paper_rho",

@@ -1,0 +1,107 @@
+"""`Certificate`: what the rows at hand prove about fresh samples of the same kind."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Statements about fresh samples that hold together, at one confidence over the rows at hand.
+
+    Attributes
+    ----------
+    rule, t_min, t_max : str, int, int or float
+        The window: t uniform on {t_min..t_max} ("index") or on (t_min − 1, t_max] ("heavy").
+    n_rows, n_runs : int
+        Rows of a sample, and the runs of consecutive rows (shards) that its flag is made of.
+    n_pilot, n_certifying : int
+        The rows that chose what to look at, and those that certify it.
+    confidence : float
+    rho : float or None
+        Two fresh samples give different answers with at most this probability. None: nothing
+        below 1 is certified.
+    t_first, t_last : int or None
+        At each of these thresholds a fresh sample gives the very space that was asked about
+        (index rule: V_t; heavy rule: the answer at t), with probability at least the confidence.
+        None: at no threshold, or another space than the pilot's.
+    agreement : float or None
+        A fresh sample gives that very space with at least this probability: at the threshold that
+        was asked about, or else at one drawn from the window.
+    eps : float or None
+        A row to come lies outside that space with at most this probability.
+    rows_needed : int or None
+        How many rows would certify the rho that was asked for, if they looked like these; None if
+        it is certified already, or if more rows of this kind would not help.
+
+    Guarantees
+    ----------
+    With probability ``confidence`` over the rows at hand, ``rho``, ``agreement``, ``eps`` and the
+    range ``t_first..t_last`` are all right. Needs independent rows from one source (rows that come
+    in runs of equals break it), and a window and a pilot chosen before the certifying rows were
+    seen. ``rows_needed`` is an extrapolation and promises nothing.
+
+    Examples
+    --------
+    >>> certificate = Certificate(rule="index", t_min=101, t_max=160, n_rows=10_000, n_runs=1,
+    ...     n_pilot=1000, n_certifying=9000, confidence=0.99, rho=0.004, t_first=95, t_last=170,
+    ...     agreement=0.998, eps=0.008, rows_needed=None)
+    >>> print(certificate)
+    certified at 99 % confidence, from 9000 rows: two samples of 10000 rows agree with probability
+    ≥ 0.996; a fresh one gives this space with probability ≥ 0.998; at most 0.8 % of the rows to
+    come lie outside
+    """
+
+    rule: str
+    t_min: int
+    t_max: int | float
+    n_rows: int
+    n_runs: int
+    n_pilot: int
+    n_certifying: int
+    confidence: float
+    rho: float | None
+    t_first: int | None
+    t_last: int | None
+    agreement: float | None
+    eps: float | None
+    rows_needed: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; ``Certificate(**values)`` reads them back."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        head = f"certified at {100 * self.confidence:g} % confidence, from {self.n_certifying} rows"
+        said = []
+        if self.rho is not None:
+            agree = f"two samples of {self.n_rows} rows agree with probability"
+            said.append(f"{agree} ≥ {_down(1 - self.rho)}")
+        else:
+            said.append("nothing for this window" + self._instead())
+        if self.agreement is not None:
+            said.append(f"a fresh one gives this space with probability ≥ {_down(self.agreement)}")
+        if self.eps is not None:
+            said.append(f"at most {_up(100 * self.eps)} % of the rows to come lie outside")
+        return f"{head}: {'; '.join(said)}"
+
+    def _instead(self) -> str:
+        hints = []
+        if self.t_first is not None:
+            hints.append(f"thresholds {self.t_first}..{self.t_last} would be")
+        if self.rows_needed is not None:
+            hints.append(f"about {self.rows_needed} rows of this kind would do")
+        return f" ({', '.join(hints)})" if hints else ""
+
+
+def _down(share: float) -> str:
+    """A probability for print, rounded down: what is printed is never more than is certified."""
+    return f"{math.floor(share * 1e4 + 1e-7) / 1e4:g}"
+
+
+def _up(percent: float) -> str:
+    return f"{math.ceil(percent * 1e2 - 1e-7) / 1e2:g}"

@@ -1,0 +1,147 @@
+"""What the certifying rows prove of each space, with δ shared out over all of it (S34)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flagstone.certificates.collector import Collector
+from flagstone.certificates.evidence import Evidence
+from flagstone.certificates.plan import SidePlan
+from flagstone.certificates.window import Bounds, CertifiedSpace
+from flagstone.fields import Array
+from flagstone.guarantees.binomial import binomial_above, binomial_least, share_at_most
+
+__all__ = ["Claims", "claims_of_pieces", "shares_between"]
+
+#: δ goes to: pieces inside, pieces outside, rows outside, rows between spaces.
+_INSIDE, _OUTSIDE, _BEYOND, _BETWEEN = 0.55, 0.15, 0.25, 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """Statements about fresh samples of m rows that hold together, at one confidence.
+
+    ``spaces`` run from {0} to F^d; ``beyond`` bounds the share of all rows to come outside each.
+    """
+
+    spaces: tuple[CertifiedSpace, ...]
+    beyond: Array
+    bounds: Bounds
+
+
+def shares_between(counts: Array, failure: float) -> Array:
+    """P[v in space l but not in space i], at most, for all pairs i < l at once.
+
+    Examples
+    --------
+    >>> shares_between(np.array([0, 90, 10]), 0.01).round(2).tolist()
+    [[0.0, 0.96, 1.0], [0.0, 0.0, 0.21], [0.0, 0.0, 0.0]]
+    """
+    size, n = len(counts), int(counts.sum())
+    between = np.zeros((size, size))
+    for i in range(size):
+        for j in range(i + 1, size):
+            hits = int(counts[i + 1 : j + 1].sum())
+            between[i, j] = share_at_most(hits, n, 2 * failure / (size * (size - 1)))
+    return between
+
+
+def claims_of_pieces(
+    collector: Collector,
+    failure: float,
+    edge: float,
+    inside: Sequence[int],
+    outside: Sequence[int],
+    *,
+    runs: int = 1,
+    factor: float = 1.0,
+) -> Claims:
+    """All that pieces and counts prove of flags in arrival order, merged from ``runs`` shards.
+
+    Parameters
+    ----------
+    collector, failure
+        What was seen, and the probability δ that anything here is false.
+    edge : float
+        β: where does U ⊆ V_t end, and V_t ⊆ U begin, but for this probability, and smaller ones?
+    inside, outside : sequences of int
+        Thresholds t at which the probabilities of U ⊄ V_t and of V_t ⊄ U are wanted themselves.
+    runs, factor
+        The shards of a sample; how many times the rows to extrapolate to, 1 for none.
+    """
+    betas = (edge, edge / 10, edge / 1000)
+    plan, m = collector.plan, round(collector.plan.n_rows * factor)
+    counts = np.rint(collector.counts * factor).astype(np.int64)
+    beyond = np.zeros(len(counts))
+    spaces = [CertifiedSpace.zero()]
+    for i, part in enumerate(plan.parts):
+        delta, outer = failure * part.weight, None
+        seen = {
+            side: {piece: times * factor for piece, times in collector.outcomes(i, side).items()}
+            for side in ("inside", "outside")
+        }
+        inner = _evidence(part.inside, seen["inside"], delta * _INSIDE, plan.stride)
+        if part.outside is not None:
+            outer = _evidence(part.outside, seen["outside"], delta * _OUTSIDE, plan.stride)
+        if part.dim < plan.spaces.dim:
+            rows = int(counts[i + 2 :].sum())
+            beyond[i + 1] = share_at_most(rows, int(counts.sum()), delta * _BEYOND)
+        sets = _Outside(m, beyond[i + 1], outer, runs)
+        covered = m - runs * (part.inside.cut.longest - 1)
+        spaces.append(
+            CertifiedSpace(
+                part.dim,
+                inside=(
+                    *((inner.bound(beta, covered) or 0, beta) for beta in betas),
+                    *((t, inner.beyond(t, covered)) for t in inside),
+                ),
+                outside=(
+                    *((sets.bound(beta), beta) for beta in betas),
+                    *((t - 1, sets.beyond(t - 1)) for t in outside),
+                ),
+            )
+        )
+    between = shares_between(counts, failure * _BETWEEN)
+    beyond[0] = between[0, -1]
+    spaces.append(CertifiedSpace.full(plan.spaces.dim))
+    bounds = Bounds(m, between, beyond, plan.spaces.dim)
+    if runs > 1:
+        bounds = Bounds.of_all_rows(m, beyond, runs * plan.spaces.dim)
+    return Claims(tuple(spaces), beyond, bounds)
+
+
+def _evidence(
+    plan: SidePlan, pieces: Mapping[tuple[int, int], float], failure: float, stride: int
+) -> Evidence:
+    return Evidence(plan.cut, pieces, np.array(plan.rates), failure, math.sqrt(stride))
+
+
+@dataclass(frozen=True, eq=False)
+class _Outside:
+    """How many sets the rows outside one space make: no more than rows, and fewer by the pieces."""
+
+    n_rows: int
+    share: float
+    evidence: Evidence | None
+    runs: int
+
+    def bound(self, beta: float) -> int:
+        """b with P[more than b sets] ≤ β."""
+        rows = binomial_least(self.n_rows, self.share, beta)
+        sets = self.evidence.bound(beta, self._covered) if self.evidence else None
+        return rows if sets is None else min(rows, sets)
+
+    def beyond(self, sets: int) -> float:
+        """β with P[more than so many sets] ≤ β."""
+        tail = binomial_above(self.n_rows, self.share, sets)
+        return min(tail, self.evidence.beyond(sets, self._covered)) if self.evidence else tail
+
+    @property
+    def _covered(self) -> int:
+        """Rows of the pieces that cover all rows: each run ends inside a last piece."""
+        assert self.evidence is not None
+        return self.n_rows + self.runs * (self.evidence.cut.longest - 1)

@@ -1,0 +1,224 @@
+"""What a certificate looks at, decided on pilot rows alone: spaces, pieces, shares of δ.
+
+Nothing here affects validity, which needs only that the choice was made before the certifying rows
+were seen; it decides how much they prove. The constants were settled on eight laws (uniform,
+sparse, skewed, Zipf, geometric, two clusters, equal units, damaged frames) at three sizes each:
+the rule comes within a few per cent of the best constants for each law by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from flagstone.certificates.evidence import rates
+from flagstone.certificates.pieces import Cut
+from flagstone.certificates.spaces import NestedSpaces
+from flagstone.errors import InputError
+from flagstone.fields import Array, as_field
+from flagstone.flag import Flag
+from flagstone.subspace import canonical_text
+
+__all__ = ["Plan", "SpacePlan", "pilot_rows", "pilot_share"]
+
+#: Spaces that are looked at, at most: memory and time stay those of a few flags.
+_MOST_SPACES = 12
+#: If each space is expected to fill more sets than this, rows are passed over: they tell little.
+_ENOUGH = 5000
+#: Thresholds next to the window: there the pilot may have erred about where a space begins or ends.
+_BELOW, _ABOVE = 0.8, 1.25
+
+
+def pilot_rows(n_rows: int) -> int:
+    """How many of the rows, the first ones, are the pilot: a tenth.
+
+    Examples
+    --------
+    >>> pilot_rows(50_000), pilot_rows(7)
+    (5000, 1)
+    """
+    return max(1, n_rows // 10)
+
+
+def pilot_share(number: int) -> float:
+    """The share of δ for the pilot with this number, where pilots are made again and again.
+
+    On a stream of unknown length a pilot is made at every power of two, and the rows after each
+    certify what it chose. The shares 1/2, 1/6, 1/12, … of pilots 1, 2, 3, … sum to 1, so that all
+    their certificates hold together.
+
+    Examples
+    --------
+    >>> round(sum(pilot_share(k) for k in range(1, 1000)), 3)
+    0.999
+    """
+    return 1 / (number * (number + 1))
+
+
+@dataclass(frozen=True)
+class SidePlan:
+    """One side of a space: how its pieces are cut, and which rates λ are tried."""
+
+    cut: Cut
+    rates: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SpacePlan:
+    """One space: its dimension, its part of δ, its two sides."""
+
+    dim: int
+    weight: float
+    inside: SidePlan
+    outside: SidePlan | None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that is fixed before the certifying rows are seen.
+
+    Attributes
+    ----------
+    n_rows, n_pilot : int
+        Rows of a sample, and how many of the first ones are the pilot.
+    rule, t_min, t_max : str, int, int or float
+        The window: t is drawn from {t_min..t_max} ("index") or from (t_min − 1, t_max] ("heavy").
+    spaces, parts : NestedSpaces, tuple of SpacePlan
+        The pilot's spaces that matter for the window, the smallest first.
+    stride : int
+        Of the certifying rows every so-many-th stretch is looked at, to save time.
+    """
+
+    n_rows: int
+    n_pilot: int
+    rule: str
+    t_min: int
+    t_max: int | float
+    spaces: NestedSpaces
+    parts: tuple[SpacePlan, ...]
+    stride: int = 1
+
+    @classmethod
+    def of_pilot(
+        cls, pilot: Flag, n_rows: int, *, rule: str, t_min: int, t_max: int | float
+    ) -> Plan:
+        """Choose spaces and pieces from the flag of the pilot rows."""
+        if not 0 < pilot.n_rows < n_rows:
+            raise InputError(
+                f"a pilot is the first part of the rows: got {pilot.n_rows} pilot rows of {n_rows}"
+            )
+        if rule not in ("index", "heavy") or not 1 <= t_min <= t_max:
+            raise InputError(
+                'a window is "index" or "heavy" with 1 ≤ t_min ≤ t_max, '
+                f"got {rule!r} with t_min={t_min}, t_max={t_max}"
+            )
+        counts, factor = pilot.counts, n_rows / pilot.n_rows
+        dims, weights = _chosen(counts, factor, rule, t_min, t_max)
+        least = min((int(counts[r - 1]) for r in dims), default=0)
+        stride = max(1, int(factor * least / _ENOUGH))
+        parts = tuple(
+            _space_plan(counts, r, pilot, factor, stride, weight)
+            for r, weight in zip(dims, weights, strict=True)
+        )
+        spaces = NestedSpaces.of_flag(pilot, dims)
+        return cls(n_rows, pilot.n_rows, rule, t_min, t_max, spaces, parts, stride)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        field, basis = self.spaces.field, self.spaces.field.array(self.spaces.basis)
+        return {
+            **{name: getattr(self, name) for name in _NUMBERS},
+            "field": field.name,
+            "dim": self.spaces.dim,
+            "basis": canonical_text(field, basis).decode().splitlines(),
+            "parts": [_plain(asdict(part)) for part in self.parts],
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Plan:
+        """The inverse of `to_dict`."""
+        field = as_field(values["field"])
+        number = str if field.order is None else int
+        basis = np.empty((len(values["basis"]), values["dim"]), dtype=object)
+        for row, text in zip(basis, values["basis"], strict=True):
+            row[:] = [number(entry) for entry in text.split()]
+        parts = tuple(_space_plan_from(part) for part in values["parts"])
+        spaces = NestedSpaces(field, field.rows(basis), [part.dim for part in parts])
+        return cls(**{name: values[name] for name in _NUMBERS}, spaces=spaces, parts=parts)
+
+
+_NUMBERS = ("n_rows", "n_pilot", "rule", "t_min", "t_max", "stride")
+
+
+def _plain(values: Any) -> Any:
+    """Tuples as lists, as JSON has them."""
+    if isinstance(values, dict):
+        return {name: _plain(value) for name, value in values.items()}
+    return [_plain(value) for value in values] if isinstance(values, (list, tuple)) else values
+
+
+def _space_plan_from(values: Mapping[str, Any]) -> SpacePlan:
+    sides = [
+        side and SidePlan(Cut(**side["cut"]), tuple(side["rates"]))
+        for side in (values["inside"], values["outside"])
+    ]
+    return SpacePlan(values["dim"], values["weight"], *sides)
+
+
+def _chosen(
+    counts: Array, factor: float, rule: str, t_min: int, t_max: int | float
+) -> tuple[list[int], list[float]]:
+    """Dimensions of the spaces that the window meets in the pilot, and the weight of each."""
+    low, high = _BELOW * (t_min - 1), _ABOVE * t_max
+    met: list[tuple[bool, float, int]] = []
+    start, heaviest = 0, 0
+    for end in np.unique(counts).tolist():  # from the largest space to the smallest
+        sets = end - start
+        first, last = (start, end) if rule == "index" else (heaviest, sets)
+        overlap = min(high, factor * last) - max(low, factor * first)
+        # A space whose sets number less than the noise of their end is most likely an accident.
+        solid = sets >= max(2.0, math.sqrt(end))
+        if overlap > 0.005 * (high - low):
+            met.append((solid, overlap, int(np.count_nonzero(counts >= end))))
+        start, heaviest = end, max(heaviest, sets)
+    met.sort(reverse=True)
+    kept = [space for space in met if space[0]][:_MOST_SPACES] or met[:1]
+    kept.sort(key=lambda space: space[2])
+    total = sum(math.sqrt(overlap) for _, overlap, _ in kept)
+    return [dim for _, _, dim in kept], [math.sqrt(overlap) / total for _, overlap, _ in kept]
+
+
+def _space_plan(
+    counts: Array, r: int, pilot: Flag, factor: float, stride: int, weight: float
+) -> SpacePlan:
+    inside = _side_plan(True, r, pilot.n_rows, counts[:r], int(counts[r - 1]), factor, stride)
+    outside = None
+    if r < pilot.dim - 1:  # in codimension one every row outside makes a set of its own
+        sets = int(counts[r]) if len(counts) > r else 1
+        outside = _side_plan(False, pilot.dim - r, pilot.n_rows, counts[r:], sets, factor, stride)
+    return SpacePlan(r, weight, inside, outside)
+
+
+def _side_plan(
+    inside: bool, dim: int, n_pilot: int, counts: Array, sets: int, factor: float, stride: int
+) -> SidePlan:
+    """How to cut on a side where the pilot has so many sets, ended by these counts."""
+    pace, seen = n_pilot / sets, factor * sets / stride
+    k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
+    k = max(1.0, k) if inside else k
+    # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
+    # being it: a piece runs behind (ahead of) the whole by what their counts differ from its.
+    rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
+    lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
+    if inside:
+        credit = 2 + min(1.5, math.sqrt(seen) / 35) + lag
+        cut = Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k))
+    else:
+        credit = math.ceil(1.5 + lag)
+        cut = Cut(False, dim, credit, pace / 1.25, max(2, math.ceil(k * pace)))
+        credit += 1  # a piece ends one set after it had none left
+    return SidePlan(cut, tuple(rates(credit, factor * sets).tolist()))

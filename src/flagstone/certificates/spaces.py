@@ -1,0 +1,108 @@
+"""Nested spaces U_1 ⊊ U_2 ⊊ … of a pilot, and where rows lie among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flagstone.bitrows import BitRows
+from flagstone.fields import Array, Field, Rows
+from flagstone.flag import Flag
+from flagstone.subspace import Subspace
+
+__all__ = ["NestedSpaces"]
+
+
+class NestedSpaces:
+    """Some spaces of a flag, with coordinates in which each of them is spanned by first axes.
+
+    In these coordinates a row lies in the space of dimension r iff all entries past the r-th are
+    zero; the first r are then its coordinates in the space, and the others of any row are its image
+    modulo the space. One product serves all spaces.
+
+    Parameters
+    ----------
+    field : Field
+    basis : rows
+        The first r rows span the space of dimension r, for each r in ``dims``.
+    dims : sequence of int
+        Rising, from 1 on.
+
+    Examples
+    --------
+    >>> flag = Flag(3).update([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> spaces = NestedSpaces.of_flag(flag, [1, 2])
+    >>> spaces.subspace(0).basis.tolist()
+    [[1, 1, 0]]
+    >>> rows = flag.field.rows([[0, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 0]])
+    >>> spaces.first_space(spaces.coordinates(rows)).tolist()  # 0: the zero row
+    [0, 1, 2, 3]
+    """
+
+    def __init__(self, field: Field, basis: Rows, dims: Any) -> None:
+        self.field, self.basis, self.dims = field, basis, tuple(dims)
+        self.dim = Subspace.of_rows(basis, field).ambient_dim
+        free = np.setdiff1d(np.arange(self.dim), Subspace.of_rows(basis, field).pivots)
+        one = np.eye(self.dim, dtype=np.uint8)
+        full = np.concatenate(
+            [field.array(basis), field.array(field.rows(one[free], dim=self.dim))]
+        )
+        both = np.concatenate([full, field.array(field.rows(one))], axis=1)
+        reduced, _ = field.rref(field.rows(both))
+        # v = y·full, so y = v·inverse: the reduced form of (full | 1) is (1 | inverse).
+        self._inverse = field.rows(field.array(reduced)[:, self.dim :])
+        self._images: dict[int, Any] = {}
+
+    @classmethod
+    def of_flag(cls, flag: Flag, dims: Any) -> NestedSpaces:
+        """Return the spaces of a flag that have these dimensions."""
+        return cls(flag.field, flag.adapted_basis()[0][: max(dims, default=0)], dims)
+
+    def subspace(self, i: int) -> Subspace:
+        """Return the space with index i, the smallest first."""
+        return Subspace.of_rows(self.basis[: self.dims[i]], self.field)
+
+    def coordinates(self, rows: Rows) -> Rows:
+        """Return the coordinates of rows."""
+        if self.dims == (self.dim,):
+            return rows  # in the whole space any will do
+        if isinstance(rows, BitRows) and isinstance(self._inverse, BitRows):
+            from flagstone.kernels.gf2_product import add_named
+
+            words = np.zeros_like(rows.words)
+            add_named(rows.words, self._inverse.words, words)
+            return BitRows.trusted(words, self.dim)
+        return self.field.rows(self.field.dot(rows, self.field.array(self._inverse).T))
+
+    def first_space(self, coordinates: Rows) -> Array:
+        """Say of each row how many of {0}, U_1, U_2, … do not hold it."""
+        matrix = self.field.matrix(coordinates)
+        return np.asarray(sum(self._past(matrix, r).view(np.uint8) for r in (0, *self.dims)))
+
+    def inside(self, coordinates: Rows, i: int) -> Array:
+        """Return the coordinates in space i of rows that lie in it, for kernels."""
+        r = self.dims[i]
+        width = -(-r // 64) if isinstance(coordinates, BitRows) else r
+        return np.ascontiguousarray(self.field.matrix(coordinates)[:, :width])
+
+    def outside(self, coordinates: Rows, i: int) -> Array:
+        """Return the images modulo space i, for kernels."""
+        r = self.dims[i]
+        if isinstance(coordinates, BitRows):
+            from flagstone.kernels.gf2_product import choose, pick
+
+            if i not in self._images:
+                self._images[i] = choose(np.arange(r, self.dim), coordinates.words.shape[1])
+            return pick(coordinates.words, self._images[i])
+        return np.ascontiguousarray(coordinates[:, r:])
+
+    def _past(self, matrix: Array, r: int) -> Array:
+        """Say of each row whether an entry past the r-th is not zero."""
+        if self.field.order != 2:
+            return np.asarray((matrix[:, r:] != 0).any(axis=1), dtype=bool)
+        word, bit = divmod(r, 64)
+        past = np.zeros(len(matrix), dtype=bool)
+        for k in range(word, matrix.shape[1]):
+            past |= matrix[:, k] >> np.uint64(bit if k == word else 0) != 0
+        return past

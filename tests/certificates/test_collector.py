@@ -1,0 +1,202 @@
+"""One pass over the rows: places among the spaces, pieces, merging, plain values."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagstone.certificates import Collector, Cutter, NestedSpaces, Plan
+from flagstone.certificates.pieces import Cut
+from flagstone.certificates.plan import SidePlan, SpacePlan
+from flagstone.errors import InputError
+from flagstone.fields import as_field
+from flagstone.flag import Flag
+from tests.strategies import ORDERS, samples, table
+
+
+def planned(flag, n_rows=1000):
+    """A plan that looks at every space of a flag, in short pieces."""
+    dims = sorted({level.dim for level in flag.levels()})
+    parts = tuple(
+        SpacePlan(
+            r,
+            1 / len(dims),
+            SidePlan(Cut(True, r, 2 * r + 1, 1.5 * r, 2), (0.3, 0.1)),
+            SidePlan(Cut(False, flag.dim - r, 1, 2.0, 5), (0.3, 0.1)) if r < flag.dim else None,
+        )
+        for r in dims
+    )
+    spaces = NestedSpaces.of_flag(flag, dims)
+    return Plan(n_rows, flag.n_rows, "index", 1, 10, spaces, parts)
+
+
+@st.composite
+def plans_and_rows(draw, order, **sizes):
+    """The plan of a flag, and rows of the same space."""
+    pilot = draw(samples(order, max_rows=8).filter(lambda s: any(any(row) for row in s.rows)))
+    flag = Flag(pilot.dim, order).update(pilot.X)
+    rows = draw(samples(order, dim=pilot.dim, **sizes)).rows + pilot.rows
+    return planned(flag), draw(st.permutations(rows))
+
+
+def everything(collector):
+    n = len(collector.plan.parts)
+    pieces = [collector.outcomes(i, side) for i in range(n) for side in ("inside", "outside")]
+    return collector.n_rows, collector.counts.tolist(), pieces
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@given(data=st.data())
+def test_rows_are_placed_among_the_spaces(order, data):
+    """Coordinates, memberships and images, against `Subspace`."""
+    plan, rows = data.draw(plans_and_rows(order))
+    spaces, field = plan.spaces, as_field(order)
+    X = field.rows(table(order, spaces.dim, rows))
+    coordinates = spaces.coordinates(X)
+    first = spaces.first_space(coordinates)
+    expected = field.nonzero(X).astype(int)
+    for i in range(len(spaces.dims)):
+        outside = ~spaces.subspace(i).contains(X)
+        expected = expected + outside
+        assert np.array_equal(first > i + 1, outside)
+        ticks = np.flatnonzero(~outside)
+        inner = spaces.inside(coordinates[ticks], i)
+        within = field.array(field.wrap(inner, spaces.dims[i]))
+        basis = field.array(spaces.basis[: spaces.dims[i]])
+        if spaces.dims != (spaces.dim,):
+            rebuilt = field.dot(field.rows(within, dim=spaces.dims[i]), basis.T)
+            assert np.array_equal(rebuilt, field.array(X)[ticks])
+        if spaces.dims[i] < spaces.dim:
+            images = spaces.outside(coordinates, i)
+            nonzero = field.nonzero(field.wrap(images, spaces.dim - spaces.dims[i]))
+            assert np.array_equal(nonzero, outside)
+    assert np.array_equal(first, expected)
+
+
+@pytest.mark.parametrize("dim", [40, 64, 65, 130])
+def test_wide_rows_are_placed_among_the_spaces(dim):
+    random = np.random.RandomState(dim)
+    counts = np.sort(random.randint(1, 9, size=dim - 3))[::-1]
+    flag = Flag(dim).update(random.randint(0, 2, size=(dim - 3, dim)), counts)
+    spaces = NestedSpaces.of_flag(flag, sorted({level.dim for level in flag.levels()}))
+    basis = flag.adapted_basis()[0].unpack()
+    picks = [random.randint(0, 2, size=(60, r)) @ basis[:r] % 2 for r in spaces.dims]
+    rows = flag.field.rows(np.concatenate([*picks, random.randint(0, 2, size=(60, dim))]))
+    coordinates = spaces.coordinates(rows)
+    first = spaces.first_space(coordinates)
+    for i in range(len(spaces.dims)):
+        outside = ~spaces.subspace(i).contains(rows)
+        assert np.array_equal(first > i + 1, outside)
+        images = flag.field.wrap(spaces.outside(coordinates, i), dim - spaces.dims[i])
+        assert np.array_equal(flag.field.nonzero(images), outside)
+
+
+@pytest.mark.parametrize("order", [2, 3, 251, "QQ"])
+@given(data=st.data())
+def test_counts_and_pieces_are_those_of_each_space_alone(order, data):
+    plan, rows = data.draw(plans_and_rows(order, max_rows=30))
+    X, field = table(order, plan.spaces.dim, rows), as_field(order)
+    collector = Collector(plan).update(X)
+    coordinates = plan.spaces.coordinates(field.rows(X))
+    first = plan.spaces.first_space(coordinates)
+    assert collector.counts.tolist() == np.bincount(first, minlength=len(plan.parts) + 2).tolist()
+    for i, part in enumerate(plan.parts):
+        ticks = np.flatnonzero(first <= i + 1)
+        inner = Cutter(field, part.inside.cut)
+        inner.update(plan.spaces.inside(coordinates[ticks], i), ticks, len(rows))
+        assert collector.outcomes(i, "inside") == inner.outcomes
+        if part.outside is not None:
+            ticks = np.flatnonzero(first > i + 1)
+            outer = Cutter(field, part.outside.cut)
+            outer.update(plan.spaces.outside(coordinates[ticks], i), ticks, len(rows))
+            assert collector.outcomes(i, "outside") == outer.outcomes
+
+
+@pytest.mark.parametrize("order", [2, 3, "QQ"])
+@given(data=st.data())
+def test_batches_do_not_matter(order, data):
+    plan, rows = data.draw(plans_and_rows(order, max_rows=30))
+    X = table(order, plan.spaces.dim, rows)
+    size = data.draw(st.integers(1, 7))
+    whole, parts = Collector(plan).update(X), Collector(plan)
+    for start in range(0, len(X), size):
+        parts.update(X[start : start + size])
+    assert everything(whole) == everything(parts)
+    assert whole.n_runs == parts.n_runs == (len(X) > 0)
+
+
+def test_long_streams_in_batches():
+    """More rows than are taken at a time, through every kind of kernel."""
+    random = np.random.RandomState(3)
+    for dim in (20, 100):
+        X = random.randint(0, 2, size=(40_000, dim))
+        X[random.random_sample(len(X)) > 0.05, dim - 5 :] = 0
+        plan = Plan.of_pilot(Flag(dim).update(X[:4000]), 40_000, rule="index", t_min=300, t_max=900)
+        whole = Collector(plan).update(X[4000:])
+        parts = Collector(plan)
+        for start in range(4000, len(X), 7001):
+            parts.update(X[start : start + 7001])
+        assert everything(whole) == everything(parts)
+        assert sum(whole.outcomes(0, "inside").values()) > 10
+
+
+def test_rows_are_passed_over_where_there_are_more_than_enough():
+    """Every other stretch, counted from the beginning of the run, however the rows come."""
+    random = np.random.RandomState(4)
+    X = random.randint(0, 2, size=(100_000, 5))
+    plan = Plan.of_pilot(Flag(5).update(X[:10_000]), 100_000, rule="index", t_min=1, t_max=900)
+    assert plan.stride == 3
+    whole = Collector(plan).update(X[10_000:])
+    parts = Collector(plan)
+    for start in range(10_000, len(X), 7001):
+        parts.update(X[start : start + 7001])
+    assert everything(whole) == everything(parts)
+    looked = [X[10_000 + s : 10_000 + s + 2**14] for s in range(0, 90_000, 3 * 2**14)]
+    assert whole.n_rows == 90_000
+    assert whole.counts.sum() == sum(map(len, looked))
+    every = dataclasses.replace(plan, stride=1)
+    assert everything(Collector(every).update(np.concatenate(looked)))[1:] == everything(whole)[1:]
+
+
+@pytest.mark.parametrize("order", [2, 4, "QQ"])
+@given(data=st.data())
+def test_merging_adds_up_and_survives_json(order, data):
+    plan, rows = data.draw(plans_and_rows(order, max_rows=30))
+    X = table(order, plan.spaces.dim, rows)
+    half = len(X) // 2
+    first, second = Collector(plan).update(X[:half]), Collector(plan).update(X[half:])
+    both = first.merge(second)
+    assert both.n_rows == len(X)
+    assert both.n_runs == first.n_runs + second.n_runs
+    assert both.counts.tolist() == (first.counts + second.counts).tolist()
+    for i in range(len(plan.parts)):
+        for side in ("inside", "outside"):
+            total = first.outcomes(i, side) + second.outcomes(i, side)
+            assert both.outcomes(i, side) == total
+    assert everything(second.merge(first)) == everything(both)
+    read = Collector.from_dict(json.loads(json.dumps(both.to_dict())))
+    assert everything(read) == everything(both)
+    assert read.to_dict() == both.to_dict()
+    assert everything(read.merge(first)) == everything(both.merge(first))  # plans compare by value
+    later = read.update(X[:half])
+    assert later.n_runs == both.n_runs + first.n_runs
+    assert everything(later) == everything(both.merge(first))
+
+
+def test_what_is_refused_leaves_everything_as_it_was():
+    plan = planned(Flag(2).update([[1, 1], [1, 0]]))
+    collector = Collector(plan).update([[1, 1]] * 9)
+    before = everything(collector)
+    with pytest.raises(InputError, match="one by one"):
+        collector.update([[1, 1]], weights=[3])
+    with pytest.raises(InputError, match="not in GF"):
+        collector.update([[1, 1], [1, 2]])
+    with pytest.raises(InputError, match="one plan"):
+        collector.merge(Collector(planned(Flag(2).update([[0, 1]]))))
+    with pytest.raises(TypeError, match="a collector merges"):
+        collector.merge(3)
+    assert everything(collector) == before
+    assert everything(collector.update(np.zeros((0, 2), dtype=int))) == before

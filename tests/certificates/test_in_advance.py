@@ -1,0 +1,177 @@
+"""S35, S36, S37: bounds for a stated gap, coverage of the distribution, PAC sizes; exact."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+
+from flagstone.errors import InputError
+from flagstone.guarantees import (
+    coverage_certificate,
+    coverage_rows,
+    gap_rho,
+    gap_rows,
+    index_length,
+    pac_rows,
+    parity_rows,
+)
+from flagstone.guarantees.binomial import (
+    binomial_above,
+    binomial_below,
+    binomial_least,
+    binomial_most,
+    share_at_least,
+    share_at_most,
+)
+from tests import naive
+from tests.certificates.tools import LAWS, TinyLaw, at, heavy, tower
+
+
+def above(n, p, k):
+    """P[Bin(n, p) > k], exactly."""
+    p = Fraction(p)
+    return sum(math.comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(k + 1, n + 1))
+
+
+@pytest.mark.parametrize("n", [1, 7, 60])
+@pytest.mark.parametrize("p", [0.001, 0.3, 0.5, 0.97])
+def test_binomial_tails_are_upper_bounds(n, p):
+    for k in range(-1, n + 1):
+        exact = above(n, p, k)
+        assert exact <= binomial_above(n, p, k) <= exact * (1 + Fraction(1, 10**6))
+        rest = 1 - exact
+        assert rest <= binomial_below(n, p, k + 1) <= rest * (1 + Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("failure", [0.3, 0.01, 1e-9])
+@pytest.mark.parametrize("n", [1, 7, 60])
+def test_clopper_pearson_bounds_are_on_the_safe_side(n, failure):
+    for k in range(n + 1):
+        upper, lower = share_at_most(k, n, failure), share_at_least(k, n, failure)
+        assert 0 <= lower <= k / n <= upper <= 1
+        if k < n:
+            assert 1 - above(n, upper, k) <= failure
+            assert 1 - above(n, upper * (1 - 1e-6), k) > failure
+        if k > 0:
+            assert above(n, lower, k - 1) <= failure
+            assert above(n, lower * (1 + 1e-6), k - 1) > failure
+
+
+def test_least_count_and_bad_counts():
+    x = binomial_least(1000, 0.1, 1e-4)
+    assert binomial_above(1000, 0.1, x) <= 1e-4 < binomial_above(1000, 0.1, x - 1)
+    assert binomial_least(1000, 0.0, 1e-4) == 0
+    x = binomial_most(1000, 0.1, 1e-4)
+    assert binomial_below(1000, 0.1, x) <= 1e-4 < binomial_below(1000, 0.1, x + 1)
+    assert binomial_most(1000, 1.0, 1e-4) == 1000
+    assert binomial_most(1000, 0.0, 1e-4) == 0
+    with pytest.raises(InputError, match=r"0\.\.5 hits"):
+        share_at_most(6, 5, 0.1)
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("delta", [0.5, 0.2, 0.03])
+def test_coverage_certificate_errs_with_probability_delta_at_most(name, delta):
+    """P[v ∉ V_t] against the bound from N_t, over all samples of five rows (S36)."""
+    law, m = LAWS[name], 5
+    for t in range(1, m + 2):
+        wrong = Fraction(0)
+        for chain, p in law.chains(m).items():
+            entries = sum(law.space.size(V) for V in chain[:t])
+            missed = law.missed(at(law.space, chain, t))
+            wrong += p * (missed > coverage_certificate(entries, m, confidence=1 - delta))
+        assert wrong <= delta
+
+
+def test_coverage_certificate_comes_close_to_its_confidence():
+    """A point of probability q for which no hit in m rows is as likely as δ, nearly."""
+    m, delta = 5, 0.2
+    q = Fraction(share_at_most(0, m, delta)).limit_denominator(10**6) + Fraction(1, 10**5)
+    law = TinyLaw(2, 1, {(1,): q, (0,): 1 - q})
+    wrong = sum(
+        p
+        for chain, p in law.chains(m).items()
+        if not chain and q > coverage_certificate(0, m, confidence=1 - delta)
+    )
+    assert 0.999 * delta < wrong <= delta
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("rule", ["index", "heavy"])
+def test_coverage_in_advance(name, rule):
+    """With P[Bin(m, ε) < d·t] ≤ δ the answer misses more than ε with probability δ at most."""
+    law, m = LAWS[name], 5
+    answer = at if rule == "index" else heavy
+    for t in (1, 2):
+        sets = law.dim * (t if rule == "index" else law.dim * t)
+        for eps in (Fraction(1, 2), Fraction(9, 10)):
+            delta = float(1 - above(m, eps, sets - 1))
+            wrong = sum(
+                p
+                for chain, p in law.chains(m).items()
+                if law.missed(answer(law.space, chain, t)) > eps
+            )
+            assert float(wrong) <= delta + 1e-12
+
+
+def test_coverage_rows_is_the_smallest():
+    m = coverage_rows(4, 25, 0.2, 0.01)
+    assert binomial_below(m, 0.2, 100) <= 0.01 < binomial_below(m - 1, 0.2, 100)
+
+
+def test_pac_rows_halve_those_of_the_union_bound_and_know_no_field():
+    rows = pac_rows(21, 0.05, 0.1, 0.05)
+    assert rows == coverage_rows(21, index_length(21, 0.05), 0.1, 0.05)
+    assert 2.3e8 < rows < 2.5e8
+    assert 1.9 < parity_rows(21, 0.05, 0.1, 0.05) / rows < 2.0
+    assert parity_rows(21, 0.05, 0.1, 0.05, order=None) is None  # over QQ only pac_rows speaks
+    later = pac_rows(21, 0.05, 0.1, 0.05, start=1000)
+    assert later == coverage_rows(21, 1000 + index_length(21, 0.05, start=1000), 0.1, 0.05)
+
+
+def gap_of(law, U):
+    """p_in and p_out of a space, by trying every hyperplane of it."""
+    space = law.space
+    r, vectors = space.size(U), [v for v in U if any(v)]
+    planes = {space.span(rows) for rows in combinations(vectors, max(0, r - 1))}
+    inner = [
+        law.probability(lambda v, W=W: space.contains(U, v) and not space.contains(W, v))
+        for W in planes
+        if space.size(W) == r - 1
+    ]
+    return min(inner), law.missed(U)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_stated_gap(name):
+    """P[V_t ≠ U] ≤ ρ/2 for every t of the window, one flag and two merged shards (S35)."""
+    law, m = LAWS[name], 5
+    space = law.space
+    for U in tower(name)[1:]:
+        p_in, p_out = gap_of(law, U)
+        if not (p_in and p_out):
+            continue
+        for shards in (1, 2):
+            chains = {}
+            for rows, p in law.samples(m):
+                parts = [rows] if shards == 1 else [rows[:2], rows[2:]]
+                flags = [naive.chain(space, part) for part in parts]
+                chain = flags[0] if shards == 1 else naive.merge(space, *flags)
+                chains[tuple(chain)] = chains.get(tuple(chain), 0) + p
+            for first in range(1, 4):
+                for last in range(first, 4):
+                    rho = gap_rho(
+                        space.size(U), first, last, m, p_in=p_in, p_out=p_out, shards=shards
+                    )
+                    for t in range(first, last + 1):
+                        missed = sum(p for c, p in chains.items() if at(space, c, t) != U)
+                        assert float(missed) <= rho / 2 + 1e-12
+
+
+def test_gap_rows_prove_what_they_say():
+    m = gap_rows(34, 0.01, p_in=0.2, p_out=0.0005)
+    t = 1 + binomial_least(m, 0.0005, 0.0025)
+    assert gap_rho(34, t, t, m, p_in=0.2, p_out=0.0005) <= 0.01
+    assert m < 5 * 34 * math.log(1 / 0.01) / 0.2
+    assert gap_rho(34, t, t, m, p_in=0.2, p_out=0.0005, shards=4) > 0.01

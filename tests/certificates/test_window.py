@@ -1,0 +1,188 @@
+"""S33, S34: the bound for a window is right on laws small enough to know everything about."""
+
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from flagstone.certificates import Bounds, CertifiedSpace, heavy_window, index_window, mean_failure
+from tests import naive
+from tests.certificates.tools import LAWS, TinyLaw, at, g_of, h_of, heavy, tower
+
+SIZES = [1, 2, 3, 4]
+
+
+def exactly(law, m, spaces, arrange=tuple):
+    """Spaces with every (a, β) and (b, β′), each β the exact probability; and the chains."""
+    space, chains = law.space, law.chains(m, arrange)
+    known = []
+    for U in spaces:
+        g = [(g_of(space, chain, U), p) for chain, p in chains.items()]
+        h = [(h_of(space, chain, U), p) for chain, p in chains.items()]
+        known.append(
+            CertifiedSpace(
+                space.size(U),
+                tuple((a, float(sum(p for x, p in g if x < a))) for a in range(1, m + 2)),
+                tuple((b, float(sum(p for x, p in h if x > b))) for b in range(m + 1)),
+            )
+        )
+    known[0], known[-1] = CertifiedSpace.zero(), CertifiedSpace.full(law.dim)
+    return known, chains
+
+
+def exact_bounds(law, m, spaces):
+    space = law.space
+
+    def share(U, W):
+        return law.probability(lambda v: space.contains(W, v) and not space.contains(U, v))
+
+    between = np.array([[float(share(U, W)) for W in spaces] for U in spaces])
+    return Bounds(m, between, between[:, -1], law.dim)
+
+
+def disagreement(law, chains, answer, t):
+    """P[two samples disagree at t], exactly."""
+    answers = {}
+    for chain, p in chains.items():
+        V = answer(law.space, chain, t)
+        answers[V] = answers.get(V, 0) + p
+    return float(1 - sum(p * p for p in answers.values()))
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("m", SIZES)
+def test_index_window_is_an_upper_bound(name, m):
+    law, spaces = LAWS[name], tower(name)
+    known, chains = exactly(law, m, spaces)
+    truth = [disagreement(law, chains, at, t) for t in range(1, m + 2)]
+    bounds = exact_bounds(law, m, spaces)
+    for first, last in product(range(1, m + 2), repeat=2):
+        if first <= last:
+            rho = np.mean(truth[first - 1 : last])
+            assert rho <= index_window(known, bounds, first, last) + 1e-12
+
+
+def moving_rows(law, m, spaces):
+    """Of each piece (x, y] between each two spaces: E N̂, also over (0, y], and the bound of S33."""
+    space = law.space
+    known, _ = exactly(law, m, spaces)
+    bounds = exact_bounds(law, m, spaces)
+    chain_of = cache(lambda rows: naive.chain(space, rows))
+    between = cache(lambda V, U, W: space.meet(space.sum(V, U), W))
+
+    def seen(rows, x, y, U, W):
+        return [between(at(space, chain_of(rows), t), U, W) for t in range(x + 1, y + 1)]
+
+    def mean(x, y, U, W):
+        return sum(
+            p * sum(seen(rows, x, y, U, W) != seen(r, x, y, U, W) for r in one_less(rows))
+            for rows, p in law.samples(m)
+        )
+
+    for i, j in combinations(range(len(spaces)), 2):
+        for x, y in combinations(range(m + 1), 2):
+            fails = dict(known[j].outside)[x] if j < len(spaces) - 1 else 0.0
+            limit = m * (bounds.between[i, j] + fails * bounds.beyond[j]) + 1e-12
+            yield (
+                float(mean(x, y, spaces[i], spaces[j])),
+                lambda y=y, i=i, j=j: float(mean(0, y, spaces[i], spaces[j])),
+                limit,
+            )
+
+
+def one_less(rows):
+    return [rows[:k] + rows[k + 1 :] for k in range(len(rows))]
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_moving_rows_of_a_piece_are_bounded(name):
+    """E N̂ ≤ m·(P[v ∈ U_l∖U_i] + β′·P[v ∉ U_l]) for each pair of spaces and each piece (S33)."""
+    for moving, _, limit in moving_rows(LAWS[name], 4, tower(name)):
+        assert moving <= limit
+
+
+def test_the_moving_rows_of_all_indices_up_to_a_piece_are_not():
+    """Below the piece, rows outside U_l enter and matter: N̂ must count the piece alone."""
+    found = moving_rows(LAWS["three points of a plane"], 4, tower("three points of a plane"))
+    assert any(whole() > limit for _, whole, limit in found)
+
+
+def test_the_moving_rows_are_not_bounded_like_that_in_value_order():
+    """(1,0) < (0,1) < (1,1), probabilities .8, .1, .1, m = 3, U = ⟨(1,0)⟩: .642 > 3·.2 (S34)."""
+    law = TinyLaw(2, 2, {(1, 0): "8/10", (0, 1): "1/10", (1, 1): "1/10"})
+    space, m = law.space, 3
+    U = space.span([(1, 0)])
+    order = [(1, 0), (0, 1), (1, 1)]
+
+    def seen(rows):
+        chain = naive.chain(space, sorted(rows, key=order.index))
+        return [space.sum(at(space, chain, t), U) for t in range(1, m + 1)]
+
+    moving = sum(
+        p * sum(seen(rows) != seen(less) for less in one_less(rows)) for rows, p in law.samples(m)
+    )
+    assert float(moving) == pytest.approx(0.642)
+    assert float(moving) > m * float(law.missed(U))
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("m", SIZES)
+def test_bound_for_histograms_holds_in_value_order(name, m):
+    law, spaces = LAWS[name], tower(name)
+    known, chains = exactly(law, m, spaces, arrange=sorted)
+    beyond = exact_bounds(law, m, spaces).beyond
+    bounds = Bounds.of_all_rows(m, beyond, law.dim)
+    for last in range(1, m + 2):
+        rho = np.mean([disagreement(law, chains, at, t) for t in range(1, last + 1)])
+        assert rho <= index_window(known, bounds, 1, last) + 1e-12
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("m", SIZES)
+def test_heavy_window_is_an_upper_bound(name, m):
+    """The answer is constant between integers, so the integers speak for all thresholds."""
+    law, spaces = LAWS[name], tower(name)
+    known, chains = exactly(law, m, spaces)
+    truth = [disagreement(law, chains, heavy, t) for t in range(1, m + 2)]
+    for first, last in product(range(1, m + 2), repeat=2):
+        if first <= last:
+            rho = np.mean(truth[first - 1 : last])
+            assert rho <= heavy_window(known, first, last) + 1e-12
+
+
+@pytest.mark.parametrize("rule", ["index", "heavy"])
+@pytest.mark.parametrize("name", LAWS)
+def test_a_fresh_sample_gives_this_very_space(name, rule):
+    m, law, spaces = 4, LAWS[name], tower(name)
+    known, chains = exactly(law, m, spaces)
+    answer = at if rule == "index" else heavy
+    for U, space in zip(spaces[1:-1], known[1:-1], strict=True):
+        misses = []
+        for t in range(1, m + 2):
+            missed = sum(p for chain, p in chains.items() if answer(law.space, chain, t) != U)
+            assert float(missed) <= space.fails(rule, t) + 1e-12
+            misses.append(space.fails(rule, t))
+        assert mean_failure([space], rule, 1, m + 1) == pytest.approx(np.mean(misses))
+        first, last = space.certain(rule, 0.4)
+        if first is not None:
+            assert all(space.fails(rule, t) <= 0.8 for t in range(first, last + 1))
+
+
+def test_windows_take_the_best_of_all_ways_to_cut_them():
+    """Two spaces that hold on one half each, and a transition of one dimension between them."""
+    line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),))
+    plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),))
+    spaces = [CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)]
+    share = np.full((4, 4), 0.1)
+    rho = index_window(spaces, Bounds(10_000, share, np.zeros(4), 2), 21, 1000)
+    assert rho == pytest.approx((20 + 2e-6 * 2 * 960) / 980)  # {481..500} is all that is lost
+    few = index_window(spaces, Bounds(100, share, np.zeros(4), 2), 21, 1000)
+    assert few == pytest.approx((2 / 3**0.5 * 10**0.5 + 2e-6 * 2 * 980) / 980)
+
+
+def test_nothing_certified_says_nothing():
+    spaces = [CertifiedSpace.zero(), CertifiedSpace(1, (), ()), CertifiedSpace.full(2)]
+    assert index_window(spaces, Bounds(10**6, np.ones((3, 3)), np.zeros(3), 2), 1, 10) == 1.0
+    assert heavy_window(spaces, 1, 10) == 1.0
+    assert spaces[1].certain("index", 0.5) == (None, None)
