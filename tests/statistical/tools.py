@@ -54,7 +54,7 @@ def answer(rule, flag, t):
 def disagreement(window, first, second):
     """The exact share of thresholds of the window for which two flags give different answers."""
     chains = [[(level, level.subspace) for level in flag.levels()] for flag in (first, second)]
-    k, end = window.start, window.end
+    k, end = window.start, window.t_max
     cuts = {k, end} | {
         cut
         for chain in chains
