@@ -181,6 +181,19 @@ def test_a_text_that_many_rows_share_is_held_once(tmp_path):
         assert all(value is values[0] for value in values.tolist())
 
 
+def test_views_of_one_long_text_are_bounded(tmp_path):
+    """A hundred views of sixteen megabytes: legal, small on disk, too much for a batch."""
+    size = 1 << 24
+    views = np.tile(np.array([size, 0x78787878, 0, 0], dtype="<i4"), 100)
+    data = pa.py_buffer(b"x" * size)
+    column = pa.Array.from_buffers(pa.string_view(), 100, [None, pa.py_buffer(views), data])
+    batch = pa.RecordBatch.from_arrays([column], ["t"])
+    with pa.ipc.new_stream(tmp_path / "t.arrows", batch.schema) as writer:
+        writer.write_batch(batch)
+    with pytest.raises(FormatError, match="its texts are 1,677,721,600 bytes long"):
+        list(open_table(tmp_path / "t.arrows").batches())
+
+
 def test_null_values_of_a_dictionary_are_missing_where_they_are_used(tmp_path):
     for codes, message in (([0, 0], None), ([0, 1], "row 2, column 't': the value is missing")):
         column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), ["x", None])
@@ -315,6 +328,8 @@ def test_links_that_go_round_are_followed_once(tmp_path, monkeypatch):
     for pattern in ("logs", "logs/**/*.csv", "**/a.csv", str(tmp_path / "lo*" / "*.csv")):
         assert [file.name for file in open_table(pattern).files] == ["a.csv"], pattern
     assert [file.name for file in open_table("logs/.*.csv").files] == [".hidden.csv"]
+    (tmp_path / "logs").rename(tmp_path / ".logs")
+    assert [file.name for file in open_table(".logs/*.csv").files] == ["a.csv"]
     with pytest.raises(InputError, match=r"self\.csv: no such file"):
         open_table("self.csv")
     for name in ("x" * 5000, "a\0b.csv", "**x/a**.csv"):

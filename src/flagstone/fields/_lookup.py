@@ -100,7 +100,7 @@ def _from_text(text: str) -> Field:
         )
     p, k = int(match[1]), int(match[2] or 1)
     if p > 1 and k * (p.bit_length() - 1) >= 31:  # before the power is written out
-        raise InputError(f"GF({p}^{k}) is too large: {_SIZES}")
+        raise InputError(f"the field {text!r} is too large: {_SIZES}")
     return GF(p**k)
 
 

@@ -114,15 +114,14 @@ def _expand(path: Path) -> list[Path]:
 
 def _matching(pattern: Path) -> list[Path]:
     """Return the files of a glob; unlike the glob module, ``**`` does not go round in links."""
-
-    def hidden(path: Path) -> bool:
-        return any(part.startswith(".") and part.strip(".") for part in path.parts)
-
     try:
         found = list(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))))
     except ValueError as error:
         raise InputError(f"{pattern}: this is no pattern of file names ({error})") from error
-    return sorted(p for p in found if p.is_file() and (hidden(pattern) or not hidden(p)))
+    named = set(pattern.parts)
+    if not any(part.startswith(".") and glob.has_magic(part) for part in named):
+        found = [p for p in found if all(q[0] != "." or q in named for q in p.parts)]
+    return sorted(p for p in found if p.is_file())
 
 
 def format_of(path: Path) -> str:
