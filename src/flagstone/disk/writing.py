@@ -58,7 +58,7 @@ def destination(path: str | Path, *, overwrite: bool = False) -> Path | None:
         reason = circle if error.errno == errno.ELOOP else error.strerror
         raise InputError(f"{path}: cannot be written ({reason})") from error
     if found is not None and not stat.S_ISREG(found.st_mode):
-        if stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev:
+        if stat.S_ISCHR(found.st_mode) and _device(found) == _device(os.stat(os.devnull)):
             return None
         kind = next((word for is_kind, word in _KINDS if is_kind(found.st_mode)), "no file")
         raise InputError(f"{path} is {kind}; give the name of a regular file, or a new one")
@@ -68,6 +68,10 @@ def destination(path: str | Path, *, overwrite: bool = False) -> Path | None:
     if not real.parent.is_dir():
         raise InputError(f"{path}: the directory {real.parent} does not exist")
     return real
+
+
+def _device(found: os.stat_result) -> int:
+    return getattr(found, "st_rdev", 0)  # Windows does not number its devices
 
 
 def check_target(path: str | Path, *, overwrite: bool = False) -> None:
