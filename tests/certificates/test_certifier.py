@@ -103,6 +103,10 @@ def test_shards_lose_a_piece_each_and_nothing_else():
     assert merged.certificate(PLANE, runs=1).t_last > outcome.t_last
     with pytest.raises(TypeError, match="a certifier merges"):
         merged.merge(3)
+    with pytest.raises(InputError, match=r"confidence of 0\.99, the other for 0\.9"):
+        merged.merge(Certifier(Collector(plan), 0.9))
+    with pytest.raises(InputError, match="runs"):
+        merged.certificate(runs=0)
 
 
 def test_heavy_rule():
@@ -165,7 +169,12 @@ def test_plans_refuse_what_cannot_be():
     flag = Flag(DIM).update(planted(600, 3))
     with pytest.raises(InputError, match="600 pilot rows of 500"):
         Certifier.plan(flag, 500, t_min=1, t_max=9)
-    for window in ({"t_min": 0, "t_max": 9}, {"t_min": 9, "t_max": 8}):
+    for window in (
+        {"t_min": 0, "t_max": 9},
+        {"t_min": 9, "t_max": 8},
+        {"t_min": 2, "t_max": 8.5},
+        {"t_min": 1.5, "t_max": 8, "rule": "heavy"},
+    ):
         with pytest.raises(InputError, match="1 ≤ t_min ≤ t_max"):
             Certifier.plan(flag, 6000, **window)
     with pytest.raises(InputError, match="got 'median'"):

@@ -84,10 +84,8 @@ class Bands:
         """Return the counts of both; histograms lose nothing to sharding."""
         if not isinstance(other, Bands):
             raise TypeError(f"bands merge with bands, got {type(other).__name__}")
-        if (self.plan.to_dict(), self.cells.tolist()) != (
-            other.plan.to_dict(),
-            other.cells.tolist(),
-        ):
+        same = np.array_equal(self.cells, other.cells)
+        if not same or self.plan.to_dict() != other.plan.to_dict():
             raise InputError("the bands do not fit: make both from one plan")
         both = Bands(self.plan, self.cells)
         both.n_rows = self.n_rows + other.n_rows
@@ -192,12 +190,10 @@ class _Level:
 
     def outside(self, i: int, share: float, lumped: float) -> int:
         """b: the sets of the upper counts and one for each lumped row, or one for each row."""
-        rows, codim = (
-            binomial_least(self.m, share, self.beta),
-            self.spaces.dim - self.spaces.dims[i],
-        )
+        codim = self.spaces.dim - self.spaces.dims[i]
         if not codim:
             return 0
+        rows = binomial_least(self.m, share, self.beta)
         past = np.flatnonzero(self.first > i + 1)
         images = self.spaces.field.wrap(self.spaces.outside(self.coordinates[past], i), codim)
         sets = Flag(codim, self.spaces.field).update(images, self.most[past]).n_sets

@@ -12,8 +12,9 @@ from flagstone.certificates.claims import Claims, claims_of_pieces
 from flagstone.certificates.collector import Collector
 from flagstone.certificates.plan import Plan
 from flagstone.certificates.window import heavy_window, index_window, mean_failure
+from flagstone.errors import InputError
 from flagstone.flag import Flag
-from flagstone.guarantees.exact import Share, check_share
+from flagstone.guarantees.exact import Share, check_share, positive
 from flagstone.histogram import Histogram
 from flagstone.subspace import Subspace
 
@@ -35,6 +36,11 @@ class Certifier:
     collector : Collector or Bands
         What was seen so far.
     confidence : float
+
+    Guarantees
+    ----------
+    See `Certificate`. One certifier may be asked about any space and threshold, as often as one
+    likes; but how many rows it gets must be fixed beforehand, not by what it has said so far.
 
     Examples
     --------
@@ -96,6 +102,11 @@ class Certifier:
         """Return the certifier of the rows of both, as runs of their own."""
         if not isinstance(other, Certifier):
             raise TypeError(f"a certifier merges with a certifier, got {type(other).__name__}")
+        if self.confidence != other.confidence:
+            raise InputError(
+                f"the certifiers do not fit: one is for a confidence of {self.confidence:g}, the "
+                f"other for {other.confidence:g}; make both from one plan"
+            )
         mine: Any = self.collector
         return Certifier(mine.merge(other.collector), self.confidence)
 
@@ -122,7 +133,7 @@ class Certifier:
             as certifying rows came in.
         """
         plan, collector = self.collector.plan, self.collector
-        n_runs = max(1, collector.n_runs) if runs is None else runs
+        n_runs = max(1, collector.n_runs) if runs is None else positive("runs", runs)
         claims = self._claims(n_runs, 1.0, threshold)
         found = self._rho(claims, 1.0)
         needed = None

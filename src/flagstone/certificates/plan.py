@@ -2,8 +2,11 @@
 
 Nothing here affects validity, which needs only that the choice was made before the certifying rows
 were seen; it decides how much they prove. The constants were settled on eight laws (uniform,
-sparse, skewed, Zipf, geometric, two clusters, equal units, damaged frames) at three sizes each:
-the rule comes within a few per cent of the best constants for each law by itself.
+sparse, skewed, Zipf, geometric, two clusters, equal units, frames) and tried on four others (edges
+of a graph, blocks, correlated bits, a rare direction), at three sizes each. Of the sets that span a
+space the rule certified a share that fell short of the best constants in hindsight by 0 to 0.07, on
+the four others, too; by up to 0.18 on three laws where few sets (some fifty to three hundred) were
+expected. The least credit was adjusted last, on frames alone.
 """
 
 from __future__ import annotations
@@ -111,10 +114,11 @@ class Plan:
             raise InputError(
                 f"a pilot is the first part of the rows: got {pilot.n_rows} pilot rows of {n_rows}"
             )
-        if rule not in ("index", "heavy") or not 1 <= t_min <= t_max:
+        whole = t_min == int(t_min) and (rule == "heavy" or t_max == int(t_max))
+        if rule not in ("index", "heavy") or not (1 <= t_min <= t_max and whole):
             raise InputError(
-                'a window is "index" or "heavy" with 1 ≤ t_min ≤ t_max, '
-                f"got {rule!r} with t_min={t_min}, t_max={t_max}"
+                'a window is "index" or "heavy" with 1 ≤ t_min ≤ t_max, both whole numbers (of '
+                f'"heavy", t_min): got {rule!r} with t_min={t_min}, t_max={t_max}'
             )
         counts, factor = pilot.counts, n_rows / pilot.n_rows
         dims, weights = _chosen(counts, factor, rule, t_min, t_max)
