@@ -389,3 +389,17 @@ def test_systems_know_their_kind():
     assert repr(system) == "LinearSystem(1 equation in 2 unknowns: x0 = 1)"
     assert LinearSystem([[1, 0]], [Fraction(1, 2)], QQ).text == "x0 = 1/2"
     assert LinearSystem([[2, 1]], [3], GF(5)).text == "x0 + 3·x1 = 4 (mod 5)"
+
+
+def test_long_rationals_are_printed_fingerprinted_and_saved():
+    """Exact means exact: past the length up to which Python writes integers out, too."""
+    rng = np.random.RandomState(1)
+    X = np.array(
+        [[Fraction(int(a), int(b)) for a, b in zip(*rng.randint(1, 10**6, (2, 40)), strict=True)]
+         for _ in range(38)], dtype=object,
+    )  # fmt: skip
+    checks = Constraints.from_subspace(Subspace.span(X, QQ))
+    assert max(len(line) for line in checks.lines) > 4300
+    assert Constraints.from_dict(json.loads(json.dumps(checks.to_dict()))) == checks
+    assert len(checks.fingerprint()) == 64
+    assert eval(checks.expression, {"x": X[0].tolist(), "Fraction": Fraction})

@@ -49,7 +49,7 @@ def span_pairs(name, count, seed):
         model.fit(X, sample_weight=weights)
         assert model.guarantee_.is_replicable_proven
         assert model.guarantee_.is_coverage_proven
-        assert model.measure(X, sample_weight=weights).uncovered <= EPS
+        assert model.measure(X, sample_weight=weights).uncovered <= EPS * m
         if contamination:
             assert model.subspace_ <= PLANE
         return model
@@ -68,7 +68,7 @@ def parity_pairs(name, count, seed):
         assert model.guarantee_.is_replicable_proven
         assert not model.is_bottom_
         found = model.measure(X, y, sample_weight=weights)
-        assert found.uncovered <= EPS
+        assert found.uncovered <= EPS * m
         assert found.misfits <= found.uncovered
         return model
 

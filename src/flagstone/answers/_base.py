@@ -165,7 +165,7 @@ def check_names(names: Sequence[str] | None, dim: int) -> tuple[str, ...] | None
 def to_json(field: Field, values: Array) -> list[Any]:
     """Return elements as JSON values: integers, or texts such as ``"3/4"`` over QQ."""
     if field.order is None:
-        return [str(v) for v in values]
+        return [field.format(v) for v in values]
     return [int(v) for v in values]
 
 
