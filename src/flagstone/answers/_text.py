@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.fields import QQ, Array, Field
+from flagstone.fields import Array, Field
 
 
 def feature_names(names: Sequence[str] | None, dim: int) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _rational(coef: Array, constant: Any) -> str:
     def number(value: Fraction) -> str:
         top, bottom = value.numerator, value.denominator
         if max(abs(top), bottom) >= 10**4000:  # too long for a literal of Python
-            return f'Fraction("{QQ.format(value)}")'
+            return f"Fraction({hex(top)}, {hex(bottom)})"
         text = str(top) if bottom == 1 else f"Fraction({top}, {bottom})"
         return f"({text})" if value < 0 else text
 
