@@ -142,7 +142,7 @@ def test_a_resumed_run_keeps_what_somebody_made_meanwhile(run, place, monkeypatc
     (place / "r.html").write_text("precious")
     done = run(*words)
     assert done.code == 1
-    assert "r.html exists already; give --force" in done.err
+    assert "r.html exists already; replace it with --force" in done.err
     assert (place / "r.html").read_text() == "precious"
     assert not (place / "m.json").exists()
     assert read_document("c.ckpt")[0] == "checkpoint"  # the work is not lost

@@ -31,10 +31,15 @@ PYTHON_ONLY = {
     "on_bottom",
     "out_of_field",
     "outliers",
+    "p_in",
+    "p_out",
+    "rank",
+    "runs",
     "sets",
     "shards",
     "start",
     "t",
+    "threshold",
 }
 
 

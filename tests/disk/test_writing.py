@@ -168,7 +168,7 @@ def test_without_overwrite_one_of_many_threads_wins(tmp_path, monkeypatch, links
     run_threads(work, 8)
     [winner] = won
     assert len(lost) == 7
-    assert all("exists already; give --force" in text for text in lost)
+    assert all("exists already; replace it with overwrite=True" in text for text in lost)
     assert (tmp_path / "m").read_bytes() == b"%d" % winner * 1000
     assert names(tmp_path) == ["m"]
 
