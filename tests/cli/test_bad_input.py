@@ -147,10 +147,10 @@ def test_wrong_words_are_usage_errors(run, words, message):
         (["--rule", "median"], "--rule must be 'index' or 'heavy', got 'median'", 2),
         (["--field", "6"], "6", 2),
         (["--field", "x"], "--field must be 2, 11, '2^8'", 2),
-        (["--bit-order", "middle"], "bit order must be one of", 2),
+        (["--bit-order", "middle"], "--bit-order must be one of", 2),
         (["--length", "7"], "no rows are left: all 600 of them", 1),
         (["--format", "xls"], "format must be one of", 2),
-        (["--delimiter", ";"], "--delimiter (delimiter=) is for csv and tsv", 2),
+        (["--delimiter", ";"], "--delimiter is for csv and tsv", 2),
         (["--no-header"], "is for csv and tsv", 2),
         (["--columns", "x99"], "there is no column 'x99'", 1),
         (["--encode", "x0=bits:99"], "the number of bits must be between 1 and 64", 2),
@@ -388,3 +388,10 @@ def test_no_edit_of_where_a_finding_came_from_ends_in_a_traceback(run, place):
             assert "\x1b" not in done.out + done.err
             taken += done.code != 1
     assert taken > 50
+
+
+def test_a_tab_is_typed_as_backslash_t(place, run):
+    (place / "t.csv").write_text("a\tb\n1\t1\n0\t0\n")
+    done = run("constraints", "t.csv", "--seed", "1")
+    assert "give --delimiter '\\t', else --delimiter ," in failed(done)
+    assert run("constraints", "t.csv", "--seed", "1", "--delimiter", "\\t").code in (0, 3)

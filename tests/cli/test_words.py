@@ -17,7 +17,15 @@ from flagstone.estimators import _contracts
 SOURCE = Path(flagstone.__file__).parent
 
 #: Functions that make a Parameter of the name they are given first.
-NAMING = {"Parameter", "check_share", "positive", "at_least", "_check_threshold", "_number"}
+NAMING = {
+    "Parameter",
+    "check_reading",
+    "check_share",
+    "positive",
+    "at_least",
+    "_check_threshold",
+    "_number",
+}
 
 #: Parameters that no command can get wrong: of functions on guarantees, of the private learner,
 #: and of estimators. Only who writes Python meets them.
@@ -99,6 +107,22 @@ def test_every_name_of_a_parameter_is_a_text():
                     function.name in NAMING or file == "estimators/_contracts.py"
                 )
                 assert isinstance(first, ast.Constant) or handed_on, (file, node.lineno)
+
+
+def test_only_the_command_line_speaks_of_options():
+    for file, tree in trees().items():
+        if file.startswith(("cli/", "reports/scree.py")):
+            continue
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+        docs = [ast.get_docstring(n, False) for n in ast.walk(tree) if isinstance(n, documented)]
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and node.value not in docs
+            ):
+                found = re.search(r"(?<![\w-])--[a-z][a-z-]+", node.value)
+                assert found is None, (file, node.lineno, found)
 
 
 def test_every_option_in_a_text_of_the_source_exists():

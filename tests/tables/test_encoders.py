@@ -178,14 +178,14 @@ def test_a_table_coerces_nothing_silently_but_explains_a_proposal(tmp_path):
         table.encoding(2, label="fault")
     message = str(caught.value)
     assert "column 'door' (and 2 more) does not hold elements of GF(2)" in message
-    assert "--encode 'door=levels:open,shut' --encode 'level=bits:2'" in message
-    assert "--encode auto" in message
+    assert "encode={'door': 'levels:open,shut', 'level': 'bits:2', " in message
+    assert "encode='auto'" in message
     auto = table.encoding(2, label="fault", encode="auto")
     assert auto.names == ("door", "level[0]", "level[1]")
     (batch,) = table.rows(auto)
     assert batch.matrix.tolist() == [[0, 1, 1, 0], [1, 0, 0, 1]]
     assert Encoding.from_dict(auto.to_dict()) == auto
-    with pytest.raises(InputError, match=r"--encode names the column 'dor'.*did you mean 'door'"):
+    with pytest.raises(InputError, match=r"^encode names the column 'dor'.*did you mean 'door'"):
         table.encoding(2, encode={"dor": "element"})
     with pytest.raises(InputError, match="the label 'level' must become one element"):
         table.encoding(2, label="level", encode="auto")

@@ -277,7 +277,7 @@ def test_small_files_that_announce_much_are_answered_at_once(tmp_path):
 def test_the_limit_of_columns_can_be_raised(tmp_path):
     path = tmp_path / "t.npy"
     np.save(path, np.ones((1, MOST_COLUMNS + 1), dtype=np.uint8))
-    with pytest.raises(InputError, match=r"open_table\(…, max_columns=131073\)"):
+    with pytest.raises(InputError, match="ask for more with max_columns=131073"):
         open_table(path)
     table = open_table(path, max_columns=MOST_COLUMNS + 1)
     assert len(table.columns) == MOST_COLUMNS + 1

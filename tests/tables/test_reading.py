@@ -151,11 +151,11 @@ def test_a_block_of_comments_alone_holds_no_row_and_no_problem(tmp_path, monkeyp
         ({"delimiter": ";;"}, "must be one ASCII character"),
         ({"delimiter": ""}, "must be one ASCII character"),
         ({"delimiter": "\n"}, "must be one ASCII character"),
-        ({"length": 5}, r"--length \(length=\) is for hex and bits, but the format is csv"),
-        ({"bit_order": "msb"}, "--bit-order"),
-        ({"format": "hex", "bit_order": "bogus"}, "bit order must be one of"),
-        ({"format": "hex", "header": False}, "--header"),
-        ({"format": "jsonl", "delimiter": ";"}, "--delimiter"),
+        ({"length": 5}, r"^length is for hex and bits, but the format is csv"),
+        ({"bit_order": "msb"}, "^bit_order is"),
+        ({"format": "hex", "bit_order": "bogus"}, "^bit_order must be one of"),
+        ({"format": "hex", "header": False}, "^header is"),
+        ({"format": "jsonl", "delimiter": ";"}, "^delimiter is"),
     ],
 )
 def test_options_that_do_not_apply_are_refused(tmp_path, options, message):
@@ -168,7 +168,7 @@ def test_options_that_do_not_apply_are_refused(tmp_path, options, message):
 def test_another_delimiter_is_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a;b\n1;0\n")
-    with pytest.raises(InputError, match=r"give --delimiter ';' \(delimiter=';'\)"):
+    with pytest.raises(InputError, match="give delimiter=';', else delimiter=','"):
         open_table(path)
     assert open_table(path, delimiter=";").columns == ("a", "b")
     assert open_table(path, delimiter=",").columns == ("a;b",)

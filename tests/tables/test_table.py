@@ -118,7 +118,7 @@ def test_files_with_other_columns_are_refused(tmp_path, matrix):
         ("a,b\n1,0\n1,\n", r"line 3, column 'b': the value is missing"),
         ("a,b\n1,0\n1,2\n", r"line 3, column 'b': 2 is not an element of GF\(2\)"),
         ("a,b\n1,0\n1,x\n", r"line 3, column 'b': 'x' is not a whole number"),
-        ("1,0\n1,1\n", r"looks like data.*--no-header"),
+        ("1,0\n1,1\n", r"looks like data.*header=False"),
         ("a,a\n1,1\n", r"two columns are called 'a'"),
         ("\n\n", r"is empty"),
     ],

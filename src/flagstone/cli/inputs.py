@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.options import ColumnOptions, ReadOptions
 from flagstone.cli.output import safe
 from flagstone.cli.runner import ARGUMENTS, UsageError
-from flagstone.cli.words import parsed
+from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
 from flagstone.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -69,30 +69,33 @@ def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = No
     """Open the files as one table, read as a finding remembers unless the options say otherwise."""
     from flagstone.tables import open_table
     from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
+    from flagstone.tables.limits import MOST_COLUMNS
 
-    reading = {name: getattr(options, name) for name in _READING}
+    reading = reading_of(options)
     known = dict(remembered or {})
     for name, value in known.items():
         if not isinstance(value, _READING.get(name, object)):
             raise FormatError(f"the finding remembers no way of reading: {name} is {value!r}")
     # a finding made from frames without a telling name is checked against such frames again
-    if reading["format"] is None and not all(says_format(file) for file in files):
-        reading["format"] = known.get("format")
+    if "format" in known and not all(says_format(file) for file in files):
+        reading.setdefault("format", known["format"])
     try:
         if known:
-            formats = {reading["format"] or format_of(path) for path in expand(files)}
+            formats = {reading.get("format") or format_of(path) for path in expand(files)}
             for name, value in known.items():
                 # what is remembered of frames says nothing about a table
-                if name in APPLIES and reading[name] is None and formats & set(APPLIES[name]):
-                    reading[name] = value
-        return open_table(*files, **reading)
+                if name in APPLIES and formats & set(APPLIES[name]):
+                    reading.setdefault(name, value)
+        return open_table(*files, **reading, max_columns=options.max_columns or MOST_COLUMNS)
     except ReadingError as error:
         raise UsageError(*error.args) from error
 
 
 def reading_of(options: ReadOptions) -> dict[str, Any]:
-    """Return what a finding must remember of how its files were read."""
+    """Return how files are read, as far as it was said: what a finding remembers."""
     given = {name: getattr(options, name) for name in _READING}
+    if given["delimiter"] == TAB_AS_TYPED:
+        given["delimiter"] = TAB
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -87,6 +87,16 @@ class ReadOptions:
             rich_help_panel=TABLE,
         ),
     ] = None
+    max_columns: Annotated[
+        int | None,
+        typer.Option(
+            "--max-columns",
+            min=1,
+            help="Read files of up to this many columns (131,072 unless told): memory grows with "
+            "their square.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

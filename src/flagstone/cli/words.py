@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 from flagstone.cli.runner import UsageError
 from flagstone.errors import InputError, Parameter
 
-__all__ = ["as_option", "parsed"]
+__all__ = ["TAB", "TAB_AS_TYPED", "as_option", "parsed"]
 
+#: A tab cannot be typed into most shells; the command line takes (and shows) it spelled out.
+TAB, TAB_AS_TYPED = "\t", r"\t"
 #: Options that are not called as their parameter is.
 _OPTIONS = {
     "add": "--add",
@@ -37,10 +39,12 @@ def as_option(parameter: Parameter) -> str:
     value = parameter.value
     if value is None or value is True:
         return option
+    if value is False:
+        return f"{option[:2]}no-{option[2:]}"
     if isinstance(value, Mapping):
         value = [f"{key}={text}" for key, text in value.items()]
     values = value if isinstance(value, (list, tuple)) else [value]
-    return " ".join(f"{option} {shlex.quote(str(v))}" for v in values)
+    return " ".join(f"{option} {shlex.quote(str(v).replace(TAB, TAB_AS_TYPED))}" for v in values)
 
 
 def parsed(parse: Callable[..., _Value], *values: Any) -> _Value:

@@ -105,6 +105,6 @@ def rows_per_batch(n_columns: int, row_bytes: int = 0) -> int:
     return int(min(131_072, max(256, 4_194_304 // max(1, n_columns)), most))
 
 
-def fail(path: Path, where: str, problem: str) -> NoReturn:
+def fail(path: Path, where: str, *problem: object) -> NoReturn:
     """Raise InputError for something found inside a file."""
-    raise InputError(f"{path} {where}: {problem}" if where else f"{path}: {problem}")
+    raise InputError(f"{path} {where}: " if where else f"{path}: ", *problem)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from flagstone.checks import shown
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.fields import exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.columnar import as_numpy
@@ -56,8 +56,11 @@ class DelimitedReader:
                 fail(
                     self.path,
                     f"line {self._header_line}",
-                    f"looks like data, not like column names ({', '.join(cells[:4])}…); give "
-                    "--no-header (header=False) if it is a row, --header (header=True) if not",
+                    f"looks like data, not like column names ({', '.join(cells[:4])}…); give ",
+                    Parameter("header", False),
+                    " if it is a row, ",
+                    Parameter("header", True),
+                    " if not",
                 )
             self.header = True
         if self.header:
@@ -67,8 +70,9 @@ class DelimitedReader:
                 fail(
                     self.path,
                     f"line {self._header_line}",
-                    f"two columns are called {twice!r}; rename one, or give --no-header if "
-                    "the file has no line of names",
+                    f"two columns are called {twice!r}; rename one, or give ",
+                    Parameter("header", False),
+                    " if the file has no line of names",
                 )
         else:
             self._header_line = 0
@@ -233,7 +237,7 @@ def _cell_problem(cell: str, kind: str) -> str | None:
             return None
     except ValueError as error:
         return f"the number {error}"
-    return f"{shown(cell)} is not a whole number; choose an encoder for the column (--encode)"
+    return f"{shown(cell)} is not a whole number; choose an encoder for the column"
 
 
 def _whole_numbers(column: Any) -> Array:

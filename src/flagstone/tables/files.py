@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.tables.textio import COMPRESSED
 
 __all__ = ["FORMATS", "ReadingError", "check_reading", "closest", "expand", "format_of"]
@@ -40,10 +40,10 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
     known = set(formats)
     for name, value in options.items():
         if value is not None and not known & set(APPLIES[name]):
-            option = "--" + name.replace("_", "-")
             raise ReadingError(
-                f"{option} ({name}=) is for {' and '.join(APPLIES[name])}, but the format is "
-                f"{' and '.join(sorted(known))}; leave it out"
+                Parameter(name),
+                f" is for {' and '.join(APPLIES[name])}, but the format is "
+                f"{' and '.join(sorted(known))}; leave it out",
             )
     delimiter = options.get("delimiter")
     if delimiter is not None and not (
@@ -53,16 +53,19 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
         and delimiter not in '"\r\n'
     ):
         raise ReadingError(
-            "--delimiter (delimiter=) must be one ASCII character, neither a quote nor a line "
-            f"end, got {delimiter!r}"
+            Parameter("delimiter"),
+            f" must be one ASCII character, neither a quote nor a line end, got {delimiter!r}",
         )
     if (length := options.get("length")) is not None and (
         not isinstance(length, int) or isinstance(length, bool) or length < 1
     ):
-        raise ReadingError(f"--length (length=) must be a positive number of bits, got {length!r}")
+        raise ReadingError(
+            Parameter("length"), f" must be a positive number of bits, got {length!r}"
+        )
     if options.get("bit_order") not in (None, *BIT_ORDERS):
         raise ReadingError(
-            f"bit order must be one of {', '.join(BIT_ORDERS)}, got {options['bit_order']!r}"
+            Parameter("bit_order"),
+            f" must be one of {', '.join(BIT_ORDERS)}, got {options['bit_order']!r}",
         )
 
 
@@ -130,8 +133,9 @@ def format_of(path: Path) -> str:
     found = _BY_SUFFIX.get(stem.suffix.lower())
     if found is None:
         raise InputError(
-            f"{path}: the name does not say the format; give --format (format=) as one of "
-            f"{', '.join(FORMATS)}"
+            f"{path}: the name does not say the format; give ",
+            Parameter("format"),
+            f" as one of {', '.join(FORMATS)}",
         )
     return found
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.files import BIT_ORDERS
 from flagstone.tables.limits import MOST_COLUMNS, check_width
@@ -226,8 +226,9 @@ class FrameReader:
                     self.path,
                     f"line {number}",
                     f"the row has {frame[0]} bits, but line {self._first_line} has {self.n_bits}; "
-                    f"give --length {self.n_bits} (length={self.n_bits}) to keep the rows of one "
-                    "length and count the others",
+                    "give ",
+                    Parameter("length", self.n_bits),
+                    " to keep the rows of one length and count the others",
                 )
         per_row = -(-self.n_bits // ALPHABETS[self.notation].width)
         flat = np.frombuffer(b"".join(digits), dtype=np.uint8).reshape(len(digits), per_row)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from flagstone.errors import FlagstoneError, FormatError, InputError
+from flagstone.errors import FlagstoneError, FormatError, InputError, Parameter
 
 __all__ = [
     "MOST_COLUMNS",
@@ -31,7 +31,8 @@ def check_width(path: Path, n_columns: int, most: int = MOST_COLUMNS) -> None:
     if n_columns > most:
         raise InputError(
             f"{path}: has {n_columns:,} columns, but up to {most:,} are read: memory grows with "
-            f"their square. Keep fewer, or ask for more (open_table(…, max_columns={n_columns}))"
+            "their square. Keep fewer, or ask for more with ",
+            Parameter("max_columns", n_columns),
         )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader
 from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
@@ -87,7 +87,8 @@ def open_table(
     """
     if format is not None and format not in FORMATS:
         raise ReadingError(
-            f"format must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}"
+            Parameter("format"),
+            f" must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}",
         )
     options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
     formats = [(path, format or format_of(path)) for path in expand(sources)]
@@ -108,11 +109,12 @@ def _reader(path: Path, format: str, options: Mapping[str, Any], most: int) -> R
         reader = DelimitedReader(path, given or usual, options["header"], max_columns=most)
         other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
         if given is None and len(reader.columns) == 1 and other is not None:
-            shown = "$'\\t'" if other == "\t" else repr(other)
             raise InputError(
                 f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates "
-                f"the cells, give --delimiter {shown} (delimiter={other!r}), else --delimiter "
-                f"{usual!r}"
+                "the cells, give ",
+                Parameter("delimiter", other),
+                ", else ",
+                Parameter("delimiter", usual),
             )
         return reader
     if format in ("hex", "bits"):
@@ -206,9 +208,9 @@ class Table:
                 elif len(self.columns) > 1:
                     role = "column "
                 where = f"{place}, {role or 'column '}{bad.column!r}"
-                hint = "; choose a larger --field or an encoder (--encode)"
-                hint = hint if "element of" in bad.problem else ""
-                raise InputError(f"{where}: {bad.problem}{hint}") from None
+                remedy = ["; choose a larger ", Parameter("field"), " or an encoder"]
+                hint = remedy if "element of" in bad.problem else []
+                raise InputError(f"{where}: {bad.problem}", *hint) from None
             seen += len(batch)
             skipped += batch.skipped
             yield EncodedBatch(matrix, index, batch, self)
@@ -246,7 +248,8 @@ class Table:
                     raise InputError(
                         f"{self.place(file, batch, gap)}, column {name!r}: the value is missing, "
                         "so no encoder can be proposed; fill it in, drop the row, or leave the "
-                        f"column out (--columns '-{name}')"
+                        "column out with ",
+                        Parameter("columns", [f"-{name}"]),
                     )
                 found[name] = values
             return found
@@ -256,7 +259,8 @@ class Table:
         if skipped:
             return InputError(
                 f"{self.files[0]}: no rows are left: all {skipped:,} of them are of another length "
-                f"than {len(self.columns)} bits; choose another --length"
+                f"than {len(self.columns)} bits; choose another ",
+                Parameter("length"),
             )
         return InputError(f"{self.files[0]}: holds no rows")
 
@@ -302,8 +306,9 @@ class Table:
         for pattern in [text for text in wanted if text not in known]:
             if not any(fnmatch.fnmatchcase(name, pattern) for name in every):
                 raise InputError(
-                    f"--encode names the column {pattern!r}, which is not among the chosen ones"
-                    f"{closest(pattern, every)}"
+                    Parameter("encode"),
+                    f" names the column {pattern!r}, which is not among the chosen ones"
+                    f"{closest(pattern, every)}",
                 )
         given = {name: _lookup(wanted, name) for name in every}
         open_ones = [name for name in every if given[name] in (None, "auto")]
@@ -321,15 +326,16 @@ class Table:
             if not plain and text is None:
                 refused.append(proposal)
         if refused:
-            raise InputError(_explain(refused, F.name, label, str(self.files[0])))
+            raise InputError(*_explain(refused, F.name, label, str(self.files[0])))
         features = tuple(e for n in chosen if (e := encoders[n]) is not None)
         if not features:
-            raise InputError("no feature column is left; choose columns with --columns")
+            raise InputError("no feature column is left; choose them with ", Parameter("columns"))
         target = encoders[label] if label is not None else None
         if label is not None and (target is None or len(target.names) != 1):
             raise InputError(
-                f"the label {label!r} must become one element of {F.name}: give it an encoder "
-                f"with --encode, e.g. {label}=levels:no,yes"
+                f"the label {label!r} must become one element of {F.name}: give it an encoder, "
+                "e.g. ",
+                Parameter("encode", {label: "levels:no,yes"}),
             )
         return Encoding(F, features, target)
 
@@ -383,15 +389,21 @@ def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
     return next((t for p, t in wanted.items() if fnmatch.fnmatchcase(name, p)), None)
 
 
-def _explain(refused: Sequence[Proposal], field: str, label: str | None, file: str) -> str:
+def _explain(
+    refused: Sequence[Proposal], field: str, label: str | None, file: str
+) -> list[str | Parameter]:
     first = refused[0]
     role = "label" if first.column == label else "column"
     others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-    proposals = " ".join(
-        f"--encode '{p.column}={p.encoder.text}'" if p.encoder else f"--columns '-{p.column}'"
-        for p in refused[:5]
-    )
-    return (
+    encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
+    columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
+    return [
         f"{file}: {role} {first.column!r}{others} does not hold elements of {field}: "
-        f"{first.reason}. Proposed: {proposals}, or --encode auto for every proposal"
-    )
+        f"{first.reason}. Proposed: ",
+        *([Parameter("encode", encode)] if encode else []),
+        *([" "] if encode and columns else []),
+        *([Parameter("columns", columns)] if columns else []),
+        ", or ",
+        Parameter("encode", "auto"),
+        " for every proposal",
+    ]
