@@ -16,7 +16,7 @@ from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader
 from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
 from flagstone.tables.limits import MOST_COLUMNS, check_names
-from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, typed
+from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, refusal, typed
 
 __all__ = ["EncodedBatch", "Table", "open_table"]
 
@@ -326,7 +326,7 @@ class Table:
             if not plain and text is None:
                 refused.append(proposal)
         if refused:
-            raise InputError(*_explain(refused, F.name, label, str(self.files[0])))
+            raise InputError(*refusal(refused, F.name, label, str(self.files[0])))
         features = tuple(e for n in chosen if (e := encoders[n]) is not None)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
@@ -387,23 +387,3 @@ def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
     if name in wanted:
         return wanted[name]
     return next((t for p, t in wanted.items() if fnmatch.fnmatchcase(name, p)), None)
-
-
-def _explain(
-    refused: Sequence[Proposal], field: str, label: str | None, file: str
-) -> list[str | Parameter]:
-    first = refused[0]
-    role = "label" if first.column == label else "column"
-    others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-    encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
-    columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
-    return [
-        f"{file}: {role} {first.column!r}{others} does not hold elements of {field}: "
-        f"{first.reason}. Proposed: ",
-        *([Parameter("encode", encode)] if encode else []),
-        *([" "] if encode and columns else []),
-        *([Parameter("columns", columns)] if columns else []),
-        ", or ",
-        Parameter("encode", "auto"),
-        " for every proposal",
-    ]
