@@ -18,6 +18,7 @@ from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee, Window
+from flagstone.guarantees.words import percent
 from flagstone.measurement import Measurement
 from flagstone.question import (
     QUESTIONS,
@@ -151,9 +152,33 @@ class Finding:
         return self.subspace is not None and self.subspace.dim == 0 and bool(self.stairs.steps)
 
     @property
+    def support(self) -> str | None:
+        """How far the rows support the answer, at the confidence of its promises.
+
+        "whole": most rows to come will fit it. "part": they will fit the equations that hold in all
+        rows, but perhaps not the others. "none": neither is known. None: nothing was claimed, or
+        there is nothing to go by.
+        """
+        g = self.promises
+        nothing = isinstance(self.answer, Constraints) and not len(self.answer)
+        if g is None or g.withheld is not None or (nothing and not self.answer.is_bottom):
+            return None
+        if g.eps_certified is not None and g.eps_certified < 0.5:
+            return "whole"
+        return "part" if self._held_by_all else "none"
+
+    @property
+    def _held_by_all(self) -> int:
+        """How many equations hold in all rows, and in most rows to come."""
+        g = self.promises
+        if g is None or not isinstance(self.answer, Constraints) or (g.eps_span or 1) >= 0.5:
+            return 0
+        return g.dim - self.stairs.rank
+
+    @property
     def is_answer(self) -> bool:
-        """Whether there is something to act on: neither ⊥ nor nothing kept."""
-        return not (self.answer.is_bottom or self.nothing_kept)
+        """Whether there is something to act on: neither ⊥, nor nothing kept, nor unsupported."""
+        return not (self.answer.is_bottom or self.nothing_kept or self.support == "none")
 
     @property
     def title(self) -> str:
@@ -161,6 +186,25 @@ class Finding:
         if self.nothing_kept:
             return f"No direction was kept: {self.question.nothing}"
         return self.question.title(self.answer)
+
+    @property
+    def headline(self) -> str:
+        """The title with what is known of it; what nobody should act on says so first."""
+        g, support = self.promises, self.support
+        if g is None or self.nothing_kept or self.answer.is_bottom or support is None:
+            return self.title
+        rank, rows = self.stairs.rank, f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
+        if support == "whole":
+            assert g.eps_certified is not None
+            share, sure = percent(g.eps_certified), f"{100 * g.confidence:g} % confidence"
+            return f"{self.title}; at most {share} of rows to come do not fit ({sure})"
+        if support == "part":
+            held = self._held_by_all
+            return f"{self.title}, but the rows support only the {held} that hold in all of them"
+        why = f"{rows} of rank {rank} are too few"
+        if g.eps_span is not None and g.eps_span < 0.5:
+            why = "too many rows do not fit"
+        return f"Not supported by the rows ({why}): {self.title}"
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:
@@ -196,6 +240,8 @@ class Finding:
             "kind": self.question.kind,
             "question": self.question.to_dict(),
             "title": self.title,
+            "headline": self.headline,
+            "support": self.support,
             "fingerprint": self.fingerprint,
             "field": self.field.name,
             "dim": answer.dim,
@@ -219,7 +265,11 @@ class Finding:
             "margin": self.margin,
             "promises": None
             if self.promises is None
-            else self.promises.to_dict(uncovered=shares[0], misfits=shares[1]),
+            else self.promises.to_dict(
+                uncovered=shares[0],
+                misfits=shares[1],
+                errs_outside=self.question.errs_outside,
+            ),
             "rows": self.rows.to_dict(),
             "levels": self.stairs.to_list(),
             "directions": self.directions,

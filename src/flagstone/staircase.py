@@ -60,6 +60,11 @@ class Staircase:
         """The number of sets; V_j = {0} past the last."""
         return self.steps[-1].last if self.steps else 0
 
+    @property
+    def rank(self) -> int:
+        """The dimension of the span of all rows."""
+        return self.steps[0].dim if self.steps else 0
+
     def to_list(self) -> list[list[int]]:
         """Return the levels as JSON values: [dimension, sets, first set]."""
         return [[step.dim, step.sets, step.first] for step in self.steps]

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from flagstone.certificates.bands import Bands, claims_of_bands
-from flagstone.certificates.certificate import Certificate
 from flagstone.certificates.claims import Claims, claims_of_pieces
 from flagstone.certificates.collector import Collector
 from flagstone.certificates.plan import Plan
 from flagstone.certificates.window import heavy_window, index_window, mean_failure
 from flagstone.errors import InputError
 from flagstone.flag import Flag
+from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.exact import Share, check_share, positive
 from flagstone.histogram import Histogram
 from flagstone.subspace import Subspace
@@ -140,14 +140,14 @@ class Certifier:
         if rho is not None and found > rho and collector.n_rows:
             needed = self._rows_needed(float(check_share("rho", rho)), n_runs)
         i = self._index(subspace)
-        first = last = agreement = eps = None
+        first = last = misses = eps = None
         if i is not None:
             space, eps = claims.spaces[i + 1], float(claims.beyond[i + 1])
             first, last = space.certain(plan.rule, self._failure / 2)
             if threshold is not None:
-                agreement = 1 - space.fails(plan.rule, threshold)
+                misses = space.fails(plan.rule, threshold)
             else:
-                agreement = 1 - mean_failure([space], plan.rule, plan.t_min, plan.t_max)
+                misses = mean_failure([space], plan.rule, plan.t_min, plan.t_max)
         return Certificate(
             rule=plan.rule,
             t_min=plan.t_min,
@@ -160,7 +160,7 @@ class Certifier:
             rho=found if found < 1 else None,
             t_first=first,
             t_last=last,
-            agreement=agreement if agreement else None,
+            misses=misses if misses is not None and misses < 1 else None,
             eps=eps,
             rows_needed=needed,
         )

@@ -103,14 +103,12 @@ def answer(
         },
     )
     if state.phase == "read":
-        n_rows = state.rows if source.table is not None else state.summary.n_rows
-        counted = Measurement(n_rows, skipped=state.skipped)
-        state.phase, state.position, state.rows = "measure", None, 0
-        state.counts = counted.to_dict()
+        state.phase, state.position = "measure", None
         long.save(state)
+    n_rows = state.rows if source.table is not None else state.summary.n_rows
+    finding = dataclasses.replace(finding, rows=Measurement(n_rows, skipped=state.skipped))
     if source.table is not None and options.measure:
-        _measure(source, finding, long, state, options.show_rows)
-    finding = dataclasses.replace(finding, rows=Measurement.from_dict(state.counts))
+        finding = _measure(source, finding, long, state, options)
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or view)
     written = write_outputs(finding, options, resumed=resumed)
@@ -133,23 +131,38 @@ def read_summary(source: Source, question: Question, run: LongRun, state: State)
     run.drive(state, batches, step, source.table.n_rows, len(source.table.files))
 
 
-def _measure(source: Source, finding: Finding, long: LongRun, state: State, shown: int) -> None:
-    """Count the rows the span leaves out and the rows that break the answer; note the first."""
+def _measure(
+    source: Source, finding: Finding, long: LongRun, state: State, options: AnswerOptions
+) -> Finding:
+    """Read the rows again: certify, count what the span leaves out and what breaks the answer.
+
+    A run that was stopped here begins the second reading again: pieces of rows certify, and a piece
+    must not begin where somebody stopped.
+    """
+    from flagstone.certification import Certification
     from flagstone.road import look
 
-    table, encoding, counts = source.table, source.encoding, state.counts
+    table, encoding, counted = source.table, source.encoding, finding.rows
+    certification = Certification(finding, confidence=options.confidence)
     assert table is not None
+    totals: dict[str, Any] = {"uncovered": 0, "misfits": None, "places": []}
 
     def step(batch: EncodedBatch) -> None:
         X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y)
+        outside, wrong = look(finding, encoding.field.rows(X), y, certification)
         assert outside is not None
-        counts["uncovered"] = (counts["uncovered"] or 0) + int(outside.sum())
+        totals["uncovered"] += int(outside.sum())
         if wrong is not None:
-            counts["misfits"] = (counts["misfits"] or 0) + int(wrong.sum())
-            counts["places"] += batch.places(wrong, shown - len(counts["places"]))
+            totals["misfits"] = (totals["misfits"] or 0) + int(wrong.sum())
+            left = options.show_rows - len(totals["places"])
+            totals["places"] += [tuple(place) for place in batch.places(wrong, left)]
 
-    long.drive(state, table.rows(encoding, state.position), step, counts["read"], len(table.files))
+    again = dataclasses.replace(state, rows=0)
+    long.drive(again, table.rows(encoding), step, counted.read, len(table.files))
+    places = tuple(totals.pop("places"))
+    return dataclasses.replace(
+        certification.certified(), rows=dataclasses.replace(counted, **totals, places=places)
+    )
 
 
 def _identity(

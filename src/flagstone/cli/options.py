@@ -274,5 +274,17 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
 
     seed: SeedOption = None
     measure: Annotated[
-        bool, typer.Option("--measure/--no-measure", help="Read the rows again to count misfits.")
+        bool,
+        typer.Option(
+            "--measure/--no-measure",
+            help="Read the rows again, to count misfits and to certify the answer.",
+        ),
     ] = True
+    confidence: Annotated[
+        float,
+        typer.Option(
+            "--confidence",
+            help="Of everything that the rows certify.",
+            rich_help_panel=RULE,
+        ),
+    ] = 0.99

@@ -16,20 +16,23 @@ from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.estimators._contracts import SPAN, Contract, check_parameters
+from flagstone.estimators._digest import RowDigest, digest_of
 from flagstone.estimators._input import checked_counts, table_rows
 from flagstone.fields import Array, Field, Rows, as_field, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee
+from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram, new_summary
 from flagstone.lift import chunks
 from flagstone.measurement import Measurement
 from flagstone.question import Question
-from flagstone.road import ask, measure
+from flagstone.road import ask, certify, measure
 from flagstone.rules import SpanRule, rule_named
 
 _FITTED = {
     "_coder",
+    "_digest",
     "_finding",
     "_label_counts",
     "_summary",
@@ -62,6 +65,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
+        weights_count_rows: bool = False,
     ) -> None:
         self.field = field
         self.rho = rho
@@ -72,6 +76,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.contamination = contamination
         self.random_state = random_state
         self.out_of_field = out_of_field
+        self.weights_count_rows = weights_count_rows
 
     @property
     @abstractmethod
@@ -108,12 +113,16 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Return how often each row counts (None for once); there must be room for them all."""
         weights, total = checked_counts(sample_weight, n_rows)
         checked_total(self._summary.n_rows if self._is_begun else 0, total)
-        return weights
+        return None if weights is None or (weights == 1).all() else weights
 
     def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
         """Count checked rows in: all of them or none, whatever happens on the way."""
         begun, pieces = self._is_begun, list(chunks(len(rows)))
         question, F = self._question, self._field
+        digest = getattr(self, "_digest", None) if begun else RowDigest(F)
+        if digest is not None:
+            # None once weights came: what they count may not have been drawn one by one
+            digest = None if weights is not None else digest.update(rows, labels)
         if begun:
             # An update is all or nothing by itself; several of them are so on a copy only.
             summary = self._summary if len(pieces) < 2 else self._summary.copy()
@@ -123,6 +132,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         for piece in pieces:
             lifted = question.lift(F, rows[piece], None if labels is None else labels[piece])
             summary.update(lifted, None if weights is None else weights[piece])
+        self._digest: RowDigest | None = digest
         self._summary: Flag | Histogram = summary
         self._finding: Finding | None = None
         if not begun:
@@ -148,9 +158,55 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 Coins(self.random_state_),
                 encoding=self._encoding(),
                 labels=self._numbered_labels,
+                withheld=self._withheld,
                 seed_is_fresh=self.random_state is None,
             )
         return self._finding
+
+    @property
+    def _withheld(self) -> str | None:
+        """Why nothing is promised about fresh samples, if so."""
+        if self._digest is not None or self.weights_count_rows:
+            return None
+        return (
+            "sample_weight may count rows that were not drawn independently "
+            "(weights_count_rows=True says that they were)"
+        )
+
+    def certify(self, X: Any, y: Any = None, *, confidence: float = CONFIDENCE) -> Guarantee:
+        """Prove from the rows of the fit what fresh samples of their source will answer.
+
+        Where data have a gap (frequent directions, and rare ones), two samples agree practically
+        always, with far fewer rows than any bound made in advance asks for. A second pass over the
+        rows certifies it: docs/theory/certificates.md, S30 to S38.
+
+        Parameters
+        ----------
+        X, y
+            The very rows and labels of the fit, in their order; others are refused. They must have
+            been drawn independently, and window and encoders must not have been chosen on them.
+        confidence : float, default 0.99
+            The probability, over the rows at hand, that everything certified is true.
+
+        Returns
+        -------
+        Guarantee
+            Also ``guarantee_`` from now on, until more rows come.
+        """
+        finding = self._ask()
+        rows, labels = self._given(X, y)
+        if self._digest is None:
+            raise InputError("rows that were counted by sample_weight cannot be certified")
+        if self._digest != digest_of(self._field, rows, labels):
+            raise InputError(
+                "an answer is certified on the rows of its fit, in their order; these are others"
+            )
+        self._finding = certify(finding, rows, labels, confidence=confidence)
+        return self.guarantee_
+
+    def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:
+        """Return rows and labels as the fit took them."""
+        return self._rows(X), None
 
     @property
     def finding_(self) -> Finding:
@@ -242,9 +298,18 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 f"({self.n_features_in_}), got {len(given)}"
             )
 
-    def _measure(self, rows: Rows, labels: Array | None, sample_weight: Any) -> Measurement:
+    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
+        """Count how many rows lie outside the kept span, and how many break the answer.
+
+        Returns
+        -------
+        Measurement
+            ``read``, ``uncovered`` and ``misfits`` (None when the answer is ⊥).
+        """
+        finding = self._ask()
+        rows, labels = self._given(X, y)
         weights, _ = checked_counts(sample_weight, len(rows))
-        return measure(self._ask(), rows, labels, weights)
+        return measure(finding, rows, labels, weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -61,6 +61,7 @@ SPAN: dict[str, Contract] = COMMON | {
     "rho": optional(check_share),
     "eps": check_share,
     "contamination": lambda _, value: check_contamination(value),
+    "weights_count_rows": truth,
 }
 
 #: Those of a classifier by a linear rule.

@@ -11,8 +11,7 @@ from flagstone.coins import Coins
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._labels import label_vector
-from flagstone.fields import Array
-from flagstone.measurement import Measurement
+from flagstone.fields import Array, Rows
 from flagstone.question import EquationsQuestion
 
 __all__ = ["LinearEquations"]
@@ -161,11 +160,9 @@ class LinearEquations(SpanEstimator):
         rows = self._rows(X)
         return system.derive_contradiction(rows, self._right(y, len(rows)))
 
-    def measure(self, X: Any, y: Any, sample_weight: Any = None) -> Measurement:
-        """Count how many equations do not follow from the kept ones."""
-        self._ask()
+    def _given(self, X: Any, y: Any) -> tuple[Rows, Array]:
         rows = self._rows(X)
-        return self._measure(rows, self._right(y, len(rows)), sample_weight)
+        return rows, self._right(y, len(rows))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the unknowns that appear in the kept equations."""

@@ -231,6 +231,7 @@ class ParityClassifier(LinearRuleClassifier):
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
+        weights_count_rows: bool = False,
     ) -> None:
         super().__init__(
             field=field,
@@ -242,6 +243,7 @@ class ParityClassifier(LinearRuleClassifier):
             contamination=contamination,
             random_state=random_state,
             out_of_field=out_of_field,
+            weights_count_rows=weights_count_rows,
         )
         self.fit_intercept = fit_intercept
         self.choice = choice

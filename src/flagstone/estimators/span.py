@@ -11,7 +11,6 @@ from flagstone.answers import Constraints
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.fields import Array
-from flagstone.measurement import Measurement
 from flagstone.question import SpanQuestion
 from flagstone.subspace import Subspace
 
@@ -71,11 +70,6 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Array:
         """Return the syndrome: one column per equation, zero where it holds."""
         return self.syndrome(X)
-
-    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
-        """Count how many rows lie outside the subspace (y is ignored)."""
-        self._ask()
-        return self._measure(self._rows(X), None, sample_weight)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of :meth:`transform`: check0, check1, …."""

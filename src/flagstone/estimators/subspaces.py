@@ -106,6 +106,7 @@ class SubspaceClassifier(SpanClassifier):
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
+        weights_count_rows: bool = False,
     ) -> None:
         super().__init__(
             field=field,
@@ -117,6 +118,7 @@ class SubspaceClassifier(SpanClassifier):
             contamination=contamination,
             random_state=random_state,
             out_of_field=out_of_field,
+            weights_count_rows=weights_count_rows,
         )
         self.affine = affine
         self.classes = classes
