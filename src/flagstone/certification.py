@@ -82,6 +82,10 @@ class Certification:
             self._certifier.update(rows)
         return self
 
+    def forecast(self, factor: float) -> float | None:
+        """Return the rho that so many times the rows, like these, would certify; None for none."""
+        return None if self._certifier is None else self._certifier.forecast(factor)
+
     def certified(self) -> Finding:
         """Return the finding with what all its rows certify."""
         promises = self._promises

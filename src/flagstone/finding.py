@@ -13,12 +13,12 @@ import numpy as np
 
 from flagstone.answers import Answer, Constraints
 from flagstone.coins import Coins
+from flagstone.credibility import headline, hint, support
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee, Window
-from flagstone.guarantees.words import percent
 from flagstone.measurement import Measurement
 from flagstone.question import (
     QUESTIONS,
@@ -31,7 +31,7 @@ from flagstone.rules import rule_named
 from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
-__all__ = ["SCHEMA", "Finding"]
+__all__ = ["SCHEMA", "Finding", "above"]
 
 #: The version of the JSON form: of files, and of what the command line prints with --json.
 SCHEMA = 2
@@ -153,27 +153,8 @@ class Finding:
 
     @property
     def support(self) -> str | None:
-        """How far the rows support the answer, at the confidence of its promises.
-
-        "whole": most rows to come will fit it. "part": they will fit the equations that hold in all
-        rows, but perhaps not the others. "none": neither is known. None: nothing was claimed, or
-        there is nothing to go by.
-        """
-        g = self.promises
-        nothing = isinstance(self.answer, Constraints) and not len(self.answer)
-        if g is None or g.withheld is not None or (nothing and not self.answer.is_bottom):
-            return None
-        if g.eps_certified is not None and g.eps_certified < 0.5:
-            return "whole"
-        return "part" if self._held_by_all else "none"
-
-    @property
-    def _held_by_all(self) -> int:
-        """How many equations hold in all rows, and in most rows to come."""
-        g = self.promises
-        if g is None or not isinstance(self.answer, Constraints) or (g.eps_span or 1) >= 0.5:
-            return 0
-        return g.dim - self.stairs.rank
+        """How far the rows support the answer: see :func:`flagstone.credibility.support`."""
+        return support(self)
 
     @property
     def is_answer(self) -> bool:
@@ -190,21 +171,12 @@ class Finding:
     @property
     def headline(self) -> str:
         """The title with what is known of it; what nobody should act on says so first."""
-        g, support = self.promises, self.support
-        if g is None or self.nothing_kept or self.answer.is_bottom or support is None:
-            return self.title
-        rank, rows = self.stairs.rank, f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
-        if support == "whole":
-            assert g.eps_certified is not None
-            share, sure = percent(g.eps_certified), f"{100 * g.confidence:g} % confidence"
-            return f"{self.title}; at most {share} of rows to come do not fit ({sure})"
-        if support == "part":
-            held = self._held_by_all
-            return f"{self.title}, but the rows support only the {held} that hold in all of them"
-        why = f"{rows} of rank {rank} are too few"
-        if g.eps_span is not None and g.eps_span < 0.5:
-            why = "too many rows do not fit"
-        return f"Not supported by the rows ({why}): {self.title}"
+        return headline(self)
+
+    @property
+    def hint(self) -> str | None:
+        """Where the flag has a wider plateau than the one that was drawn; None if it has not."""
+        return hint(self)
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:
@@ -220,15 +192,15 @@ class Finding:
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the finding to a file that every door reads; an existing one is refused."""
-        _above("models").save(path, self, overwrite=overwrite)
+        above("models").save(path, self, overwrite=overwrite)
 
     def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write one self-contained HTML page."""
-        _above("reports").write_report(path, self, overwrite=overwrite)
+        above("reports").write_report(path, self, overwrite=overwrite)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the staircase, with window, threshold and margin; returns the display."""
-        return _above("plots").ScreeDisplay.of(self).plot(ax)
+        return above("plots").ScreeDisplay.of(self).plot(ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the documented JSON form (docs/formats.md), ready to be saved or printed."""
@@ -242,6 +214,7 @@ class Finding:
             "title": self.title,
             "headline": self.headline,
             "support": self.support,
+            "hint": self.hint,
             "fingerprint": self.fingerprint,
             "field": self.field.name,
             "dim": answer.dim,
@@ -369,7 +342,7 @@ class Finding:
         return f"Finding({self.title}; fingerprint {self.fingerprint[:16]}{fresh})"
 
 
-def _above(name: str) -> Any:
+def above(name: str) -> Any:
     """Load a package that lies above the core, when it is asked for: the only way up."""
     return importlib.import_module(f"flagstone.{name}")
 

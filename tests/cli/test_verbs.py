@@ -287,7 +287,7 @@ def test_learn_without_encoders_explains_a_proposal(run):
     assert done.code == 1
     assert done.err.count("\n") == 1
     assert "column 'door' (and 4 more) does not hold elements of GF(2)" in done.err
-    assert "--encode 'level=bits:3'" in done.err
+    assert "--encode level=bits:3" in done.err
 
 
 def test_learn_says_bottom_with_exit_code_3(run, place):

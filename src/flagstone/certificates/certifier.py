@@ -165,6 +165,11 @@ class Certifier:
             rows_needed=needed,
         )
 
+    def forecast(self, factor: float) -> float | None:
+        """The rho that ``factor`` times the rows, all like these, would certify; None for none."""
+        rho = self._rho(self._claims(max(1, self.collector.n_runs), factor), factor)
+        return rho if rho < 1 else None
+
     def _index(self, subspace: Subspace | None) -> int | None:
         """Which of the plan's spaces this is."""
         spaces = self.collector.plan.spaces

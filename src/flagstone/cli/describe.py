@@ -18,6 +18,7 @@ FINDING_KEYS = {
     "kind": "the question: parity, span, constraints, equations or subspace",
     "question": "the same with its options, and what stands in a row",
     "title, headline": "what was found, in a few words, and with what is known of it",
+    "hint": "where the flag has a wider plateau, for a window on fresh rows (null: nowhere)",
     "support": "whole, part or none: how far rows to come will fit the answer (null: unknown)",
     "fingerprint": "64 hex digits; equal answers have equal fingerprints",
     "field": "the field, e.g. GF(2)",
@@ -91,6 +92,7 @@ def _remarks(finding: Finding) -> list[tuple[str, str]]:
         step = next_step(finding.promises)
         lines += [("what now", step)] if step is not None else []
         lines += [("condition", safe(text)) for text in finding.promises.conditions]
+        lines += [("hint", finding.hint)] if finding.hint is not None else []
         drawn = number(finding.promises.threshold)
         lines.append(("threshold", f"{drawn} from {finding.promises.window}"))
     rows = finding.rows

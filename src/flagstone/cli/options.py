@@ -288,3 +288,28 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
             rich_help_panel=RULE,
         ),
     ] = 0.99
+    take: Annotated[
+        int | None,
+        typer.Option(
+            "--take",
+            min=1,
+            help="Take so many rows, the first ones: promises are for equal numbers of rows.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    deduplicate_runs: Annotated[
+        bool,
+        typer.Option(
+            "--deduplicate-runs",
+            help="Count equal rows that follow each other once: a sender that repeats its frames.",
+            rich_help_panel=TABLE,
+        ),
+    ] = False
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol",
+            help="Run a published protocol (see suggest): its window, seed, columns, rows.",
+            rich_help_panel=RULE,
+        ),
+    ] = None

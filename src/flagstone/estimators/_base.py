@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -14,7 +15,7 @@ from flagstone.answers import Answer
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._contracts import SPAN, Contract, check_parameters
 from flagstone.estimators._digest import RowDigest, digest_of
 from flagstone.estimators._input import checked_counts, table_rows
@@ -23,7 +24,6 @@ from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee
 from flagstone.guarantees.promise import CONFIDENCE
-from flagstone.histogram import Histogram, new_summary
 from flagstone.lift import chunks
 from flagstone.measurement import Measurement
 from flagstone.question import Question
@@ -66,6 +66,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         random_state: int | str | None = None,
         out_of_field: str = "raise",
         weights_count_rows: bool = False,
+        take: int | None = None,
     ) -> None:
         self.field = field
         self.rho = rho
@@ -77,6 +78,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.random_state = random_state
         self.out_of_field = out_of_field
         self.weights_count_rows = weights_count_rows
+        self.take = take
 
     @property
     @abstractmethod
@@ -128,12 +130,12 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             summary = self._summary if len(pieces) < 2 else self._summary.copy()
         else:
             seed = fresh_seed() if self.random_state is None else Coins(self.random_state).seed
-            summary = new_summary(question.dim(width(rows)), F)
+            summary = Flag(question.dim(width(rows)), F)
         for piece in pieces:
             lifted = question.lift(F, rows[piece], None if labels is None else labels[piece])
             summary.update(lifted, None if weights is None else weights[piece])
         self._digest: RowDigest | None = digest
-        self._summary: Flag | Histogram = summary
+        self._summary: Flag = summary
         self._finding: Finding | None = None
         if not begun:
             self.random_state_ = seed
@@ -142,8 +144,29 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """End a fit: there must be rows; find the answer now."""
         if self._summary.n_rows == 0:
             raise InputError("sample_weight is zero for every row: there is nothing to fit")
-        self._ask()
+        finding = self._ask()
+        if finding.nothing_kept or finding.answer.is_bottom:
+            warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
         return self
+
+    @property
+    def _emptiness(self) -> list[str | Parameter]:
+        """What to say at once of an answer that says nothing about the rows."""
+        finding = self._ask()
+        if finding.nothing_kept:
+            return [
+                f"{finding.title}; a smaller ",
+                Parameter("t_min"),
+                ", a shorter window or less ",
+                Parameter("contamination"),
+                " keeps more",
+            ]
+        return [f"{finding.title}: the answer is ⊥"]
+
+    @property
+    def nothing_kept_(self) -> bool:
+        """Whether no direction was kept: the answer then says nothing about the rows."""
+        return self._ask().nothing_kept
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_begun
@@ -195,6 +218,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         finding = self._ask()
         rows, labels = self._given(X, y)
+        rows, labels = rows[: self.take], None if labels is None else labels[: self.take]
         if self._digest is None:
             raise InputError("rows that were counted by sample_weight cannot be certified")
         if self._digest != digest_of(self._field, rows, labels):
@@ -205,8 +229,21 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self.guarantee_
 
     def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:
-        """Return rows and labels as the fit took them."""
+        """Return rows and labels, checked."""
         return self._rows(X), None
+
+    def _first(self, *parts: Any) -> list[Any]:
+        """Return the first ``take`` of rows, labels and weights, or all of them."""
+        if self.take is None:
+            return list(parts)
+        if self._is_begun:
+            raise InputError(Parameter("take"), " fixes the rows of one fit; leave it out here")
+        if len(parts[0]) < self.take:
+            raise InputError(
+                Parameter("take", self.take),
+                f" asks for more rows than there are ({len(parts[0]):,})",
+            )
+        return [None if part is None else part[: self.take] for part in parts]
 
     @property
     def finding_(self) -> Finding:
@@ -244,8 +281,10 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def formula_(self) -> str:
-        """The answer as text."""
-        return self.answer_.text
+        """The answer as text, with a word of warning where it says nothing about the rows."""
+        finding = self._ask()
+        note = f"  # {finding.title}" if finding.nothing_kept else ""
+        return finding.answer.text + note
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)

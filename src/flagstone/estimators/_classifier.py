@@ -72,6 +72,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         rows = self._rows(X, reset=not self._is_begun)
         labels = label_vector(y, len(rows), type(self).__name__)
         weights = self._counts_of(sample_weight, len(rows))
+        rows, labels, weights = self._first(rows, labels, weights)
         if weights is not None and not weights.all():
             # A row that counts zero times is no row: its label must leave no trace either.
             counted = weights > 0

@@ -107,8 +107,8 @@ class LinearEquations(SpanEstimator):
 
     def _take(self, X: Any, y: Any, sample_weight: Any) -> None:
         rows = self._rows(X, reset=not self._is_begun)
-        right = self._right(y, len(rows))
-        self._absorb(rows, right, self._counts_of(sample_weight, len(rows)))
+        right, weights = self._right(y, len(rows)), self._counts_of(sample_weight, len(rows))
+        self._absorb(*self._first(rows, right, weights))
 
     def _right(self, y: Any, n_rows: int) -> Array:
         values = label_vector(y, n_rows, type(self).__name__)

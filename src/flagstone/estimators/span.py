@@ -49,7 +49,8 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
 
     def _take(self, X: Any, sample_weight: Any) -> None:
         rows = self._rows(X, reset=not self._is_begun)
-        self._absorb(rows, None, self._counts_of(sample_weight, len(rows)))
+        rows, weights = self._first(rows, self._counts_of(sample_weight, len(rows)))
+        self._absorb(rows, None, weights)
 
     @property
     def constraints_(self) -> Constraints:
@@ -112,6 +113,11 @@ class LinearSpan(SpanLearner):
         share it are replicable.
     out_of_field : {"raise", "reduce"}, default="raise"
         Refuse entries outside the field, or map them into it (floor, then modulo q).
+    weights_count_rows : bool, default=False
+        The caller's word that a sample_weight of n stands for n rows that were drawn
+        independently; without it, weights forfeit every promise about fresh samples.
+    take : int, optional
+        Fit on so many rows, the first ones: promises are for equal numbers of rows.
 
     Attributes
     ----------

@@ -107,6 +107,7 @@ class SubspaceClassifier(SpanClassifier):
         random_state: int | str | None = None,
         out_of_field: str = "raise",
         weights_count_rows: bool = False,
+        take: int | None = None,
     ) -> None:
         super().__init__(
             field=field,
@@ -119,6 +120,7 @@ class SubspaceClassifier(SpanClassifier):
             random_state=random_state,
             out_of_field=out_of_field,
             weights_count_rows=weights_count_rows,
+            take=take,
         )
         self.affine = affine
         self.classes = classes

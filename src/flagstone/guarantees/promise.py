@@ -63,6 +63,8 @@ class Guarantee:
         The labels of a classifier that was not told which can occur and numbers them as they do:
         the promise is then on samples that show the same ones. None where nothing is numbered,
         or the numbers do not depend on the sample.
+    nothing_kept : bool
+        Whether no direction was kept: samples may agree, but on nothing.
     in_values : bool
         Whether the rows were read in the order of their values (a histogram), not as they came.
     withheld : str or None
@@ -100,6 +102,7 @@ change the answer
     eps_span: float | None = None
     confidence: float = CONFIDENCE
     in_values: bool = False
+    nothing_kept: bool = False
     withheld: str | None = None
     conditions: tuple[str, ...] = ()
 
@@ -118,7 +121,8 @@ change the answer
             counts, self.n_rows, sets, in_values=self.in_values, confidence=self.confidence
         )
         future = 0.0 if dim == self.dim else future
-        return replace(self, eps_future=future, eps_span=span)
+        nothing = dim == 0 and len(counts) > 0
+        return replace(self, eps_future=future, eps_span=span, nothing_kept=nothing)
 
     def withhold(self, reason: str) -> Guarantee:
         """Return what is left to promise if rows were not drawn independently."""
@@ -227,6 +231,7 @@ change the answer
                 "failure": self.containment_failure,
             },
             "margin": self.margin,
+            "nothing_kept": self.nothing_kept,
             "rows": {
                 "read": self.n_rows,
                 "dim": self.dim,
@@ -280,6 +285,7 @@ change the answer
             eps_span=coverage["span"],
             confidence=values["confidence"],
             in_values=bool(rows["in_values"]),
+            nothing_kept=bool(values["nothing_kept"]),
             withheld=None if values["withheld"] is None else str(values["withheld"]),
             conditions=tuple(map(str, values["conditions"])),
         )

@@ -16,6 +16,8 @@ _SHOWN = 5
 def promises_in_words(g: Guarantee) -> list[str]:
     """Return the text of each promise, one for each line or part of a sentence."""
     parts = [replicability_text(g), coverage_text(g), margin_text(g)]
+    if g.nothing_kept:
+        parts.insert(0, "no direction was kept, so samples can agree on nothing but the coins")
     return [*parts, containment_text(g)] if g.window.start else parts
 
 

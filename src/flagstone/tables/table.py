@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import FieldLike, as_field
@@ -29,6 +31,8 @@ class EncodedBatch:
     file: int
     batch: Batch
     table: Table
+    #: Which rows of the batch these are; None for all of them.
+    index: Array | None = None
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -40,7 +44,13 @@ class EncodedBatch:
 
     def place(self, index: int) -> Place:
         """Say where a row of this batch stands."""
-        return self.table.place(self.file, self.batch, index)
+        at = index if self.index is None else int(self.index[index])
+        return self.table.place(self.file, self.batch, at)
+
+    def chosen(self, rows: Any) -> EncodedBatch:
+        """Return some of the rows, by a mask or a slice; each still knows where it stands."""
+        index = np.arange(len(self)) if self.index is None else self.index
+        return dataclasses.replace(self, matrix=self.matrix[rows], index=index[rows])
 
     def places(self, mask: Array, most: int) -> list[list[Any]]:
         """Return [file, row, line] of the first marked rows."""
