@@ -1,0 +1,42 @@
+"""Products over pieces, for every rate of a grid: the inner loop of certificates (S32)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from flagstone.kernels._jit import jit
+
+__all__ = ["log_mean_product"]
+
+
+@jit
+def log_mean_product(
+    fixed: Any, slopes: Any, lengths: Any, times: Any, bet: float, room: float
+) -> float:
+    """The log of the mean over k of ∏ (1 − loss)^times, rounded down by ``room``.
+
+    The loss of piece i at rate k is bet·(exp(fixed[k, i] + slopes[k]·lengths[i]) − 1), rounded up.
+    A product in which any loss reaches 1, that of pieces with ``times`` 0 too, counts as 0.
+    """
+    logs = np.empty(len(slopes))
+    top = -math.inf
+    for k in range(len(slopes)):
+        logs[k] = 0.0
+        for i in range(len(times)):
+            loss = bet * math.expm1(min(700.0, fixed[k, i] + slopes[k] * lengths[i]))
+            loss += room * (1 + abs(loss))
+            if loss >= 1:
+                logs[k] = -math.inf
+                break
+            if times[i] > 0:
+                logs[k] += times[i] * math.log1p(-loss)
+        top = max(top, logs[k])
+    if top == -math.inf:
+        return top
+    mean = 0.0
+    for k in range(len(slopes)):
+        mean += math.exp(logs[k] - top)
+    return top + math.log(mean / len(slopes)) - room * times.sum()
