@@ -24,7 +24,7 @@ __all__ = ["Evidence", "rates"]
 #: Room for rounding: far above the error of any one factor, far below what matters.
 _ROOM = 1e-12
 #: No claim goes below exp(−_MOST_NATS); they are found up to exp(_NATS).
-_MOST_NATS, _NATS = 200.0, 1e-6
+_MOST_NATS, _NATS = 200.0, 1e-5
 
 
 def rates(span: float, expected: float) -> Array:
@@ -93,11 +93,8 @@ class Evidence:
         def surplus(nats: float) -> float:
             return self._surplus(bound, rows, nats)
 
-        if not surplus(0.0) >= 0:
-            return 1.0
-        if surplus(_MOST_NATS) >= 0:
-            return math.exp(-_MOST_NATS) * (1 + _ROOM)
-        return math.exp(-_edge(surplus, 0.0, _MOST_NATS, _NATS)) * (1 + _ROOM)
+        nats = _edge(surplus, 0.0, _MOST_NATS, _NATS)
+        return 1.0 if nats is None else math.exp(-nats) * (1 + _ROOM)
 
     def bound(self, beta: float, rows: int) -> int | None:
         """The best bound on the sum that fails with probability at most β: see `beyond`.
@@ -107,18 +104,19 @@ class Evidence:
         """
         nats = -math.log(beta) + _ROOM
         values, lengths, times = self._pieces
+        if not times.any():
+            return 0 if self.cut.inside else None
 
         def surplus(bound: float) -> float:
             return self._surplus(round(bound), rows, nats)
 
-        inside = self.cut.inside
-        good = 0 if inside else max(1, rows + 1)  # a piece has no more sets than rows
-        if not surplus(good) >= 0:
-            return 0 if inside else None
         # As exp(x) − 1 ≥ x, nothing is proven of sums on the wrong side of what was seen.
         likely = math.floor(rows * float(values @ times) / float(lengths @ times))
-        bad = likely + 2 if inside else max(0, likely - 2)
-        return round(_edge(surplus, good, bad, 1.0))
+        if self.cut.inside:
+            return round(_edge(surplus, 0.0, likely + 2.0, 1.0) or 0)
+        # A piece has no more sets than rows.
+        found = _edge(surplus, max(1.0, rows + 1.0), max(0.0, likely - 2.0), 1.0)
+        return None if found is None else round(found)
 
     def _surplus(self, bound: int, rows: int, nats: float) -> float:
         """By how much the evidence exceeds what a claim needs; negative: no claim."""
@@ -136,45 +134,43 @@ class Evidence:
         """
         worst = np.column_stack([*self.cut.extremes, np.zeros_like(self.cut.extremes[0])])
         came = [(*piece, times) for piece, times in self.outcomes.items()]
-        values, lengths, times = np.concatenate([worst, np.array(came).reshape(-1, 3)]).T.copy()
+        table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
+        values, lengths, times = table.T.copy()
         return values, lengths, times
-
-    @cached_property
-    def _rates(self) -> tuple[Array, Array]:
-        """λ, and −λX for every piece."""
-        lam = self.grid if self.cut.inside else -self.grid
-        return lam, np.outer(-lam, self._pieces[0])
 
     def _log_evidence(self, total: int, rows: int, nats: float) -> float:
         """The log of the mean over λ of the products, each rounded down."""
         from flagstone.kernels.evidence import log_mean_product
 
-        lam, fixed = self._rates
-        mu = (lam * total + nats) / rows
-        return float(log_mean_product(fixed, mu, *self._pieces[1:], self.bet, _ROOM))
+        lam = self.grid if self.cut.inside else -self.grid
+        numbers = float(total), float(nats), float(rows), float(self.bet), _ROOM
+        return float(log_mean_product(lam, *self._pieces, *numbers))
 
 
-def _edge(surplus: Callable[[float], float], good: float, bad: float, step: float) -> float:
-    """The last point, in steps from ``good`` towards ``bad``, where a falling surplus is not < 0.
+def _edge(surplus: Callable[[float], float], good: float, bad: float, step: float) -> float | None:
+    """The last point, in steps from ``good`` to ``bad``, where a falling surplus is not negative.
 
-    By the Illinois rule: where the chord meets zero, with the end that stays weighed half.
+    None if it is so at ``good``. By the Illinois rule: where the chord meets zero, with the value
+    at an end that stays halved.
 
     >>> _edge(lambda x: 40 - x * x, 0.0, 100.0, 1.0)
     6.0
     """
-    at_good, at_bad = surplus(good), surplus(bad)
-    stayed = 0
+    at_good, at_bad, stayed = surplus(good), surplus(bad), 0
+    if not at_good >= 0:
+        return None
+    if at_bad >= 0:
+        return bad
     while abs(bad - good) > 1.5 * step:
         part = at_good / (at_good - at_bad) if math.isfinite(at_bad) else 0.5
         steps = abs(bad - good) / step
-        middle = good + min(max(1.0, round(part * steps)), math.ceil(steps) - 1) * math.copysign(
-            step, bad - good
-        )
+        ahead = min(max(1.0, round(part * steps)), math.ceil(steps) - 1)
+        middle = good + math.copysign(ahead * step, bad - good)
         at_middle = surplus(middle)
         if at_middle >= 0:
-            good, at_good, at_bad = middle, at_middle, at_bad / (2 if stayed > 0 else 1)
-            stayed = 1
+            at_bad /= 2 if stayed > 0 else 1
+            good, at_good, stayed = middle, at_middle, 1
         else:
-            bad, at_bad, at_good = middle, at_middle, at_good / (2 if stayed < 0 else 1)
-            stayed = -1
+            at_good /= 2 if stayed < 0 else 1
+            bad, at_bad, stayed = middle, at_middle, -1
     return good

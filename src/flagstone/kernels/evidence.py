@@ -14,19 +14,28 @@ __all__ = ["log_mean_product"]
 
 @jit
 def log_mean_product(
-    fixed: Any, slopes: Any, lengths: Any, times: Any, bet: float, room: float
+    rates: Any,
+    values: Any,
+    lengths: Any,
+    times: Any,
+    total: float,
+    nats: float,
+    rows: float,
+    bet: float,
+    room: float,
 ) -> float:
-    """The log of the mean over k of ∏ (1 − loss)^times, rounded down by ``room``.
+    """The log of the mean over the rates λ of ∏ (1 − loss)^times, rounded down by ``room``.
 
-    The loss of piece i at rate k is bet·(exp(fixed[k, i] + slopes[k]·lengths[i]) − 1), rounded up.
-    A product in which any loss reaches 1, that of pieces with ``times`` 0 too, counts as 0.
+    The loss of a piece is bet·(exp(−λ·value + μ·length) − 1), rounded up, for μ = (λ·total +
+    nats)/rows. A product in which any loss reaches 1, that of pieces with ``times`` 0 too, is 0.
     """
-    logs = np.empty(len(slopes))
+    logs = np.empty(len(rates))
     top = -math.inf
-    for k in range(len(slopes)):
+    for k in range(len(rates)):
         logs[k] = 0.0
+        slope = (rates[k] * total + nats) / rows
         for i in range(len(times)):
-            loss = bet * math.expm1(min(700.0, fixed[k, i] + slopes[k] * lengths[i]))
+            loss = bet * math.expm1(min(700.0, slope * lengths[i] - rates[k] * values[i]))
             loss += room * (1 + abs(loss))
             if loss >= 1:
                 logs[k] = -math.inf
@@ -37,6 +46,6 @@ def log_mean_product(
     if top == -math.inf:
         return top
     mean = 0.0
-    for k in range(len(slopes)):
+    for k in range(len(rates)):
         mean += math.exp(logs[k] - top)
-    return top + math.log(mean / len(slopes)) - room * times.sum()
+    return top + math.log(mean / len(rates)) - room * times.sum()
