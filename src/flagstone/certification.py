@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from flagstone.certificates import Certifier, pilot_rows
+from flagstone.certificates import Certifier, pilot_rows, pilot_share
 from flagstone.errors import InputError
 from flagstone.fields import Rows
 from flagstone.finding import Finding
 from flagstone.flag import Flag
-from flagstone.guarantees import Guarantee
 from flagstone.guarantees.coverage import SHARE_OF_PASS
 from flagstone.guarantees.exact import Share, check_share
 from flagstone.histogram import Histogram
 from flagstone.repeats import Repeats
+from flagstone.rules import SpanRule
 
-__all__ = ["Certification"]
+__all__ = ["Certification", "StreamCertification"]
+
+#: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
+_EIGHTH, _FIRST_PILOT = 8, 16
 
 
 class Certification:
@@ -94,22 +98,98 @@ class Certification:
                 f"an answer is certified on the rows of its fit: {promises.n_rows:,} of them, got "
                 f"{self.n_rows:,}"
             )
-        return replace(self._finding, promises=self._certified(promises))
+        return _certified(self._finding, self._certifier, self._repeats, self.confidence)
 
-    def _certified(self, promises: Guarantee) -> Guarantee:
-        if self._repeats.beyond_chance and not promises.withheld:
-            return promises.withhold(f"rows repeat in runs: {self._repeats}")
-        if self._certifier is None or promises.withheld:
-            return promises
-        flag, subspace = self._finding.flag, self._finding.subspace
-        assert flag is not None
-        assert subspace is not None
-        certificate = self._certifier.certificate(
+
+class StreamCertification:
+    """Certifies while rows come, how many nobody knows: a look at every power of two.
+
+    At 16, 32, 64, … rows the flag so far is a pilot, and the rows up to eight times as many certify
+    what it chose. Each look spends its own share of δ (`pilot_share`), so whoever collects until
+    something is certified is not deceived. Of m rows, those up to the last power of two speak.
+
+    Parameters
+    ----------
+    rule : SpanRule
+        Its window, at each number of rows, is what is certified.
+    confidence : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import LinearSpan
+    >>> random = np.random.RandomState(1)
+    >>> span = LinearSpan(t_min=0.02, t_max=0.1, random_state=7, confidence=0.99)
+    >>> for _ in range(20):
+    ...     X = random.randint(0, 2, size=(500, 3))
+    ...     X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(500) < 0.005)
+    ...     _ = span.partial_fit(X)
+    >>> span.guarantee_.rho_certified < 0.01
+    True
+    """
+
+    def __init__(self, rule: SpanRule, confidence: Share) -> None:
+        self._rule = rule
+        self.confidence = float(check_share("confidence", confidence))
+        self._collecting: dict[int, Certifier] = {}  # by the number of rows to come to
+        self._last: Certifier | None = None
+        self._repeats = Repeats()
+
+    def parts(self, n_before: int, rows: Rows) -> Iterator[Rows]:
+        """Cut rows that come after others where a pilot ends."""
+        start = 0
+        while start < len(rows):
+            power = max(_FIRST_PILOT, 1 << (n_before + start).bit_length())
+            stop = min(len(rows), power - n_before)
+            yield rows[start:stop]
+            start = stop
+
+    def update(self, rows: Rows, flag: Flag) -> None:
+        """Take a part of the rows, and the flag of all rows up to its end."""
+        m = flag.n_rows
+        self._repeats.update(flag.field.matrix(rows))
+        for certifier in self._collecting.values():
+            certifier.update(rows)
+        if m < _FIRST_PILOT or m & (m - 1):
+            return
+        self._last = self._collecting.pop(m, self._last)
+        window = self._rule.window(flag.dim, _EIGHTH * m)
+        share = SHARE_OF_PASS * pilot_share((m // _FIRST_PILOT).bit_length())
+        self._collecting[_EIGHTH * m] = Certifier.plan(
+            flag,
+            _EIGHTH * m,
+            rule=window.rule,
+            t_min=window.t_min,
+            t_max=window.t_max,
+            confidence=1 - share * (1 - self.confidence),
+        )
+
+    def certified(self, finding: Finding) -> Finding:
+        """Return the finding of all rows so far with what they certify."""
+        window, last = finding.window, self._last
+        if last is not None and window is not None and finding.flag is not None:
+            last = last.for_sample(finding.flag.n_rows, window.t_min, window.t_max)
+        return _certified(finding, last, self._repeats, self.confidence)
+
+
+def _certified(
+    finding: Finding, certifier: Certifier | None, repeats: Repeats, confidence: float
+) -> Finding:
+    promises, flag, subspace = finding.promises, finding.flag, finding.subspace
+    assert promises is not None
+    assert flag is not None
+    assert subspace is not None
+    if promises.withheld:
+        return finding
+    if repeats.beyond_chance:
+        return replace(finding, promises=promises.withhold(f"rows repeat in runs: {repeats}"))
+    if certifier is not None:
+        certificate = certifier.certificate(
             subspace,
             threshold=promises.threshold,
             rho=promises.rho_asked or 0.05,
             runs=promises.n_shards,
         )
-        return replace(promises, certificate=certificate, confidence=self.confidence).with_coverage(
-            flag.counts.tolist(), subspace.dim
-        )
+        promises = replace(promises, certificate=certificate)
+    promises = replace(promises, confidence=confidence)
+    return replace(finding, promises=promises.with_coverage(flag.counts.tolist(), subspace.dim))

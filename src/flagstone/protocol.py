@@ -53,7 +53,7 @@ class Protocol:
     >>> columns = Encoding.plain(GF(2), ["a", "b", "c"])
     >>> protocol = Protocol(SpanQuestion(), columns, "2026", 0.012, 0.018, take=10_000)
     >>> print(protocol.to_rule().window(3, 10_000), protocol.fingerprint[:16])
-    {121..180} 7a9d4f6ee0b35aae
+    {121..180} 583e94963c2d88b3
     >>> Protocol.from_dict(protocol.to_dict()) == protocol
     True
     """

@@ -152,8 +152,8 @@ def suggest_window(
     >>> X[:, 11] = X[:, 0] ^ X[:, 5] ^ (random.random_sample(6000) < 0.01)
     >>> suggestion = suggest_window(X[:2000], random_state=2026)
     >>> print(suggestion)
-    window 0.04717..0.08267 of the rows, in the middle of a plateau of dimension 11 (thresholds \
-24..236 of 2,000 rows); to certify agreement ≥ 0.95: about 2,000 rows
+    window 0.03817..0.06383 of the rows, in the middle of a plateau of dimension 11 (thresholds \
+26..179 of 2,000 rows); to certify agreement ≥ 0.95: about 4,000 rows
     >>> span = LinearSpan(**suggestion.protocol.parameters).fit(X[2000:])
     >>> print(span.formula_)
     x0 ⊕ x5 ⊕ x11 = 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flagstone.certificates.bands import Bands, claims_of_bands
@@ -164,6 +166,16 @@ class Certifier:
             eps=eps,
             rows_needed=needed,
         )
+
+    def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
+        """Return the certifier of the same evidence for samples of another size and window.
+
+        Valid for every size and window, also for one that was chosen after a look at the evidence:
+        what certifies is known about the pieces, not about a sample.
+        """
+        collector = copy.copy(self.collector)
+        collector.plan = replace(self.collector.plan, n_rows=n_rows, t_min=t_min, t_max=t_max)
+        return Certifier(collector, self.confidence)
 
     def forecast(self, factor: float) -> float | None:
         """The rho that ``factor`` times the rows, all like these, would certify; None for none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from flagstone.answers import Answer
+from flagstone.certification import StreamCertification
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
@@ -34,6 +36,7 @@ _FITTED = {
     "_coder",
     "_digest",
     "_finding",
+    "_stream",
     "_label_counts",
     "_summary",
     "feature_names_in_",
@@ -49,6 +52,11 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     ``partial_fit`` only counts rows; the answer is computed when it is first asked for, and by
     ``fit`` at once.
     """
+
+    # Of every learner that has no such parameter.
+    weights_count_rows: bool = False
+    take: int | None = None
+    confidence: float | None = None
 
     #: What each parameter may be.
     _contracts: ClassVar[Mapping[str, Contract]] = SPAN
@@ -67,6 +75,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         out_of_field: str = "raise",
         weights_count_rows: bool = False,
         take: int | None = None,
+        confidence: float | None = None,
     ) -> None:
         self.field = field
         self.rho = rho
@@ -79,6 +88,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.out_of_field = out_of_field
         self.weights_count_rows = weights_count_rows
         self.take = take
+        self.confidence = confidence
 
     @property
     @abstractmethod
@@ -95,12 +105,15 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             contamination=self.contamination,
         )
 
-    def _begin(self) -> None:
+    def _begin(self, *, stream: bool = False) -> None:
         """Check the parameters and forget what was fitted before (see `all_or_nothing`)."""
         check_parameters(self, self._contracts)
         self._rule()
         for name in _FITTED & vars(self).keys():
             delattr(self, name)
+        self._stream: StreamCertification | None = None
+        if stream and self.confidence is not None:
+            self._stream = StreamCertification(self._rule(), self.confidence)
 
     @property
     def _is_begun(self) -> bool:
@@ -127,23 +140,33 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             digest = None if weights is not None else digest.update(rows, labels)
         if begun:
             # An update is all or nothing by itself; several of them are so on a copy only.
-            summary = self._summary if len(pieces) < 2 else self._summary.copy()
+            single = len(pieces) < 2 and self._stream is None
+            summary = self._summary if single else self._summary.copy()
         else:
             seed = fresh_seed() if self.random_state is None else Coins(self.random_state).seed
             summary = Flag(question.dim(width(rows)), F)
+        stream = None if digest is None else copy.deepcopy(self._stream)
         for piece in pieces:
             lifted = question.lift(F, rows[piece], None if labels is None else labels[piece])
-            summary.update(lifted, None if weights is None else weights[piece])
+            if stream is None:
+                summary.update(lifted, None if weights is None else weights[piece])
+                continue
+            for part in stream.parts(summary.n_rows, lifted):
+                summary.update(part)
+                stream.update(part, summary)
+        self._stream = stream
         self._digest: RowDigest | None = digest
         self._summary: Flag = summary
         self._finding: Finding | None = None
         if not begun:
             self.random_state_ = seed
 
-    def _finish(self) -> Self:
+    def _finish(self, X: Any, y: Any) -> Self:
         """End a fit: there must be rows; find the answer now."""
         if self._summary.n_rows == 0:
             raise InputError("sample_weight is zero for every row: there is nothing to fit")
+        if self.confidence is not None and self._digest is not None:
+            self.certify(X, y, confidence=self.confidence)
         finding = self._ask()
         if finding.nothing_kept or finding.answer.is_bottom:
             warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
@@ -184,6 +207,8 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 withheld=self._withheld,
                 seed_is_fresh=self.random_state is None,
             )
+            if self._stream is not None:
+                self._finding = self._stream.certified(self._finding)
         return self._finding
 
     @property

@@ -46,7 +46,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         with all_or_nothing(self):
             self._begin()
             self._take(X, y, None, sample_weight)
-            return self._finish()
+            return self._finish(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add labelled rows; all of them are added or none.
@@ -64,7 +64,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             if not self._is_begun:
-                self._begin()
+                self._begin(stream=True)
             self._take(X, y, classes, sample_weight)
         return self
 

@@ -63,6 +63,7 @@ SPAN: dict[str, Contract] = COMMON | {
     "contamination": lambda _, value: check_contamination(value),
     "weights_count_rows": truth,
     "take": optional(positive),
+    "confidence": optional(check_share),
 }
 
 #: Those of a classifier by a linear rule.

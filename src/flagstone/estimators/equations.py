@@ -95,13 +95,13 @@ class LinearEquations(SpanEstimator):
         with all_or_nothing(self):
             self._begin()
             self._take(X, y, sample_weight)
-            return self._finish()
+            return self._finish(X, y)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add equations; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
             if not self._is_begun:
-                self._begin()
+                self._begin(stream=True)
             self._take(X, y, sample_weight)
         return self
 

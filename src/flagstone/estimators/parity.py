@@ -32,8 +32,8 @@ class LinearRuleClassifier(SpanClassifier):
     def _question(self) -> ParityQuestion:
         return ParityQuestion(intercept=bool(self.fit_intercept), choice=self.choice)
 
-    def _begin(self) -> None:
-        super()._begin()
+    def _begin(self, *, stream: bool = False) -> None:
+        super()._begin(stream=stream)
         self._question.check(self._field)
 
     @property
@@ -135,6 +135,9 @@ class ParityClassifier(LinearRuleClassifier):
         independently; without it, weights forfeit every promise about fresh samples.
     take : int, optional
         Fit on so many rows, the first ones: promises are for equal numbers of rows.
+    confidence : float, optional
+        Certify at once, at this confidence: `fit` on its rows (as :meth:`certify` does),
+        `partial_fit` while they come.
 
     Attributes
     ----------
@@ -239,6 +242,7 @@ class ParityClassifier(LinearRuleClassifier):
         out_of_field: str = "raise",
         weights_count_rows: bool = False,
         take: int | None = None,
+        confidence: float | None = None,
     ) -> None:
         super().__init__(
             field=field,
@@ -252,6 +256,7 @@ class ParityClassifier(LinearRuleClassifier):
             out_of_field=out_of_field,
             weights_count_rows=weights_count_rows,
             take=take,
+            confidence=confidence,
         )
         self.fit_intercept = fit_intercept
         self.choice = choice

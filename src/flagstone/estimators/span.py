@@ -37,13 +37,13 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
         with all_or_nothing(self):
             self._begin()
             self._take(X, sample_weight)
-            return self._finish()
+            return self._finish(X, y)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
             if not self._is_begun:
-                self._begin()
+                self._begin(stream=True)
             self._take(X, sample_weight)
         return self
 
@@ -118,6 +118,9 @@ class LinearSpan(SpanLearner):
         independently; without it, weights forfeit every promise about fresh samples.
     take : int, optional
         Fit on so many rows, the first ones: promises are for equal numbers of rows.
+    confidence : float, optional
+        Certify at once, at this confidence: `fit` on its rows (as :meth:`certify` does),
+        `partial_fit` while they come.
 
     Attributes
     ----------

@@ -108,6 +108,7 @@ class SubspaceClassifier(SpanClassifier):
         out_of_field: str = "raise",
         weights_count_rows: bool = False,
         take: int | None = None,
+        confidence: float | None = None,
     ) -> None:
         super().__init__(
             field=field,
@@ -121,6 +122,7 @@ class SubspaceClassifier(SpanClassifier):
             out_of_field=out_of_field,
             weights_count_rows=weights_count_rows,
             take=take,
+            confidence=confidence,
         )
         self.affine = affine
         self.classes = classes

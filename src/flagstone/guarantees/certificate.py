@@ -82,7 +82,7 @@ class Certificate:
             here == (window.rule, window.t_min, window.t_max, n_rows)
             and self.confidence >= confidence
             and min(self.n_pilot, self.n_certifying, self.n_runs) >= 1
-            and self.n_pilot + self.n_certifying == n_rows
+            and self.n_pilot + self.n_certifying <= n_rows
             and all(0 <= share <= 1 for share in shares if share is not None)
             and len(given) != 1
             and all(type(t) is int and t >= 1 for t in given)
