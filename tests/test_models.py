@@ -356,7 +356,7 @@ def test_well_sealed_nonsense_is_refused(tmp_path, change):
     with pytest.raises(FormatError, match=r"m\.json: no valid finding \("):
         load(path)
     path.write_bytes(pack_document("model", content))
-    with pytest.raises(FormatError, match="a flagstone model, which is neither"):
+    with pytest.raises(FormatError, match="a flagstone model, neither a finding"):
         load(path)
 
 
@@ -408,7 +408,12 @@ FREE = (
     ("promises", "coverage"),
     ("promises", "outliers"),
     ("promises", "rows", "shards"),
+    ("promises", "rows", "in_values"),  # where the span of all rows was kept
     ("promises", "labels"),
+    ("promises", "certificate"),
+    ("promises", "confidence"),
+    ("promises", "withheld"),
+    ("promises", "conditions"),
 )
 
 

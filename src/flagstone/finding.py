@@ -328,6 +328,8 @@ class Finding:
             raise FormatError("it counts other rows than its flag")
         if promises.dim != self.flag.dim:
             raise FormatError("it promises something for rows of another length")
+        if not promises.is_covered_by(self.flag.counts.tolist(), V.dim):
+            raise FormatError("its flag does not certify what it says")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Finding):

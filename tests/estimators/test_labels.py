@@ -22,7 +22,8 @@ X = np.random.RandomState(0).randint(0, 2, size=(60, 3))
 
 
 def fitted(weights, labels=NAMES, **parameters):
-    model = ParityClassifier(field=3, rho=0.3, random_state=1, **parameters)
+    given = {"weights_count_rows": True, "fit_intercept": False} | parameters
+    model = ParityClassifier(field=3, rho=0.3, random_state=1, **given)
     return model.fit([[0], [1], [2]], labels, sample_weight=weights)
 
 

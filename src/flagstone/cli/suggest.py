@@ -10,7 +10,7 @@ from flagstone.cli.options import Files, JsonOption, SeedOption, TableOptions
 from flagstone.cli.runner import OK, UsageError, verb
 
 EXAMPLES = (
-    "flagstone suggest examples/frames.txt -f bits --seed 7 -o protocol.json",
+    "flagstone suggest examples/frames.txt -f bits --seed 7 --take 600 -o protocol.json",
     "flagstone constraints examples/frames.txt --protocol protocol.json",
 )
 JSON_KEYS = {

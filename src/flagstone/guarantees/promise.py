@@ -124,6 +124,17 @@ change the answer
         nothing = dim == 0 and len(counts) > 0
         return replace(self, eps_future=future, eps_span=span, nothing_kept=nothing)
 
+    def is_covered_by(self, counts: Sequence[int], dim: int) -> bool:
+        """Whether a flag of these counts certifies the same, up to the last digits."""
+        again = self.with_coverage(counts, dim)
+        pairs = [(self.eps_future, again.eps_future), (self.eps_span, again.eps_span)]
+        if self.withheld is not None:
+            pairs = [(said, None) for said, _ in pairs]
+        return self.nothing_kept == again.nothing_kept and all(
+            a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
+            for a, b in pairs
+        )
+
     def withhold(self, reason: str) -> Guarantee:
         """Return what is left to promise if rows were not drawn independently."""
         return replace(
