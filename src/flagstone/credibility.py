@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from flagstone.answers import Constraints
@@ -12,7 +13,7 @@ from flagstone.staircase import Plateau
 if TYPE_CHECKING:
     from flagstone.finding import Finding
 
-__all__ = ["headline", "hint", "support"]
+__all__ = ["caution", "headline", "hint", "support"]
 
 #: More future misfits than this, and an answer is not worth acting on.
 _MOST = 0.5
@@ -54,10 +55,23 @@ def headline(finding: Finding) -> str:
         held = _held_by_all(finding)
         return f"{title}, but the rows support only the {held} that hold in all of them"
     rows = f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
-    why = f"{rows} of rank {finding.stairs.rank} are too few"
+    why = f"too few: {rows} of rank {finding.stairs.rank}"
     if g.eps_span is not None and g.eps_span < _MOST:
         why = "too many rows do not fit"
     return f"Not supported by the rows ({why}): {title}"
+
+
+def caution(finding: Finding) -> str | None:
+    """A warning where more rows do not fit than was allowed for; None where not, or not counted."""
+    g, misfits = finding.promises, finding.rows.misfits
+    if g is None or misfits is None or finding.nothing_kept:
+        return None
+    m, c = g.n_rows, g.contamination
+    allowed = c * m + 3 * math.sqrt(c * (1 - c) * m) if c else max(g.window.start, g.eps_asked * m)
+    if misfits <= allowed:
+        return None
+    stated = f"the stated contamination, {100 * c:g} %" if c else f"{100 * allowed / m:.3g} %"
+    return f"{100 * misfits / m:.3g} % of the rows do not fit, more than {stated}"
 
 
 def hint(finding: Finding) -> str | None:

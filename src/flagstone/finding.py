@@ -13,7 +13,7 @@ import numpy as np
 
 from flagstone.answers import Answer, Constraints
 from flagstone.coins import Coins
-from flagstone.credibility import headline, hint, support
+from flagstone.credibility import caution, headline, hint, support
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
@@ -174,6 +174,11 @@ class Finding:
         return headline(self)
 
     @property
+    def caution(self) -> str | None:
+        """A warning where more rows do not fit than was allowed for."""
+        return caution(self)
+
+    @property
     def hint(self) -> str | None:
         """Where the flag has a wider plateau than the one that was drawn; None if it has not."""
         return hint(self)
@@ -214,6 +219,7 @@ class Finding:
             "title": self.title,
             "headline": self.headline,
             "support": self.support,
+            "caution": self.caution,
             "hint": self.hint,
             "fingerprint": self.fingerprint,
             "field": self.field.name,

@@ -19,6 +19,7 @@ FINDING_KEYS = {
     "question": "the same with its options, and what stands in a row",
     "title, headline": "what was found, in a few words, and with what is known of it",
     "support": "whole, part or none: how far rows to come will fit the answer (null: unknown)",
+    "caution": "a warning where more rows do not fit than was allowed for (null: none)",
     "hint": "where the flag has a wider plateau, for a window on fresh rows (null: nowhere)",
     "fingerprint": "64 hex digits; equal answers have equal fingerprints",
     "field": "the field, e.g. GF(2)",
@@ -83,7 +84,7 @@ def print_finding(
 
 def _remarks(finding: Finding) -> list[tuple[str, str]]:
     """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
-    lines = []
+    lines = [] if finding.caution is None else [("caution", finding.caution)]
     if finding.promises is not None:
         from flagstone.guarantees.words import next_step, promises_in_words
 
