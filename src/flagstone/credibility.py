@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from flagstone.answers import Constraints
-from flagstone.guarantees.words import percent
+from flagstone.guarantees.words import percent, sure
 from flagstone.rules import rule_named
 from flagstone.staircase import Plateau
 
@@ -49,8 +49,10 @@ def headline(finding: Finding) -> str:
     if g is None or finding.nothing_kept or finding.answer.is_bottom or known is None:
         return title
     if known == "whole":
-        share, sure = percent(g.eps_certified or 0.0), f"{100 * g.confidence:g} % confidence"
-        return f"{title}; at most {share} of rows to come do not fit ({sure})"
+        share, breaks = percent(g.eps_certified or 0.0), finding.question.breaks
+        return (
+            f"{title}; at most {share} of rows to come {breaks} ({sure(g.confidence)} confidence)"
+        )
     if known == "part":
         held = _held_by_all(finding)
         return f"{title}, but the rows support only the {held} that hold in all of them"

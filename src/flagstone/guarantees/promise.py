@@ -67,6 +67,9 @@ class Guarantee:
         Whether no direction was kept: samples may agree, but on nothing.
     in_values : bool
         Whether the rows were read in the order of their values (a histogram), not as they came.
+    any_time : bool
+        Whether somebody may have stopped collecting rows because of what they said (a stream):
+        what is certified then holds for every number of rows at once.
     withheld : str or None
         Why nothing is promised about fresh samples, whatever the numbers would say.
     conditions : tuple of str
@@ -102,6 +105,7 @@ change the answer
     eps_span: float | None = None
     confidence: float = CONFIDENCE
     in_values: bool = False
+    any_time: bool = False
     nothing_kept: bool = False
     withheld: str | None = None
     conditions: tuple[str, ...] = ()
@@ -118,7 +122,12 @@ change the answer
         elif self.n_shards > 1:
             sets = None
         future, span = future_coverage(
-            counts, self.n_rows, sets, in_values=self.in_values, confidence=self.confidence
+            counts,
+            self.n_rows,
+            sets,
+            in_values=self.in_values,
+            any_time=self.any_time,
+            confidence=self.confidence,
         )
         future = 0.0 if dim == self.dim else future
         nothing = dim == 0 and len(counts) > 0
@@ -248,6 +257,7 @@ change the answer
                 "dim": self.dim,
                 "shards": self.n_shards,
                 "in_values": self.in_values,
+                "any_time": self.any_time,
             },
             "labels": None if self.labels is None else list(self.labels),
             "confidence": self.confidence,
@@ -296,6 +306,7 @@ change the answer
             eps_span=coverage["span"],
             confidence=values["confidence"],
             in_values=bool(rows["in_values"]),
+            any_time=bool(rows["any_time"]),
             nothing_kept=bool(values["nothing_kept"]),
             withheld=None if values["withheld"] is None else str(values["withheld"]),
             conditions=tuple(map(str, values["conditions"])),
