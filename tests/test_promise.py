@@ -241,7 +241,10 @@ def test_promises_say_what_is_proven_certified_and_measured():
         ({"rho": None, "rho_asked": None, "certificate": CERTIFICATE}, None),
         ({"rho": None, "withheld": "of runs"}, None),
         ({"rho": None}, "certify the answer on the rows of the fit"),
-        ({"rho": None, "certificate": CERTIFICATE}, "4,000 rows of this kind would certify agreement ≥ 0.95"),
+        (
+            {"rho": None, "certificate": CERTIFICATE},
+            "4,000 rows of this kind would certify agreement ≥ 0.95",
+        ),
         ({"rho": None, "certificate": CERTIFICATE}, "thresholds 5..60 would be certified here"),
         (
             {

@@ -27,8 +27,11 @@ def support(finding: Finding) -> str | None:
     is nothing to go by.
     """
     g, answer = finding.promises, finding.answer
-    nothing = isinstance(answer, Constraints) and not len(answer) and not answer.is_bottom
-    if g is None or g.withheld is not None or nothing:
+    if g is None or g.withheld is not None:
+        return None
+    if finding.nothing_kept:
+        return "none"
+    if answer.is_bottom or (isinstance(answer, Constraints) and not len(answer)):
         return None
     if g.eps_certified is not None and g.eps_certified < _MOST:
         return "whole"
@@ -55,7 +58,8 @@ def headline(finding: Finding) -> str:
         )
     if known == "part":
         held = _held_by_all(finding)
-        return f"{title}, but the rows support only the {held} that hold in all of them"
+        hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
+        return f"{title}, but the rows support only {hold}"
     rows = f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
     why = f"too few: {rows} of rank {finding.stairs.rank}"
     if g.eps_span is not None and g.eps_span < _MOST:
