@@ -198,8 +198,10 @@ def test_rows_that_repeat_forfeit_promises_until_runs_are_counted_once(run, plac
 def test_runs_are_found_across_small_files_too(run, place):
     write_frames("once.bits", 300, 5)
     Path("parts").mkdir()
-    for i, row in enumerate(Path("once.bits").read_text().splitlines()):
-        Path(f"parts/{i // 10:03}.bits").open("a").write(f"{row}\n" * 3)
+    rows = Path("once.bits").read_text().splitlines()
+    for i in range(0, 300, 10):
+        thrice = "".join(f"{row}\n" * 3 for row in rows[i : i + 10])
+        Path(f"parts/{i:03}.bits").write_text(thrice)
     done = run("constraints", "parts", "--seed", "1")
     assert "rows repeat in runs" in done.out
 
