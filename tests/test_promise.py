@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from flagstone.errors import FormatError
 from flagstone.guarantees import Certificate, Guarantee, Window
-from flagstone.guarantees.words import next_step
+from flagstone.guarantees.words import agreement, next_step, percent, sure
 
 CERTIFICATE = Certificate(
     rule="index",
@@ -282,3 +284,25 @@ def test_a_certificate_of_other_numbers_is_refused(changes):
     value = promise(certificate=replace(CERTIFICATE, **changes))
     with pytest.raises(FormatError, match="out of range"):
         Guarantee.from_dict(value.to_dict(), value.window, value.threshold)
+
+
+EXPONENTS = np.random.RandomState(1).uniform(-20, 0, size=400)
+SHARES = [*(10**EXPONENTS).tolist(), 9.5e-5, 9.99e-5, 1e-4, 0.05, 0.05000000001, 1e-300, 0.99999]
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_what_is_printed_never_exceeds_what_is_known(share):
+    exact, said = Decimal(repr(share)), agreement(share)
+    if said.startswith("1 - "):
+        assert exact <= Decimal(said[4:]) <= 2 * exact
+        assert "10e" not in said
+    else:
+        assert 0 <= 1 - Decimal(said) - exact < Decimal("1e-4")
+    assert 100 * exact <= Decimal(percent(share)[:-2]) <= max(100 * exact * 2, Decimal("0.1"))
+    left = 100 - Decimal(sure(1 - share)[:-2]) if share > 1e-9 else Decimal(1)
+    assert left >= 100 * (1 - Decimal(repr(1 - share)))
+    assert sure(1 - share) != "100 %" or share < 1e-15
+
+
+def test_nothing_left_out_is_said_plainly():
+    assert (agreement(0.0), agreement(None), percent(0.0)) == ("1", "1", "0 %")

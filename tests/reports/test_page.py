@@ -30,6 +30,7 @@ from flagstone.errors import InputError, MissingDependencyError, ReplicabilityWa
 from flagstone.plots import ScreeDisplay
 from flagstone.reports import html_report, plot_bytes, scree_svg, write_report
 from flagstone.reports.promises import promise_rows
+from flagstone.road import certify
 from flagstone.rules import rule_named
 from flagstone.staircase import Staircase, Step
 
@@ -290,3 +291,34 @@ def test_page_and_figure_show_the_same_picture(rule, options, monkeypatch):
     assert scree.choice in legend
     for text in (axis.get_xlabel(), axis.get_ylabel(), *legend):
         assert text in svg
+
+
+def test_the_page_warns_and_hints_as_the_console_does():
+    found = finding()
+    damaged = dataclasses.replace(found, rows=Measurement(400, 99, 99))
+    what, text, *_ = promise_rows(damaged)[0]
+    assert (what, text) == (
+        "Caution",
+        "24.8 % of the rows do not fit, more than the stated contamination, 1 %",
+    )
+    assert "Caution" not in {row[0] for row in promise_rows(found)}
+    lost = finding(t_min=1, t_max=1)
+    assert promise_rows(lost)[-1][:2] == ("Hint", "A" + lost.hint[1:])
+    assert lost.hint.replace("'", "&#x27;")[1:] in html_report(lost)
+
+
+def test_the_page_says_what_is_certified_and_what_is_withheld():
+    X = np.random.RandomState(1).randint(0, 2, size=(2000, 4))
+    X[:, 3] = X[:, 0] ^ X[:, 1]
+    rule = IndexRule(t_min=0.02, t_max=0.08)
+    asked = ask(Flag(4).update(X), SpanQuestion(), rule, Coins(1))
+    page = html_report(certify(asked, GF(2).rows(X)))
+    assert "certified at 99 % confidence from 1,800 rows" in page
+    assert "of rows to come do not fit (99 % confidence)</h1>" in page
+    thrice = GF(2).rows(np.repeat(X[:, [0, 1, 2, 3] * 4], 3, axis=0))
+    asked = ask(Flag(16).update(thrice), SpanQuestion(), rule, Coins(1))
+    page = html_report(certify(asked, thrice))
+    assert "No promise about fresh samples: rows repeat in runs" in page
+    assert ">withheld<" in page
+    few = html_report(ask(Flag(4).update(X[:3]), SpanQuestion(), IndexRule(), Coins(1)))
+    assert "<h1>Not supported by the rows (too few: 3 rows of rank " in few

@@ -174,9 +174,7 @@ class ParityClassifier(LinearRuleClassifier):
     - With ``contamination`` × rows or fewer arbitrary rows among otherwise consistent ones the
       answer is never ⊥, and the rule fits the consistent rows inside U*; unless a smaller
       ``t_min`` overrides that start of the window.
-    - Row order plays no part when q^D ≤ 2^20 (D = n_features + 1, one more with an
-      intercept): rows are then counted in a histogram. For larger domains the answer is a
-      function of the rows in their order.
+    - The answer is a function of the rows in the order in which they come.
     - Not promised: anything under noise on a constant share of labels (that problem is
       believed hard), or that ``on_bottom="majority"`` predicts the same label twice.
 

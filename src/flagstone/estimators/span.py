@@ -147,8 +147,7 @@ class LinearSpan(SpanLearner):
     - The subspace lies in the span of the rows, so every equation that all rows obey is
       among (the consequences of) ``constraints_``.
     - Replicability and coverage as stated by ``guarantee_``, proven or not.
-    - Row order plays no part when q^d ≤ 2^20: rows are then counted in a histogram. For
-      larger domains the answer is a function of the rows in their order.
+    - The answer is a function of the rows in the order in which they come.
 
     See Also
     --------

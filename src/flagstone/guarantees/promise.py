@@ -203,7 +203,7 @@ change the answer
             "included)",
             f"the same number of rows in both runs (here {self.n_rows}, zero rows included)",
             f"the same window {self.window} and the same published seed",
-            f"the same path in both runs (here a {'histogram' if self.in_values else 'flag'})",
+            f"rows read {'in the order of their values' if self.in_values else 'as they come'}",
             shards,
             *labels,
             *self.conditions,
