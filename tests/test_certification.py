@@ -233,6 +233,12 @@ def test_a_short_stream_has_no_certificate_yet():
     assert stream_of(rows_with_a_gap(128), [128]).guarantee_.certificate is not None
 
 
+def test_a_stream_is_not_certified_a_second_time():
+    X = rows_with_a_gap(300)
+    with pytest.raises(InputError, match="certified while they came, for any number of them"):
+        stream_of(X, [300]).certify(X)
+
+
 def test_weights_end_a_stream():
     X = rows_with_a_gap(200)
     span = stream_of(X, [200]).partial_fit(X[:2], sample_weight=[3, 1])

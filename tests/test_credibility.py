@@ -108,7 +108,7 @@ def test_of_a_subspace_only_positive_rows_are_bounded():
     y = np.where(np.arange(2000) % 4 == 0, 0, 1)  # negative rows lie in the subspace, too
     fitted = SubspaceClassifier(affine=True, random_state=1).fit(X, y)
     assert fitted.measure(X, y).misfits == 500
-    assert "% of rows to come are positive and break them (99 %" in fitted.finding_.headline
+    assert "% of rows to come are positive and lie outside (99 %" in fitted.finding_.headline
     assert "do not fit" not in fitted.finding_.headline
 
 

@@ -240,7 +240,9 @@ def test_promises_say_what_is_proven_certified_and_measured():
     ("changes", "step"),
     [
         ({}, None),
-        ({"rho": None, "rho_asked": None, "certificate": CERTIFICATE}, None),
+        ({"rho": None, "rho_asked": 0.3, "certificate": CERTIFICATE}, None),
+        ({"rho": None, "rho_asked": None, "certificate": replace(CERTIFICATE, rho=0.05)}, None),
+        ({"rho": None, "rho_asked": None, "certificate": CERTIFICATE}, "agreement ≥ 0.95"),
         ({"rho": None, "withheld": "of runs"}, None),
         ({"rho": None}, "certify the answer on the rows of the fit"),
         (

@@ -286,7 +286,7 @@ class SubspaceQuestion(Question):
     estimator: ClassVar[str] = "SubspaceClassifier"
     labelled: ClassVar[bool] = True
     errs_outside: ClassVar[bool] = False
-    breaks: ClassVar[str] = "are positive and break them"  # negative ones inside are not bounded
+    breaks: ClassVar[str] = "are positive and lie outside"  # nothing is known of negative ones
 
     affine: bool = False
 

@@ -233,7 +233,7 @@ def test_without_a_second_reading_nothing_is_certified(run, frames):
 def test_encoders_proposed_by_the_rows_are_a_condition(run, place):
     words = ["learn", "examples/faults.csv", "-l", "fault", "--seed", "7"]
     done = run(*words, "--encode", "auto")
-    assert "condition     another sample has the same encoders (these were proposed" in done.out
+    assert "condition     another sample has the same encoders (the rows themselves" in done.out
     found = json.loads(run(*words, "--encode", "auto", "--json").out)
     assert len(found["promises"]["conditions"]) == 1
 

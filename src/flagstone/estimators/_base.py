@@ -233,7 +233,8 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         X, y
             The very rows and labels of the fit, in their order; others are refused. They must have
-            been drawn independently, and window and encoders must not have been chosen on them.
+            been drawn independently, and neither window nor encoders nor their number may have
+            been chosen by what they say.
         confidence : float, default 0.99
             The probability, over the rows at hand, that everything certified is true.
 
@@ -245,6 +246,13 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         finding = self._ask()
         rows, labels = self._given(X, y)
         rows, labels = rows[: self.take], None if labels is None else labels[: self.take]
+        if self._stream is not None:
+            raise InputError(
+                "these rows were certified while they came, for any number of them; to certify a "
+                "number that was fixed beforehand, leave ",
+                Parameter("confidence"),
+                " out of the estimator",
+            )
         if self._digest is None:
             raise InputError("rows that were counted by sample_weight cannot be certified")
         if self._digest != digest_of(self._field, rows, labels):

@@ -56,19 +56,20 @@ def certified_text(g: Guarantee) -> str:
 
 
 def next_step(g: Guarantee) -> str | None:
-    """What would lead to a promise on replicability; None where there is one, or none can be.
+    """What would lead to the promise that was asked for, or else to an agreement of 0.95.
 
+    None where it is there, or cannot be.
     A hint for *fresh* rows: a window that was chosen on the rows it is applied to proves
     nothing.
     """
-    second = g.certificate
-    if g.is_replicable or g.withheld is not None:
+    second, known = g.certificate, g.rho_certified
+    goal = 0.05 if g.rho_asked is None else g.rho_asked
+    if g.is_replicable_proven or g.withheld is not None or (known is not None and known <= goal):
         return None
     if second is None:
         return "certify the answer on the rows of the fit, or measure with an audit"
     steps = []
     if second.rows_needed is not None:
-        goal = 0.05 if g.rho_asked is None else g.rho_asked
         rows = f"about {second.rows_needed:,} rows of this kind"
         steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
     if second.t_first is not None:

@@ -27,7 +27,7 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
     if g.rho_certified is not None:
         text = f"A second sample agrees with probability at least {agreement(g.rho_certified)}"
         rows.append(("Replicability", text, certified_text(g), "proven"))
-    elif (step := next_step(g)) is not None:
+    if (step := next_step(g)) is not None:
         rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
     if g.eps_certified is not None:
         text = f"At most {percent(g.eps_certified)} of the rows to come lie outside"
