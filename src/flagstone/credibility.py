@@ -50,7 +50,8 @@ def headline(finding: Finding) -> str:
         return title
     if known == "whole":
         share, sure = percent(g.eps_certified or 0.0), f"{100 * g.confidence:g} % confidence"
-        return f"{title}; at most {share} of rows to come do not fit ({sure})"
+        fate = "do not fit" if finding.question.errs_outside else "are positive and lie outside"
+        return f"{title}; at most {share} of rows to come {fate} ({sure})"
     if known == "part":
         held = _held_by_all(finding)
         return f"{title}, but the rows support only the {held} that hold in all of them"
