@@ -30,7 +30,7 @@ from flagstone.guarantees.contamination import (
     outlier_start,
     outlier_start_for_failure,
 )
-from flagstone.guarantees.coverage import coverage_certificate, coverage_rows, pac_rows
+from flagstone.guarantees.coverage import coverage_certificate, coverage_rows, pac_rows, pac_start
 from flagstone.guarantees.gap import gap_rho, gap_rows
 from flagstone.guarantees.heavy import (
     heavy_certificate,
@@ -107,6 +107,7 @@ __all__ = [
     "outlier_start",
     "outlier_start_for_failure",
     "pac_rows",
+    "pac_start",
     "paper_gap",
     "paper_length",
     "paper_rho",
