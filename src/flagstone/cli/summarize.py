@@ -73,12 +73,12 @@ def command(
         "seed": seed,
     }
     long = LongRun(run, identity)
-    state = long.resume()
+    summary = new_summary(question.dim(len(source.encoding.names)), source.encoding.field)
+    state = long.resume(summary)
     resumed = state is not None
     check_target(output, overwrite=force or resumed)
     if state is None:
-        dim = question.dim(len(source.encoding.names))
-        state = State("", new_summary(dim, source.encoding.field))
+        state = State("", summary)
         long.save(state, must=True)
     read_summary(source, question, long, state)
     details = {

@@ -112,6 +112,8 @@ def is_saved(path: str | PathLike[str]) -> bool:
     ours is read as one.
     """
     try:
+        if not Path(path).is_file():  # a pipe would keep us waiting
+            return False
         with Path(path).open("rb") as stream:
             head = stream.read(_LOOK)
             stream.seek(max(0, Path(path).stat().st_size - _LOOK))
