@@ -22,23 +22,25 @@ PACKERS = {
     "bz2": bz2.compress,
     "xz": lzma.compress,
 }
+#: Parts of names of files whose columns have none.
+NAMELESS = (".hex", ".bits", ".npy", "arrays", "matrix")
 
-#: Read a table; {} is the file.
+#: Read a table; {} is the file, LABEL its last column.
 TABLE_COMMANDS = [
-    ["constraints", "{}", "--seed", "1"],
-    ["constraints", "{}", "--seed", "1", "--json", "--contamination", "0.1", "-e", "auto"],
-    ["span", "{}", "--seed", "1", "-o", "m.json", "--report", "r.html", "--plot", "p.svg"],
+    ["constraints", "{}", "--seed", "1", "-e", "auto"],
+    ["constraints", "{}", "--json", "--contamination", "0.1", "-e", "auto"],
+    ["span", "{}", "-e", "auto", "-o", "m.json", "--report", "r.html", "--plot", "p.svg"],
     ["span", "{}", "--field", "QQ", "--as", "python"],
     ["span", "{}", "--field", "7", "-e", "auto", "--json"],
-    ["learn", "{}", "-l", "f", "--seed", "1", "--json"],
-    ["learn", "{}", "-l", "x3", "--intercept", "-e", "auto"],
-    ["equations", "{}", "-l", "f", "--field", "QQ", "-e", "auto"],
-    ["subspace", "{}", "-l", "f", "--affine", "-e", "auto"],
-    ["summarize", "{}", "-o", "out.flag", "--checkpoint", "c.ckpt"],
+    ["learn", "{}", "-l", "LABEL", "--seed", "1", "--json", "-e", "auto"],
+    ["learn", "{}", "-l", "LABEL", "--intercept"],
+    ["equations", "{}", "-l", "LABEL", "--field", "QQ", "-e", "auto"],
+    ["subspace", "{}", "-l", "LABEL", "--affine", "-e", "auto"],
+    ["summarize", "{}", "-o", "out.flag", "--checkpoint", "c.ckpt", "-e", "auto"],
     ["summarize", "{}", "-o", "out.flag", "--field", "QQ", "-e", "auto"],
     ["predict", "constraints.json", "{}"],
     ["check", "constraints.json", "{}", "--json"],
-    ["audit", "{}", "--pairs", "2", "--t-max", "3", "--json"],
+    ["audit", "{}", "--pairs", "2", "--t-max", "3", "--json", "-e", "auto"],
 ]
 #: Read a finding.
 FINDING_COMMANDS = [
@@ -107,7 +109,7 @@ def tables() -> dict[str, bytes]:
         "t.csv": text.encode(),
         "t.tsv": text.replace(",", "\t").encode(),
         "levels.csv": levels.encode(),
-        "fractions.csv": b"a,b,c\n1/2,-3,25\n7/3,1e3,-12\n1/3,5,6\n2,2,1\n",
+        "fractions.csv": b"a,b,f\n1/2,-3,25\n7/3,1e3,-12\n1/3,5,6\n2,2,1\n",
         "objects.jsonl": "".join(
             json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows.tolist()
         ).encode(),
@@ -210,5 +212,7 @@ def samples(folder: Path) -> tuple[list[Sample], dict[str, bytes]]:
         elif name == "audit.jsonl":
             found.append(Sample("ledger", name, data, [AUDIT], "lines"))
         else:
-            found.append(Sample(what, name, data, TABLE_COMMANDS, None, ("constraints.json",)))
+            label = "x5" if any(part in name for part in NAMELESS) else "f"
+            words = [[label if w == "LABEL" else w for w in words] for words in TABLE_COMMANDS]
+            found.append(Sample(what, name, data, words, None, ("constraints.json",)))
     return found, files
