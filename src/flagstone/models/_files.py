@@ -118,6 +118,8 @@ def is_saved(path: str | PathLike[str]) -> bool:
     if not Path(path).is_file():  # to open a pipe is to wait for its other end
         return False
     try:
+        if not Path(path).is_file():  # a pipe would keep us waiting
+            return False
         with Path(path).open("rb") as stream:
             head = stream.read(_LOOK)
             stream.seek(max(0, Path(path).stat().st_size - _LOOK))
