@@ -15,7 +15,8 @@ import numpy as np
 from flagstone.certification import Certification
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
-from flagstone.fields import Array, Rows
+from flagstone.errors import InputError
+from flagstone.fields import Array, Rows, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.guarantees.promise import CONFIDENCE
@@ -145,9 +146,23 @@ def _joined(parts: list[Array | None]) -> Array | None:
 
 
 def certify(
-    finding: Finding, rows: Rows, labels: Array | None = None, *, confidence: float = CONFIDENCE
+    finding: Finding,
+    X: Any,
+    y: Any = None,
+    *,
+    confidence: float = CONFIDENCE,
+    checked: bool = False,
 ) -> Finding:
     """Return the finding with what its rows, the very ones of the fit, certify and measure.
+
+    Parameters
+    ----------
+    finding : Finding
+    X, y : rows over the field, and their labels as elements of it
+        In the order of the fit; rows that make another flag are refused.
+    confidence : float, default 0.99
+    checked : bool
+        Whether the caller knows already that these are the rows.
 
     Examples
     --------
@@ -155,10 +170,18 @@ def certify(
     >>> from flagstone import rep_linear_span
     >>> X = np.random.RandomState(1).randint(0, 2, size=(1000, 1)) * [1, 1, 0]
     >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
-    >>> certify(finding, finding.field.rows(X)).promises.rho_certified < 0.001
+    >>> certify(finding, X).promises.rho_certified < 0.001
     True
     """
+    F, question = finding.field, finding.question
+    rows, labels = F.rows(X), None if y is None else F.elements(y)
     certification = Certification(finding, confidence=confidence)
+    if not checked:
+        dim = question.dim(width(rows))
+        if Flag(dim, F).update(question.lift(F, rows, labels)) != finding.flag:
+            raise InputError(
+                "an answer is certified on the rows of its fit, in their order; these are others"
+            )
     counted = measure(finding, rows, labels, certification=certification)
     return replace(certification.certified(), rows=counted)
 
