@@ -169,11 +169,16 @@ class StreamCertification:
         window, last = finding.window, self._last
         if last is not None and window is not None and finding.flag is not None:
             last = last.for_sample(finding.flag.n_rows, window.t_min, window.t_max)
-        return _certified(finding, last, self._repeats, self.confidence)
+        return _certified(finding, last, self._repeats, self.confidence, any_time=True)
 
 
 def _certified(
-    finding: Finding, certifier: Certifier | None, repeats: Repeats, confidence: float
+    finding: Finding,
+    certifier: Certifier | None,
+    repeats: Repeats,
+    confidence: float,
+    *,
+    any_time: bool = False,
 ) -> Finding:
     promises, flag, subspace = finding.promises, finding.flag, finding.subspace
     assert promises is not None
@@ -192,4 +197,6 @@ def _certified(
         )
         promises = replace(promises, certificate=certificate)
     promises = replace(promises, confidence=confidence)
-    return replace(finding, promises=promises.with_coverage(flag.counts.tolist(), subspace.dim))
+    counts = flag.counts.tolist()
+    covered = promises.with_coverage(counts, subspace.dim, any_time=any_time)
+    return replace(finding, promises=covered)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from flagstone.guarantees.binomial import binomial_below, share_at_most
 from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
@@ -88,7 +89,7 @@ def future_coverage(
     sets: int | None,
     *,
     in_values: bool = False,
-    confidence: float = 0.99,
+    failure: float = 0.01,
 ) -> tuple[float | None, float | None]:
     """P[v ∉ V_t] and P[v ∉ V_1] for rows v to come, at most; None where that says nothing.
 
@@ -102,7 +103,7 @@ def future_coverage(
     >>> future_coverage([1] * 20, 20, 1)  # as many rows as directions
     (None, None)
     """
-    each = 1 - (1 - confidence) * (1 - SHARE_OF_PASS) / 2
+    each = 1 - Fraction(failure * (1 - SHARE_OF_PASS) / 2)  # exact: a float would round to 1
     span = coverage_certificate(len(counts), n_rows, confidence=each)
     future = 1.0
     if sets is not None:

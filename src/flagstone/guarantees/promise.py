@@ -106,11 +106,15 @@ change the answer
     withheld: str | None = None
     conditions: tuple[str, ...] = ()
 
-    def with_coverage(self, counts: Sequence[int], dim: int) -> Guarantee:
+    def with_coverage(
+        self, counts: Sequence[int], dim: int, *, any_time: bool = False
+    ) -> Guarantee:
         """Return the promises with what a flag of these counts certifies of rows to come.
 
-        ``dim`` is the dimension of the answer.
+        ``dim`` is the dimension of the answer. ``any_time``: for all numbers of rows m at once,
+        each with a share 1/(m(m+1)) of δ, so that one may look as often as one likes.
         """
+        share = 1 / (self.n_rows * (self.n_rows + 1)) if any_time else 1.0
         each = self.dim if self.window.rule == "heavy" else 1
         sets: int | None = each * math.ceil(self.threshold)
         if dim == len(counts):
@@ -118,7 +122,11 @@ change the answer
         elif self.n_shards > 1:
             sets = None
         future, span = future_coverage(
-            counts, self.n_rows, sets, in_values=self.in_values, confidence=self.confidence
+            counts,
+            self.n_rows,
+            sets,
+            in_values=self.in_values,
+            failure=share * (1 - self.confidence),
         )
         future = 0.0 if dim == self.dim else future
         nothing = dim == 0 and len(counts) > 0
@@ -126,13 +134,14 @@ change the answer
 
     def is_covered_by(self, counts: Sequence[int], dim: int) -> bool:
         """Whether a flag of these counts certifies the same, up to the last digits."""
-        again = self.with_coverage(counts, dim)
-        pairs = [(self.eps_future, again.eps_future), (self.eps_span, again.eps_span)]
+        said = (self.eps_future, self.eps_span)
         if self.withheld is not None:
-            pairs = [(said, None) for said, _ in pairs]
-        return self.nothing_kept == again.nothing_kept and all(
-            a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
-            for a, b in pairs
+            return said == (None, None)
+        ways = [self.with_coverage(counts, dim, any_time=any_time) for any_time in (False, True)]
+        return any(
+            self.nothing_kept == way.nothing_kept
+            and all(map(_is_close, said, (way.eps_future, way.eps_span)))
+            for way in ways
         )
 
     def withhold(self, reason: str) -> Guarantee:
@@ -306,6 +315,10 @@ change the answer
 
     def __str__(self) -> str:
         return "; ".join(promises_in_words(self))
+
+
+def _is_close(a: float | None, b: float | None) -> bool:
+    return a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
 
 
 def _is_possible(g: Any) -> bool:
