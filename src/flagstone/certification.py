@@ -86,6 +86,11 @@ class Certification:
             self._certifier.update(rows)
         return self
 
+    def end_shard(self) -> None:
+        """Say that the next rows belong to another shard: no piece may reach over its end."""
+        if self._certifier is not None:
+            self._certifier = self._certifier.in_new_run()
+
     def forecast(self, factor: float) -> float | None:
         """Return the rho that so many times the rows, like these, would certify; None for none."""
         return None if self._certifier is None else self._certifier.forecast(factor)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.fields import Array, Rows, width
 from flagstone.finding import Finding
-from flagstone.flag import Flag
+from flagstone.flag import Flag, merge_flags
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
 from flagstone.lift import chunks
@@ -151,6 +152,7 @@ def certify(
     y: Any = None,
     *,
     confidence: float = CONFIDENCE,
+    shards: Sequence[int] | None = None,
     checked: bool = False,
 ) -> Finding:
     """Return the finding with what its rows, the very ones of the fit, certify and measure.
@@ -161,6 +163,8 @@ def certify(
     X, y : rows over the field, and their labels as elements of it
         In the order of the fit; rows that make another flag are refused.
     confidence : float, default 0.99
+    shards : sequence of int, optional
+        How many rows each shard had, if the answer is from merged flags.
     checked : bool
         Whether the caller knows already that these are the rows.
 
@@ -176,13 +180,20 @@ def certify(
     F, question = finding.field, finding.question
     rows, labels = F.rows(X), None if y is None else F.elements(y)
     certification = Certification(finding, confidence=confidence)
+    ends = np.cumsum([len(rows)] if shards is None else shards).tolist()
+    parts = [slice(start, end) for start, end in pairwise([0, *ends])]
+    lifted = [(rows[part], None if labels is None else labels[part]) for part in parts]
     if not checked:
         dim = question.dim(width(rows))
-        if Flag(dim, F).update(question.lift(F, rows, labels)) != finding.flag:
+        flags = [Flag(dim, F).update(question.lift(F, *part)) for part in lifted]
+        if ends[-1] != len(rows) or merge_flags(flags) != finding.flag:
             raise InputError(
                 "an answer is certified on the rows of its fit, in their order; these are others"
             )
-    counted = measure(finding, rows, labels, certification=certification)
+    counted = Measurement(0, 0, 0)
+    for part in lifted:
+        counted += measure(finding, *part, certification=certification)
+        certification.end_shard()
     return replace(certification.certified(), rows=counted)
 
 
