@@ -87,7 +87,9 @@ def test_a_known_rate_is_found():
 
 def test_bottoms_are_the_third_outcome():
     law = planted_parity([1, 0, 1], corruption=0.03)
-    [stats] = collect(tasks=Task(EliminationClassifier(), law, m=40), max_pairs=80)
+    [stats] = collect(
+        tasks=Task(EliminationClassifier(fit_intercept=False), law, m=40), max_pairs=80
+    )
     assert stats.both_bottom > 0
     assert stats.one_bottom > 0
     assert stats.agreements >= stats.both_bottom
@@ -108,7 +110,7 @@ def test_errors_are_counted_and_reported_or_raised_if_asked():
 
 
 def test_results_do_not_depend_on_n_jobs():
-    task = Task(ParityClassifier(t_max=20), LAW, m=100, integrate=True)
+    task = Task(ParityClassifier(fit_intercept=False, t_max=20), LAW, m=100, integrate=True)
     [serial] = collect(tasks=task, max_pairs=40, max_disagreements=8)
     [parallel] = collect(tasks=task, max_pairs=40, max_disagreements=8, n_jobs=2)
     assert serial == parallel
@@ -266,7 +268,7 @@ def test_many_kinds_of_errors_are_listed_by_frequency_and_cut_short():
 
 def test_an_audit_of_nothing_but_bottoms_says_so_in_the_headline():
     law = planted_parity([1, 0, 1], intercept=1)
-    task = Task(ParityClassifier(t_max=5), law, m=200)
+    task = Task(ParityClassifier(fit_intercept=False, t_max=5), law, m=200)
     [stats] = collect(tasks=task, max_pairs=20)
     assert stats.both_bottom == 20
     said = report(stats, claim=0.5)

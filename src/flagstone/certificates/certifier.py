@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flagstone.certificates.bands import Bands, claims_of_bands
-from flagstone.certificates.certificate import Certificate
 from flagstone.certificates.claims import Claims, claims_of_pieces
 from flagstone.certificates.collector import Collector
 from flagstone.certificates.plan import Plan
 from flagstone.certificates.window import heavy_window, index_window, mean_failure
 from flagstone.errors import InputError
 from flagstone.flag import Flag
+from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.exact import Share, check_share, positive
 from flagstone.histogram import Histogram
 from flagstone.subspace import Subspace
@@ -140,14 +142,14 @@ class Certifier:
         if rho is not None and found > rho and collector.n_rows:
             needed = self._rows_needed(float(check_share("rho", rho)), n_runs)
         i = self._index(subspace)
-        first = last = agreement = eps = None
+        first = last = misses = eps = None
         if i is not None:
             space, eps = claims.spaces[i + 1], float(claims.beyond[i + 1])
             first, last = space.certain(plan.rule, self._failure / 2)
             if threshold is not None:
-                agreement = 1 - space.fails(plan.rule, threshold)
+                misses = space.fails(plan.rule, threshold)
             else:
-                agreement = 1 - mean_failure([space], plan.rule, plan.t_min, plan.t_max)
+                misses = mean_failure([space], plan.rule, plan.t_min, plan.t_max)
         return Certificate(
             rule=plan.rule,
             t_min=plan.t_min,
@@ -160,10 +162,25 @@ class Certifier:
             rho=found if found < 1 else None,
             t_first=first,
             t_last=last,
-            agreement=agreement if agreement else None,
+            misses=misses if misses is not None and misses < 1 else None,
             eps=eps,
             rows_needed=needed,
         )
+
+    def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
+        """Return the certifier of the same evidence for samples of another size and window.
+
+        Valid for every size and window, also for one that was chosen after a look at the evidence:
+        what certifies is known about the pieces, not about a sample.
+        """
+        collector = copy.copy(self.collector)
+        collector.plan = replace(self.collector.plan, n_rows=n_rows, t_min=t_min, t_max=t_max)
+        return Certifier(collector, self.confidence)
+
+    def forecast(self, factor: float) -> float | None:
+        """The rho that ``factor`` times the rows, all like these, would certify; None for none."""
+        rho = self._rho(self._claims(max(1, self.collector.n_runs), factor), factor)
+        return rho if rho < 1 else None
 
     def _index(self, subspace: Subspace | None) -> int | None:
         """Which of the plan's spaces this is."""

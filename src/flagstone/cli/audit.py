@@ -93,8 +93,11 @@ def command(
     ] = None,
     intercept: Annotated[
         bool,
-        typer.Option("--intercept", help="Allow a constant in the rule of parity or elimination."),
-    ] = False,
+        typer.Option(
+            "--intercept/--no-intercept",
+            help="Allow a constant in the rule of parity or elimination.",
+        ),
+    ] = True,
     same: Annotated[
         str,
         typer.Option(
@@ -190,8 +193,8 @@ def _check_values(
     stop: StopOptions,
     jobs: int,
 ) -> None:
-    if intercept and name not in RULES:
-        raise UsageError(f"--intercept goes with --estimator parity or elimination, not {name}")
+    if not intercept and name not in RULES:
+        raise UsageError(f"--no-intercept goes with --estimator parity or elimination, not {name}")
     if same not in SAME:
         raise UsageError(f"--same must be one of {', '.join(SAME)}, got {same!r}")
     if same in ("coef", "predictions") and name not in RULES:
@@ -213,7 +216,11 @@ def _check_tradeoff(
         if plot is not None:
             raise UsageError("--plot draws the curve of --tradeoff")
         return
-    for option, given in (("--claim", claim), ("--results", results), ("--intercept", intercept)):
+    for option, given in (
+        ("--claim", claim),
+        ("--results", results),
+        ("--no-intercept", not intercept),
+    ):
         if given:
             raise UsageError(f"--tradeoff takes no {option}")
     if plot is not None:
@@ -257,7 +264,7 @@ def _parameters(
 ) -> dict[str, Any]:
     from flagstone.cli.answering import rule_of
 
-    constant = {"fit_intercept": True} if intercept else {}
+    constant = {"fit_intercept": intercept} if name in RULES else {}
     if name == "elimination":
         return {"field": table.field, **constant}
     chosen = rule_of(rule)

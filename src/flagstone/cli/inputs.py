@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from flagstone.encoding import Encoding
     from flagstone.finding import Finding
     from flagstone.models import SummaryFile
+    from flagstone.protocol import Protocol
     from flagstone.question import Question
     from flagstone.tables import Table
 
@@ -31,6 +33,11 @@ __all__ = [
 ]
 
 #: The options of reading that a finding remembers, and what each must be.
+#: What a protocol says once and for all.
+_FIXED = {
+    "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
+    "header", "label", "length", "rho", "rule", "seed", "t_max", "t_min", "take",
+}  # fmt: skip
 _READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
 
 
@@ -44,7 +51,7 @@ class Source:
 
 
 def question_for(
-    verb: str, *, intercept: bool = False, linear: bool = False, affine: bool = False
+    verb: str, *, intercept: bool = True, linear: bool = False, affine: bool = False
 ) -> Question:
     """Return the question of a verb; options of another verb are refused."""
     from flagstone.question import QUESTIONS, SpanQuestion
@@ -52,16 +59,14 @@ def question_for(
     verbs = {question.verb: question for question in QUESTIONS.values()}
     if verb not in verbs:
         raise UsageError(f"--for must be one of {', '.join(verbs)}, got {verb!r}")
-    options = {}
     for option, given, owner in (
-        ("intercept", intercept, "learn"),
+        ("no-intercept", not intercept, "learn"),
         ("linear", linear, "constraints"),
         ("affine", affine, "subspace"),
     ):
         if given and verb != owner:
             raise UsageError(f"--{option} is for {owner}, but --for is {verb}; leave one out")
-        if given and option != "linear":
-            options[option] = True
+    options = {"learn": {"intercept": intercept}, "subspace": {"affine": affine}}.get(verb, {})
     return SpanQuestion() if linear else verbs[verb](**options)
 
 
@@ -110,11 +115,40 @@ def says_format(file: str) -> bool:
     return True
 
 
-def open_source(files: Sequence[str], options: ColumnOptions, question: Question) -> Source:
+def load_protocol(file: str, question: Question, *given: Any) -> Protocol:
+    """Load a protocol for this question; options that say something else are refused."""
+    from flagstone.models import load
+    from flagstone.protocol import Protocol
+
+    protocol = load(file)
+    if not isinstance(protocol, Protocol):
+        raise InputError(f"{file} holds no protocol; write one with: flagstone suggest")
+    if protocol.question != question:
+        raise InputError(
+            f"{file} is a protocol for the question {protocol.question.to_dict()}, but "
+            f"{question.verb} asks {question.to_dict()}"
+        )
+    for options in given:
+        for option in dataclasses.fields(options):
+            if option.name in _FIXED and getattr(options, option.name) != option.default:
+                raise UsageError(
+                    f"--{option.name.replace('_', '-')} is fixed by {file}; leave it out"
+                )
+    return protocol
+
+
+def open_source(
+    files: Sequence[str],
+    options: ColumnOptions,
+    question: Question,
+    protocol: Protocol | None = None,
+) -> Source:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
     from flagstone.fields import as_field
     from flagstone.models import is_saved
 
+    if protocol is not None:
+        return Source(open_tables(files, options, protocol.reading), protocol.encoding)
     field = parsed(as_field, options.field)
     label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(files[0]):
@@ -199,11 +233,11 @@ def _is_given(option: str) -> bool:
 
 def _remedy(found: Question, needed: Question) -> str:
     """Say which option makes a verb fit a summary, or how to write a summary that fits."""
-    option = {"parity": "--intercept", "constraints": "--linear", "span": "--linear"}
+    option = {"parity": "--no-intercept", "constraints": "--linear", "span": "--linear"}
     option |= {"subspace": "--affine"}
     kinds = {found.kind, needed.kind}
     if len(kinds) == 1 or kinds == {"span", "constraints"}:
-        adds = found.kind == "span" if len(kinds) == 2 else found.ones
+        adds = found.kind == "span" if len(kinds) == 2 else found.ones != (found.kind == "parity")
         return f"{'add' if adds else 'leave out'} {option[needed.kind]}, as when it was summarized"
     return f"write it with: flagstone summarize --for {needed.verb} …"
 

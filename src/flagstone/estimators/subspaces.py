@@ -106,6 +106,9 @@ class SubspaceClassifier(SpanClassifier):
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
+        weights_count_rows: bool = False,
+        take: int | None = None,
+        confidence: float | None = None,
     ) -> None:
         super().__init__(
             field=field,
@@ -117,6 +120,9 @@ class SubspaceClassifier(SpanClassifier):
             contamination=contamination,
             random_state=random_state,
             out_of_field=out_of_field,
+            weights_count_rows=weights_count_rows,
+            take=take,
+            confidence=confidence,
         )
         self.affine = affine
         self.classes = classes

@@ -6,6 +6,7 @@ Proofs: docs/theory/certificates.md, S36, S37. Letters: d = dim, m = n_rows, t =
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from flagstone.guarantees.binomial import binomial_below, share_at_most
 from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
@@ -20,8 +21,20 @@ from flagstone.guarantees.exact import (
 )
 from flagstone.guarantees.heavy import heavy_length
 from flagstone.guarantees.index import index_length
+from flagstone.guarantees.sample import rows_in_first_sets
 
-__all__ = ["coverage_certificate", "coverage_rows", "pac_rows", "pac_start"]
+__all__ = [
+    "SHARE_OF_PASS",
+    "coverage_certificate",
+    "coverage_rows",
+    "future_coverage",
+    "pac_rows",
+    "pac_start",
+    "values_certificate",
+]
+
+#: Of δ, this much goes to a second look at the rows; a half of the rest to each bound of S36.
+SHARE_OF_PASS = 0.8
 
 
 def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 0.99) -> float:
@@ -44,6 +57,58 @@ def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share 
     N = at_least("mattering_rows", mattering_rows, 0)
     failure = 1 - check_share("confidence", confidence)
     return share_at_most(min(N, m), m, float(failure))
+
+
+def values_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 0.99) -> float:
+    """P[v ∉ V_t] for a row v to come, at most, where rows are read in value order (S41).
+
+    The same N_t rows decide V_t, but which of them they are is known only afterwards; this costs a
+    factor of two to three against `coverage_certificate`.
+
+    Examples
+    --------
+    >>> round(values_certificate(31, 600), 2), round(coverage_certificate(31, 600), 2)
+    (0.17, 0.08)
+    """
+    m = positive("n_rows", n_rows)
+    k = at_least("mattering_rows", mattering_rows, 0)
+    failure = float(1 - check_share("confidence", confidence)) / ((k + 1) * (k + 2))
+    best = 1.0
+    for blocks in {k + 1 + round(k * 1.25**j / 4) for j in range(16)}:
+        rest = (blocks - k) * (m // blocks)
+        if rest:
+            choices = math.lgamma(blocks + 1) - math.lgamma(k + 1) - math.lgamma(blocks - k + 1)
+            best = min(best, -math.expm1((math.log(failure) - choices) / rest))
+    return best
+
+
+def future_coverage(
+    counts: Sequence[int],
+    n_rows: int,
+    sets: int | None,
+    *,
+    in_values: bool = False,
+    confidence: float = 0.99,
+) -> tuple[float | None, float | None]:
+    """P[v ∉ V_t] and P[v ∉ V_1] for rows v to come, at most; None where that says nothing.
+
+    By S36, or by S41 for rows in value order. `sets` is t, or None for merged shards, where only
+    V_1 is bounded: the span of all rows does not depend on their order, and is always by S36.
+
+    Examples
+    --------
+    >>> [round(share, 3) for share in future_coverage([400, 300], 1000, 20)]
+    [0.063, 0.011]
+    >>> future_coverage([1] * 20, 20, 1)  # as many rows as directions
+    (None, None)
+    """
+    each = 1 - (1 - confidence) * (1 - SHARE_OF_PASS) / 2
+    span = coverage_certificate(len(counts), n_rows, confidence=each)
+    future = 1.0
+    if sets is not None:
+        prove = values_certificate if in_values and sets > 1 else coverage_certificate
+        future = prove(rows_in_first_sets(counts, sets), n_rows, confidence=each)
+    return future if future < 1 else None, span if span < 1 else None
 
 
 def coverage_rows(dim: int, threshold: int, eps: Share, delta: Share) -> int:

@@ -80,7 +80,7 @@ def _head(finding: Finding) -> str:
         f"{len(encoding.names)} columns over {encoding.field.name}",
     ]
     kicker = " · ".join(escape(part) for part in parts if part)
-    return f'<header><p class="kicker">{kicker}</p><h1>{escape(finding.title)}</h1></header>'
+    return f'<header><p class="kicker">{kicker}</p><h1>{escape(finding.headline)}</h1></header>'
 
 
 def _answer(finding: Finding) -> str:
