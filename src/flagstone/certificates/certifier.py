@@ -65,6 +65,7 @@ class Certifier:
         self.collector = collector
         share = check_share("confidence", confidence)
         self.confidence, self._failure = float(share), float(1 - share)
+        self._proven: dict[tuple[int, float | None], Claims] = {}
 
     @classmethod
     def plan(
@@ -98,6 +99,7 @@ class Certifier:
     def update(self, X: Any, weights: Any = None) -> Certifier:
         """Take certifying rows, in the order they come, and return self; see `Collector.update`."""
         self.collector.update(X, weights)
+        self._proven.clear()
         return self
 
     def merge(self, other: Certifier) -> Certifier:
@@ -136,7 +138,9 @@ class Certifier:
         """
         plan, collector = self.collector.plan, self.collector
         n_runs = max(1, collector.n_runs) if runs is None else positive("runs", runs)
-        claims = self._claims(n_runs, 1.0, threshold)
+        if (n_runs, threshold) not in self._proven:
+            self._proven[n_runs, threshold] = self._claims(n_runs, 1.0, threshold)
+        claims = self._proven[n_runs, threshold]
         found = self._rho(claims, 1.0)
         needed = None
         if rho is not None and found > rho and collector.n_rows:
@@ -238,7 +242,7 @@ class Certifier:
             if high > _FARTHEST:
                 return None
         low = high / 2
-        for _ in range(4):
+        for _ in range(2):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return math.ceil(self.collector.plan.n_rows * high)
