@@ -82,11 +82,10 @@ class State:
         from flagstone.measurement import Measurement
 
         check_fields(content, _FIELDS)
-        if (
-            content["phase"] not in ("read", "measure")
-            or min(content["rows"], content["skipped"]) < 0
-        ):
-            raise ValueError("it is in no phase of a run, or behind its beginning")
+        if content["phase"] not in ("read", "measure"):
+            raise ValueError("it is in no phase of a run")
+        if min(content["rows"], content["skipped"]) < 0:
+            raise ValueError("it counts fewer rows than none")
         if content["phase"] == "measure":
             Measurement.from_dict(content["counts"])
         kind: Any = {"Flag": Flag, "Histogram": Histogram}[content["summary"]]
