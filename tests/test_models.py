@@ -562,6 +562,7 @@ def test_only_regular_files_are_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for name in ("pipe", "link", "."):
+        assert not is_saved(tmp_path / name)
         with pytest.raises(InputError, match="no regular file"):
             load(tmp_path / name)
     with (tmp_path / "huge.json").open("wb") as stream:

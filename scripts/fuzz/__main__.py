@@ -229,9 +229,10 @@ def main() -> int:
     parser.add_argument("--ledger", type=Path, default=Path(".fuzz/ledger.jsonl"))
     parser.add_argument("--json", type=Path, help="write the counts here, too")
     parser.add_argument("--gigabytes", type=float, default=4, help="memory for the cases")
-    parser.add_argument("--seconds", type=float, default=60, help="time for a case")
+    parser.add_argument("--seconds", type=float, default=120, help="time for a case")
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="the code to test")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="flagstone-fuzz-"))
     worker = Worker(given.seed, folder, given.gigabytes, given.seconds, given.source)
     try:

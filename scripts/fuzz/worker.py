@@ -8,6 +8,7 @@ A line of input is the number of a case, or a trial as JSON.
 from __future__ import annotations
 
 import faulthandler
+import functools
 import json
 import os
 import random
@@ -18,7 +19,7 @@ from typing import Any
 
 from scripts.fuzz.damage import damaged
 from scripts.fuzz.names import named
-from scripts.fuzz.samples import samples
+from scripts.fuzz.samples import Sample, samples
 from scripts.fuzz.stops import Stops
 from scripts.fuzz.trial import Fault, Trial
 from scripts.fuzz.valid import valid
@@ -34,8 +35,14 @@ class Cases:
 
     def __init__(self, seed: str, folder: Path) -> None:
         self._seed, self._folder = seed, folder
-        self._samples, self._good = samples(folder)
-        self._stops = Stops(folder, self._good)
+
+    @functools.cached_property
+    def _samples(self) -> tuple[list[Sample], dict[str, bytes]]:
+        return samples(self._folder)
+
+    @functools.cached_property
+    def _stops(self) -> Stops:
+        return Stops(self._folder, self._samples[1])
 
     def run(self, number: int) -> dict[str, Any]:
         """Run a case; return what came of it."""
@@ -44,7 +51,7 @@ class Cases:
         if part == "stops":
             return self._stop(dice)
         if part == "files":
-            return self.judge(part, damaged(dice, self._samples, self._good))
+            return self.judge(part, damaged(dice, *self._samples))
         return self.judge(part, (valid if part == "valid" else named)(dice))
 
     def judge(self, part: str, trial: Trial) -> dict[str, Any]:

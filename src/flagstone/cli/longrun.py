@@ -78,11 +78,10 @@ class State:
         from flagstone.histogram import Histogram
 
         check_fields(content, _FIELDS)
-        if (
-            content["phase"] not in ("read", "measure")
-            or min(content["rows"], content["skipped"]) < 0
-        ):
-            raise ValueError("it is in no phase of a run, or behind its beginning")
+        if content["phase"] not in ("read", "measure"):
+            raise ValueError("it is in no phase of a run")
+        if min(content["rows"], content["skipped"]) < 0:
+            raise ValueError("it counts fewer rows than none")
         kind: Any = {"Flag": Flag, "Histogram": Histogram}[content["summary"]]
         summary = kind.from_bytes(base64.b64decode(content["bytes"]))
         return cls(

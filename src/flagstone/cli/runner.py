@@ -159,7 +159,7 @@ def _explained(error: BaseException) -> tuple[object, int]:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}", ERROR
     if isinstance(error, MemoryError):
-        return "not enough memory; choose fewer columns", ERROR
+        return "not enough memory; choose fewer columns or rows", ERROR
     raise error
 
 

@@ -66,7 +66,11 @@ def _release(beside: Path, handle: int) -> None:
 
 def _acquire(beside: Path, path: str | Path) -> int:
     while True:
-        handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except OSError as error:
+            reason = f"nothing can be written beside it: {error.strerror}"
+            raise OSError(error.errno, reason, os.fspath(path)) from error
         try:
             _lock(handle)
             if os.path.samestat(os.fstat(handle), os.stat(beside)):
