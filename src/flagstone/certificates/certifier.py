@@ -65,7 +65,7 @@ class Certifier:
         self.collector = collector
         share = check_share("confidence", confidence)
         self.confidence, self._failure = float(share), float(1 - share)
-        self._proven: dict[tuple[int, float | None], Claims] = {}
+        self._proven: dict[tuple[int, float | None], tuple[Claims, float]] = {}
 
     @classmethod
     def plan(
@@ -139,9 +139,9 @@ class Certifier:
         plan, collector = self.collector.plan, self.collector
         n_runs = max(1, collector.n_runs) if runs is None else positive("runs", runs)
         if (n_runs, threshold) not in self._proven:
-            self._proven[n_runs, threshold] = self._claims(n_runs, 1.0, threshold)
-        claims = self._proven[n_runs, threshold]
-        found = self._rho(claims, 1.0)
+            claims = self._claims(n_runs, 1.0, threshold)
+            self._proven[n_runs, threshold] = claims, self._rho(claims, 1.0)
+        claims, found = self._proven[n_runs, threshold]
         needed = None
         if rho is not None and found > rho and collector.n_rows:
             needed = self._rows_needed(float(check_share("rho", rho)), n_runs)

@@ -31,7 +31,7 @@ from flagstone.flag import Flag
 from flagstone.guarantees.binomial import binomial_above
 from flagstone.subspace import Subspace
 
-__all__ = ["CASES", "MISTAKES", "Case", "Truth", "is_too_often", "trial"]
+__all__ = ["CASES", "MISTAKES", "Case", "Truth", "certifier_of", "is_too_often", "trial"]
 
 #: What the fresh samples say is taken for true only at this confidence.
 _SURE = 0.9999
@@ -155,7 +155,8 @@ def _flag(rows: Array) -> Flag:
     return Flag(rows.shape[1]).update(rows)
 
 
-def _honest(case: Case, rows: Array, confidence: float) -> Certifier:
+def certifier_of(case: Case, rows: Array, confidence: float) -> Certifier:
+    """Certify as one should: the first tenth of the rows plans, the others certify."""
     k = pilot_rows(len(rows))
     return _planned(case, rows[:k], confidence).update(rows[k:])
 
@@ -178,7 +179,7 @@ def _pilot_reused(case: Case, rows: Array, confidence: float) -> Certifier:
 
 def _delta_not_shared(case: Case, rows: Array, confidence: float) -> Certifier:
     """Every space has all of δ for its share of rows outside, which gets a quarter of its part."""
-    values = _honest(case, rows, confidence).to_dict()
+    values = certifier_of(case, rows, confidence).to_dict()
     for part in values["plan"]["parts"]:
         part["weight"] = 4.0
     return Certifier.from_dict(values)
@@ -186,7 +187,7 @@ def _delta_not_shared(case: Case, rows: Array, confidence: float) -> Certifier:
 
 def _blocks_of_all_rows(case: Case, rows: Array, confidence: float) -> Certifier:
     """A piece ends when *all* its rows, not those inside U alone, have a span that holds U."""
-    honest = _honest(case, rows, confidence)
+    honest = certifier_of(case, rows, confidence)
     plan, values = honest.collector.plan, honest.to_dict()
     words = rows[plan.n_pilot :] @ (1 << np.arange(rows.shape[1]))
     for i, part in enumerate(values["plan"]["parts"]):
@@ -231,7 +232,7 @@ def trial(
     truth: Truth,
     rng: np.random.RandomState,
     confidence: float,
-    certify: Callable[[Case, Array, float], Certifier] = _honest,
+    certify: Callable[[Case, Array, float], Certifier] = certifier_of,
 ) -> tuple[bool, bool]:
     """Certify a sample; say whether anything was certified, and whether any of it is false."""
     case = truth.case
