@@ -40,6 +40,7 @@ def ask(
     labels: Sequence[str] | None = None,
     conditions: Sequence[str] = (),
     withheld: str | None = None,
+    in_values: bool = False,
     rows: Measurement | None = None,
     seed_is_fresh: bool = False,
     provenance: Mapping[str, Any] | None = None,
@@ -64,6 +65,9 @@ def ask(
         What else must hold, because of how the rows came to be what they are.
     withheld : str, optional
         Why nothing can be promised about fresh samples.
+    in_values : bool
+        Whether the rows of a flag were counted by value, so that nobody knows in which order they
+        came; of a histogram this is known.
     rows : Measurement, optional
         Rows read, where more is known than their number.
     provenance : mapping, optional
@@ -90,7 +94,7 @@ def ask(
     promises = replace(
         chosen.guarantee,
         labels=None if labels is None else tuple(labels),
-        in_values=isinstance(summary, Histogram),
+        in_values=in_values or isinstance(summary, Histogram),
         conditions=tuple(conditions),
     )
     promises = promises.with_coverage(flag.counts.tolist(), chosen.subspace.dim)

@@ -71,8 +71,12 @@ def answer(
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, table, options)
+        question = protocol.question
         options = dataclasses.replace(
-            options, seed=protocol.seed, take=protocol.take, confidence=protocol.confidence
+            options,
+            seed=protocol.seed,
+            take=protocol.take or options.take,
+            confidence=protocol.confidence,
         )
     chosen = rule_of(options) if protocol is None else protocol.to_rule()
     source = open_source(files, table, question, protocol)
@@ -110,7 +114,7 @@ def answer(
             "sources": [] if source.table is None else [str(path) for path in read],
             "reading": reading_of(table),
             "summary": type(state.summary).__name__.lower(),
-            "command": repeat_command(state.seed),
+            "command": repeat_command(state.seed if protocol is None else None),
         },
     )
     if state.phase == "read":

@@ -205,6 +205,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 encoding=self._encoding(),
                 labels=self._numbered_labels,
                 withheld=self._withheld,
+                in_values=self._digest is None,
                 seed_is_fresh=self.random_state is None,
             )
             if self._stream is not None:

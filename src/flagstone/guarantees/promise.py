@@ -67,6 +67,9 @@ class Guarantee:
         Whether no direction was kept: samples may agree, but on nothing.
     in_values : bool
         Whether the rows were read in the order of their values (a histogram), not as they came.
+    any_time : bool
+        Whether somebody may have stopped collecting rows because of what they said (a stream):
+        what is certified then holds for every number of rows at once.
     withheld : str or None
         Why nothing is promised about fresh samples, whatever the numbers would say.
     conditions : tuple of str
@@ -102,19 +105,16 @@ change the answer
     eps_span: float | None = None
     confidence: float = CONFIDENCE
     in_values: bool = False
+    any_time: bool = False
     nothing_kept: bool = False
     withheld: str | None = None
     conditions: tuple[str, ...] = ()
 
-    def with_coverage(
-        self, counts: Sequence[int], dim: int, *, any_time: bool = False
-    ) -> Guarantee:
+    def with_coverage(self, counts: Sequence[int], dim: int) -> Guarantee:
         """Return the promises with what a flag of these counts certifies of rows to come.
 
-        ``dim`` is the dimension of the answer. ``any_time``: for all numbers of rows m at once,
-        each with a share 1/(m(m+1)) of δ, so that one may look as often as one likes.
+        ``dim`` is the dimension of the answer.
         """
-        share = 1 / (self.n_rows * (self.n_rows + 1)) if any_time else 1.0
         each = self.dim if self.window.rule == "heavy" else 1
         sets: int | None = each * math.ceil(self.threshold)
         if dim == len(counts):
@@ -126,7 +126,8 @@ change the answer
             self.n_rows,
             sets,
             in_values=self.in_values,
-            failure=share * (1 - self.confidence),
+            any_time=self.any_time,
+            confidence=self.confidence,
         )
         future = 0.0 if dim == self.dim else future
         nothing = dim == 0 and len(counts) > 0
@@ -137,11 +138,9 @@ change the answer
         said = (self.eps_future, self.eps_span)
         if self.withheld is not None:
             return said == (None, None)
-        ways = [self.with_coverage(counts, dim, any_time=any_time) for any_time in (False, True)]
-        return any(
-            self.nothing_kept == way.nothing_kept
-            and all(map(_is_close, said, (way.eps_future, way.eps_span)))
-            for way in ways
+        again = self.with_coverage(counts, dim)
+        return self.nothing_kept == again.nothing_kept and all(
+            map(_is_close, said, (again.eps_future, again.eps_span))
         )
 
     def withhold(self, reason: str) -> Guarantee:
@@ -257,6 +256,7 @@ change the answer
                 "dim": self.dim,
                 "shards": self.n_shards,
                 "in_values": self.in_values,
+                "any_time": self.any_time,
             },
             "labels": None if self.labels is None else list(self.labels),
             "confidence": self.confidence,
@@ -305,6 +305,7 @@ change the answer
             eps_span=coverage["span"],
             confidence=values["confidence"],
             in_values=bool(rows["in_values"]),
+            any_time=bool(rows["any_time"]),
             nothing_kept=bool(values["nothing_kept"]),
             withheld=None if values["withheld"] is None else str(values["withheld"]),
             conditions=tuple(map(str, values["conditions"])),

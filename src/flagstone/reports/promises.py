@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from flagstone.finding import Finding
 from flagstone.guarantees import Guarantee
-from flagstone.guarantees.words import agreement, margin_text, next_step, percent
+from flagstone.guarantees.words import (
+    agreement,
+    margin_text,
+    next_step,
+    percent,
+    sure,
+)
 
 __all__ = ["promise_rows"]
 
@@ -25,7 +31,7 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
         rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
     if g.eps_certified is not None:
         text = f"At most {percent(g.eps_certified)} of the rows to come lie outside"
-        rows.append(("Coverage", text, f"certified at {100 * g.confidence:g} %", "proven"))
+        rows.append(("Coverage", text, f"certified at {sure(g.confidence)}", "proven"))
     rows.append(_coverage(g))
     if (share := measured.share(measured.uncovered)) is not None:
         text = f"{measured.uncovered:,} rows ({100 * share:.3g} %) lie outside the span"
