@@ -108,6 +108,7 @@ def _bytes(dice: Dice, data: bytes) -> bytes:
         return data[:at] + bytes([data[at] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
     if how <= 2:
         word = dice.choice(WORDS)
+        at -= dice.choice([0, at % 4])  # where sizes and offsets stand
         return data[:at] + word + data[at + len(word) :]
     if how == 3:
         return data[:at] + data[at + size :]

@@ -44,6 +44,7 @@ TABLE_COMMANDS = [
 ]
 #: Read a finding.
 FINDING_COMMANDS = [
+    ["load()", "{}"],
     ["show", "{}"],
     ["show", "{}", "--json"],
     ["show", "{}", "--report", "r.html", "--plot", "p.svg"],
@@ -57,6 +58,8 @@ FINDING_COMMANDS = [
 ]
 #: Read a summary (a flag or a histogram).
 SUMMARY_COMMANDS = [
+    ["load()", "{}"],
+    ["load()", "{}"],
     ["show", "{}"],
     ["show", "{}", "--json", "--plot", "p.svg"],
     ["constraints", "{}", "--seed", "1"],

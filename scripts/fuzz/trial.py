@@ -142,13 +142,15 @@ def fresh_folder(folder: Path) -> Iterator[None]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def call(words: list[str], main: Callable[..., Any] | None = None) -> Ran:
+def call(words: list[str]) -> Ran:
     """Run the command line in this process; whatever it raises is a Fault.
 
-    Standard output and error of the process must be files.
+    Standard output and error of the process must be files. The verb ``load()`` stands for a
+    user of the library.
     """
-    if main is None:
-        from flagstone.cli import main
+    from flagstone.cli import main
+
+    run: Callable[..., Any] = _load if words[0] == "load()" else main
     streams = []
     for number, name in ((1, "stdout"), (2, "stderr")):  # caught below Python: libraries, too
         os.ftruncate(number, 0)
@@ -158,7 +160,7 @@ def call(words: list[str], main: Callable[..., Any] | None = None) -> Ran:
         streams.append(stream)
     code: Any = 0
     try:
-        main(words)
+        run(words)
     except SystemExit as stop:
         code = stop.code
     except BaseException as error:  # what the verbs do not expect is what we look for
@@ -169,6 +171,29 @@ def call(words: list[str], main: Callable[..., Any] | None = None) -> Ran:
             stream.flush()
     texts = [os.pread(number, os.fstat(number).st_size, 0) for number in (1, 2)]
     return Ran(int(code or 0), *(text.decode("utf-8", "surrogateescape") for text in texts))
+
+
+def _load(words: list[str]) -> None:
+    """Load a file, and the flag inside, as the library does: it raises errors of ours alone."""
+    from flagstone import Flag, Histogram
+    from flagstone.errors import FlagstoneError
+    from flagstone.models import load
+
+    path = Path(words[1])
+    tries: list[Callable[[], Any]] = [lambda: load(path)]
+    if path.is_file():
+        with contextlib.suppress(Exception):  # where it is no file of ours, no flag is inside
+            inside = base64.b64decode(json.loads(path.read_bytes())["content"]["bytes"])
+            tries += [lambda: Flag.from_bytes(inside), lambda: Histogram.from_bytes(inside)]
+    refused = 0
+    for make in tries:
+        try:
+            repr(make())
+        except FlagstoneError:
+            refused += 1
+    if refused == len(tries):
+        print("flagstone: error: refused", file=sys.stderr)
+        sys.exit(1)
 
 
 def _judge(words: list[str], done: Ran) -> None:

@@ -18,17 +18,22 @@ def valid(dice: random.Random) -> Trial:
     order = FIELDS[field]
     n_rows, n_columns = dice.randrange(5, 60), dice.randrange(1, 42)
     digits = dice.choice([1, 6, 25]) if order is None else 1
+    rank = dice.randrange(1, n_rows)
     if digits == 25:
         n_columns = min(n_columns, 6)
+    elif digits == 6 and dice.random() < 0.5:
+        n_rows, n_columns, rank = 40, 40, 38
 
     def cell() -> str:
         if order is not None:
             return str(dice.randrange(order))
         over = dice.randrange(1, 10**digits)
-        return f"{dice.randrange(-(10**digits), 10**digits)}" + (f"/{over}" if over % 2 else "")
+        top = dice.randrange(-(10**digits), 10**digits)
+        return f"{top}/{over}" if digits == 6 or over % 2 else str(top)
 
-    basis = [[cell() for _ in range(n_columns)] for _ in range(dice.randrange(1, n_rows))]
-    rows = [dice.choice(basis) for _ in range(n_rows)]
+    basis = [[cell() for _ in range(n_columns)] for _ in range(rank)]
+    rows = basis + [dice.choice(basis) for _ in range(n_rows - len(basis))]
+    dice.shuffle(rows)
     names = [f"c{i}" for i in range(n_columns)]
     if dice.random() < 0.5:
         name, text = "t.csv", "\n".join(",".join(row) for row in [names, *rows]) + "\n"
@@ -37,7 +42,8 @@ def valid(dice: random.Random) -> Trial:
         text = "".join(json.dumps([_plain(x) for x in row]) + "\n" for row in rows)
     verb = dice.choice(["constraints", "span"])
     options = ["--field", field, "--seed", str(dice.randrange(100)), "--rule"]
-    options += [dice.choice(["index", "heavy"]), "--t-max", str(dice.randrange(1, n_rows + 1))]
+    t_max = dice.choice([1, dice.randrange(1, n_rows + 1)])  # 1: every direction is kept
+    options += [dice.choice(["index", "heavy"]), "--t-max", str(t_max)]
     commands = [
         [verb, name, *options, "-o", "m.json", "--report", "r.html", "--json"],
         [verb, name, *options],
@@ -48,6 +54,8 @@ def valid(dice: random.Random) -> Trial:
         ["compare", "m.json", "n.json"],
         ["check", "m.json", name, "--tolerance", "1"],
     ]
+    if digits == 6 and n_columns > 20:  # entries of thousands of digits: slow, as they must be
+        commands = [commands[0], commands[2]]
     return Trial(f"valid {field}", {name: Content(text.encode())}, commands, True, also=_same)
 
 
@@ -57,5 +65,5 @@ def _plain(text: str) -> object:
 
 def _same(trial: Trial) -> None:
     """Rows and their summary give one answer."""
-    if "same" not in trial.ran[6].out:
+    if len(trial.ran) > 6 and "same" not in trial.ran[6].out:
         raise Fault("loss", f"rows and summary differ: {trial.ran[6].out}")
