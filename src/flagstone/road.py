@@ -189,7 +189,8 @@ def certify(
     lifted = [(rows[part], None if labels is None else labels[part]) for part in parts]
     if not checked:
         dim = question.dim(width(rows))
-        flags = [Flag(dim, F).update(question.lift(F, *part)) for part in lifted]
+        kind: Any = Histogram if finding.promises and finding.promises.in_values else Flag
+        flags = [kind(dim, F).update(question.lift(F, *part)).to_flag() for part in lifted]
         if ends[-1] != len(rows) or merge_flags(flags) != finding.flag:
             raise InputError(
                 "an answer is certified on the rows of its fit, in their order; these are others"
