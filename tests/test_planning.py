@@ -175,6 +175,8 @@ def test_the_title_of_a_plan_repeats_what_was_asked(asked, title):
         (10**12 + 1, "1.1 × 10^12"),  # never fewer than needed
         (3 * 10**15, "3 × 10^15"),
         (314 * 10**13, "3.2 × 10^15"),
+        (99 * 10**12, "9.9 × 10^13"),
+        (995 * 10**10, "1 × 10^13"),
         (None, "–"),
     ],
 )

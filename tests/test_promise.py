@@ -168,7 +168,7 @@ def test_shares_are_printed_in_two_digits_and_rounded_up(share, shown):
         ),
         (
             {"rho": None, "certificate": replace(CERTIFICATE, rho=None)},
-            "replicability ≥ 0.95 not proven",
+            "replicability ≥ 0.95 neither proven nor certified",
         ),
         ({"rho": None, "withheld": "of runs"}, "no promise about fresh samples: of runs"),
     ],
@@ -241,7 +241,10 @@ def test_promises_say_what_is_proven_certified_and_measured():
         ({"rho": None, "rho_asked": None, "certificate": CERTIFICATE}, None),
         ({"rho": None, "withheld": "of runs"}, None),
         ({"rho": None}, "certify the answer on the rows of the fit"),
-        ({"rho": None, "certificate": CERTIFICATE}, "about 4,000 rows of this kind would be"),
+        (
+            {"rho": None, "certificate": CERTIFICATE},
+            "4,000 rows of this kind would certify agreement ≥ 0.95",
+        ),
         ({"rho": None, "certificate": CERTIFICATE}, "thresholds 5..60 would be certified here"),
         (
             {

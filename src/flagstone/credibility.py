@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from flagstone.answers import Constraints
-from flagstone.guarantees.words import percent
+from flagstone.guarantees.words import percent, sure
 from flagstone.rules import rule_named
 from flagstone.staircase import Plateau
 
@@ -27,8 +27,11 @@ def support(finding: Finding) -> str | None:
     is nothing to go by.
     """
     g, answer = finding.promises, finding.answer
-    nothing = isinstance(answer, Constraints) and not len(answer) and not answer.is_bottom
-    if g is None or g.withheld is not None or nothing:
+    if g is None or g.withheld is not None:
+        return None
+    if finding.nothing_kept:
+        return "none"
+    if answer.is_bottom or (isinstance(answer, Constraints) and not len(answer)):
         return None
     if g.eps_certified is not None and g.eps_certified < _MOST:
         return "whole"
@@ -49,12 +52,14 @@ def headline(finding: Finding) -> str:
     if g is None or finding.nothing_kept or finding.answer.is_bottom or known is None:
         return title
     if known == "whole":
-        share, sure = percent(g.eps_certified or 0.0), f"{100 * g.confidence:g} % confidence"
-        fate = "do not fit" if finding.question.errs_outside else "are positive and lie outside"
-        return f"{title}; at most {share} of rows to come {fate} ({sure})"
+        share, breaks = percent(g.eps_certified or 0.0), finding.question.breaks
+        return (
+            f"{title}; at most {share} of rows to come {breaks} ({sure(g.confidence)} confidence)"
+        )
     if known == "part":
         held = _held_by_all(finding)
-        return f"{title}, but the rows support only the {held} that hold in all of them"
+        hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
+        return f"{title}, but the rows support only {hold}"
     rows = f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
     why = f"too few: {rows} of rank {finding.stairs.rank}"
     if g.eps_span is not None and g.eps_span < _MOST:

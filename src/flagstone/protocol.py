@@ -11,11 +11,11 @@ from typing import Any
 
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
-from flagstone.errors import FlagstoneError, FormatError
+from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.finding import above
 from flagstone.guarantees.exact import check_share, positive
 from flagstone.guarantees.promise import CONFIDENCE
-from flagstone.question import Question, question_from_dict
+from flagstone.question import ParityQuestion, Question, question_from_dict
 from flagstone.rules import SpanRule, rule_named
 
 __all__ = ["Protocol"]
@@ -74,6 +74,13 @@ class Protocol:
         check_share("confidence", self.confidence)
         if self.take is not None:
             positive("take", self.take)
+        numbers = (self.t_min, self.t_max, self.confidence, self.take or 1)
+        if type(self.seed) is not str or any(type(n) not in (int, float) for n in numbers):
+            raise InputError("a protocol has a seed of text, and plain numbers for all the others")
+        if self.question.labelled != (self.encoding.label is not None):
+            raise InputError("its columns have a label that is not asked for, or lack one that is")
+        if isinstance(self.question, ParityQuestion):
+            self.question.check(self.encoding.field)
 
     def to_rule(self) -> SpanRule:
         """Return the rule with its window."""
@@ -91,6 +98,7 @@ class Protocol:
             "t_max": self.t_max,
             "random_state": self.seed,
             "take": self.take,
+            "confidence": self.confidence,
             **{renamed[key]: value for key, value in question.items() if key in renamed},
         }
 

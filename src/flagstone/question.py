@@ -134,6 +134,8 @@ class Question(ABC):
 
     #: Whether only rows outside V* can break the answer.
     errs_outside: ClassVar[bool] = True
+    #: What rows outside V* do.
+    breaks: ClassVar[str] = "do not fit"
     #: What is left where no direction was kept.
     nothing: ClassVar[str] = "the rows say nothing"
 
@@ -284,6 +286,7 @@ class SubspaceQuestion(Question):
     estimator: ClassVar[str] = "SubspaceClassifier"
     labelled: ClassVar[bool] = True
     errs_outside: ClassVar[bool] = False
+    breaks: ClassVar[str] = "are positive and break them"  # negative ones inside are not bounded
 
     affine: bool = False
 

@@ -45,16 +45,27 @@ class Repeats:
 
     def __init__(self) -> None:
         self.pairs = self.beside = self.apart = 0
+        self._last: Array | None = None  # rows that have no row so far behind them yet
 
     def update(self, matrix: Array) -> Repeats:
-        """Look at more rows, as the array that kernels take, and return self."""
+        """Look at more rows, as the array that kernels take, and return self.
+
+        However rows are cut into batches, the same pairs are looked at.
+        """
+        last = matrix[:0] if self._last is None else self._last
+        across = np.concatenate([last, matrix[:_APART]])
+        self._look(across)
+        self._look(matrix)
+        self._last = (across if len(matrix) < _APART else matrix)[-_APART:].copy()
+        return self
+
+    def _look(self, matrix: Array) -> None:
         pairs = len(matrix) - _APART
         if pairs > 0:
             here = matrix[:pairs]
             self.pairs += pairs
             self.beside += int((here == matrix[1 : pairs + 1]).all(axis=1).sum())
             self.apart += int((here == matrix[_APART:]).all(axis=1).sum())
-        return self
 
     @property
     def beyond_chance(self) -> bool:
@@ -64,4 +75,7 @@ class Repeats:
 
     def __str__(self) -> str:
         share, chance = (100 * n / max(1, self.pairs) for n in (self.beside, self.apart))
-        return f"{share:.3g} % equal the row before them, where chance makes {chance:.3g} %"
+        return (
+            f"rows repeat in runs: {share:.3g} % equal the row before them, where chance makes "
+            f"{chance:.3g} %"
+        )

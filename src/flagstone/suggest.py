@@ -78,8 +78,11 @@ def proposed(
     flag = summary.to_flag()
     chosen, stairs = rule_named(rule), Staircase.of(flag)
     plateau = stairs.widest(chosen.ends(stairs))
-    if plateau is None:
-        raise InputError("the pilot rows show no plateau: nothing but zero rows, or no rows at all")
+    if plateau is None or plateau.first == plateau.last:
+        raise InputError(
+            f"the {flag.n_rows:,} pilot rows show no plateau: no two thresholds give one space "
+            "other than {0}; more rows may"
+        )
     third = (plateau.last - plateau.first + 1) / 3
     start, m = plateau.first - 1, flag.n_rows
     protocol = Protocol(

@@ -169,6 +169,12 @@ def test_foreign_and_damaged_files_are_left_alone(tmp_path):
     with pytest.raises(FormatError, match=r"gap\.json"):
         run("gap", out=tmp_path, quick=True, progress=False)
     assert (tmp_path / "gap.json").read_text() == '{"mine": 1}'
+    (tmp_path / "gap.json").rename(tmp_path / "gap.csv")
+    with pytest.raises(
+        InputError, match=r"gap\.csv exists already; replace it with overwrite=True"
+    ):
+        run("gap", out=tmp_path, quick=True, progress=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["gap.csv"]
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="directory"):
         run("gap", out=tmp_path / "file", quick=True, progress=False)

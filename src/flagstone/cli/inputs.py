@@ -32,12 +32,13 @@ __all__ = [
     "reading_of",
 ]
 
-#: The options of reading that a finding remembers, and what each must be.
 #: What a protocol says once and for all.
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
     "header", "label", "length", "rho", "rule", "seed", "t_max", "t_min", "take",
 }  # fmt: skip
+_OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
+#: The options of reading that a finding remembers, and what each must be.
 _READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
 
 
@@ -51,9 +52,15 @@ class Source:
 
 
 def question_for(
-    verb: str, *, intercept: bool = True, linear: bool = False, affine: bool = False
+    verb: str,
+    *,
+    intercept: bool = True,
+    linear: bool = False,
+    affine: bool = False,
+    field: str = "2",
 ) -> Question:
     """Return the question of a verb; options of another verb are refused."""
+    from flagstone.fields import as_field
     from flagstone.question import QUESTIONS, SpanQuestion
 
     verbs = {question.verb: question for question in QUESTIONS.values()}
@@ -66,8 +73,12 @@ def question_for(
     ):
         if given and verb != owner:
             raise UsageError(f"--{option} is for {owner}, but --for is {verb}; leave one out")
-    options = {"learn": {"intercept": intercept}, "subspace": {"affine": affine}}.get(verb, {})
-    return SpanQuestion() if linear else verbs[verb](**options)
+    choice = "lexmin" if parsed(as_field, field).order is None else "uniform"
+    options: dict[str, dict[str, Any]] = {
+        "learn": {"intercept": intercept, "choice": choice},
+        "subspace": {"affine": affine},
+    }
+    return SpanQuestion() if linear else verbs[verb](**options.get(verb, {}))
 
 
 def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:
@@ -123,18 +134,24 @@ def load_protocol(file: str, question: Question, *given: Any) -> Protocol:
     protocol = load(file)
     if not isinstance(protocol, Protocol):
         raise InputError(f"{file} holds no protocol; write one with: flagstone suggest")
-    if protocol.question != question:
+    asked = protocol.question
+    if asked.kind != question.kind or (asked != question and any(map(_is_given, _OF_QUESTIONS))):
         raise InputError(
-            f"{file} is a protocol for the question {protocol.question.to_dict()}, but "
-            f"{question.verb} asks {question.to_dict()}"
+            f"{file} is a protocol for another question: {_parts(asked)}; here {_parts(question)}"
         )
     for options in given:
         for option in dataclasses.fields(options):
-            if option.name in _FIXED and getattr(options, option.name) != option.default:
-                raise UsageError(
-                    f"--{option.name.replace('_', '-')} is fixed by {file}; leave it out"
-                )
+            word = f"--{option.name.replace('_', '-')}"
+            changed = getattr(options, option.name) != option.default
+            free = option.name == "take" and protocol.take is None
+            if option.name in _FIXED and not free and (changed or _is_given(word)):
+                raise UsageError(f"{word} is fixed by {file}; leave it out")
     return protocol
+
+
+def _parts(question: Question) -> str:
+    """Say what a question asks, as far as it can differ."""
+    return ", ".join(f"{name} {value}" for name, value in question.to_dict().items())
 
 
 def open_source(
@@ -148,6 +165,8 @@ def open_source(
     from flagstone.models import is_saved
 
     if protocol is not None:
+        if len(files) == 1 and is_saved(files[0]):
+            raise UsageError(f"a protocol is run on rows, and {files[0]} holds none")
         return Source(open_tables(files, options, protocol.reading), protocol.encoding)
     field = parsed(as_field, options.field)
     label = getattr(options, "label", None)
@@ -191,10 +210,13 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Sour
     from flagstone.encoding import Encoding
     from flagstone.finding import Finding
     from flagstone.models import load
+    from flagstone.protocol import Protocol
 
     loaded = load(file)
     if isinstance(loaded, Finding):
         raise UsageError(f"{file} is a finding already; look at it with: flagstone show {file}")
+    if isinstance(loaded, Protocol):
+        raise UsageError(f"{file} is a protocol: give it as --protocol {file}, beside fresh rows")
     if options.columns or options.encode:
         raise UsageError(f"{file} has its columns already: leave out --columns and --encode")
     for name in reading_of(options):
@@ -246,8 +268,14 @@ def load_finding(file: str, seed: str | None = None) -> Finding:
     """Load a finding; say it plainly if the file is something else or has another seed."""
     from flagstone.finding import Finding
     from flagstone.models import load
+    from flagstone.protocol import Protocol
 
     loaded = load(file)
+    if isinstance(loaded, Protocol):
+        raise InputError(
+            f"{file} holds a protocol, not a finding; run it on fresh rows first, with: "
+            f"flagstone {loaded.question.verb} FRESH --protocol {file} -o finding.json"
+        )
     if not isinstance(loaded, Finding):
         raise InputError(
             f"{file} holds a {loaded.kind}, not a finding; answer from it first, e.g. with: "
@@ -257,7 +285,7 @@ def load_finding(file: str, seed: str | None = None) -> Finding:
     return loaded
 
 
-def expect_seed(loaded: Finding | SummaryFile, file: str, seed: str | None) -> None:
+def expect_seed(loaded: Finding | SummaryFile | Protocol, file: str, seed: str | None) -> None:
     """Refuse a file that was made with another seed than the one expected."""
     if seed is not None and loaded.seed != seed:
         raise InputError(f"{file} was made with seed {loaded.seed}, not with {seed}")

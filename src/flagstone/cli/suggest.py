@@ -70,7 +70,9 @@ def command(
     from flagstone.flag import Flag
     from flagstone.suggest import Suggestion, forecast, proposed
 
-    question = question_for(purpose, intercept=intercept, linear=linear, affine=affine)
+    question = question_for(
+        purpose, intercept=intercept, linear=linear, affine=affine, field=table.field
+    )
     source = open_source(files, table, question)
     rows, encoding = source.table, source.encoding
     if rows is None:

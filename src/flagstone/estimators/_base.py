@@ -205,6 +205,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 encoding=self._encoding(),
                 labels=self._numbered_labels,
                 withheld=self._withheld,
+                in_values=self._digest is None,
                 seed_is_fresh=self.random_state is None,
             )
             if self._stream is not None:
@@ -250,7 +251,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             raise InputError(
                 "an answer is certified on the rows of its fit, in their order; these are others"
             )
-        self._finding = certify(finding, rows, labels, confidence=confidence)
+        self._finding = certify(finding, rows, labels, confidence=confidence, checked=True)
         return self.guarantee_
 
     def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:

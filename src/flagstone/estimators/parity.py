@@ -132,7 +132,8 @@ class ParityClassifier(LinearRuleClassifier):
         Refuse entries of X outside the field, or map them into it (floor, then modulo q).
     weights_count_rows : bool, default=False
         The caller's word that a sample_weight of n stands for n rows that were drawn
-        independently; without it, weights forfeit every promise about fresh samples.
+        independently, and that rows are listed in an order that owes nothing to when they came
+        (sorted, say); without it, weights forfeit every promise about fresh samples.
     take : int, optional
         Fit on so many rows, the first ones: promises are for equal numbers of rows.
     confidence : float, optional
@@ -157,6 +158,8 @@ class ParityClassifier(LinearRuleClassifier):
     plan_ : Plan or None
         Rows that prove ``rho``, ``eps`` and ``delta`` together; None without ``rho``.
     margin_ : int
+    nothing_kept_ : bool
+        Whether no direction was kept: the answer then says nothing about the rows.
     flag_ : Flag
     random_state_ : str
     classes_ : array

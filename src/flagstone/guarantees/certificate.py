@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from flagstone.guarantees.words import agreement
+from flagstone.guarantees.words import agreement, percent, sure
 
 __all__ = ["Certificate"]
 
@@ -95,7 +94,7 @@ class Certificate:
         return asdict(self)
 
     def __str__(self) -> str:
-        head = f"certified at {100 * self.confidence:g} % confidence, from {self.n_certifying} rows"
+        head = f"certified at {sure(self.confidence)} confidence, from {self.n_certifying} rows"
         said = []
         if self.rho is not None:
             agree = f"two samples of {self.n_rows} rows agree with probability"
@@ -103,10 +102,10 @@ class Certificate:
         else:
             said.append("nothing for this window" + self._instead())
         if self.misses is not None:
-            sure = agreement(self.misses)
-            said.append(f"a fresh one gives this space with probability ≥ {sure}")
+            gives = "a fresh one gives this space with probability"
+            said.append(f"{gives} ≥ {agreement(self.misses)}")
         if self.eps is not None:
-            said.append(f"at most {_up(100 * self.eps)} % of the rows to come lie outside")
+            said.append(f"at most {percent(self.eps)} of the rows to come lie outside")
         return f"{head}: {'; '.join(said)}"
 
     def _instead(self) -> str:
@@ -116,7 +115,3 @@ class Certificate:
         if self.rows_needed is not None:
             hints.append(f"about {self.rows_needed} rows of this kind would do")
         return f" ({', '.join(hints)})" if hints else ""
-
-
-def _up(percent: float) -> str:
-    return f"{math.ceil(percent * 1e2 - 1e-7) / 1e2:g}"

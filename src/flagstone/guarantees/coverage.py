@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from flagstone.guarantees.binomial import binomial_below, share_at_most
 from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
@@ -88,12 +89,14 @@ def future_coverage(
     sets: int | None,
     *,
     in_values: bool = False,
+    any_time: bool = False,
     confidence: float = 0.99,
 ) -> tuple[float | None, float | None]:
     """P[v ∉ V_t] and P[v ∉ V_1] for rows v to come, at most; None where that says nothing.
 
     By S36, or by S41 for rows in value order. `sets` is t, or None for merged shards, where only
     V_1 is bounded: the span of all rows does not depend on their order, and is always by S36.
+    If `any_time`, for every number m of rows at once: each has the share 1/(m(m + 1)) of δ.
 
     Examples
     --------
@@ -102,7 +105,8 @@ def future_coverage(
     >>> future_coverage([1] * 20, 20, 1)  # as many rows as directions
     (None, None)
     """
-    each = 1 - (1 - confidence) * (1 - SHARE_OF_PASS) / 2
+    failure = Fraction((1 - confidence) * (1 - SHARE_OF_PASS) / 2)
+    each = 1 - (failure / (n_rows * (n_rows + 1)) if any_time else failure)
     span = coverage_certificate(len(counts), n_rows, confidence=each)
     future = 1.0
     if sets is not None:

@@ -145,6 +145,8 @@ def _number(value: int | None) -> str:
         return f"{value:,}"
     power = len(str(value)) - 1
     lead = math.ceil(Fraction(value, 10 ** (power - 1)))
+    if lead == 100:
+        lead, power = 10, power + 1
     return f"{lead / 10:g} × 10^{power}"
 
 

@@ -67,6 +67,9 @@ class Guarantee:
         Whether no direction was kept: samples may agree, but on nothing.
     in_values : bool
         Whether the rows were read in the order of their values (a histogram), not as they came.
+    any_time : bool
+        Whether somebody may have stopped collecting rows because of what they said (a stream):
+        what is certified then holds for every number of rows at once.
     withheld : str or None
         Why nothing is promised about fresh samples, whatever the numbers would say.
     conditions : tuple of str
@@ -102,6 +105,7 @@ change the answer
     eps_span: float | None = None
     confidence: float = CONFIDENCE
     in_values: bool = False
+    any_time: bool = False
     nothing_kept: bool = False
     withheld: str | None = None
     conditions: tuple[str, ...] = ()
@@ -118,7 +122,12 @@ change the answer
         elif self.n_shards > 1:
             sets = None
         future, span = future_coverage(
-            counts, self.n_rows, sets, in_values=self.in_values, confidence=self.confidence
+            counts,
+            self.n_rows,
+            sets,
+            in_values=self.in_values,
+            any_time=self.any_time,
+            confidence=self.confidence,
         )
         future = 0.0 if dim == self.dim else future
         nothing = dim == 0 and len(counts) > 0
@@ -126,13 +135,12 @@ change the answer
 
     def is_covered_by(self, counts: Sequence[int], dim: int) -> bool:
         """Whether a flag of these counts certifies the same, up to the last digits."""
-        again = self.with_coverage(counts, dim)
-        pairs = [(self.eps_future, again.eps_future), (self.eps_span, again.eps_span)]
+        said = (self.eps_future, self.eps_span)
         if self.withheld is not None:
-            pairs = [(said, None) for said, _ in pairs]
+            return said == (None, None)
+        again = self.with_coverage(counts, dim)
         return self.nothing_kept == again.nothing_kept and all(
-            a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
-            for a, b in pairs
+            map(_is_close, said, (again.eps_future, again.eps_span))
         )
 
     def withhold(self, reason: str) -> Guarantee:
@@ -248,6 +256,7 @@ change the answer
                 "dim": self.dim,
                 "shards": self.n_shards,
                 "in_values": self.in_values,
+                "any_time": self.any_time,
             },
             "labels": None if self.labels is None else list(self.labels),
             "confidence": self.confidence,
@@ -296,6 +305,7 @@ change the answer
             eps_span=coverage["span"],
             confidence=values["confidence"],
             in_values=bool(rows["in_values"]),
+            any_time=bool(rows["any_time"]),
             nothing_kept=bool(values["nothing_kept"]),
             withheld=None if values["withheld"] is None else str(values["withheld"]),
             conditions=tuple(map(str, values["conditions"])),
@@ -306,6 +316,10 @@ change the answer
 
     def __str__(self) -> str:
         return "; ".join(promises_in_words(self))
+
+
+def _is_close(a: float | None, b: float | None) -> bool:
+    return a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
 
 
 def _is_possible(g: Any) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flagstone.guarantees.promise import Guarantee
 
-__all__ = ["agreement", "next_step", "percent", "promises_in_words"]
+__all__ = ["agreement", "next_step", "percent", "promises_in_words", "sure"]
 
 _SHOWN = 5
 
@@ -41,7 +41,8 @@ def replicability_text(g: Guarantee) -> str:
     if not said:
         asked = "" if g.rho_asked is None else f" ≥ {agreement(g.rho_asked)}"
         weaker = "" if g.rho is None else f" (≥ {agreement(g.rho)} is)"
-        return f"replicability{asked} not proven{weaker}"
+        known = "not proven" if g.certificate is None else "neither proven nor certified"
+        return f"replicability{asked} {known}{weaker}"
     text = f"replicable with probability {', '.join(said)}"
     if g.labels is not None:
         text += f" if both samples show the same labels{shown(g)}"
@@ -51,7 +52,7 @@ def replicability_text(g: Guarantee) -> str:
 def certified_text(g: Guarantee) -> str:
     """The word for what the data prove, with their confidence."""
     rows = "" if g.certificate is None else f" from {g.certificate.n_certifying:,} rows"
-    return f"certified at {100 * g.confidence:g} % confidence{rows}"
+    return f"certified at {sure(g.confidence)} confidence{rows}"
 
 
 def next_step(g: Guarantee) -> str | None:
@@ -67,7 +68,9 @@ def next_step(g: Guarantee) -> str | None:
         return "certify the answer on the rows of the fit, or measure with an audit"
     steps = []
     if second.rows_needed is not None:
-        steps.append(f"about {second.rows_needed:,} rows of this kind would be certified")
+        goal = 0.05 if g.rho_asked is None else g.rho_asked
+        rows = f"about {second.rows_needed:,} rows of this kind"
+        steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
     if second.t_first is not None:
         steps.append(
             f"thresholds {second.t_first}..{second.t_last} would be certified here: choose the "
@@ -118,10 +121,21 @@ def agreement(rho: float | None) -> str:
     >>> agreement(0.04996), agreement(1.6e-16)
     ('0.95', '1 - 2e-16')
     """
-    if rho and rho < 1e-4:
-        digits = math.floor(math.log10(rho))
-        return f"1 - {math.ceil(rho / 10.0**digits * (1 - 1e-12))}e{digits:03d}"
-    return f"{math.floor((1 - (rho or 0.0)) * 1e4 + 1e-6) / 1e4:g}"
+    # the shortest decimal of a number is what people mean by it: 0.05, not the double next to it
+    share = Decimal(repr(float(rho or 0.0)))
+    if 0 < share < Decimal("1e-4"):
+        return f"1 - {float(_rounded(share, share.adjusted(), ROUND_CEILING)):.0e}"
+    return f"{float(_rounded(1 - share, -4, ROUND_FLOOR)):g}"
+
+
+def sure(confidence: float) -> str:
+    """A confidence in percent, rounded down to two digits of what it leaves out.
+
+    >>> sure(0.99), sure(0.992), sure(0.9999999), sure(1 - 0.008 / 6)
+    ('99 %', '99.2 %', '99.99999 %', '99.86 %')
+    """
+    share = 100 * Decimal(repr(float(confidence)))
+    return f"{_rounded(share, min(0, (100 - share).adjusted() - 1), ROUND_FLOOR).normalize():f} %"
 
 
 def percent(share: float) -> str:
@@ -132,5 +146,11 @@ def percent(share: float) -> str:
     """
     if share <= 0:
         return "0 %"
-    decimals = max(1, 1 - math.floor(math.log10(100 * share)))
-    return f"{math.ceil(share * 10 ** (2 + decimals) - 1e-6) / 10**decimals:g} %"
+    hundredths = 100 * Decimal(repr(float(share)))
+    place = min(-1, hundredths.adjusted() - 1)
+    return f"{float(_rounded(hundredths, place, ROUND_CEILING)):g} %"
+
+
+def _rounded(number: Decimal, place: int, how: str) -> Decimal:
+    """A number rounded to so many powers of ten: -1 for one decimal."""
+    return number.quantize(Decimal((0, (1,), place)), rounding=how)

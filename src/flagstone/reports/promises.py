@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from flagstone.finding import Finding
 from flagstone.guarantees import Guarantee
-from flagstone.guarantees.words import agreement, certified_text, margin_text, next_step, percent
+from flagstone.guarantees.words import (
+    agreement,
+    margin_text,
+    next_step,
+    percent,
+    sure,
+)
 
 __all__ = ["promise_rows"]
 
@@ -15,13 +21,17 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
     assert g is not None
     rows = [_replicability(g)]
     if g.rho_certified is not None:
-        text = f"A second sample agrees with probability at least {agreement(g.rho_certified)}"
-        rows.append(("Replicability", text, certified_text(g), "proven"))
+        assert g.certificate is not None
+        text = (
+            f"A second sample agrees with probability at least {agreement(g.rho_certified)}, by "
+            f"{g.certificate.n_certifying:,} of these rows"
+        )
+        rows.append(("Replicability", text, f"certified at {100 * g.confidence:g} %", "proven"))
     elif (step := next_step(g)) is not None:
         rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
     if g.eps_certified is not None:
         text = f"At most {percent(g.eps_certified)} of the rows to come lie outside"
-        rows.append(("Coverage", text, f"certified at {100 * g.confidence:g} %", "proven"))
+        rows.append(("Coverage", text, f"certified at {sure(g.confidence)}", "proven"))
     rows.append(_coverage(g))
     if (share := measured.share(measured.uncovered)) is not None:
         text = f"{measured.uncovered:,} rows ({100 * share:.3g} %) lie outside the span"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,6 +76,7 @@ def _plain(column: Any) -> Array:
 class ParquetReader:
     """Rows of a Parquet file, row group by row group."""
 
+    position_size: ClassVar[int] = 1
     path: Path
     max_columns: int = MOST_COLUMNS
 
@@ -136,6 +137,7 @@ class ArrowReader:
     The chosen columns of one record batch are held in memory at a time.
     """
 
+    position_size: ClassVar[int] = 1
     path: Path
     max_columns: int = MOST_COLUMNS
 
