@@ -94,7 +94,7 @@ def test_it_is_saved_and_loaded(tmp_path):
     ],
 )
 def test_what_is_no_protocol_is_refused(change):
-    with pytest.raises(FormatError, match=r"mine\.json: no valid protocol"):
+    with pytest.raises(FormatError, match="no valid protocol"):
         Protocol.from_dict(PROTOCOL.to_dict() | change, "mine.json")
 
 

@@ -113,7 +113,7 @@ class StreamCertification:
 
     At 16, 32, 64, … rows the flag so far is a pilot, and the rows up to eight times as many certify
     what it chose. Each look spends its own share of δ (`pilot_share`), so whoever collects until
-    something is certified is not deceived, nor by the bounds on coverage, which hold for every
+    something is certified is not deceived; nor by the bounds on coverage, which hold for every
     number of rows at once. Of m rows, those up to the last power of two speak.
 
     Parameters

@@ -75,7 +75,5 @@ class Repeats:
 
     def __str__(self) -> str:
         share, chance = (100 * n / max(1, self.pairs) for n in (self.beside, self.apart))
-        return (
-            f"rows repeat in runs: {share:.3g} % equal the row before them, where chance makes "
-            f"{chance:.3g} %"
-        )
+        equal = f"{share:.3g} % equal the row before them"
+        return f"rows repeat in runs: {equal}, where chance makes {chance:.3g} %"

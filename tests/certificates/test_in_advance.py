@@ -15,6 +15,7 @@ from flagstone.guarantees import (
     index_length,
     pac_rows,
     parity_rows,
+    values_certificate,
 )
 from flagstone.guarantees.binomial import (
     binomial_above,
@@ -25,7 +26,7 @@ from flagstone.guarantees.binomial import (
     share_at_most,
 )
 from tests import naive
-from tests.certificates.tools import LAWS, TinyLaw, at, heavy, tower
+from tests.certificates.tools import LAWS, TinyLaw, at, coverage_failures, heavy, tower
 
 
 def above(n, p, k):
@@ -175,3 +176,29 @@ def test_gap_rows_prove_what_they_say():
     assert gap_rho(34, t, t, m, p_in=0.2, p_out=0.0005) <= 0.01
     assert m < 5 * 34 * math.log(1 / 0.01) / 0.2
     assert gap_rho(34, t, t, m, p_in=0.2, p_out=0.0005, shards=4) > 0.01
+
+
+def by_value(rows):
+    return tuple(sorted(rows))
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("t", [1, 2])
+def test_values_certificate_errs_as_seldom_as_it_says(name, t):
+    """S41 exactly: all samples of a few rows, sorted by value, at every threshold."""
+    law, m, failure = LAWS[name], 6, Fraction(3, 10)
+    wrong = Fraction(0)
+    for chain, probability in law.chains(m, by_value).items():
+        entries = sum(law.space.size(at(law.space, chain, j)) for j in range(1, t + 1))
+        bound = values_certificate(entries, m, confidence=1 - failure)
+        if law.missed(at(law.space, chain, t)) > bound:
+            wrong += probability
+    assert wrong <= failure
+
+
+@pytest.mark.parametrize("in_values", [False, True])
+def test_what_a_fit_says_of_rows_to_come_covers_the_truth(in_values):
+    failures, informative = coverage_failures(150, in_values=in_values, confidence=0.5)
+    assert informative > 40
+    # each bound has a tenth of δ = 1/2: 7.5 of 150 on average, 22 with probability 10⁻⁵
+    assert max(failures) <= 22

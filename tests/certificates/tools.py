@@ -4,6 +4,10 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
+import numpy as np
+
+from flagstone import Flag, Histogram, Subspace
+from flagstone.guarantees import future_coverage
 from tests import naive
 
 
@@ -106,3 +110,24 @@ TOWERS = {
 def tower(name):
     space = LAWS[name].space
     return [space.zero(), *(space.span(rows) for rows in TOWERS[name]), space.full()]
+
+
+def coverage_failures(trials, *, in_values, confidence):
+    """How often each bound of `future_coverage` is wrong, and how often the first says anything.
+
+    Laws on GF(2)^3 with frequent and rare rows, samples of 30 to 800 rows, thresholds up to 8.
+    """
+    random, vectors = np.random.RandomState(7), np.array(list(product((0, 1), repeat=3)))
+    failures, informative = [0, 0], 0
+    for _ in range(trials):
+        law = random.dirichlet(np.full(8, 0.2))
+        m, t = int(random.choice([30, 200, 800])), int(random.randint(1, 9))
+        rows = vectors[random.choice(8, size=m, p=law)]
+        flag = (Histogram if in_values else Flag)(3).update(rows).to_flag()
+        counts = flag.counts.tolist()
+        bounds = future_coverage(counts, m, t, in_values=in_values, confidence=confidence)
+        answers = (flag.span_at(t), Subspace.span(rows))
+        for k, (bound, V) in enumerate(zip(bounds, answers, strict=True)):
+            failures[k] += bound is not None and law[~V.contains(vectors)].sum() > bound
+        informative += bounds[0] is not None
+    return failures, informative

@@ -52,9 +52,11 @@ def digest_of(field: Field, rows: Rows, labels: Array | None) -> RowDigest:
 
 
 def _bytes(field: Field, part: Array) -> memoryview:
+    if not part.size:
+        return memoryview(b"")
     if part.dtype == object:
         return memoryview(canonical_text(field, part.reshape(len(part), -1)))
-    return np.ascontiguousarray(part).data.cast("B") if part.size else memoryview(b"")
+    return np.ascontiguousarray(part).data.cast("B")
 
 
 def _chained(chain: bytes, rest: bytes, data: memoryview) -> tuple[bytes, bytes]:
