@@ -23,7 +23,7 @@ def run(bench: Bench) -> None:
         Flag(FEATURES + 1).update(pack(both))
 
     def fit(_: object) -> None:
-        ParityClassifier(random_state=2026).fit(X, y)
+        ParityClassifier(fit_intercept=False, random_state=2026).fit(X, y)
 
     bench.compare(
         f"d={FEATURES}",

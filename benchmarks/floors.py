@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from benchmarks.certify import ROWS as CERTIFIED
 from benchmarks.harness import Result
 
 __all__ = ["FLOORS", "Floor", "Verdict", "judge"]
@@ -148,6 +149,10 @@ def _floors() -> Iterator[Floor]:
         yield Floor(group, f"{case}, {who}", f"full_guarantee/{case}/{who}", limit, unit="s")
     fit, parts = "estimator_fit/d=63/fit", "estimator_fit/d=63/pack + update"
     yield Floor("Estimators", "ParityClassifier.fit over pack + update", fit, 1.5, parts)
+    for dim, sizes in CERTIFIED.items():
+        for m in sizes:
+            text, case = f"certificate over fit, d={dim} m={m:,}", f"certify/d={dim} m={m}"
+            yield Floor("Certificates", text, f"{case}/certify", 2.0, f"{case}/fit")
 
 
 FLOORS = tuple(_floors())

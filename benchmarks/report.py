@@ -25,6 +25,7 @@ SUITES = {
     "full_guarantee": "The full guarantee",
     "startup": "Start-up",
     "estimator_fit": "Estimators",
+    "certify": "Certificates",
     "cli_startup": "Command line",
 }
 

@@ -2,8 +2,9 @@
 
 Two labs record radio frames of 41 bits: 33 bits of payload and an 8-bit digest that is a linear
 function of them (with a constant), as cheap sensors send it. Nobody knows the digest. The payload
-is skewed (some bits are hardly ever set), and 2 % of the frames were damaged on the air. Each lab
-asks which check equations its own frames obey, with one published seed.
+is skewed (some bits are hardly ever set), and each frame is damaged on the air with probability
+2 %. Each lab asks which check equations its own frames obey, with one published seed; its own rows
+then certify how often a fresh capture gives the same answer.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def capture(lab_seed: int) -> np.ndarray:
     often = np.geomspace(0.5, 0.06, PAYLOAD)  # how often each payload bit is set
     payload = (random.random_sample((ROWS, PAYLOAD)) < often).astype(np.uint8)
     frames = np.concatenate([payload, (payload @ K + c) % 2], axis=1).astype(np.uint8)
-    hit = random.choice(ROWS, int(DAMAGED * ROWS), replace=False)
+    hit = np.flatnonzero(random.random_sample(ROWS) < DAMAGED)
     frames[hit] ^= (random.random_sample((len(hit), PAYLOAD + DIGEST)) < 0.1).astype(np.uint8)
     return frames
 
@@ -74,7 +75,7 @@ def flagstone(command: str, lines: int | None = None) -> None:
 def main() -> int:
     begin = time.perf_counter()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    print(f"Two labs record {ROWS:,} frames each; {DAMAGED:.0%} of them are damaged on the air.")
+    print(f"Two labs record {ROWS:,} frames each; one in {1 / DAMAGED:.0f} is damaged on the air.")
     for lab, lab_seed in (("a", 1), ("b", 2)):
         write_hex(capture(lab_seed), FOLDER / f"lab-{lab}.txt")
     findings = []

@@ -153,13 +153,6 @@ def test_more_rows_prove_more():
     assert values == sorted(values, reverse=True)
 
 
-def test_certificates_tend_to_the_bound_made_in_advance():
-    d, T = 5, 10**6
-    assert g.index_certificate(d, T, d * T) == pytest.approx(g.index_rho(d, T), rel=0.01)
-    assert g.heavy_certificate(d, T, d * d * T) == pytest.approx(g.heavy_rho(d, T), rel=0.01)
-    assert g.index_certificate(d, T, 5, confidence=0.999) > g.index_certificate(d, T, 5)
-
-
 @pytest.mark.parametrize("order", SMALL)
 @given(data=st.data())
 def test_bracket_holds_for_one_flag_and_for_merged_flags(order, data):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from flagstone.bitrows import pack
 from flagstone.errors import InputError
 from flagstone.flag import Flag
-from flagstone.histogram import Histogram, new_summary
+from flagstone.histogram import Histogram
 from tests.bridge import chain_of
 from tests.strategies import samples
 
@@ -90,21 +90,8 @@ def test_packed_rows_are_rows(data):
     assert Histogram(sample.dim).update(pack(sample.X)) == histogram_of(sample)
 
 
-def test_summary_is_chosen_by_public_parameters():
-    """A histogram iff q^dim ≤ 2^20."""
-    assert isinstance(new_summary(20), Histogram)
-    assert isinstance(new_summary(21), Flag)
-    assert isinstance(new_summary(12, 3), Histogram)
-    assert isinstance(new_summary(13, 3), Flag)
-    assert isinstance(new_summary(1, 2**31 - 1), Flag)
-    assert isinstance(new_summary(1, "QQ"), Flag)
-
-
 def test_the_largest_domains_fit():
-    """2^20 vectors for a summary, 2^26 at all; one more dimension is too much."""
-    assert isinstance(new_summary(2, 1024), Histogram)
-    assert isinstance(new_summary(3, 1024), Flag)
-    assert isinstance(new_summary(1, 65521), Histogram)
+    """2^26 vectors; one more dimension is too much."""
     for dim, order in ((26, 2), (16, 3), (2, 8192)):
         assert len(Histogram(dim, order).counts) == order**dim <= 2**26
         with pytest.raises(InputError, match=rf"\^{dim + 1} has more than 2\^26 vectors"):

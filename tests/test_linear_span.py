@@ -11,7 +11,7 @@ from flagstone.bitrows import pack
 from flagstone.coins import Coins
 from flagstone.errors import InputError
 from flagstone.fields import QQ
-from flagstone.histogram import new_summary
+from flagstone.flag import Flag
 from flagstone.linear_span import rep_linear_span
 from flagstone.question import SpanQuestion
 from flagstone.road import ask
@@ -28,7 +28,7 @@ def table(m=400, dim=6, order=2, seed=0):
 def test_is_the_road_in_one_call(field, rule):
     X = table(order=2)
     result = rep_linear_span(X, field=field, rule=rule, t_max=20, random_state=5)
-    summary = new_summary(6, field).update(X)
+    summary = Flag(6, field).update(X)
     assert result == ask(summary, SpanQuestion(), rule_named(rule, t_max=20), Coins(5))
     assert result.subspace <= Subspace.span(X, field)
     assert (result.window.rule, result.seed) == (rule, "5")

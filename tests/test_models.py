@@ -157,16 +157,24 @@ def test_a_finding_comes_back_whole(tmp_path):
 
 
 ESTIMATORS = {
-    "parity": lambda X, y: ParityClassifier(random_state=1, contamination=0.01).fit(X, y),
+    "parity": lambda X, y: ParityClassifier(
+        fit_intercept=False, random_state=1, contamination=0.01
+    ).fit(X, y),
     "parity with words": lambda X, y: ParityClassifier(
         random_state="é\n", fit_intercept=True, contamination=0.01
     ).fit(X, np.where(y, "yes, <b>", "")),
-    "parity of one label": lambda X, y: ParityClassifier(random_state=1).fit(X, [""] * len(X)),
-    "parity over GF(5)": lambda X, y: ParityClassifier(random_state=1, field=5).fit(X, y),
+    "parity of one label": lambda X, y: ParityClassifier(fit_intercept=False, random_state=1).fit(
+        X, [""] * len(X)
+    ),
+    "parity over GF(5)": lambda X, y: ParityClassifier(
+        fit_intercept=False, random_state=1, field=5
+    ).fit(X, y),
     "parity over QQ": lambda X, y: ParityClassifier(
-        random_state=1, field="QQ", choice="lexmin", t_max=3
+        fit_intercept=False, random_state=1, field="QQ", choice="lexmin", t_max=3
     ).fit(X, X[:, 0] * Fraction(1, 3)),
-    "elimination": lambda X, y: EliminationClassifier(random_state=1).fit(X, y),
+    "elimination": lambda X, y: EliminationClassifier(fit_intercept=False, random_state=1).fit(
+        X, y
+    ),
     "span": lambda X, y: LinearSpan(random_state=1, rho=0.3).fit(X),
     "span by the heavy rule": lambda X, y: LinearSpan(random_state=1, rule="heavy").fit(X),
     "span of names": lambda X, y: LinearSpan(random_state=1).fit(named(X)),
@@ -348,7 +356,7 @@ def test_well_sealed_nonsense_is_refused(tmp_path, change):
     with pytest.raises(FormatError, match=r"m\.json: no valid finding \("):
         load(path)
     path.write_bytes(pack_document("model", content))
-    with pytest.raises(FormatError, match="a flagstone model, which is neither"):
+    with pytest.raises(FormatError, match="a flagstone model, neither a finding"):
         load(path)
 
 
@@ -400,7 +408,12 @@ FREE = (
     ("promises", "coverage"),
     ("promises", "outliers"),
     ("promises", "rows", "shards"),
+    ("promises", "rows", "in_values"),  # where the span of all rows was kept
     ("promises", "labels"),
+    ("promises", "certificate"),
+    ("promises", "confidence"),
+    ("promises", "withheld"),
+    ("promises", "conditions"),
 )
 
 

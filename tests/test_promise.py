@@ -1,10 +1,30 @@
 """`Guarantee`: honest in words, and rounded to the safe side."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from flagstone.guarantees import Guarantee, Window
+from flagstone.errors import FormatError
+from flagstone.guarantees import Certificate, Guarantee, Window
+from flagstone.guarantees.words import next_step
+
+CERTIFICATE = Certificate(
+    rule="index",
+    t_min=1,
+    t_max=100,
+    n_rows=1000,
+    n_runs=1,
+    n_pilot=100,
+    n_certifying=900,
+    confidence=0.992,
+    rho=0.2,
+    t_first=5,
+    t_last=60,
+    misses=0.1,
+    eps=0.03,
+    rows_needed=4000,
+)
 
 
 def promise(**changes):
@@ -16,8 +36,6 @@ def promise(**changes):
         "threshold": 3,
         "rho": 0.05,
         "rho_asked": 0.05,
-        "rho_certificate": None,
-        "confidence": 0.99,
         "eps": 0.1,
         "eps_asked": 0.1,
         "uncovered_bracket": (2, 41),
@@ -43,11 +61,11 @@ def test_sentence_when_all_is_proven():
         ({"rho": 0.3}, "not proven (≥ 0.7 is)"),
         ({"rho": None, "rho_asked": None}, "replicability not proven"),
         ({"rho": 0.3, "rho_asked": None}, "replicable with probability ≥ 0.7 (proven)"),
-        ({"rho": None, "rho_certificate": 0.2}, "the data certify ≥ 0.8 at 99% confidence"),
+        ({"rho": None, "certificate": CERTIFICATE}, "≥ 0.8 (certified at 99 % confidence from 900"),
         ({"labels": ("1", "2")}, "(proven) if both samples show the same labels (here 1, 2; or"),
         (
-            {"rho": None, "rho_certificate": 0.2, "labels": tuple("123456")},
-            "99% confidence) if both samples show the same labels (here 1, 2, 3, 4, 5, …; or",
+            {"rho": None, "certificate": CERTIFICATE, "labels": tuple("123456")},
+            "900 rows) if both samples show the same labels (here 1, 2, 3, 4, 5, …; or",
         ),
         ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
         ({"eps": 0.2}, "coverage of 90 % not proven"),
@@ -97,7 +115,12 @@ def test_guarantee_is_a_value():
     a = promise()
     assert a == promise()
     assert hash(a) == hash(promise())
-    for value in (a, promise(labels=("'no'", "'yes'")), promise(rho_certificate=0.2)):
+    for value in (
+        a,
+        promise(labels=("'no'", "'yes'")),
+        promise(certificate=CERTIFICATE),
+        promise().withhold("of runs"),
+    ):
         data = json.loads(json.dumps(value.to_dict()))
         assert Guarantee.from_dict(data, value.window, value.threshold) == value
     assert any("1000, zero rows included" in text for text in a.hypotheses)
@@ -135,14 +158,19 @@ def test_shares_are_printed_in_two_digits_and_rounded_up(share, shown):
         ({"rho": None}, "replicability ≥ 0.95 not proven"),
         ({"rho": 0.051}, "replicability ≥ 0.95 not proven (≥ 0.949 is)"),
         (
-            {"rho": 0.2, "rho_certificate": 0.1, "confidence": 0.9},
-            "replicability ≥ 0.95 not proven (≥ 0.8 is) in advance (the data certify ≥ 0.9 at 90% "
-            "confidence)",
+            {"rho": 0.2, "certificate": CERTIFICATE},
+            "replicable with probability ≥ 0.8 (certified at 99 % confidence from 900 rows)",
         ),
         (
-            {"rho": None, "rho_asked": None, "rho_certificate": 0.1},
-            "replicability not proven in advance (the data certify ≥ 0.9 at 99% confidence)",
+            {"rho": 0.05, "certificate": replace(CERTIFICATE, rho=3e-17)},
+            "replicable with probability ≥ 0.95 (proven), ≥ 1 - 3e-17 (certified at 99 % "
+            "confidence from 900 rows)",
         ),
+        (
+            {"rho": None, "certificate": replace(CERTIFICATE, rho=None)},
+            "replicability ≥ 0.95 neither proven nor certified",
+        ),
+        ({"rho": None, "withheld": "of runs"}, "no promise about fresh samples: of runs"),
     ],
 )
 def test_replicability_in_words(changes, said):
@@ -150,7 +178,7 @@ def test_replicability_in_words(changes, said):
     assert str(promise(**changes)).split("; ")[0] == said
     labelled = str(promise(labels=("'a'", "'b'"), **changes))
     nothing = promise(**changes)
-    if nothing.rho is None and nothing.rho_certificate is None:
+    if not nothing.is_replicable_proven and nothing.rho_certified is None:
         assert labelled.split("; ")[0] == said
     else:
         condition = " if both samples show the same labels (here 'a', 'b'; or name all that can"
@@ -188,12 +216,69 @@ def test_containment_is_said_where_a_start_was_taken():
 
 
 def test_promises_say_what_is_proven_certified_and_measured():
-    said = promise(rho=None, rho_certificate=0.2).to_dict(uncovered=0.03, misfits=0.01)
+    said = promise(rho=None, certificate=CERTIFICATE).to_dict(uncovered=0.03, misfits=0.01)
     assert said["replicability"]["proven"] is None
     assert said["replicability"]["certified"] == {
-        "rho": 0.2, "confidence": 0.99, "rows": 1000, "t_first": None, "t_last": None,
+        "rho": 0.2, "confidence": 0.99, "rows": 900, "t_first": 5, "t_last": 60,
     }  # fmt: skip
     assert said["replicability"]["measured"] is None
     assert (said["coverage"]["proven"], said["coverage"]["measured"]) == (0.1, 0.03)
-    assert said["error"] == {"proven": None, "certified": None, "measured": 0.01}
+    certified = {"eps": 0.03, "confidence": 0.99, "rows": 900, "t_first": 5, "t_last": 60}
+    assert said["coverage"]["certified"] == certified
+    assert said["error"] == {"proven": None, "certified": certified, "measured": 0.01}
+    assert (
+        promise(certificate=CERTIFICATE).to_dict(errs_outside=False)["error"]["certified"] is None
+    )
+    sharper = promise(certificate=CERTIFICATE, eps_future=0.02).to_dict()["coverage"]["certified"]
+    assert (sharper["eps"], sharper["rows"]) == (0.02, 1000)  # all rows, by their flag
     assert promise().to_dict()["replicability"]["certified"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "step"),
+    [
+        ({}, None),
+        ({"rho": None, "rho_asked": None, "certificate": CERTIFICATE}, None),
+        ({"rho": None, "withheld": "of runs"}, None),
+        ({"rho": None}, "certify the answer on the rows of the fit"),
+        (
+            {"rho": None, "certificate": CERTIFICATE},
+            "4,000 rows of this kind would certify agreement ≥ 0.95",
+        ),
+        ({"rho": None, "certificate": CERTIFICATE}, "thresholds 5..60 would be certified here"),
+        (
+            {
+                "rho": None,
+                "certificate": replace(
+                    CERTIFICATE, rho=None, t_first=None, t_last=None, rows_needed=None
+                ),
+            },
+            "measure with an audit",
+        ),
+    ],
+)
+def test_where_nothing_is_promised_the_next_step_is_named(changes, step):
+    said = next_step(promise(**changes))
+    assert said is None if step is None else step in said
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"t_max": 101},
+        {"n_rows": 1001},
+        {"n_pilot": 0},
+        {"n_certifying": 901},
+        {"confidence": 0.9},
+        {"rho": 1.5},
+        {"eps": -0.1},
+        {"t_first": None},
+        {"t_first": 61},
+        {"rows_needed": 999},
+        {"n_runs": 0},
+    ],
+)
+def test_a_certificate_of_other_numbers_is_refused(changes):
+    value = promise(certificate=replace(CERTIFICATE, **changes))
+    with pytest.raises(FormatError, match="out of range"):
+        Guarantee.from_dict(value.to_dict(), value.window, value.threshold)

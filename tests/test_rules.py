@@ -235,8 +235,6 @@ def test_what_the_sample_shows(rule):
         low, high = result.guarantee.uncovered_bracket
         assert low <= (~result.subspace.contains(X)).sum() <= high
         assert result.guarantee.margin >= 0
-        certificate = result.guarantee.rho_certificate
-        assert rule == "heavy" or 0 < certificate < 1  # √(8d) says nothing for so short a window
 
 
 def test_contamination_is_reported():
@@ -246,12 +244,11 @@ def test_contamination_is_reported():
     assert "unless more than 20 rows are outliers" in str(promise)
 
 
-def test_shards_carry_no_certificate_and_a_larger_bracket():
+def test_shards_carry_a_larger_bracket():
     flags = [uniform_flag(seed=i) for i in range(4)]
     merged = span_of(merge_flags(flags), Coins(1), t_max=100).guarantee
     single = span_of(uniform_flag(m=4000), Coins(1), t_max=100).guarantee
     assert merged.n_shards == 4
-    assert merged.rho_certificate is None
     assert merged.eps is None or merged.eps == 4 * single.eps
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from flagstone.answers import Answer, Constraints
 from flagstone.coins import Coins
+from flagstone.credibility import caution, headline, hint, support
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
@@ -30,7 +31,7 @@ from flagstone.rules import rule_named
 from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
-__all__ = ["SCHEMA", "Finding"]
+__all__ = ["SCHEMA", "Finding", "above"]
 
 #: The version of the JSON form: of files, and of what the command line prints with --json.
 SCHEMA = 2
@@ -151,9 +152,14 @@ class Finding:
         return self.subspace is not None and self.subspace.dim == 0 and bool(self.stairs.steps)
 
     @property
+    def support(self) -> str | None:
+        """How far the rows support the answer: see :func:`flagstone.credibility.support`."""
+        return support(self)
+
+    @property
     def is_answer(self) -> bool:
-        """Whether there is something to act on: neither ⊥ nor nothing kept."""
-        return not (self.answer.is_bottom or self.nothing_kept)
+        """Whether there is something to act on: neither ⊥, nor nothing kept, nor unsupported."""
+        return not (self.answer.is_bottom or self.nothing_kept or self.support == "none")
 
     @property
     def title(self) -> str:
@@ -161,6 +167,21 @@ class Finding:
         if self.nothing_kept:
             return f"No direction was kept: {self.question.nothing}"
         return self.question.title(self.answer)
+
+    @property
+    def headline(self) -> str:
+        """The title with what is known of it; what nobody should act on says so first."""
+        return headline(self)
+
+    @property
+    def caution(self) -> str | None:
+        """A warning where more rows do not fit than was allowed for."""
+        return caution(self)
+
+    @property
+    def hint(self) -> str | None:
+        """Where the flag has a wider plateau than the one that was drawn; None if it has not."""
+        return hint(self)
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:
@@ -176,15 +197,15 @@ class Finding:
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the finding to a file that every door reads; an existing one is refused."""
-        _above("models").save(path, self, overwrite=overwrite)
+        above("models").save(path, self, overwrite=overwrite)
 
     def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write one self-contained HTML page."""
-        _above("reports").write_report(path, self, overwrite=overwrite)
+        above("reports").write_report(path, self, overwrite=overwrite)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the staircase, with window, threshold and margin; returns the display."""
-        return _above("plots").ScreeDisplay.of(self).plot(ax)
+        return above("plots").ScreeDisplay.of(self).plot(ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the documented JSON form (docs/formats.md), ready to be saved or printed."""
@@ -196,6 +217,10 @@ class Finding:
             "kind": self.question.kind,
             "question": self.question.to_dict(),
             "title": self.title,
+            "headline": self.headline,
+            "support": self.support,
+            "caution": self.caution,
+            "hint": self.hint,
             "fingerprint": self.fingerprint,
             "field": self.field.name,
             "dim": answer.dim,
@@ -219,7 +244,11 @@ class Finding:
             "margin": self.margin,
             "promises": None
             if self.promises is None
-            else self.promises.to_dict(uncovered=shares[0], misfits=shares[1]),
+            else self.promises.to_dict(
+                uncovered=shares[0],
+                misfits=shares[1],
+                errs_outside=self.question.errs_outside,
+            ),
             "rows": self.rows.to_dict(),
             "levels": self.stairs.to_list(),
             "directions": self.directions,
@@ -305,6 +334,8 @@ class Finding:
             raise FormatError("it counts other rows than its flag")
         if promises.dim != self.flag.dim:
             raise FormatError("it promises something for rows of another length")
+        if not promises.is_covered_by(self.flag.counts.tolist(), V.dim):
+            raise FormatError("its flag does not certify what it says")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Finding):
@@ -319,7 +350,7 @@ class Finding:
         return f"Finding({self.title}; fingerprint {self.fingerprint[:16]}{fresh})"
 
 
-def _above(name: str) -> Any:
+def above(name: str) -> Any:
     """Load a package that lies above the core, when it is asked for: the only way up."""
     return importlib.import_module(f"flagstone.{name}")
 

@@ -11,10 +11,9 @@ from flagstone.errors import InputError
 from flagstone.fields import Array, FieldLike, Rows, as_field
 from flagstone.flag import Flag
 
-__all__ = ["Histogram", "new_summary"]
+__all__ = ["Histogram"]
 
 _MOST_VALUES = 1 << 26
-_SUMMARY_VALUES = 1 << 20
 
 
 class Histogram:
@@ -152,22 +151,3 @@ class Histogram:
             return self.field.wrap(values.astype(np.uint64)[:, np.newaxis], self.dim)
         digits = [values // self._order**i % self._order for i in range(self.dim)]
         return self.field.rows(np.stack(digits, axis=1), dim=self.dim)
-
-
-def new_summary(dim: int, field: FieldLike = 2) -> Flag | Histogram:
-    """Return an empty Histogram where q^dim ≤ 2^20, and an empty Flag otherwise.
-
-    The choice looks at public parameters only, so two people always take the same path.
-
-    Examples
-    --------
-    >>> from flagstone.histogram import new_summary
-    >>> new_summary(20)
-    Histogram(dim=20, field=GF(2), n_rows=0)
-    >>> new_summary(21)
-    Flag(dim=21, field=GF(2), n_rows=0, rank=0, n_sets=0)
-    """
-    F = as_field(field)
-    if F.order is not None and checked_dim(dim) <= 20 and F.order**dim <= _SUMMARY_VALUES:
-        return Histogram(dim, F)
-    return Flag(dim, F)

@@ -8,7 +8,7 @@ from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field, width
 from flagstone.finding import Finding
-from flagstone.histogram import new_summary
+from flagstone.flag import Flag
 from flagstone.question import SpanQuestion
 from flagstone.road import ask
 from flagstone.rules import DEFAULT_EPS, rule_named
@@ -88,6 +88,5 @@ def rep_linear_span(
     if shape[:1] == (0,):
         raise InputError("X has no rows: a span is chosen from at least one row")
     rows = F.rows(X)
-    summary = new_summary(width(rows), F)
-    summary.update(rows)
-    return ask(summary, SpanQuestion(), chosen, coins, seed_is_fresh=random_state is None)
+    flag = Flag(width(rows), F).update(rows)
+    return ask(flag, SpanQuestion(), chosen, coins, seed_is_fresh=random_state is None)

@@ -132,6 +132,10 @@ class Question(ABC):
     def title(self, answer: Any) -> str:
         """Say in a few words what was found."""
 
+    #: Whether only rows outside V* can break the answer.
+    errs_outside: ClassVar[bool] = True
+    #: What rows outside V* do.
+    breaks: ClassVar[str] = "do not fit"
     #: What is left where no direction was kept.
     nothing: ClassVar[str] = "the rows say nothing"
 
@@ -281,6 +285,8 @@ class SubspaceQuestion(Question):
     verb: ClassVar[str] = "subspace"
     estimator: ClassVar[str] = "SubspaceClassifier"
     labelled: ClassVar[bool] = True
+    errs_outside: ClassVar[bool] = False
+    breaks: ClassVar[str] = "are positive and break them"  # negative ones inside are not bounded
 
     affine: bool = False
 

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from flagstone.certification import Certification
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
-from flagstone.fields import Array, Rows
+from flagstone.errors import InputError
+from flagstone.fields import Array, Rows, width
 from flagstone.finding import Finding
-from flagstone.flag import Flag
+from flagstone.flag import Flag, merge_flags
+from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
 from flagstone.lift import chunks
 from flagstone.measurement import Measurement
 from flagstone.question import Question
 from flagstone.rules import SpanRule, select_span
 
-__all__ = ["ask", "compare", "look", "measure"]
+__all__ = ["ask", "certify", "compare", "look", "measure"]
 
 
 def ask(
@@ -34,6 +38,9 @@ def ask(
     *,
     encoding: Encoding | None = None,
     labels: Sequence[str] | None = None,
+    conditions: Sequence[str] = (),
+    withheld: str | None = None,
+    in_values: bool = False,
     rows: Measurement | None = None,
     seed_is_fresh: bool = False,
     provenance: Mapping[str, Any] | None = None,
@@ -54,6 +61,13 @@ def ask(
     labels : sequence of str, optional
         The labels, where their numbers depend on which of them the sample shows; the promises
         then hold for samples that show the same ones.
+    conditions : sequence of str, optional
+        What else must hold, because of how the rows came to be what they are.
+    withheld : str, optional
+        Why nothing can be promised about fresh samples.
+    in_values : bool
+        Whether the rows of a flag were counted by value, so that nobody knows in which order they
+        came; of a histogram this is known.
     rows : Measurement, optional
         Rows read, where more is known than their number.
     provenance : mapping, optional
@@ -77,6 +91,15 @@ def ask(
     if flag is summary:
         flag = flag.copy()  # rows that are added later must leave no trace in the finding
     chosen = select_span(flag, rule, coins)
+    promises = replace(
+        chosen.guarantee,
+        labels=None if labels is None else tuple(labels),
+        in_values=in_values or isinstance(summary, Histogram),
+        conditions=tuple(conditions),
+    )
+    promises = promises.with_coverage(flag.counts.tolist(), chosen.subspace.dim)
+    if withheld is not None:
+        promises = promises.withhold(withheld)
     if encoding is None:
         n_features = flag.dim - question.dim(0)
         names = [f"x{i}" for i in range(n_features)]
@@ -88,7 +111,7 @@ def ask(
         encoding,
         chosen.subspace,
         flag,
-        replace(chosen.guarantee, labels=None if labels is None else tuple(labels)),
+        promises,
         coins.seed,
         seed_is_fresh,
         rows or Measurement(flag.n_rows),
@@ -96,17 +119,27 @@ def ask(
     )
 
 
-def look(finding: Finding, rows: Rows, labels: Array | None) -> tuple[Array | None, Array | None]:
+def look(
+    finding: Finding,
+    rows: Rows,
+    labels: Array | None,
+    certification: Certification | None = None,
+) -> tuple[Array | None, Array | None]:
     """Say of each row whether it lies outside V*, and whether it breaks the answer.
 
     Rows are in the field's internal form, labels elements. None where V* is not known (a bare
-    answer), and where there is nothing to break (⊥).
+    answer), and where there is nothing to break (⊥). Rows of the fit may certify on the way.
     """
     F, question, V = finding.field, finding.question, finding.subspace
     outside, wrong = [], []
     for piece in list(chunks(len(rows))) or [slice(0, 0)]:
         y = None if labels is None else labels[piece]
-        left_out = None if V is None else ~V.contains(question.lift(F, rows[piece], y))
+        left_out = None
+        if V is not None:
+            lifted = question.lift(F, rows[piece], y)
+            left_out = ~V.contains(lifted)
+            if certification is not None:
+                certification.update(lifted)
         outside.append(left_out)
         wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
     return _joined(outside), _joined(wrong)
@@ -117,11 +150,67 @@ def _joined(parts: list[Array | None]) -> Array | None:
     return np.concatenate(known) if known else None
 
 
+def certify(
+    finding: Finding,
+    X: Any,
+    y: Any = None,
+    *,
+    confidence: float = CONFIDENCE,
+    shards: Sequence[int] | None = None,
+    checked: bool = False,
+) -> Finding:
+    """Return the finding with what its rows, the very ones of the fit, certify and measure.
+
+    Parameters
+    ----------
+    finding : Finding
+    X, y : rows over the field, and their labels as elements of it
+        In the order of the fit; rows that make another flag are refused.
+    confidence : float, default 0.99
+    shards : sequence of int, optional
+        How many rows each shard had, if the answer is from merged flags.
+    checked : bool
+        Whether the caller knows already that these are the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import rep_linear_span
+    >>> X = np.random.RandomState(1).randint(0, 2, size=(1000, 1)) * [1, 1, 0]
+    >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
+    >>> certify(finding, X).promises.rho_certified < 0.001
+    True
+    """
+    F, question = finding.field, finding.question
+    rows, labels = F.rows(X), None if y is None else F.elements(y)
+    certification = Certification(finding, confidence=confidence)
+    ends = np.cumsum([len(rows)] if shards is None else shards).tolist()
+    parts = [slice(start, end) for start, end in pairwise([0, *ends])]
+    lifted = [(rows[part], None if labels is None else labels[part]) for part in parts]
+    if not checked:
+        dim = question.dim(width(rows))
+        flags = [Flag(dim, F).update(question.lift(F, *part)) for part in lifted]
+        if ends[-1] != len(rows) or merge_flags(flags) != finding.flag:
+            raise InputError(
+                "an answer is certified on the rows of its fit, in their order; these are others"
+            )
+    counted = Measurement(0, 0, 0)
+    for part in lifted:
+        counted += measure(finding, *part, certification=certification)
+        certification.end_shard()
+    return replace(certification.certified(), rows=counted)
+
+
 def measure(
-    finding: Finding, rows: Rows, labels: Array | None = None, weights: Array | None = None
+    finding: Finding,
+    rows: Rows,
+    labels: Array | None = None,
+    weights: Array | None = None,
+    *,
+    certification: Certification | None = None,
 ) -> Measurement:
     """Count exactly how many of these rows V* leaves out, and how many break the answer."""
-    outside, wrong = look(finding, rows, labels)
+    outside, wrong = look(finding, rows, labels, certification)
 
     def count(mask: Array | None) -> int | None:
         if mask is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from flagstone.flag import Flag
 
-__all__ = ["Staircase", "Step"]
+__all__ = ["Plateau", "Staircase", "Step"]
 
 
 class Step(NamedTuple):
@@ -21,6 +23,19 @@ class Step(NamedTuple):
     def sets(self) -> int:
         """How many sets span it."""
         return self.last - self.first + 1
+
+
+class Plateau(NamedTuple):
+    """Thresholds ``first .. last`` that give one space of dimension ``dim``, under some rule."""
+
+    dim: int
+    first: int
+    last: int
+
+    @property
+    def breadth(self) -> float:
+        """How wide it is beside the noise of its ends: counts vary by their roots."""
+        return math.sqrt(self.last) - math.sqrt(self.first - 1)
 
 
 @dataclass(frozen=True)
@@ -59,6 +74,24 @@ class Staircase:
     def n_sets(self) -> int:
         """The number of sets; V_j = {0} past the last."""
         return self.steps[-1].last if self.steps else 0
+
+    @property
+    def rank(self) -> int:
+        """The dimension of the span of all rows."""
+        return self.steps[0].dim if self.steps else 0
+
+    def widest(self, ends: Iterable[tuple[int, Step]]) -> Plateau | None:
+        """Return the plateau that stands out most, of those whose rising ends a rule gives.
+
+        >>> stairs = Staircase(3, (Step(3, 1, 2), Step(2, 3, 40), Step(1, 41, 60)))
+        >>> stairs.widest((step.last, step) for step in stairs.steps)
+        Plateau(dim=2, first=3, last=40)
+        """
+        plateaus, start = [], 0
+        for end, step in ends:
+            plateaus.append(Plateau(step.dim, start + 1, end))
+            start = end
+        return max(plateaus, key=lambda plateau: plateau.breadth, default=None)
 
     def to_list(self) -> list[list[int]]:
         """Return the levels as JSON values: [dimension, sets, first set]."""

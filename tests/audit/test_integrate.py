@@ -99,7 +99,7 @@ def test_fewer_pairs_for_the_same_error():
 def test_parity_answers_are_compared_under_the_shared_coins(choice):
     """Different spans may still give the same rule; the integral must know."""
     law = planted_parity([1, 0, 0, 1, 0, 0], features=geometric(6))
-    estimator = ParityClassifier(t_max=30, choice=choice)
+    estimator = ParityClassifier(fit_intercept=False, t_max=30, choice=choice)
     [stats] = collect(tasks=Task(estimator, law, m=200, integrate=True), max_pairs=120)
     p = stats.disagreement_rate
     n = stats.answered
@@ -118,7 +118,10 @@ def test_bad_windows_and_rules_are_refused():
 def test_rules_for_other_labels_never_agree():
     """Equal spaces, but the one element of the label stands for "no" here and for "yes" there."""
     X = [[1, 0], [0, 1]] * 20
-    no, yes = (ParityClassifier(t_max=4, random_state=1).fit(X, [w] * 40) for w in ("no", "yes"))
+    no, yes = (
+        ParityClassifier(fit_intercept=False, t_max=4, random_state=1).fit(X, [w] * 40)
+        for w in ("no", "yes")
+    )
     assert no.fingerprint_ != yes.fingerprint_
     assert integrated_disagreement(no.finding_, yes.finding_) == 1.0
     assert integrated_disagreement(no.finding_, no.finding_) == 0.0

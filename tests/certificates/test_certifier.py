@@ -35,7 +35,7 @@ def certifier_of(m=6000, seed=1, confidence=0.99, outliers=0.01, **window):
 def test_a_gap_is_certified_from_a_few_thousand_rows():
     outcome = certifier_of().certificate(PLANE)
     assert outcome.rho < 1e-4
-    assert outcome.agreement > 1 - 1e-4
+    assert outcome.misses < 1e-4
     assert outcome.t_first <= 121
     assert outcome.t_last >= 400
     assert outcome.rows_needed is None
@@ -55,7 +55,7 @@ def test_what_lies_outside_is_bounded_for_rows_to_come():
 def test_another_subspace_gets_no_promise_of_its_own():
     outcome = certifier_of().certificate(Subspace.span(BASIS[:3]))
     assert outcome.rho < 1e-4
-    assert outcome.t_first is outcome.t_last is outcome.agreement is outcome.eps is None
+    assert outcome.t_first is outcome.t_last is outcome.misses is outcome.eps is None
 
 
 def test_more_confidence_certifies_less():
@@ -70,8 +70,8 @@ def test_one_threshold_has_a_probability_of_its_own():
     window = certifier.certificate(PLANE)
     assert window.rho > 0.05  # its beginning is not certain
     at = certifier.certificate(PLANE, threshold=300)
-    assert at.agreement > 1 - 1e-4 > window.agreement
-    assert certifier.certificate(PLANE, threshold=5).agreement is None
+    assert at.misses < 1e-4 < window.misses
+    assert certifier.certificate(PLANE, threshold=5).misses is None
 
 
 def test_too_few_rows_say_how_many_would_do():
@@ -99,7 +99,7 @@ def test_shards_lose_a_piece_each_and_nothing_else():
     assert merged.collector.counts.tolist() == whole.collector.counts.tolist()
     assert outcome.eps == single.eps
     assert single.t_last > outcome.t_last > 0.8 * single.t_last
-    assert outcome.agreement > 1 - 1e-3
+    assert outcome.misses < 1e-3
     assert merged.certificate(PLANE, runs=1).t_last > outcome.t_last
     with pytest.raises(TypeError, match="a certifier merges"):
         merged.merge(3)
@@ -133,7 +133,7 @@ def test_no_rows_certify_nothing():
     X = planted(600, 3)
     certifier = Certifier.plan(Flag(DIM).update(X), 6000, t_min=61, t_max=400)
     outcome = certifier.certificate(PLANE, rho=0.1)
-    assert outcome.rho is outcome.agreement is outcome.rows_needed is None
+    assert outcome.rho is outcome.misses is outcome.rows_needed is None
     assert outcome.eps == 1.0
     assert str(outcome).startswith("certified at 99 % confidence, from 0 rows: nothing")
 

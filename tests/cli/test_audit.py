@@ -43,7 +43,9 @@ def test_every_pair_in_error_is_exit_code_1(run, monkeypatch):
     from flagstone.audit import Outcome, _collect
 
     monkeypatch.setattr(
-        _collect, "run_pair", lambda task, pair, _: Outcome("error", error=f"ValueError: {pair}")
+        _collect,
+        "run_pair",
+        lambda task, pair, _: Outcome("both_error", error=f"ValueError: {pair}"),
     )
     done = run("audit", *LAW, "--claim", "0.05")
     assert done.code == 1
@@ -56,9 +58,9 @@ def test_a_constant_needs_an_intercept_and_the_headline_says_so(run):
     rows[:, 3] = rows[:, 0] ^ 1
     np.savetxt("t.csv", rows, fmt="%d", delimiter=",", header="a,b,c,y", comments="")
     words = ["audit", "t.csv", "-l", "y", "--t-max", "5", "--pairs", "20"]
-    without = run(*words).out
+    without = run(*words, "--no-intercept").out
     assert "EVERY ANSWER IS ⊥" in without
-    found = json.loads(run(*words, "--intercept", "--json").out)
+    found = json.loads(run(*words, "--json").out)
     assert found["both_bottom"] == 0
     assert found["agreements"] == 20
 
@@ -102,7 +104,7 @@ def test_the_tradeoff_is_printed_and_drawn(run, place):
         (["--jobs", "0"], "--jobs must not be 0"),
         (["--same", "shape"], "--same must be one of"),
         (["--same", "coef"], "--same coef goes with"),
-        (["--intercept"], "--intercept goes with"),
+        (["--no-intercept"], "--no-intercept goes with"),
         (["--label", "y"], "--label names a column of files"),
         (["--plot", "x.svg"], "--plot draws the curve of --tradeoff"),
         (["--tradeoff", "--claim", "0.1"], "--tradeoff takes no --claim"),

@@ -27,9 +27,9 @@ def test_both_labs_find_the_planted_checks(demo, run, place, monkeypatch, capsys
     monkeypatch.setattr(demo, "ROWS", 12_000)
     monkeypatch.setattr(demo, "flagstone", in_process)
     assert demo.main() == 0
-    assert [out.split("\n")[0] for out in said] == [
-        "8 check equations hold:",
-        "8 check equations hold:",
+    assert [out.split("\n")[0].split(";")[0] for out in said] == [
+        "8 check equations hold",
+        "8 check equations hold",
         "same",
         "No check equation holds:",
         "No check equation holds:",

@@ -49,7 +49,7 @@ def test_help_documents_options_and_json_keys(run, verb):
 
 def test_only_verbs_with_a_label_offer_one(run):
     offering = {verb for verb in VERBS if "--label" in run(verb, "--help").out}
-    assert offering == {"learn", "equations", "subspace", "summarize", "audit"}
+    assert offering == {"learn", "equations", "subspace", "summarize", "suggest", "audit"}
 
 
 def test_json_output_uses_the_documented_keys(run):

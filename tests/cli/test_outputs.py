@@ -55,14 +55,14 @@ def test_folders_circles_and_links(run, place):
     refused(run(*FRAMES, "-o", "link.json"), "exists already")
     assert run(*FRAMES, "-o", "link.json", "--force").code == 0
     assert (place / "link.json").is_symlink()
-    assert load("real.json").details["seed"] == "1"
+    assert load("real.json").seed == "1"
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_a_model_on_standard_output_is_alone_there(place, name):
     done = subprocess.run([*MAIN, *FRAMES, "-o", name], capture_output=True, check=True)
     (place / "m.json").write_bytes(done.stdout)
-    assert load("m.json").details["seed"] == "1"
+    assert load("m.json").seed == "1"
     assert b"fingerprint" in done.stderr
     words = [*MAIN, "predict", "m.json", "examples/frames.txt"]
     plain = subprocess.run(words, capture_output=True, check=True)

@@ -48,6 +48,7 @@ PYTHON_ONLY = {
     "start",
     "t",
     "threshold",
+    "weights_count_rows",
 }
 
 

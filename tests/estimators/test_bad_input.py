@@ -233,7 +233,7 @@ def test_affine_is_true_or_false():
 
 def test_delta_out_of_range():
     with pytest.raises(InputError, match="delta"):
-        ParityClassifier(delta=0).fit(X, Y)
+        ParityClassifier(fit_intercept=False, delta=0).fit(X, Y)
 
 
 @pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier, PrivateParityClassifier])

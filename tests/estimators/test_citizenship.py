@@ -81,16 +81,22 @@ def test_frames_of_every_library_with_names(cls, library):
 )
 def test_labels_of_every_library(series):
     for values in (Y.astype(bool), np.array(["no", "yes"])[Y], Y):
-        model = ParityClassifier(random_state=1).fit(X, series(values.tolist()))
+        model = ParityClassifier(fit_intercept=False, random_state=1).fit(
+            X, series(values.tolist())
+        )
         assert model.formula_ == "y = x0 ⊕ x2"
         assert model.predict(X).tolist() == values.tolist()
 
 
 def test_weights_of_every_library():
     weights = RNG.randint(0, 3, size=400)
-    expected = ParityClassifier(random_state=1).fit(X, Y, sample_weight=weights).flag_
+    expected = (
+        ParityClassifier(fit_intercept=False, random_state=1).fit(X, Y, sample_weight=weights).flag_
+    )
     for kind in (list, pd.Series, pl.Series, lambda w: w.astype(float)):
-        model = ParityClassifier(random_state=1).fit(X, Y, sample_weight=kind(weights))
+        model = ParityClassifier(fit_intercept=False, random_state=1).fit(
+            X, Y, sample_weight=kind(weights)
+        )
         assert model.flag_ == expected
 
 
@@ -179,7 +185,7 @@ def test_a_grid_search_finds_the_contamination():
     labels = Y.copy()
     labels[::50] ^= 1
     search = GridSearchCV(
-        ParityClassifier(on_bottom="majority", random_state=1),
+        ParityClassifier(fit_intercept=False, on_bottom="majority", random_state=1),
         {"contamination": [0.0, 0.03], "rule": ["index", "heavy"]},
         cv=3,
     )
@@ -215,7 +221,9 @@ def test_set_output_names_the_checks(cls, library):
 def test_sample_weight_is_routed():
     weights = RNG.randint(0, 3, size=400)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = ParityClassifier(random_state=1).set_fit_request(sample_weight=True)
+        model = ParityClassifier(fit_intercept=False, random_state=1).set_fit_request(
+            sample_weight=True
+        )
         pipe = make_pipeline(OrdinalEncoder(), model).fit(X, Y, sample_weight=weights)
         assert pipe[-1].flag_.n_rows == weights.sum()
         search = GridSearchCV(

@@ -46,7 +46,7 @@ def test_the_isbn10_check_digit_is_found_despite_typos():
 
 def test_the_isbn10_check_digit_as_a_rule_for_the_last_digit():
     X, wrong = isbn10(4000, 3)
-    model = ParityClassifier(field=11, contamination=0.005, random_state=2026)
+    model = ParityClassifier(fit_intercept=False, field=11, contamination=0.005, random_state=2026)
     model.fit(X[:, :9], X[:, 9])
     assert (
         model.formula_
@@ -54,7 +54,7 @@ def test_the_isbn10_check_digit_as_a_rule_for_the_last_digit():
     )
     assert np.flatnonzero(model.predict(X[:, :9]) != X[:, 9]).tolist() == sorted(wrong.tolist())
     assert model.classes_.tolist() == list(range(11))
-    assert EliminationClassifier(field=11).fit(X[:, :9], X[:, 9]).is_bottom_
+    assert EliminationClassifier(fit_intercept=False, field=11).fit(X[:, :9], X[:, 9]).is_bottom_
 
 
 def times256(a, b):
@@ -96,7 +96,9 @@ def test_a_rational_relation_among_integer_columns():
     model = LinearSpan(field="QQ", contamination=0.01, random_state=1).fit(X)
     assert model.formula_ == "x0 - 3/2·x1 - 1/2·x3 = 0"
     assert np.flatnonzero(model.predict(X) == -1).tolist() == [0, 100, 200]
-    rule = ParityClassifier(field="QQ", choice="lexmin", contamination=0.01, random_state=1)
+    rule = ParityClassifier(
+        fit_intercept=False, field="QQ", choice="lexmin", contamination=0.01, random_state=1
+    )
     rule.fit(X[:, :3], X[:, 3])
     assert rule.formula_ == "y = 2·x0 - 3·x1"
     assert rule.coef_.tolist() == [2, -3, 0]

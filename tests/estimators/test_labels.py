@@ -22,7 +22,8 @@ X = np.random.RandomState(0).randint(0, 2, size=(60, 3))
 
 
 def fitted(weights, labels=NAMES, **parameters):
-    model = ParityClassifier(field=3, rho=0.3, random_state=1, **parameters)
+    given = {"weights_count_rows": True, "fit_intercept": False} | parameters
+    model = ParityClassifier(field=3, rho=0.3, random_state=1, **given)
     return model.fit([[0], [1], [2]], labels, sample_weight=weights)
 
 
@@ -48,7 +49,7 @@ def test_named_classes_fix_the_code_and_lift_the_hypothesis():
 
 
 def test_nothing_is_promised_on_labels_where_nothing_is_proven():
-    model = ParityClassifier(random_state=1).fit(X, NAMES[X[:, 0]])
+    model = ParityClassifier(fit_intercept=False, random_state=1).fit(X, NAMES[X[:, 0]])
     assert str(model.guarantee_).startswith("replicability not proven; ")
 
 
@@ -63,16 +64,23 @@ def test_equal_fingerprints_mean_equal_predictions(cls):
 
 
 def test_the_fingerprint_with_labels_can_be_recomputed():
-    model = ParityClassifier(random_state=1).fit(X, np.array([-1.0, 1.0])[X[:, 0]])
+    model = ParityClassifier(fit_intercept=False, random_state=1).fit(
+        X, np.array([-1.0, 1.0])[X[:, 0]]
+    )
     text = "flagstone finding v2\nquestion parity\nfield GF(2)\ncolumns {}\nlabels {}\nrows 1\n{}\n"
     row = " ".join(map(str, [*model.coef_, model.intercept_]))
     text = text.format(X.shape[1], '["-1","1"]', row)
     assert model.fingerprint_ == hashlib.sha256(text.encode()).hexdigest()
-    model = ParityClassifier(random_state=1).fit(X, np.array(["né", "yes"])[X[:, 0]])
+    model = ParityClassifier(fit_intercept=False, random_state=1).fit(
+        X, np.array(["né", "yes"])[X[:, 0]]
+    )
     text = text.replace('["-1","1"]', '["n\\u00e9","yes"]')
     assert model.fingerprint_ == hashlib.sha256(text.encode()).hexdigest()
     dates = np.array(["2026-01-01", "2026-01-02"], dtype="M8[D]")[X[:, 0]]
-    assert ParityClassifier(random_state=1).fit(X, dates).fingerprint_ != model.fingerprint_
+    assert (
+        ParityClassifier(fit_intercept=False, random_state=1).fit(X, dates).fingerprint_
+        != model.fingerprint_
+    )
 
 
 def test_subspaces_are_known_by_their_labels_too():
@@ -111,7 +119,7 @@ def test_remedies_that_the_caller_has(cls):
 
 
 def test_classes_in_two_places_must_agree():
-    model = ParityClassifier(classes=["a", "b"], random_state=1)
+    model = ParityClassifier(fit_intercept=False, classes=["a", "b"], random_state=1)
     with pytest.raises(InputError, match=r"partial_fit got classes=\['a', 'c'\], but the estim"):
         model.partial_fit(X, ["a"] * 60, classes=["a", "c"])
     model.partial_fit(X, ["a"] * 60, classes=["b", "a"]).partial_fit(X[:1], ["b"])
@@ -119,12 +127,12 @@ def test_classes_in_two_places_must_agree():
 
 
 def test_measure_names_a_way_out_that_exists():
-    model = ParityClassifier(random_state=1).fit(X, NAMES[X[:, 0]])
+    model = ParityClassifier(fit_intercept=False, random_state=1).fit(X, NAMES[X[:, 0]])
     with pytest.raises(InputError, match=r"'z', a label that does not go with") as refused:
         model.measure(X, ["z"] * 60)
     assert "partial_fit" not in str(refused.value)
     with pytest.raises(InputError, match=r"row 0, column 0 is 4.5.*'3/4'$"):
-        ParityClassifier(field="QQ", choice="lexmin").fit(X, [4.5] * 60)
+        ParityClassifier(fit_intercept=False, field="QQ", choice="lexmin").fit(X, [4.5] * 60)
 
 
 # -- zero weights ------------------------------------------------------------------------------
@@ -152,7 +160,9 @@ Z = np.random.RandomState(0).randint(0, 5, size=(300, 2))
 
 
 def rational(y):
-    return ParityClassifier(field="QQ", choice="lexmin", random_state=1).fit(Z, y)
+    return ParityClassifier(fit_intercept=False, field="QQ", choice="lexmin", random_state=1).fit(
+        Z, y
+    )
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "i8", "f4"])

@@ -238,7 +238,7 @@ def test_nothing_kept_is_said_first():
         assert found.subspace == Subspace.zero(3)
         assert f"<h1>No direction was kept: {title}</h1>" in html_report(found)
     empty = ask(Flag(3).update(0 * rows), SpanQuestion(), IndexRule(), Coins(1))
-    assert "<h1>A span of dimension 0 of 3, 3 check equations hold</h1>" in html_report(empty)
+    assert "<h1>A span of dimension 0 of 3, 3 check equations hold;" in html_report(empty)
 
 
 def test_what_is_proven_is_said_with_its_condition():

@@ -63,7 +63,9 @@ def parity_pairs(name, count, seed):
 
     def fit(rng, coins):
         X, y, weights = law.sample_xy_weighted(m, rng)
-        model = ParityClassifier(rho=RHO, contamination=contamination, random_state=coins)
+        model = ParityClassifier(
+            fit_intercept=False, rho=RHO, contamination=contamination, random_state=coins
+        )
         model.fit(X, y, sample_weight=weights)
         assert model.guarantee_.is_replicable_proven
         assert not model.is_bottom_
@@ -103,7 +105,7 @@ def test_elimination_does_not_replicate():
 
     def fit(rng, coins):
         X, y = law.sample_xy(200, rng)
-        return EliminationClassifier(random_state=coins).fit(X, y)
+        return EliminationClassifier(fit_intercept=False, random_state=coins).fit(X, y)
 
     # Half of the time a sample without the rare row leaves its coordinate to the coins.
     assert violated(differing(fit, 150, 35), RHO)

@@ -138,7 +138,8 @@ def _run_batch(
             for outcome in _run(task, batch, on_error, n_jobs):
                 kept.append(outcome)
                 stats = outcome.after(stats, batch[len(kept) - 1])
-                if held.number is not None or enough(stats):
+                # several processes have run the whole batch by now: nothing of it is thrown away
+                if (held.number is not None and n_jobs == 1) or enough(stats):
                     break
         finally:  # an interrupt loses the pair at work, no other
             store.record(task, batch.start, kept)

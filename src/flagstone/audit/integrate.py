@@ -22,7 +22,6 @@ from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
-from flagstone.histogram import new_summary
 from flagstone.rules import rule_named
 from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
@@ -37,7 +36,7 @@ def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:
     alone.
     """
     F = as_field(field)
-    return new_summary(width(F.rows(rows)), F).update(rows, weights).to_flag()
+    return Flag(width(F.rows(rows)), F).update(rows, weights)
 
 
 class Thresholds:

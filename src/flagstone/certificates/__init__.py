@@ -22,7 +22,6 @@ module           what it does
 """
 
 from flagstone.certificates.bands import Bands
-from flagstone.certificates.certificate import Certificate
 from flagstone.certificates.certifier import Certifier
 from flagstone.certificates.collector import Collector
 from flagstone.certificates.evidence import Evidence, rates
@@ -36,6 +35,7 @@ from flagstone.certificates.window import (
     index_window,
     mean_failure,
 )
+from flagstone.guarantees.certificate import Certificate
 
 __all__ = [
     "Bands",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flagstone.certificates.bands import Bands, claims_of_bands
-from flagstone.certificates.certificate import Certificate
 from flagstone.certificates.claims import Claims, claims_of_pieces
 from flagstone.certificates.collector import Collector
 from flagstone.certificates.plan import Plan
 from flagstone.certificates.window import heavy_window, index_window, mean_failure
 from flagstone.errors import InputError
 from flagstone.flag import Flag
+from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.exact import Share, check_share, positive
 from flagstone.histogram import Histogram
 from flagstone.subspace import Subspace
@@ -63,6 +65,7 @@ class Certifier:
         self.collector = collector
         share = check_share("confidence", confidence)
         self.confidence, self._failure = float(share), float(1 - share)
+        self._proven: dict[tuple[int, float | None], tuple[Claims, float]] = {}
 
     @classmethod
     def plan(
@@ -96,6 +99,7 @@ class Certifier:
     def update(self, X: Any, weights: Any = None) -> Certifier:
         """Take certifying rows, in the order they come, and return self; see `Collector.update`."""
         self.collector.update(X, weights)
+        self._proven.clear()
         return self
 
     def merge(self, other: Certifier) -> Certifier:
@@ -134,20 +138,22 @@ class Certifier:
         """
         plan, collector = self.collector.plan, self.collector
         n_runs = max(1, collector.n_runs) if runs is None else positive("runs", runs)
-        claims = self._claims(n_runs, 1.0, threshold)
-        found = self._rho(claims, 1.0)
+        if (n_runs, threshold) not in self._proven:
+            claims = self._claims(n_runs, 1.0, threshold)
+            self._proven[n_runs, threshold] = claims, self._rho(claims, 1.0)
+        claims, found = self._proven[n_runs, threshold]
         needed = None
         if rho is not None and found > rho and collector.n_rows:
             needed = self._rows_needed(float(check_share("rho", rho)), n_runs)
         i = self._index(subspace)
-        first = last = agreement = eps = None
+        first = last = misses = eps = None
         if i is not None:
             space, eps = claims.spaces[i + 1], float(claims.beyond[i + 1])
             first, last = space.certain(plan.rule, self._failure / 2)
             if threshold is not None:
-                agreement = 1 - space.fails(plan.rule, threshold)
+                misses = space.fails(plan.rule, threshold)
             else:
-                agreement = 1 - mean_failure([space], plan.rule, plan.t_min, plan.t_max)
+                misses = mean_failure([space], plan.rule, plan.t_min, plan.t_max)
         return Certificate(
             rule=plan.rule,
             t_min=plan.t_min,
@@ -160,10 +166,32 @@ class Certifier:
             rho=found if found < 1 else None,
             t_first=first,
             t_last=last,
-            agreement=agreement if agreement else None,
+            misses=misses if misses is not None and misses < 1 else None,
             eps=eps,
             rows_needed=needed,
         )
+
+    def in_new_run(self) -> Certifier:
+        """Return the certifier of the same rows; those that come later are a run of their own."""
+        empty: Any = type(self.collector)
+        if isinstance(self.collector, Bands):
+            return self  # a histogram has no runs
+        return Certifier(self.collector.merge(empty(self.collector.plan)), self.confidence)
+
+    def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
+        """Return the certifier of the same evidence for samples of another size and window.
+
+        Valid for every size and window, also for one that was chosen after a look at the evidence:
+        what certifies is known about the pieces, not about a sample.
+        """
+        collector = copy.copy(self.collector)
+        collector.plan = replace(self.collector.plan, n_rows=n_rows, t_min=t_min, t_max=t_max)
+        return Certifier(collector, self.confidence)
+
+    def forecast(self, factor: float) -> float | None:
+        """The rho that ``factor`` times the rows, all like these, would certify; None for none."""
+        rho = self._rho(self._claims(max(1, self.collector.n_runs), factor), factor)
+        return rho if rho < 1 else None
 
     def _index(self, subspace: Subspace | None) -> int | None:
         """Which of the plan's spaces this is."""
@@ -214,7 +242,7 @@ class Certifier:
             if high > _FARTHEST:
                 return None
         low = high / 2
-        for _ in range(4):
+        for _ in range(2):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return math.ceil(self.collector.plan.n_rows * high)

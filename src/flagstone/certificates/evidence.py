@@ -10,8 +10,9 @@ only by luck. A negative λ speaks of sums that reach s or more.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,8 +23,8 @@ __all__ = ["Evidence", "rates"]
 
 #: Room for rounding: far above the error of any one factor, far below what matters.
 _ROOM = 1e-12
-#: No claim goes below exp(−_MOST_NATS).
-_MOST_NATS = 200.0
+#: No claim goes below exp(−_MOST_NATS); they are found up to exp(_NATS).
+_MOST_NATS, _NATS = 200.0, 1e-5
 
 
 def rates(span: float, expected: float) -> Array:
@@ -88,13 +89,12 @@ class Evidence:
         """
         if self.cut.inside and bound <= 0:
             return 0.0
-        if not self._claims(bound, rows, 0.0):
-            return 1.0
-        low, high = 0.0, _MOST_NATS
-        for _ in range(50):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._claims(bound, rows, middle) else (low, middle)
-        return math.exp(-low) * (1 + _ROOM)
+
+        def surplus(nats: float) -> float:
+            return self._surplus(bound, rows, nats)
+
+        nats = _edge(surplus, 0.0, _MOST_NATS, _NATS)
+        return 1.0 if nats is None else math.exp(-nats) * (1 + _ROOM)
 
     def bound(self, beta: float, rows: int) -> int | None:
         """The best bound on the sum that fails with probability at most β: see `beyond`.
@@ -103,39 +103,74 @@ class Evidence:
         P[sum > b] ≤ β, or None if no b below ``rows`` is proven.
         """
         nats = -math.log(beta) + _ROOM
-        low, high = 0, max(1, rows + 1)  # a piece has no more sets than rows
-        if not self.cut.inside and not self._claims(high, rows, nats):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            claimed = self._claims(middle, rows, nats)
-            low, high = (middle, high) if claimed == self.cut.inside else (low, middle)
-        return low if self.cut.inside else high
+        values, lengths, times = self._pieces
+        if not times.any():
+            return 0 if self.cut.inside else None
 
-    def _claims(self, bound: int, rows: int, nats: float) -> bool:
+        def surplus(bound: float) -> float:
+            return self._surplus(round(bound), rows, nats)
+
+        # As exp(x) − 1 ≥ x, nothing is proven of sums on the wrong side of what was seen.
+        likely = math.floor(rows * float(values @ times) / float(lengths @ times))
+        if self.cut.inside:
+            return round(_edge(surplus, 0.0, likely + 2.0, 1.0) or 0)
+        # A piece has no more sets than rows.
+        found = _edge(surplus, max(1.0, rows + 1.0), max(0.0, likely - 2.0), 1.0)
+        return None if found is None else round(found)
+
+    def _surplus(self, bound: int, rows: int, nats: float) -> float:
+        """By how much the evidence exceeds what a claim needs; negative: no claim."""
         if rows <= 0 or not self.outcomes:
-            return False
+            return -math.inf
         sign = 1 if self.cut.inside else -1
-        return self._log_evidence(bound - sign, rows, nats) >= -math.log(self.failure)
+        return self._log_evidence(bound - sign, rows, nats) + math.log(self.failure)
+
+    @cached_property
+    def _pieces(self) -> tuple[Array, Array, Array]:
+        """Values, lengths and numbers of pieces: the worst that could come, then those that came.
+
+        A factor must not be negative for any piece that could come, not only for those that came;
+        a rate that violates this has the product 0, and keeps its weight in the mean.
+        """
+        worst = np.column_stack([*self.cut.extremes, np.zeros_like(self.cut.extremes[0])])
+        came = [(*piece, times) for piece, times in self.outcomes.items()]
+        table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
+        values, lengths, times = table.T.copy()
+        return values, lengths, times
 
     def _log_evidence(self, total: int, rows: int, nats: float) -> float:
         """The log of the mean over λ of the products, each rounded down."""
-        lam = self.grid if self.cut.inside else -self.grid
-        mu = (lam * total + nats) / rows
-        # The factor must be ≥ 0 for every piece that could come, not only for those that came. A
-        # rate that violates this has the product 0, and keeps its weight in the mean.
-        fair = self._losses(lam, mu, *self.cut.extremes).max(axis=1) < 1
-        if not fair.any():
-            return -math.inf
-        values, lengths = np.array(list(self.outcomes), dtype=float).T
-        times = np.array(list(self.outcomes.values()), dtype=float)
-        logs = np.log1p(-self._losses(lam[fair], mu[fair], values, lengths)) @ times
-        top = float(logs.max())
-        mean = float(np.exp(logs - top).sum()) / len(lam)
-        return top + math.log(mean) - _ROOM * float(times.sum())
+        from flagstone.kernels.evidence import log_mean_product
 
-    def _losses(self, lam: Array, mu: Array, values: Array, lengths: Array) -> Array:
-        """c·(exp(−λX + μL) − 1), rounded up; the factor of a piece is 1 minus that."""
-        exponents = np.outer(mu, lengths) - np.outer(lam, values)
-        loss = self.bet * np.expm1(np.minimum(exponents, 700.0))
-        return np.asarray(loss + _ROOM * (1 + np.abs(loss)))
+        lam = self.grid if self.cut.inside else -self.grid
+        numbers = float(total), float(nats), float(rows), float(self.bet), _ROOM
+        return float(log_mean_product(lam, *self._pieces, *numbers))
+
+
+def _edge(surplus: Callable[[float], float], good: float, bad: float, step: float) -> float | None:
+    """The last point, in steps from ``good`` to ``bad``, where a falling surplus is not negative.
+
+    None if it is so at ``good``. By the Illinois rule: where the chord meets zero, with the value
+    at an end that stays halved.
+
+    >>> _edge(lambda x: 40 - x * x, 0.0, 100.0, 1.0)
+    6.0
+    """
+    at_good, at_bad, stayed = surplus(good), surplus(bad), 0
+    if not at_good >= 0:
+        return None
+    if at_bad >= 0:
+        return bad
+    while abs(bad - good) > 1.5 * step:
+        part = at_good / (at_good - at_bad) if math.isfinite(at_bad) else 0.5
+        steps = abs(bad - good) / step
+        ahead = min(max(1.0, round(part * steps)), math.ceil(steps) - 1)
+        middle = good + math.copysign(ahead * step, bad - good)
+        at_middle = surplus(middle)
+        if at_middle >= 0:
+            at_bad /= 2 if stayed > 0 else 1
+            good, at_good, stayed = middle, at_middle, 1
+        else:
+            at_good /= 2 if stayed < 0 else 1
+            bad, at_bad, stayed = middle, at_middle, -1
+    return good

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -116,6 +117,13 @@ class Cutter:
         self._progress = np.array([0, self._wait(0, 0)])
         self._seen = 0
         self._pending: list[tuple[int, int, int]] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_kernel"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._kernel = self._field.flag_kernel(self.cut.dim)
 
     def copy(self) -> Cutter:
         """Return an independent copy."""

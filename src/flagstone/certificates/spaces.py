@@ -42,8 +42,9 @@ class NestedSpaces:
 
     def __init__(self, field: Field, basis: Rows, dims: Any) -> None:
         self.field, self.basis, self.dims = field, basis, tuple(dims)
-        self.dim = Subspace.of_rows(basis, field).ambient_dim
-        free = np.setdiff1d(np.arange(self.dim), Subspace.of_rows(basis, field).pivots)
+        largest = Subspace.of_rows(basis, field)
+        self.dim = largest.ambient_dim
+        free = np.delete(np.arange(self.dim), largest.pivots)
         one = np.eye(self.dim, dtype=np.uint8)
         full = np.concatenate(
             [field.array(basis), field.array(field.rows(one[free], dim=self.dim))]

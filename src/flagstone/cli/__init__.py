@@ -23,6 +23,7 @@ VERBS = {
     "compare": "compare two findings: same or not, and where they part",
     "summarize": "write the flag of files, to merge or answer from later",
     "merge": "merge flags from several machines",
+    "suggest": "choose a window on pilot rows, for fresh ones",
     "plan": "say how many rows a promise needs",
     "audit": "measure how often two samples agree",
     "reproduce": "run the paper's evaluation, and more",

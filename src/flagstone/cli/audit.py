@@ -26,10 +26,13 @@ GRID_ROWS = 1000
 JSON_KEYS = {
     "task": "what was audited, on what",
     "strong_id": "SHA-256 of the task, under which --results files the pairs",
-    "pairs, agreements, disagreements, both_bottom, one_bottom, errors": "counts of pairs",
+    "pairs, agreements, disagreements, both_bottom, one_bottom, both_empty, errors, both_failed": (
+        "counts of pairs; errors are disagreements, both_empty agreements that kept no direction"
+    ),
     "error_types": "how often each error was seen, numbers in messages written as #",
-    "all_bottom": "whether every answer is ⊥",
-    "replicability, disagreement_rate, standard_error": "over the pairs without an error",
+    "all_bottom, agree_on_nothing": "whether every answer is ⊥; whether no agreement has content",
+    "replicability, disagreement_rate, standard_error": "over all pairs",
+    "accuracy, coverage": "mean over the runs, on the other sample of the pair; null if unknown",
     "integrated": "per pair, the probability over the threshold to disagree; null without",
     "plain_pairs": "plain pairs (no integration) for as narrow an interval; null below 20 pairs",
     "confidence": "of the intervals and of the verdict",
@@ -90,8 +93,11 @@ def command(
     ] = None,
     intercept: Annotated[
         bool,
-        typer.Option("--intercept", help="Allow a constant in the rule of parity or elimination."),
-    ] = False,
+        typer.Option(
+            "--intercept/--no-intercept",
+            help="Allow a constant in the rule of parity or elimination.",
+        ),
+    ] = True,
     same: Annotated[
         str,
         typer.Option(
@@ -187,8 +193,8 @@ def _check_values(
     stop: StopOptions,
     jobs: int,
 ) -> None:
-    if intercept and name not in RULES:
-        raise UsageError(f"--intercept goes with --estimator parity or elimination, not {name}")
+    if not intercept and name not in RULES:
+        raise UsageError(f"--no-intercept goes with --estimator parity or elimination, not {name}")
     if same not in SAME:
         raise UsageError(f"--same must be one of {', '.join(SAME)}, got {same!r}")
     if same in ("coef", "predictions") and name not in RULES:
@@ -210,7 +216,11 @@ def _check_tradeoff(
         if plot is not None:
             raise UsageError("--plot draws the curve of --tradeoff")
         return
-    for option, given in (("--claim", claim), ("--results", results), ("--intercept", intercept)):
+    for option, given in (
+        ("--claim", claim),
+        ("--results", results),
+        ("--no-intercept", not intercept),
+    ):
         if given:
             raise UsageError(f"--tradeoff takes no {option}")
     if plot is not None:
@@ -254,7 +264,7 @@ def _parameters(
 ) -> dict[str, Any]:
     from flagstone.cli.answering import rule_of
 
-    constant = {"fit_intercept": True} if intercept else {}
+    constant = {"fit_intercept": intercept} if name in RULES else {}
     if name == "elimination":
         return {"field": table.field, **constant}
     chosen = rule_of(rule)

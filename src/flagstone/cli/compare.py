@@ -37,11 +37,14 @@ def command(
     from flagstone.cli.output import print_json, safe
     from flagstone.finding import SCHEMA, Finding
     from flagstone.models import load
+    from flagstone.protocol import Protocol
     from flagstone.road import compare as compare_findings
 
     a, b = load(first), load(second)
     expect_seed(a, first, seed)
     expect_seed(b, second, seed)
+    if isinstance(a, Protocol) or isinstance(b, Protocol):
+        raise UsageError("compare takes findings or flags; of protocols compare the fingerprints")
     if isinstance(a, Finding) != isinstance(b, Finding):
         raise UsageError("one file is a finding and the other a flag: compare like with like")
     found = (compare_findings if isinstance(a, Finding) else _compare_flags)(a, b)

@@ -17,7 +17,10 @@ FINDING_KEYS = {
     "schema": "2, the version of these keys",
     "kind": "the question: parity, span, constraints, equations or subspace",
     "question": "the same with its options, and what stands in a row",
-    "title": "what was found, in a few words",
+    "title, headline": "what was found, in a few words, and with what is known of it",
+    "support": "whole, part or none: how far rows to come will fit the answer (null: unknown)",
+    "caution": "a warning where more rows do not fit than was allowed for (null: none)",
+    "hint": "where the flag has a wider plateau, for a window on fresh rows (null: nowhere)",
     "fingerprint": "64 hex digits; equal answers have equal fingerprints",
     "field": "the field, e.g. GF(2)",
     "dim": "number of feature columns",
@@ -69,23 +72,32 @@ def print_finding(
     if options.show_as is not None:
         print("\n".join(answer_lines(finding, options.show_as)))
         return
-    print(f"{safe(finding.title)}:")
+    print(f"{safe(finding.headline)}:")
+    for note in (finding.caution, finding.hint):
+        if note is not None:
+            print(f"! {note}")
     for line in answer_lines(finding, view):
         print(f"  {line}")
-    print(f"\nfingerprint  {finding.fingerprint[:16]}")
+    print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
     for label, text in _remarks(finding):
-        print(f"{label:<13}{text}")
+        print(f"{label:<14}{text}")
     for path in written:
-        print(f"{'written':<13}{safe(path)}")
+        print(f"{'written':<14}{safe(path)}")
 
 
 def _remarks(finding: Finding) -> list[tuple[str, str]]:
     """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
     lines = []
     if finding.promises is not None:
-        window = finding.promises.window
-        lines.append(("promises", str(finding.promises)))
-        lines.append(("threshold", f"{number(finding.promises.threshold)} from {window}"))
+        from flagstone.guarantees.words import next_step, promises_in_words
+
+        for i, text in enumerate(promises_in_words(finding.promises)):
+            lines.append(("" if i else "promises", safe(text)))
+        step = next_step(finding.promises)
+        lines += [("what now", step)] if step is not None else []
+        lines += [("condition", safe(text)) for text in finding.promises.conditions]
+        drawn = number(finding.promises.threshold)
+        lines.append(("threshold", f"{drawn} from {finding.promises.window}"))
     rows = finding.rows
     if rows.read:
         text = f"{number(rows.read)} read"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from flagstone.encoding import Encoding
     from flagstone.finding import Finding
     from flagstone.models import SummaryFile
+    from flagstone.protocol import Protocol
     from flagstone.question import Question
     from flagstone.tables import Table
 
@@ -30,6 +32,12 @@ __all__ = [
     "reading_of",
 ]
 
+#: What a protocol says once and for all.
+_FIXED = {
+    "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
+    "header", "label", "length", "rho", "rule", "seed", "t_max", "t_min", "take",
+}  # fmt: skip
+_OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
 #: The options of reading that a finding remembers, and what each must be.
 _READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
 
@@ -44,25 +52,33 @@ class Source:
 
 
 def question_for(
-    verb: str, *, intercept: bool = False, linear: bool = False, affine: bool = False
+    verb: str,
+    *,
+    intercept: bool = True,
+    linear: bool = False,
+    affine: bool = False,
+    field: str = "2",
 ) -> Question:
     """Return the question of a verb; options of another verb are refused."""
+    from flagstone.fields import as_field
     from flagstone.question import QUESTIONS, SpanQuestion
 
     verbs = {question.verb: question for question in QUESTIONS.values()}
     if verb not in verbs:
         raise UsageError(f"--for must be one of {', '.join(verbs)}, got {verb!r}")
-    options = {}
     for option, given, owner in (
-        ("intercept", intercept, "learn"),
+        ("no-intercept", not intercept, "learn"),
         ("linear", linear, "constraints"),
         ("affine", affine, "subspace"),
     ):
         if given and verb != owner:
             raise UsageError(f"--{option} is for {owner}, but --for is {verb}; leave one out")
-        if given and option != "linear":
-            options[option] = True
-    return SpanQuestion() if linear else verbs[verb](**options)
+    choice = "lexmin" if parsed(as_field, field).order is None else "uniform"
+    options: dict[str, dict[str, Any]] = {
+        "learn": {"intercept": intercept, "choice": choice},
+        "subspace": {"affine": affine},
+    }
+    return SpanQuestion() if linear else verbs[verb](**options.get(verb, {}))
 
 
 def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:
@@ -110,11 +126,48 @@ def says_format(file: str) -> bool:
     return True
 
 
-def open_source(files: Sequence[str], options: ColumnOptions, question: Question) -> Source:
+def load_protocol(file: str, question: Question, *given: Any) -> Protocol:
+    """Load a protocol for this question; options that say something else are refused."""
+    from flagstone.models import load
+    from flagstone.protocol import Protocol
+
+    protocol = load(file)
+    if not isinstance(protocol, Protocol):
+        raise InputError(f"{file} holds no protocol; write one with: flagstone suggest")
+    asked = protocol.question
+    if asked.kind != question.kind or (asked != question and any(map(_is_given, _OF_QUESTIONS))):
+        raise InputError(
+            f"{file} is a protocol for another question: {_parts(asked)}; here {_parts(question)}"
+        )
+    for options in given:
+        for option in dataclasses.fields(options):
+            word = f"--{option.name.replace('_', '-')}"
+            changed = getattr(options, option.name) != option.default
+            free = option.name == "take" and protocol.take is None
+            if option.name in _FIXED and not free and (changed or _is_given(word)):
+                raise UsageError(f"{word} is fixed by {file}; leave it out")
+    return protocol
+
+
+def _parts(question: Question) -> str:
+    """Say what a question asks, as far as it can differ."""
+    return ", ".join(f"{name} {value}" for name, value in question.to_dict().items())
+
+
+def open_source(
+    files: Sequence[str],
+    options: ColumnOptions,
+    question: Question,
+    protocol: Protocol | None = None,
+) -> Source:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
     from flagstone.fields import as_field
     from flagstone.models import is_saved
 
+    if protocol is not None:
+        if len(files) == 1 and is_saved(files[0]):
+            raise UsageError(f"a protocol is run on rows, and {files[0]} holds none")
+        return Source(open_tables(files, options, protocol.reading), protocol.encoding)
     field = parsed(as_field, options.field)
     label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(files[0]):
@@ -157,10 +210,13 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Sour
     from flagstone.encoding import Encoding
     from flagstone.finding import Finding
     from flagstone.models import load
+    from flagstone.protocol import Protocol
 
     loaded = load(file)
     if isinstance(loaded, Finding):
         raise UsageError(f"{file} is a finding already; look at it with: flagstone show {file}")
+    if isinstance(loaded, Protocol):
+        raise UsageError(f"{file} is a protocol: give it as --protocol {file}, beside fresh rows")
     if options.columns or options.encode:
         raise UsageError(f"{file} has its columns already: leave out --columns and --encode")
     for name in reading_of(options):
@@ -199,11 +255,11 @@ def _is_given(option: str) -> bool:
 
 def _remedy(found: Question, needed: Question) -> str:
     """Say which option makes a verb fit a summary, or how to write a summary that fits."""
-    option = {"parity": "--intercept", "constraints": "--linear", "span": "--linear"}
+    option = {"parity": "--no-intercept", "constraints": "--linear", "span": "--linear"}
     option |= {"subspace": "--affine"}
     kinds = {found.kind, needed.kind}
     if len(kinds) == 1 or kinds == {"span", "constraints"}:
-        adds = found.kind == "span" if len(kinds) == 2 else found.ones
+        adds = found.kind == "span" if len(kinds) == 2 else found.ones != (found.kind == "parity")
         return f"{'add' if adds else 'leave out'} {option[needed.kind]}, as when it was summarized"
     return f"write it with: flagstone summarize --for {needed.verb} …"
 
@@ -212,8 +268,14 @@ def load_finding(file: str, seed: str | None = None) -> Finding:
     """Load a finding; say it plainly if the file is something else or has another seed."""
     from flagstone.finding import Finding
     from flagstone.models import load
+    from flagstone.protocol import Protocol
 
     loaded = load(file)
+    if isinstance(loaded, Protocol):
+        raise InputError(
+            f"{file} holds a protocol, not a finding; run it on fresh rows first, with: "
+            f"flagstone {loaded.question.verb} FRESH --protocol {file} -o finding.json"
+        )
     if not isinstance(loaded, Finding):
         raise InputError(
             f"{file} holds a {loaded.kind}, not a finding; answer from it first, e.g. with: "
@@ -223,7 +285,7 @@ def load_finding(file: str, seed: str | None = None) -> Finding:
     return loaded
 
 
-def expect_seed(loaded: Finding | SummaryFile, file: str, seed: str | None) -> None:
+def expect_seed(loaded: Finding | SummaryFile | Protocol, file: str, seed: str | None) -> None:
     """Refuse a file that was made with another seed than the one expected."""
     if seed is not None and loaded.seed != seed:
         raise InputError(f"{file} was made with seed {loaded.seed}, not with {seed}")

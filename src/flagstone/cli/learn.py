@@ -10,9 +10,7 @@ from flagstone.cli.describe import FINDING_KEYS
 from flagstone.cli.options import AnswerOptions, Files, TableOptions
 from flagstone.cli.runner import verb
 
-EXAMPLES = (
-    "flagstone learn examples/faults.csv -l fault --encode auto --intercept --seed 7 -o rule.json",
-)
+EXAMPLES = ("flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",)
 JSON_KEYS = FINDING_KEYS
 
 
@@ -22,8 +20,8 @@ def command(
     table: TableOptions,
     options: AnswerOptions,
     intercept: Annotated[
-        bool, typer.Option("--intercept", help="Allow a constant: y = x3 ⊕ x7 ⊕ 1.")
-    ] = False,
+        bool, typer.Option("--intercept/--no-intercept", help="Allow a constant: y = x3 ⊕ x7 ⊕ 1.")
+    ] = True,
     choice: Annotated[
         str | None,
         typer.Option(

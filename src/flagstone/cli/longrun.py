@@ -16,7 +16,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,6 @@ _FIELDS = {
     "position": list | None,
     "rows": int,
     "skipped": int,
-    "counts": dict,
 }
 
 
@@ -58,7 +57,6 @@ class State:
     position: list[int] | None = None
     rows: int = 0
     skipped: int = 0
-    counts: dict[str, Any] = field(default_factory=dict)
 
     def to_content(self, identity: str) -> dict[str, Any]:
         """Return the JSON form."""
@@ -71,7 +69,6 @@ class State:
             "position": self.position,
             "rows": self.rows,
             "skipped": self.skipped,
-            "counts": self.counts,
         }
 
     @classmethod
@@ -79,15 +76,12 @@ class State:
         """Read the JSON form."""
         from flagstone.flag import Flag
         from flagstone.histogram import Histogram
-        from flagstone.measurement import Measurement
 
         check_fields(content, _FIELDS)
         if content["phase"] not in ("read", "measure"):
             raise ValueError("it is in no phase of a run")
         if min(content["rows"], content["skipped"]) < 0:
             raise ValueError("it counts fewer rows than none")
-        if content["phase"] == "measure":
-            Measurement.from_dict(content["counts"])
         kind: Any = {"Flag": Flag, "Histogram": Histogram}[content["summary"]]
         summary = kind.from_bytes(base64.b64decode(content["bytes"]))
         return cls(
@@ -97,7 +91,6 @@ class State:
             content["position"],
             content["rows"],
             content["skipped"],
-            content["counts"],
         )
 
 
@@ -189,7 +182,11 @@ class LongRun:
         total: int | None,
         n_files: int,
     ) -> None:
-        """Feed every batch to ``step``, keeping state, progress and checkpoint in time."""
+        """Feed every batch to ``step``, keeping state, progress and checkpoint in time.
+
+        Only the first reading is resumed where it was stopped; of a later one nothing is saved.
+        """
+        resumable = state.phase == "read"
         word = {"read": "reading", "measure": "measuring"}[state.phase]
         with held_signals() as held, _progress(word, total, n_files, self._shown) as progress:
             for batch in batches:
@@ -200,9 +197,10 @@ class LongRun:
                 progress(state.rows, batch)
                 if held.number is not None:
                     break
-                if time.monotonic() - self._saved >= self._every:
+                if resumable and time.monotonic() - self._saved >= self._every:
                     self.save(state)
-            self.save(state)
+            if resumable:
+                self.save(state)
 
     def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
         """Say what is kept when the verb ends because it was stopped."""

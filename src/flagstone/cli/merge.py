@@ -42,8 +42,9 @@ def command(
     parts: list[SummaryFile] = []
     for file in files:
         part = load(file)
-        if isinstance(part, Finding):
-            raise UsageError(f"{file} is a finding; merge takes flags (flagstone summarize)")
+        if not isinstance(part, SummaryFile):
+            kind = "finding" if isinstance(part, Finding) else "protocol"
+            raise UsageError(f"{file} is a {kind}; merge takes flags (flagstone summarize)")
         if parts and (part.question, part.encoding) != (parts[0].question, parts[0].encoding):
             raise InputError(
                 f"{file}: its rows differ from those of {files[0]} (columns, encoders, field or "

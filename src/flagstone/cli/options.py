@@ -274,5 +274,42 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
 
     seed: SeedOption = None
     measure: Annotated[
-        bool, typer.Option("--measure/--no-measure", help="Read the rows again to count misfits.")
+        bool,
+        typer.Option(
+            "--measure/--no-measure",
+            help="Read the rows again, to count misfits and to certify the answer.",
+        ),
     ] = True
+    confidence: Annotated[
+        float,
+        typer.Option(
+            "--confidence",
+            help="Of everything that the rows certify.",
+            rich_help_panel=RULE,
+        ),
+    ] = 0.99
+    take: Annotated[
+        int | None,
+        typer.Option(
+            "--take",
+            min=1,
+            help="Take so many rows, the first ones: promises are for equal numbers of rows.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    deduplicate_runs: Annotated[
+        bool,
+        typer.Option(
+            "--deduplicate-runs",
+            help="Count equal rows that follow each other once: a sender that repeats its frames.",
+            rich_help_panel=TABLE,
+        ),
+    ] = False
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol",
+            help="Run a published protocol (see suggest): its window, seed, columns, rows.",
+            rich_help_panel=RULE,
+        ),
+    ] = None

@@ -44,8 +44,11 @@ def command(
         ),
     ] = None,
     intercept: Annotated[
-        bool, typer.Option("--intercept", help="For learn: with a constant, one column more.")
-    ] = False,
+        bool,
+        typer.Option(
+            "--intercept/--no-intercept", help="For learn: with a constant, one column more."
+        ),
+    ] = True,
     linear: Annotated[
         bool, typer.Option("--linear", help="For constraints: right-hand sides 0 only.")
     ] = False,

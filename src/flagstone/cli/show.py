@@ -13,6 +13,7 @@ from flagstone.cli.runner import BOTTOM, OK, UsageError, verb
 
 if TYPE_CHECKING:
     from flagstone.models import SummaryFile
+    from flagstone.protocol import Protocol
 
 FLAG_KEYS = {
     "summary": "flag or histogram",
@@ -35,11 +36,11 @@ JSON_KEYS = {f"{key} (findings)": text for key, text in FINDING_KEYS.items()} | 
 
 @verb
 def command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A finding or flag file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A finding, flag or protocol file.")],
     output: OutputOptions,
     seed: ExpectSeedOption = None,
 ) -> int:
-    """Show what a finding or flag file says; --report and --plot draw it again."""
+    """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
     from flagstone.cli.describe import answer_lines, print_finding
     from flagstone.cli.outputs import (
         check_outputs,
@@ -49,6 +50,7 @@ def command(
     )
     from flagstone.finding import Finding
     from flagstone.models import load
+    from flagstone.protocol import Protocol
 
     if output.output is not None:
         raise UsageError("show writes no finding; copy the file instead")
@@ -62,6 +64,9 @@ def command(
         written = write_outputs(loaded, output)
         print_finding(loaded, output, written)
         return OK if loaded.is_answer else BOTTOM
+    if isinstance(loaded, Protocol):
+        _show_protocol(loaded, output)
+        return OK
     if output.report is not None:
         raise UsageError(f"{file} holds a {loaded.kind} without an answer: leave out --report")
     _show_flag(loaded, output)
@@ -92,6 +97,28 @@ def describe_flag(loaded: SummaryFile) -> dict[str, Any]:
             for row, c in zip(flag.field.array(basis), counts, strict=True)
         ],
     }
+
+
+def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
+    from flagstone.cli.output import number, print_json, safe
+
+    if output.report is not None or output.plot is not None:
+        raise UsageError("a protocol has no rows to draw: leave out --report and --plot")
+    if output.json:
+        print_json(protocol.to_dict() | {"outputs": []})
+        return
+    take = "as many in every run" if protocol.take is None else number(protocol.take)
+    lines = {
+        "protocol": protocol.fingerprint[:16],
+        "question": f"{protocol.question.kind}, rows {protocol.question.row}",
+        "window": f"t_min {protocol.t_min:g}, t_max {protocol.t_max:g}, rule {protocol.rule}",
+        "rows": take,
+        "confidence": f"{protocol.confidence:g}",
+        "seed": safe(protocol.seed),
+        "columns": safe(", ".join(protocol.encoding.columns)),
+    }
+    for label, text in lines.items():
+        print(f"{label:<12}{text}")
 
 
 def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:

@@ -30,13 +30,22 @@ def command(
         ),
     ] = "constraints",
     intercept: Annotated[
-        bool, typer.Option("--intercept", help="With --for learn: allow a constant.")
-    ] = False,
+        bool,
+        typer.Option("--intercept/--no-intercept", help="With --for learn: allow a constant."),
+    ] = True,
     linear: Annotated[
         bool, typer.Option("--linear", help="With --for constraints: right-hand sides 0 only.")
     ] = False,
     affine: Annotated[
         bool, typer.Option("--affine", help="With --for subspace: it may miss the origin.")
+    ] = False,
+    histogram: Annotated[
+        bool,
+        typer.Option(
+            "--histogram",
+            help="Count every value instead (up to 2^26 of them): the order of rows leaves no "
+            "trace, and shards merge without any loss.",
+        ),
     ] = False,
     seed: Annotated[
         str | None, typer.Option("--seed", help="Publish a seed with the flag, for later verbs.")
@@ -54,7 +63,8 @@ def command(
     from flagstone.cli.outputs import refuse_inputs
     from flagstone.cli.show import describe_flag, print_flag
     from flagstone.disk import check_target, write_all
-    from flagstone.histogram import new_summary
+    from flagstone.flag import Flag
+    from flagstone.histogram import Histogram
     from flagstone.models import SummaryFile, pack_document
 
     question = question_for(purpose, intercept=intercept, linear=linear, affine=affine)
@@ -70,10 +80,12 @@ def command(
         "question": question.to_dict(),
         "table": dataclasses.asdict(table),
         "output": output,
+        "histogram": histogram,
         "seed": seed,
     }
     long = LongRun(run, identity)
-    summary = new_summary(question.dim(len(source.encoding.names)), source.encoding.field)
+    kind = Histogram if histogram else Flag
+    summary = kind(question.dim(len(source.encoding.names)), source.encoding.field)
     state = long.resume(summary)
     resumed = state is not None
     check_target(output, overwrite=force or resumed)

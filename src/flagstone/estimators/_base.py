@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -11,26 +13,30 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from flagstone.answers import Answer
+from flagstone.certification import StreamCertification
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._contracts import SPAN, Contract, check_parameters
+from flagstone.estimators._digest import RowDigest, digest_of
 from flagstone.estimators._input import checked_counts, table_rows
 from flagstone.fields import Array, Field, Rows, as_field, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee
-from flagstone.histogram import Histogram, new_summary
+from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.lift import chunks
 from flagstone.measurement import Measurement
 from flagstone.question import Question
-from flagstone.road import ask, measure
+from flagstone.road import ask, certify, measure
 from flagstone.rules import SpanRule, rule_named
 
 _FITTED = {
     "_coder",
+    "_digest",
     "_finding",
+    "_stream",
     "_label_counts",
     "_summary",
     "feature_names_in_",
@@ -47,6 +53,11 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     ``fit`` at once.
     """
 
+    # Of every learner that has no such parameter.
+    weights_count_rows: bool = False
+    take: int | None = None
+    confidence: float | None = None
+
     #: What each parameter may be.
     _contracts: ClassVar[Mapping[str, Contract]] = SPAN
 
@@ -62,6 +73,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
+        weights_count_rows: bool = False,
+        take: int | None = None,
+        confidence: float | None = None,
     ) -> None:
         self.field = field
         self.rho = rho
@@ -72,6 +86,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.contamination = contamination
         self.random_state = random_state
         self.out_of_field = out_of_field
+        self.weights_count_rows = weights_count_rows
+        self.take = take
+        self.confidence = confidence
 
     @property
     @abstractmethod
@@ -88,12 +105,15 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             contamination=self.contamination,
         )
 
-    def _begin(self) -> None:
+    def _begin(self, *, stream: bool = False) -> None:
         """Check the parameters and forget what was fitted before (see `all_or_nothing`)."""
         check_parameters(self, self._contracts)
         self._rule()
         for name in _FITTED & vars(self).keys():
             delattr(self, name)
+        self._stream: StreamCertification | None = None
+        if stream and self.confidence is not None:
+            self._stream = StreamCertification(self._rule(), self.confidence)
 
     @property
     def _is_begun(self) -> bool:
@@ -108,32 +128,68 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Return how often each row counts (None for once); there must be room for them all."""
         weights, total = checked_counts(sample_weight, n_rows)
         checked_total(self._summary.n_rows if self._is_begun else 0, total)
-        return weights
+        return None if weights is None or (weights == 1).all() else weights
 
     def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
         """Count checked rows in: all of them or none, whatever happens on the way."""
         begun, pieces = self._is_begun, list(chunks(len(rows)))
         question, F = self._question, self._field
+        digest = getattr(self, "_digest", None) if begun else RowDigest(F)
+        if digest is not None:
+            # None once weights came: what they count may not have been drawn one by one
+            digest = None if weights is not None else digest.update(rows, labels)
         if begun:
             # An update is all or nothing by itself; several of them are so on a copy only.
-            summary = self._summary if len(pieces) < 2 else self._summary.copy()
+            single = len(pieces) < 2 and self._stream is None
+            summary = self._summary if single else self._summary.copy()
         else:
             seed = fresh_seed() if self.random_state is None else Coins(self.random_state).seed
-            summary = new_summary(question.dim(width(rows)), F)
+            summary = Flag(question.dim(width(rows)), F)
+        stream = None if digest is None else copy.deepcopy(self._stream)
         for piece in pieces:
             lifted = question.lift(F, rows[piece], None if labels is None else labels[piece])
-            summary.update(lifted, None if weights is None else weights[piece])
-        self._summary: Flag | Histogram = summary
+            if stream is None:
+                summary.update(lifted, None if weights is None else weights[piece])
+                continue
+            for part in stream.parts(summary.n_rows, lifted):
+                summary.update(part)
+                stream.update(part, summary)
+        self._stream = stream
+        self._digest: RowDigest | None = digest
+        self._summary: Flag = summary
         self._finding: Finding | None = None
         if not begun:
             self.random_state_ = seed
 
-    def _finish(self) -> Self:
+    def _finish(self, X: Any, y: Any) -> Self:
         """End a fit: there must be rows; find the answer now."""
         if self._summary.n_rows == 0:
             raise InputError("sample_weight is zero for every row: there is nothing to fit")
-        self._ask()
+        if self.confidence is not None and self._digest is not None:
+            self.certify(X, y, confidence=self.confidence)
+        finding = self._ask()
+        if finding.nothing_kept or finding.answer.is_bottom:
+            warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
         return self
+
+    @property
+    def _emptiness(self) -> list[str | Parameter]:
+        """What to say at once of an answer that says nothing about the rows."""
+        finding = self._ask()
+        if finding.nothing_kept:
+            return [
+                f"{finding.title}; a smaller ",
+                Parameter("t_min"),
+                ", a shorter window or less ",
+                Parameter("contamination"),
+                " keeps more",
+            ]
+        return [f"{finding.title}: the answer is ⊥"]
+
+    @property
+    def nothing_kept_(self) -> bool:
+        """Whether no direction was kept: the answer then says nothing about the rows."""
+        return self._ask().nothing_kept
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_begun
@@ -148,9 +204,72 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 Coins(self.random_state_),
                 encoding=self._encoding(),
                 labels=self._numbered_labels,
+                withheld=self._withheld,
+                in_values=self._digest is None,
                 seed_is_fresh=self.random_state is None,
             )
+            if self._stream is not None:
+                self._finding = self._stream.certified(self._finding)
         return self._finding
+
+    @property
+    def _withheld(self) -> str | None:
+        """Why nothing is promised about fresh samples, if so."""
+        if self._digest is not None or self.weights_count_rows:
+            return None
+        return (
+            "sample_weight may count rows that were not drawn independently "
+            "(weights_count_rows=True says that they were)"
+        )
+
+    def certify(self, X: Any, y: Any = None, *, confidence: float = CONFIDENCE) -> Guarantee:
+        """Prove from the rows of the fit what fresh samples of their source will answer.
+
+        Where data have a gap (frequent directions, and rare ones), two samples agree practically
+        always, with far fewer rows than any bound made in advance asks for. A second pass over the
+        rows certifies it: docs/theory/certificates.md, S30 to S38.
+
+        Parameters
+        ----------
+        X, y
+            The very rows and labels of the fit, in their order; others are refused. They must have
+            been drawn independently, and window and encoders must not have been chosen on them.
+        confidence : float, default 0.99
+            The probability, over the rows at hand, that everything certified is true.
+
+        Returns
+        -------
+        Guarantee
+            Also ``guarantee_`` from now on, until more rows come.
+        """
+        finding = self._ask()
+        rows, labels = self._given(X, y)
+        rows, labels = rows[: self.take], None if labels is None else labels[: self.take]
+        if self._digest is None:
+            raise InputError("rows that were counted by sample_weight cannot be certified")
+        if self._digest != digest_of(self._field, rows, labels):
+            raise InputError(
+                "an answer is certified on the rows of its fit, in their order; these are others"
+            )
+        self._finding = certify(finding, rows, labels, confidence=confidence, checked=True)
+        return self.guarantee_
+
+    def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:
+        """Return rows and labels, checked."""
+        return self._rows(X), None
+
+    def _first(self, *parts: Any) -> list[Any]:
+        """Return the first ``take`` of rows, labels and weights, or all of them."""
+        if self.take is None:
+            return list(parts)
+        if self._is_begun:
+            raise InputError(Parameter("take"), " fixes the rows of one fit; leave it out here")
+        if len(parts[0]) < self.take:
+            raise InputError(
+                Parameter("take", self.take),
+                f" asks for more rows than there are ({len(parts[0]):,})",
+            )
+        return [None if part is None else part[: self.take] for part in parts]
 
     @property
     def finding_(self) -> Finding:
@@ -188,8 +307,10 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def formula_(self) -> str:
-        """The answer as text."""
-        return self.answer_.text
+        """The answer as text, with a word of warning where it says nothing about the rows."""
+        finding = self._ask()
+        note = f"  # {finding.title}" if finding.nothing_kept else ""
+        return finding.answer.text + note
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
@@ -242,9 +363,18 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 f"({self.n_features_in_}), got {len(given)}"
             )
 
-    def _measure(self, rows: Rows, labels: Array | None, sample_weight: Any) -> Measurement:
+    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
+        """Count how many rows lie outside the kept span, and how many break the answer.
+
+        Returns
+        -------
+        Measurement
+            ``read``, ``uncovered`` and ``misfits`` (None when the answer is ⊥).
+        """
+        finding = self._ask()
+        rows, labels = self._given(X, y)
         weights, _ = checked_counts(sample_weight, len(rows))
-        return measure(self._ask(), rows, labels, weights)
+        return measure(finding, rows, labels, weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

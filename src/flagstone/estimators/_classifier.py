@@ -12,8 +12,7 @@ from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._coders import LabelCoder
 from flagstone.estimators._labels import distinct, label_vector, named_classes
-from flagstone.fields import Array, Field, as_field
-from flagstone.measurement import Measurement
+from flagstone.fields import Array, Field, Rows, as_field
 
 
 def is_binary(field: Any) -> bool:
@@ -47,7 +46,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         with all_or_nothing(self):
             self._begin()
             self._take(X, y, None, sample_weight)
-            return self._finish()
+            return self._finish(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add labelled rows; all of them are added or none.
@@ -65,7 +64,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             if not self._is_begun:
-                self._begin()
+                self._begin(stream=True)
             self._take(X, y, classes, sample_weight)
         return self
 
@@ -73,6 +72,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         rows = self._rows(X, reset=not self._is_begun)
         labels = label_vector(y, len(rows), type(self).__name__)
         weights = self._counts_of(sample_weight, len(rows))
+        rows, labels, weights = self._first(rows, labels, weights)
         if weights is not None and not weights.all():
             # A row that counts zero times is no row: its label must leave no trace either.
             counted = weights > 0
@@ -133,18 +133,10 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         labels, _ = self._coder.decode(np.array([element], dtype=self._field.dtype))
         return labels[0]
 
-    def measure(self, X: Any, y: Any, sample_weight: Any = None) -> Measurement:
-        """Count on labelled rows how many lie outside the kept span, and how many break the answer.
-
-        Returns
-        -------
-        Measurement
-            ``read``, ``uncovered`` and ``misfits`` (None when the answer is ⊥).
-        """
-        self._ask()
+    def _given(self, X: Any, y: Any) -> tuple[Rows, Array]:
         rows = self._rows(X)
         labels = label_vector(y, len(rows), type(self).__name__)
-        return self._measure(rows, self._coder.encode(labels), sample_weight)
+        return rows, self._coder.encode(labels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

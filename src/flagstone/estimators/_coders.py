@@ -48,8 +48,14 @@ class LabelCoder:
 
     @property
     def is_settled(self) -> bool:
-        """Whether a label has the same code in every sample over the field."""
-        return self.by_value or self.closed
+        """Whether a label has the same code in every sample.
+
+        A sample that shows 1 alone reads it by value; one that shows 1 and 10 numbers both. So
+        values are settled only where no further label can come: all elements are there.
+        """
+        if self.closed or not self.by_value:
+            return self.closed
+        return self.classes.dtype.kind == "b" or self.field.order in (None, len(self.classes))
 
     def encode(self, labels: Array) -> Array:
         """Return the elements of labels, or name the first one that has none."""

@@ -13,7 +13,7 @@ from flagstone.errors import InputError, Parameter
 from flagstone.estimators._labels import named_classes
 from flagstone.fields import as_field
 from flagstone.guarantees import check_contamination
-from flagstone.guarantees.exact import check_share
+from flagstone.guarantees.exact import check_share, positive
 
 Contract: TypeAlias = Callable[[str, Any], Any]
 
@@ -61,6 +61,9 @@ SPAN: dict[str, Contract] = COMMON | {
     "rho": optional(check_share),
     "eps": check_share,
     "contamination": lambda _, value: check_contamination(value),
+    "weights_count_rows": truth,
+    "take": optional(positive),
+    "confidence": optional(check_share),
 }
 
 #: Those of a classifier by a linear rule.

@@ -20,7 +20,7 @@ class EliminationClassifier(LinearRuleClassifier):
     Parameters
     ----------
     field : Field, int or str, default=2
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
     choice : {"uniform", "lexmin"}, default="uniform"
         Which rule, where several fit; the uniform choice uses coins, as in
         :class:`ParityClassifier`, so that the two differ in the span alone.
@@ -70,7 +70,7 @@ class EliminationClassifier(LinearRuleClassifier):
         self,
         *,
         field: Any = 2,
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         choice: str = "uniform",
         on_bottom: str = "raise",
         classes: Any = None,

@@ -11,8 +11,7 @@ from flagstone.coins import Coins
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._labels import label_vector
-from flagstone.fields import Array
-from flagstone.measurement import Measurement
+from flagstone.fields import Array, Rows
 from flagstone.question import EquationsQuestion
 
 __all__ = ["LinearEquations"]
@@ -28,7 +27,8 @@ class LinearEquations(SpanEstimator):
 
     Parameters
     ----------
-    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field
+    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field,
+    weights_count_rows, take, confidence
         As for :class:`LinearSpan`; ``out_of_field`` governs X and y alike.
 
     Attributes
@@ -42,7 +42,8 @@ class LinearEquations(SpanEstimator):
         The kept equations, one per line.
     fingerprint_ : str
         SHA-256 of the kept system.
-    guarantee_, margin_, finding_, flag_, random_state_, n_features_in_, feature_names_in_
+    guarantee_, margin_, nothing_kept_, finding_, flag_, random_state_, n_features_in_,
+    feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 
     Guarantees
@@ -96,20 +97,20 @@ class LinearEquations(SpanEstimator):
         with all_or_nothing(self):
             self._begin()
             self._take(X, y, sample_weight)
-            return self._finish()
+            return self._finish(X, y)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add equations; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
             if not self._is_begun:
-                self._begin()
+                self._begin(stream=True)
             self._take(X, y, sample_weight)
         return self
 
     def _take(self, X: Any, y: Any, sample_weight: Any) -> None:
         rows = self._rows(X, reset=not self._is_begun)
-        right = self._right(y, len(rows))
-        self._absorb(rows, right, self._counts_of(sample_weight, len(rows)))
+        right, weights = self._right(y, len(rows)), self._counts_of(sample_weight, len(rows))
+        self._absorb(*self._first(rows, right, weights))
 
     def _right(self, y: Any, n_rows: int) -> Array:
         values = label_vector(y, n_rows, type(self).__name__)
@@ -161,11 +162,9 @@ class LinearEquations(SpanEstimator):
         rows = self._rows(X)
         return system.derive_contradiction(rows, self._right(y, len(rows)))
 
-    def measure(self, X: Any, y: Any, sample_weight: Any = None) -> Measurement:
-        """Count how many equations do not follow from the kept ones."""
-        self._ask()
+    def _given(self, X: Any, y: Any) -> tuple[Rows, Array]:
         rows = self._rows(X)
-        return self._measure(rows, self._right(y, len(rows)), sample_weight)
+        return rows, self._right(y, len(rows))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the unknowns that appear in the kept equations."""

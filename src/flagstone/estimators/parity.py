@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from flagstone.answers import ParityRule
+from flagstone.errors import Parameter
 from flagstone.estimators._classifier import SpanClassifier, no_label
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract
 from flagstone.fields import Array
@@ -31,8 +32,8 @@ class LinearRuleClassifier(SpanClassifier):
     def _question(self) -> ParityQuestion:
         return ParityQuestion(intercept=bool(self.fit_intercept), choice=self.choice)
 
-    def _begin(self) -> None:
-        super()._begin()
+    def _begin(self, *, stream: bool = False) -> None:
+        super()._begin(stream=stream)
         self._question.check(self._field)
 
     @property
@@ -99,7 +100,7 @@ class ParityClassifier(LinearRuleClassifier):
     ----------
     field : Field, int or str, default=2
         The field of features and labels: 2, 11, ``"2^8"``, ``"QQ"``, ….
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         Whether the rule may have a constant: y = ⟨w, x⟩ + c.
     choice : {"uniform", "lexmin"}, default="uniform"
         Which rule, where several fit: a uniform one, by the published coins, or the
@@ -129,6 +130,15 @@ class ParityClassifier(LinearRuleClassifier):
         share it are replicable.
     out_of_field : {"raise", "reduce"}, default="raise"
         Refuse entries of X outside the field, or map them into it (floor, then modulo q).
+    weights_count_rows : bool, default=False
+        The caller's word that a sample_weight of n stands for n rows that were drawn
+        independently, and that rows are listed in an order that owes nothing to when they came
+        (sorted, say); without it, weights forfeit every promise about fresh samples.
+    take : int, optional
+        Fit on so many rows, the first ones: promises are for equal numbers of rows.
+    confidence : float, optional
+        Certify at once, at this confidence: `fit` on its rows (as :meth:`certify` does),
+        `partial_fit` while they come.
 
     Attributes
     ----------
@@ -148,6 +158,8 @@ class ParityClassifier(LinearRuleClassifier):
     plan_ : Plan or None
         Rows that prove ``rho``, ``eps`` and ``delta`` together; None without ``rho``.
     margin_ : int
+    nothing_kept_ : bool
+        Whether no direction was kept: the answer then says nothing about the rows.
     flag_ : Flag
     random_state_ : str
     classes_ : array
@@ -218,7 +230,7 @@ class ParityClassifier(LinearRuleClassifier):
         self,
         *,
         field: Any = 2,
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         choice: str = "uniform",
         on_bottom: str = "raise",
         classes: Any = None,
@@ -231,6 +243,9 @@ class ParityClassifier(LinearRuleClassifier):
         contamination: float = 0.0,
         random_state: int | str | None = None,
         out_of_field: str = "raise",
+        weights_count_rows: bool = False,
+        take: int | None = None,
+        confidence: float | None = None,
     ) -> None:
         super().__init__(
             field=field,
@@ -242,12 +257,24 @@ class ParityClassifier(LinearRuleClassifier):
             contamination=contamination,
             random_state=random_state,
             out_of_field=out_of_field,
+            weights_count_rows=weights_count_rows,
+            take=take,
+            confidence=confidence,
         )
         self.fit_intercept = fit_intercept
         self.choice = choice
         self.on_bottom = on_bottom
         self.classes = classes
         self.delta = delta
+
+    @property
+    def _emptiness(self) -> list[str | Parameter]:
+        said = super()._emptiness
+        if not self._ask().nothing_kept:
+            said += ["; ", Parameter("on_bottom", "majority"), " predicts the most frequent label"]
+            if not self.fit_intercept:
+                said += [", and ", Parameter("fit_intercept", True), " allows for a constant"]
+        return said
 
     @property
     def plan_(self) -> Plan | None:

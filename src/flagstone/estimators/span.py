@@ -11,7 +11,6 @@ from flagstone.answers import Constraints
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.fields import Array
-from flagstone.measurement import Measurement
 from flagstone.question import SpanQuestion
 from flagstone.subspace import Subspace
 
@@ -38,19 +37,20 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
         with all_or_nothing(self):
             self._begin()
             self._take(X, sample_weight)
-            return self._finish()
+            return self._finish(X, y)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
             if not self._is_begun:
-                self._begin()
+                self._begin(stream=True)
             self._take(X, sample_weight)
         return self
 
     def _take(self, X: Any, sample_weight: Any) -> None:
         rows = self._rows(X, reset=not self._is_begun)
-        self._absorb(rows, None, self._counts_of(sample_weight, len(rows)))
+        rows, weights = self._first(rows, self._counts_of(sample_weight, len(rows)))
+        self._absorb(rows, None, weights)
 
     @property
     def constraints_(self) -> Constraints:
@@ -71,11 +71,6 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Array:
         """Return the syndrome: one column per equation, zero where it holds."""
         return self.syndrome(X)
-
-    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
-        """Count how many rows lie outside the subspace (y is ignored)."""
-        self._ask()
-        return self._measure(self._rows(X), None, sample_weight)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of :meth:`transform`: check0, check1, …."""
@@ -118,6 +113,15 @@ class LinearSpan(SpanLearner):
         share it are replicable.
     out_of_field : {"raise", "reduce"}, default="raise"
         Refuse entries outside the field, or map them into it (floor, then modulo q).
+    weights_count_rows : bool, default=False
+        The caller's word that a sample_weight of n stands for n rows that were drawn
+        independently, and that rows are listed in an order that owes nothing to when they came
+        (sorted, say); without it, weights forfeit every promise about fresh samples.
+    take : int, optional
+        Fit on so many rows, the first ones: promises are for equal numbers of rows.
+    confidence : float, optional
+        Certify at once, at this confidence: `fit` on its rows (as :meth:`certify` does),
+        `partial_fit` while they come.
 
     Attributes
     ----------
@@ -130,6 +134,8 @@ class LinearSpan(SpanLearner):
         SHA-256 of the subspace.
     guarantee_ : Guarantee
     margin_ : int
+    nothing_kept_ : bool
+        Whether no direction was kept: the answer then says nothing about the rows.
     finding_ : Finding
         All that is known: ``save``, ``report``, ``plot``.
     flag_ : Flag

@@ -64,7 +64,8 @@ class BinaryField(Field):
         return out
 
     def nonzero(self, rows: Rows) -> Array:
-        return np.asarray(self.matrix(rows).any(axis=1))
+        words = self.matrix(rows)
+        return np.asarray(words[:, 0] != 0 if words.shape[1] == 1 else words.any(axis=1))
 
     def flag_kernel(self, dim: int) -> ModuleType:
         from flagstone.kernels.gf2 import flag_kernel

@@ -16,11 +16,15 @@ module               statements
 `binomial`           tails and Clopper–Pearson bounds, for those two and for certificates
 `pac`                sizes for the parity learner
 `private`            sizes for the pure-DP learner, for comparison
-`planning`             rows needed under each analysis, as a table
-`promise`            `Guarantee`: what is proven for one fit, what is not
+`planning`           rows needed under each analysis, as a table
+`promise`            `Guarantee`: what is proven for one fit, and what its data certify
+`words`              the same in words
+`certificate`        `Certificate`: what a second look at the rows certifies
+`window`             `Window`: where thresholds are drawn from
 ===================  ==========================================================================
 """
 
+from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.contamination import (
     adaptive_adversary_rho,
     adversary_length,
@@ -30,10 +34,16 @@ from flagstone.guarantees.contamination import (
     outlier_start,
     outlier_start_for_failure,
 )
-from flagstone.guarantees.coverage import coverage_certificate, coverage_rows, pac_rows
+from flagstone.guarantees.coverage import (
+    coverage_certificate,
+    coverage_rows,
+    future_coverage,
+    pac_rows,
+    pac_start,
+    values_certificate,
+)
 from flagstone.guarantees.gap import gap_rho, gap_rows
 from flagstone.guarantees.heavy import (
-    heavy_certificate,
     heavy_length,
     heavy_length_for_eps,
     heavy_proves,
@@ -42,7 +52,6 @@ from flagstone.guarantees.heavy import (
     heavy_uncovered,
 )
 from flagstone.guarantees.index import (
-    index_certificate,
     index_constant,
     index_length,
     index_length_for_eps,
@@ -62,15 +71,17 @@ from flagstone.guarantees.pac import (
 from flagstone.guarantees.paper import paper_gap, paper_length, paper_rho, paper_rows
 from flagstone.guarantees.planning import Plan, PlanRow, plan
 from flagstone.guarantees.private import PrivateSizes, private_rows, private_sizes
-from flagstone.guarantees.promise import Guarantee, Window
+from flagstone.guarantees.promise import Guarantee
 from flagstone.guarantees.sample import (
     heavy_margin,
     index_margin,
     rows_in_first_sets,
     uncovered_bracket,
 )
+from flagstone.guarantees.window import Window
 
 __all__ = [
+    "Certificate",
     "Guarantee",
     "Plan",
     "PlanRow",
@@ -83,10 +94,10 @@ __all__ = [
     "containment_failure",
     "coverage_certificate",
     "coverage_rows",
+    "future_coverage",
     "gap_rho",
     "gap_rows",
     "generalization_rows",
-    "heavy_certificate",
     "heavy_length",
     "heavy_length_for_eps",
     "heavy_margin",
@@ -94,7 +105,6 @@ __all__ = [
     "heavy_rho",
     "heavy_rows",
     "heavy_uncovered",
-    "index_certificate",
     "index_constant",
     "index_length",
     "index_length_for_eps",
@@ -107,6 +117,7 @@ __all__ = [
     "outlier_start",
     "outlier_start_for_failure",
     "pac_rows",
+    "pac_start",
     "paper_gap",
     "paper_length",
     "paper_rho",
@@ -120,4 +131,5 @@ __all__ = [
     "private_sizes",
     "rows_in_first_sets",
     "uncovered_bracket",
+    "values_certificate",
 ]

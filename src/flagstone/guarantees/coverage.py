@@ -5,11 +5,37 @@ Proofs: docs/theory/certificates.md, S36, S37. Letters: d = dim, m = n_rows, t =
 
 from __future__ import annotations
 
-from flagstone.guarantees.binomial import binomial_below, share_at_most
-from flagstone.guarantees.exact import Share, at_least, check_dim, check_share, positive, smallest
-from flagstone.guarantees.index import index_length
+import math
+from collections.abc import Sequence
+from fractions import Fraction
 
-__all__ = ["coverage_certificate", "coverage_rows", "pac_rows"]
+from flagstone.guarantees.binomial import binomial_below, share_at_most
+from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
+from flagstone.guarantees.exact import (
+    Share,
+    at_least,
+    check_dim,
+    check_share,
+    exact,
+    positive,
+    smallest,
+)
+from flagstone.guarantees.heavy import heavy_length
+from flagstone.guarantees.index import index_length
+from flagstone.guarantees.sample import rows_in_first_sets
+
+__all__ = [
+    "SHARE_OF_PASS",
+    "coverage_certificate",
+    "coverage_rows",
+    "future_coverage",
+    "pac_rows",
+    "pac_start",
+    "values_certificate",
+]
+
+#: Of δ, this much goes to a second look at the rows; a half of the rest to each bound of S36.
+SHARE_OF_PASS = 0.8
 
 
 def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 0.99) -> float:
@@ -34,6 +60,61 @@ def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share 
     return share_at_most(min(N, m), m, float(failure))
 
 
+def values_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 0.99) -> float:
+    """P[v ∉ V_t] for a row v to come, at most, where rows are read in value order (S41).
+
+    The same N_t rows decide V_t, but which of them they are is known only afterwards; this costs a
+    factor of two to three against `coverage_certificate`.
+
+    Examples
+    --------
+    >>> round(values_certificate(31, 600), 2), round(coverage_certificate(31, 600), 2)
+    (0.17, 0.08)
+    """
+    m = positive("n_rows", n_rows)
+    k = at_least("mattering_rows", mattering_rows, 0)
+    failure = float(1 - check_share("confidence", confidence)) / ((k + 1) * (k + 2))
+    best = 1.0
+    for blocks in {k + 1 + round(k * 1.25**j / 4) for j in range(16)}:
+        rest = (blocks - k) * (m // blocks)
+        if rest:
+            choices = math.lgamma(blocks + 1) - math.lgamma(k + 1) - math.lgamma(blocks - k + 1)
+            best = min(best, -math.expm1((math.log(failure) - choices) / rest))
+    return best
+
+
+def future_coverage(
+    counts: Sequence[int],
+    n_rows: int,
+    sets: int | None,
+    *,
+    in_values: bool = False,
+    any_time: bool = False,
+    confidence: float = 0.99,
+) -> tuple[float | None, float | None]:
+    """P[v ∉ V_t] and P[v ∉ V_1] for rows v to come, at most; None where that says nothing.
+
+    By S36, or by S41 for rows in value order. `sets` is t, or None for merged shards, where only
+    V_1 is bounded: the span of all rows does not depend on their order, and is always by S36.
+    If `any_time`, for every number m of rows at once: each has the share 1/(m(m + 1)) of δ.
+
+    Examples
+    --------
+    >>> [round(share, 3) for share in future_coverage([400, 300], 1000, 20)]
+    [0.063, 0.011]
+    >>> future_coverage([1] * 20, 20, 1)  # as many rows as directions
+    (None, None)
+    """
+    failure = Fraction((1 - confidence) * (1 - SHARE_OF_PASS) / 2)
+    each = 1 - (failure / (n_rows * (n_rows + 1)) if any_time else failure)
+    span = coverage_certificate(len(counts), n_rows, confidence=each)
+    future = 1.0
+    if sets is not None:
+        prove = values_certificate if in_values and sets > 1 else coverage_certificate
+        future = prove(rows_in_first_sets(counts, sets), n_rows, confidence=each)
+    return future if future < 1 else None, span if span < 1 else None
+
+
 def coverage_rows(dim: int, threshold: int, eps: Share, delta: Share) -> int:
     """Rows with which P[v ∉ V_t] ≤ ε at confidence 1 - δ: P[Bin(m, ε) < d·t] ≤ δ (S36).
 
@@ -50,18 +131,63 @@ def coverage_rows(dim: int, threshold: int, eps: Share, delta: Share) -> int:
     return smallest(lambda m: binomial_below(m, e, entries) <= share, start=entries)
 
 
-def pac_rows(dim: int, rho: Share, eps: Share, delta: Share, *, start: int = 0) -> int:
-    """Rows with which an answer is ρ-replicable and (ε, δ)-PAC, index rule, every field (S37).
+def pac_start(n_rows: int, contamination: Share, delta: Share) -> int:
+    """k, the outliers to allow for: more than k of m i.i.d. rows with probability ≤ δ/2 (S37).
+
+    Examples
+    --------
+    A share of 10 % is exceeded by half of all samples; this start hardly ever:
+
+    >>> from flagstone.guarantees import outlier_start
+    >>> outlier_start(1000, 0.1), pac_start(1000, 0.1, 0.01), pac_start(1000, 0.0, 0.01)
+    (100, 125, 0)
+    """
+    share = check_share("delta", delta)
+    if not contamination:
+        return 0
+    return outlier_start_for_failure(n_rows, float(contamination), float(share / 2))
+
+
+def pac_rows(
+    dim: int,
+    rho: Share,
+    eps: Share,
+    delta: Share,
+    *,
+    rule: str = "index",
+    start: int = 0,
+    contamination: Share = 0.0,
+) -> int | None:
+    """Rows with which an answer is ρ-replicable and (ε, δ)-PAC, every field (S37).
 
     A parity rule is right on all of U*, an affine span and a subspace rule accept all of it: what
     they get wrong lies outside. So no half of ε goes to generalization, and the number of rules
-    plays no role: the bound holds over QQ, too.
+    plays no role: the bound holds over QQ, too. With outliers, a row being one with probability
+    `contamination`, the window begins after `pac_start`, half of δ pays for more of them, and ε
+    counts them as rows to be covered: None if that cannot be, which happens when
+    d·contamination ≥ ε (heavy rule: d²·contamination).
 
     Examples
     --------
     >>> from flagstone.guarantees import parity_rows
     >>> f"{pac_rows(21, 0.05, 0.1, 0.05):.2g} instead of {parity_rows(21, 0.05, 0.1, 0.05):.2g}"
     '2.4e+08 instead of 4.8e+08'
+    >>> pac_rows(5, 0.1, 0.2, 0.05, contamination=0.05) is None
+    True
     """
-    k = at_least("start", start, 0)
-    return coverage_rows(dim, k + index_length(dim, rho, start=k), eps, delta)
+    d, e, share = check_dim(dim), check_share("eps", eps), check_share("delta", delta)
+    k0, c = at_least("start", start, 0), exact(check_contamination(contamination))
+    each = d if rule == "index" else d * d  # rows that one more threshold may leave out
+    if c * each >= e:
+        return None
+    miss = float(share / 2 if c else share)
+
+    def enough(m: int) -> bool:
+        k = max(k0, pac_start(m, float(c), delta))
+        if rule == "index":
+            T: float = index_length(d, rho, start=k)
+        else:
+            T = heavy_length(d, rho, start=k, n_rows=m)
+        return binomial_below(m, float(e), each * math.ceil(k + T)) <= miss
+
+    return smallest(enough)

@@ -21,7 +21,6 @@ from flagstone.guarantees.exact import (
 )
 
 __all__ = [
-    "heavy_certificate",
     "heavy_length",
     "heavy_length_for_eps",
     "heavy_proves",
@@ -183,22 +182,3 @@ def heavy_rows(
         return room >= 8 * d * m / r**2 or room >= (8 * R * d**3 / r**2) ** 2
 
     return smallest(enough)
-
-
-def heavy_certificate(
-    dim: int, length: float, mattering_rows: int, *, confidence: Share = 0.99
-) -> float:
-    """ρ ≤ √(8d)·(√(N + L/2) + √(L/2))/T at the given confidence, L = ln(1/δ) (S19).
-
-    `mattering_rows` is N = Σ_{j ≤ d⌈k+T⌉} dim V_j of the sample at hand. A statement about this
-    distribution and one flag, as in `index_certificate`.
-
-    Examples
-    --------
-    >>> heavy_certificate(2, 6400, 6400) < 0.1
-    True
-    """
-    d, T = check_dim(dim), _real_length(length)
-    half = -math.log1p(-float(check_share("confidence", confidence))) / 2
-    N = at_least("mattering_rows", mattering_rows, 0)
-    return math.sqrt(8 * d) * (math.sqrt(N + half) + math.sqrt(half)) / float(T)

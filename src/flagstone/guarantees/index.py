@@ -19,7 +19,6 @@ from flagstone.guarantees.exact import (
 )
 
 __all__ = [
-    "index_certificate",
     "index_constant",
     "index_length",
     "index_length_for_eps",
@@ -193,28 +192,3 @@ def index_rows(
         return R * d * (k + T) <= float(e * m)
 
     return smallest(enough)
-
-
-def index_certificate(
-    dim: int, length: int, mattering_rows: int, *, confidence: Share = 0.99
-) -> float:
-    """ρ ≤ C(d)·(√(N + L/2) + √(L/2))/T at the given confidence, L = ln(1/δ) (S19).
-
-    `mattering_rows` is N = Σ_{j ≤ k+T} dim V_j of the sample at hand: how many of its rows sit in
-    the first k + T sets. Often far fewer than the d·(k+T) of the a-priori bound.
-
-    Guarantees
-    ----------
-    With the given confidence over the sample, the disagreement probability *of this distribution*
-    is at most the value. For one flag (or histogram), not for merged shards.
-
-    Examples
-    --------
-    >>> T = index_length(10, 0.1)
-    >>> index_certificate(10, T, T) < 0.04 < 0.1 < index_certificate(10, T, 10 * T)
-    True
-    """
-    d, T = check_dim(dim), positive("length", length)
-    half = -math.log1p(-float(check_share("confidence", confidence))) / 2
-    N = at_least("mattering_rows", mattering_rows, 0)
-    return index_constant(d) * (math.sqrt(N + half) + math.sqrt(half)) / T

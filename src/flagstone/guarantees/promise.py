@@ -3,50 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flagstone.errors import FormatError
+from flagstone.guarantees.certificate import Certificate
+from flagstone.guarantees.coverage import future_coverage
+from flagstone.guarantees.window import Window
+from flagstone.guarantees.words import promises_in_words, shown
 
-__all__ = ["Guarantee", "Window", "agreement", "percent"]
+__all__ = ["CONFIDENCE", "Guarantee"]
 
-_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Window:
-    """Where a threshold is drawn from: {t_min..t_max} (index), or (t_min - 1, t_max] (heavy).
-
-    Examples
-    --------
-    >>> print(Window("index", 1, 100), Window("heavy", 4, 10.5))
-    {1..100} (3, 10.5]
-    """
-
-    rule: str
-    t_min: int
-    t_max: int | float
-
-    @property
-    def start(self) -> int:
-        """k = t_min - 1: so many sets lie before the window, and so many outliers are kept out."""
-        return self.t_min - 1
-
-    @property
-    def length(self) -> int | float:
-        """T, the number of thresholds, or the length of the interval."""
-        return self.t_max - self.start
-
-    def __str__(self) -> str:
-        if self.rule == "index":
-            return f"{{{self.t_min}..{self.t_max}}}"
-        return f"({self.start}, {self.t_max:g}]"
+#: Of certified promises, unless somebody asks for another one.
+CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True)
 class Guarantee:
     """The promises of one fit. `print` it for a sentence, `to_dict()` for the numbers.
+
+    *Proven* holds for every distribution, before a row is seen. *Certified* holds for the
+    distribution at hand, with the stated confidence over the rows it rests on.
 
     Attributes
     ----------
@@ -59,9 +37,13 @@ class Guarantee:
         nothing below 1 is proven.
     rho_asked : float or None
         What the caller asked for.
-    rho_certificate, confidence : float or None, float
-        From the data: with this confidence over the sample, the disagreement probability of *this
-        distribution* is at most the certificate. None when that says nothing, or for shards.
+    certificate : Certificate or None
+        What a second look at the rows certified about fresh samples; None if nobody looked.
+    eps_future, eps_span : float or None
+        Certified from the flag alone (S36): a row to come lies outside the answer, or outside the
+        span of all rows, with at most this probability. None where the order of rows is lost.
+    confidence : float
+        Of everything that is certified, together.
     eps : float or None
         Proven in advance: at most this share of any m rows lies outside the answer. None when
         nothing below 1 is proven.
@@ -81,13 +63,23 @@ class Guarantee:
         The labels of a classifier that was not told which can occur and numbers them as they do:
         the promise is then on samples that show the same ones. None where nothing is numbered,
         or the numbers do not depend on the sample.
+    nothing_kept : bool
+        Whether no direction was kept: samples may agree, but on nothing.
+    in_values : bool
+        Whether the rows were read in the order of their values (a histogram), not as they came.
+    any_time : bool
+        Whether somebody may have stopped collecting rows because of what they said (a stream):
+        what is certified then holds for every number of rows at once.
+    withheld : str or None
+        Why nothing is promised about fresh samples, whatever the numbers would say.
+    conditions : tuple of str
+        What must hold besides, because of how the rows came to be what they are.
 
     Examples
     --------
     >>> g = Guarantee(dim=20, n_rows=1000, n_shards=1, window=Window("index", 1, 6), threshold=3,
-    ...     rho=None, rho_asked=None, rho_certificate=None, confidence=0.99, eps=0.1, eps_asked=0.1,
-    ...     uncovered_bracket=(2, 41), margin=2, contamination=0.0, containment_failure=None,
-    ...     rows_needed=None)
+    ...     rho=None, rho_asked=None, eps=0.1, eps_asked=0.1, uncovered_bracket=(2, 41), margin=2,
+    ...     contamination=0.0, containment_failure=None, rows_needed=None)
     >>> print(g)
     replicability not proven; at most 4.1 % of these rows uncovered (proven); no 2 altered rows \
 change the answer
@@ -100,8 +92,6 @@ change the answer
     threshold: int | float
     rho: float | None
     rho_asked: float | None
-    rho_certificate: float | None
-    confidence: float
     eps: float | None
     eps_asked: float
     uncovered_bracket: tuple[int, int]
@@ -110,6 +100,78 @@ change the answer
     containment_failure: float | None
     rows_needed: int | None
     labels: tuple[str, ...] | None = None
+    certificate: Certificate | None = None
+    eps_future: float | None = None
+    eps_span: float | None = None
+    confidence: float = CONFIDENCE
+    in_values: bool = False
+    any_time: bool = False
+    nothing_kept: bool = False
+    withheld: str | None = None
+    conditions: tuple[str, ...] = ()
+
+    def with_coverage(self, counts: Sequence[int], dim: int) -> Guarantee:
+        """Return the promises with what a flag of these counts certifies of rows to come.
+
+        ``dim`` is the dimension of the answer.
+        """
+        each = self.dim if self.window.rule == "heavy" else 1
+        sets: int | None = each * math.ceil(self.threshold)
+        if dim == len(counts):
+            sets = 1  # the span of all rows
+        elif self.n_shards > 1:
+            sets = None
+        future, span = future_coverage(
+            counts,
+            self.n_rows,
+            sets,
+            in_values=self.in_values,
+            any_time=self.any_time,
+            confidence=self.confidence,
+        )
+        future = 0.0 if dim == self.dim else future
+        nothing = dim == 0 and len(counts) > 0
+        return replace(self, eps_future=future, eps_span=span, nothing_kept=nothing)
+
+    def is_covered_by(self, counts: Sequence[int], dim: int) -> bool:
+        """Whether a flag of these counts certifies the same, up to the last digits."""
+        said = (self.eps_future, self.eps_span)
+        if self.withheld is not None:
+            return said == (None, None)
+        again = self.with_coverage(counts, dim)
+        return self.nothing_kept == again.nothing_kept and all(
+            map(_is_close, said, (again.eps_future, again.eps_span))
+        )
+
+    def withhold(self, reason: str) -> Guarantee:
+        """Return what is left to promise if rows were not drawn independently."""
+        return replace(
+            self,
+            rho=None,
+            certificate=None,
+            eps_future=None,
+            eps_span=None,
+            containment_failure=None,
+            withheld=reason,
+        )
+
+    @property
+    def rho_certified(self) -> float | None:
+        """Certified: two samples of m rows disagree with at most this probability."""
+        return None if self.certificate is None else self.certificate.rho
+
+    @property
+    def eps_certified(self) -> float | None:
+        """Certified: a row to come lies outside the answer with at most this probability."""
+        second = None if self.certificate is None else self.certificate.eps
+        return min((e for e in (self.eps_future, second) if e is not None), default=None)
+
+    @property
+    def is_replicable(self) -> bool:
+        """Whether the asked rho (or, if none was asked, any below 1) is proven or certified."""
+        known = self.rho_certified
+        enough = known is not None and (self.rho_asked is None or known <= self.rho_asked)
+        return self.is_replicable_proven or enough
 
     @property
     def is_replicable_proven(self) -> bool:
@@ -134,60 +196,85 @@ change the answer
             if self.n_shards == 1
             else f"the same tree of {self.n_shards} shards"
         )
-        labels = () if self.labels is None else (f"the same labels in both samples{self._shown()}",)
+        labels = () if self.labels is None else (f"the same labels in both samples{shown(self)}",)
         return (
             "rows over the field, drawn independently from one distribution (outliers, if any, "
             "included)",
             f"the same number of rows in both runs (here {self.n_rows}, zero rows included)",
             f"the same window {self.window} and the same published seed",
-            "the same path in both runs (flag or histogram)",
+            f"the same path in both runs (here a {'histogram' if self.in_values else 'flag'})",
             shards,
             *labels,
+            *self.conditions,
         )
 
     def to_dict(
-        self, *, uncovered: float | None = None, misfits: float | None = None
+        self,
+        *,
+        uncovered: float | None = None,
+        misfits: float | None = None,
+        errs_outside: bool = True,
     ) -> dict[str, Any]:
         """Return the promises as JSON values, with the shares that were measured, if any.
 
         Each of ``replicability``, ``coverage`` and ``error`` says what is ``proven``, what is
         ``certified`` from the data and what was ``measured``; null where there is nothing to say.
+        If ``errs_outside``, only rows outside V* can break the answer.
         """
-        certified = None
-        if self.rho_certificate is not None:
-            certified = {
-                "rho": self.rho_certificate,
-                "confidence": self.confidence,
-                "rows": self.n_rows,
-                "t_first": None,
-                "t_last": None,
-            }
+        coverage = self._certified("eps", self.eps_certified)
         return {
             "replicability": {
                 "proven": self.rho,
-                "certified": certified,
+                "certified": self._certified("rho", self.rho_certified),
                 "measured": None,
                 "asked": self.rho_asked,
                 "rows_needed": self.rows_needed,
             },
             "coverage": {
                 "proven": self.eps,
-                "certified": None,
+                "certified": coverage,
                 "measured": uncovered,
                 "asked": self.eps_asked,
                 "bracket": list(self.uncovered_bracket),
+                "future": self.eps_future,
+                "span": self.eps_span,
             },
-            "error": {"proven": None, "certified": None, "measured": misfits},
+            "error": {
+                "proven": None,
+                "certified": coverage if errs_outside else None,
+                "measured": misfits,
+            },
             "outliers": {
                 "kept_out": self.window.start,
                 "contamination": self.contamination,
                 "failure": self.containment_failure,
             },
             "margin": self.margin,
-            "rows": {"read": self.n_rows, "dim": self.dim, "shards": self.n_shards},
+            "nothing_kept": self.nothing_kept,
+            "rows": {
+                "read": self.n_rows,
+                "dim": self.dim,
+                "shards": self.n_shards,
+                "in_values": self.in_values,
+                "any_time": self.any_time,
+            },
             "labels": None if self.labels is None else list(self.labels),
+            "confidence": self.confidence,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "withheld": self.withheld,
+            "conditions": list(self.conditions),
             "text": str(self),
         }
+
+    def _certified(self, name: str, value: float | None) -> dict[str, Any] | None:
+        if value is None:
+            return None
+        second = self.certificate
+        first, last = (None, None) if second is None else (second.t_first, second.t_last)
+        from_flag = name == "eps" and value == self.eps_future
+        rows = self.n_rows if second is None or from_flag else second.n_certifying
+        certified = {name: value, "confidence": self.confidence, "rows": rows}
+        return certified | {"t_first": first, "t_last": last}
 
     @classmethod
     def from_dict(
@@ -195,7 +282,7 @@ change the answer
     ) -> Guarantee:
         """The inverse of `to_dict`."""
         replicability, coverage = values["replicability"], values["coverage"]
-        certified, outliers, rows = replicability["certified"], values["outliers"], values["rows"]
+        outliers, rows, second = values["outliers"], values["rows"], values["certificate"]
         low, high = coverage["bracket"]
         found = cls(
             dim=int(rows["dim"]),
@@ -205,8 +292,6 @@ change the answer
             threshold=threshold,
             rho=replicability["proven"],
             rho_asked=replicability["asked"],
-            rho_certificate=None if certified is None else certified["rho"],
-            confidence=0.99 if certified is None else certified["confidence"],
             eps=coverage["proven"],
             eps_asked=coverage["asked"],
             uncovered_bracket=(int(low), int(high)),
@@ -215,74 +300,33 @@ change the answer
             containment_failure=outliers["failure"],
             rows_needed=replicability["rows_needed"],
             labels=None if values["labels"] is None else tuple(map(str, values["labels"])),
+            certificate=None if second is None else Certificate(**second),
+            eps_future=coverage["future"],
+            eps_span=coverage["span"],
+            confidence=values["confidence"],
+            in_values=bool(rows["in_values"]),
+            any_time=bool(rows["any_time"]),
+            nothing_kept=bool(values["nothing_kept"]),
+            withheld=None if values["withheld"] is None else str(values["withheld"]),
+            conditions=tuple(map(str, values["conditions"])),
         )
         if not _is_possible(found):
             raise FormatError("its promises are out of range")
         return found
 
     def __str__(self) -> str:
-        replicability = self._replicability()
-        if self.labels is not None and not (self.rho is None and self.rho_certificate is None):
-            replicability += f" if both samples show the same labels{self._shown()}"
-        parts = [replicability, self._coverage(), self.margin_text]
-        if self.window.start:
-            parts.append(self._containment())
-        return "; ".join(parts)
+        return "; ".join(promises_in_words(self))
 
-    @property
-    def margin_text(self) -> str:
-        """The margin in words."""
-        if self.margin < 2:
-            some = "no single altered row changes" if self.margin else "one altered row may change"
-            return f"{some} the answer"
-        return f"no {self.margin:,} altered rows change the answer"
 
-    def _replicability(self) -> str:
-        if self.is_replicable_proven:
-            return f"replicable with probability ≥ {agreement(self.rho)} (proven)"
-        if self.rho_asked is None:
-            text = "replicability not proven"
-        else:
-            text = f"replicability ≥ {agreement(self.rho_asked)} not proven"
-            if self.rho is not None:
-                text += f" (≥ {agreement(self.rho)} is)"
-        if self.rho_certificate is not None:
-            text += (
-                f" in advance (the data certify ≥ {agreement(self.rho_certificate)} "
-                f"at {self.confidence:.0%} confidence)"
-            )
-        return text
-
-    def _shown(self) -> str:
-        labels = self.labels or ()
-        more = ", …" if len(labels) > _SHOWN else ""
-        return (
-            f" (here {', '.join(labels[:_SHOWN])}{more}; or name all that can occur: classes=[…])"
-        )
-
-    def _coverage(self) -> str:
-        uncovered = "none of these rows uncovered"
-        if self.uncovered_bracket[1]:
-            uncovered = f"at most {percent(self.uncovered_share)} of these rows uncovered"
-        if self.is_coverage_proven:
-            return f"{uncovered} (proven)"
-        asked = f"{100 * (1 - self.eps_asked):.6g} %"
-        return f"coverage of {asked} not proven in advance (this sample: {uncovered})"
-
-    def _containment(self) -> str:
-        text = f"outlier directions kept out unless more than {self.window.start} rows are outliers"
-        if self.containment_failure is not None:
-            text += (
-                f" (probability {self.containment_failure:.2g} at a rate of "
-                f"{100 * self.contamination:.6g} %)"
-            )
-        return text
+def _is_close(a: float | None, b: float | None) -> bool:
+    return a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
 
 
 def _is_possible(g: Any) -> bool:
     """Whether the numbers of a guarantee, read from a file, can be what they are called."""
     low, high = g.uncovered_bracket
-    known = [s for s in (g.rho, g.rho_asked, g.rho_certificate, g.eps) if s is not None]
+    shares = (g.rho, g.rho_asked, g.eps, g.eps_future, g.eps_span)
+    known = [share for share in shares if share is not None]
     return (
         min(g.dim, g.n_rows, g.n_shards) >= 1
         and 0 <= low <= high <= g.n_rows
@@ -293,25 +337,5 @@ def _is_possible(g: Any) -> bool:
         and isinstance(g.window.t_max, int if g.window.rule == "index" else (int, float))
         and g.window.t_min >= 1
         and g.window.length > 0
+        and (g.certificate is None or g.certificate.fits(g.window, g.n_rows, g.confidence))
     )
-
-
-def agreement(rho: float | None) -> str:
-    """1 - rho for print, rounded down: a printed promise never exceeds the proven one.
-
-    >>> agreement(0.04996)
-    '0.95'
-    """
-    return f"{math.floor((1 - (rho or 0.0)) * 1e4 + 1e-6) / 1e4:g}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, rounded up to one decimal, or to two digits where that is more.
-
-    >>> percent(0.0412), percent(0.0), percent(0.000123)
-    ('4.2 %', '0 %', '0.013 %')
-    """
-    if share <= 0:
-        return "0 %"
-    decimals = max(1, 1 - math.floor(math.log10(100 * share)))
-    return f"{math.ceil(share * 10 ** (2 + decimals) - 1e-6) / 10**decimals:g} %"

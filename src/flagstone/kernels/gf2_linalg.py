@@ -51,8 +51,13 @@ def rref(ar: int, matrix: Words) -> tuple[Words, Counts]:
 
 def reduce(ar: int, rows: Words, basis: Words, pivots: Counts) -> Words:
     """``rows`` minus the combination of the reduced ``basis`` that cancels its pivot columns."""
-    result = rows.copy()
-    add_named(pick(rows, choose(pivots, rows.shape[1])), basis, result)
+    # A pivot column leaves the rest of its basis vector behind, any other column itself.
+    columns = np.arange(ar)
+    left = np.zeros((ar, rows.shape[1]), np.uint64)
+    left[pivots] = basis
+    left[columns, columns >> 6] ^= np.uint64(1) << (columns & 63).astype(np.uint64)
+    result = np.zeros_like(rows)
+    add_named(rows, left, result)
     return result
 
 

@@ -42,8 +42,8 @@ def cut(
         The `Cut`: its kind; credit, pace and most; where looks become frequent, and how frequent.
     """
     words, ticks, size = rows
-    # A piece has two rows or more, and the first may have begun before.
-    ends = np.empty((size // 2 + 2, 3), np.int64)
+    # A piece may have a single row: constant rows fill a set each.
+    ends = np.empty((size, 3), np.int64)
     flat = np.ascontiguousarray(words).reshape(-1)
     number = _cut(*state, *empty, progress, flat, ticks, size, inside, *numbers, *looks, ends)
     return ends[:number]

@@ -18,6 +18,7 @@ from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.histogram import Histogram
 from flagstone.models._container import read_document, write_document
+from flagstone.protocol import Protocol
 from flagstone.question import Question, SpanQuestion, question_from_dict
 
 __all__ = ["SummaryFile", "is_saved", "load", "save"]
@@ -88,7 +89,7 @@ def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> N
     Parameters
     ----------
     path : str or Path
-    thing : Finding, fitted estimator, Answer, SummaryFile, Flag or Histogram
+    thing : Finding, fitted estimator, Answer, Protocol, SummaryFile, Flag or Histogram
     overwrite : bool
         Replace a file that exists; refused otherwise.
 
@@ -109,11 +110,14 @@ def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> N
         thing = SummaryFile(thing, SpanQuestion())
     if isinstance(thing, Finding):
         write_document(Path(path), "finding", thing.to_dict(), overwrite=overwrite)
+    elif isinstance(thing, Protocol):
+        write_document(Path(path), "protocol", thing.to_dict(), overwrite=overwrite)
     elif isinstance(thing, SummaryFile):
         write_document(Path(path), "summary", thing.to_content(), overwrite=overwrite)
     else:
         raise InputError(
-            "a finding, a fitted estimator, an answer, a flag or a histogram can be saved, got "
+            "a finding, a fitted estimator, an answer, a protocol, a flag or a histogram can be "
+            "saved, got "
             f"{type(thing).__name__}"
         )
 
@@ -124,6 +128,8 @@ def is_saved(path: str | PathLike[str]) -> bool:
     A table is told apart by a look at both ends of the file; only what may be a document of
     ours is read as one.
     """
+    if not Path(path).is_file():  # to open a pipe is to wait for its other end
+        return False
     try:
         if not Path(path).is_file():  # a pipe would keep us waiting
             return False
@@ -143,7 +149,7 @@ def is_saved(path: str | PathLike[str]) -> bool:
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read what :func:`save` wrote: a Finding or a SummaryFile.
+    """Read what :func:`save` wrote: a Finding, a SummaryFile or a Protocol.
 
     Raises
     ------
@@ -156,4 +162,6 @@ def load(path: str | PathLike[str]) -> Any:
         return Finding.from_dict(content, name)
     if kind == "summary":
         return SummaryFile.from_content(content, name)
-    raise FormatError(f"{name}: a flagstone {kind}, which is neither a finding nor a flag")
+    if kind == "protocol":
+        return Protocol.from_dict(content, name)
+    raise FormatError(f"{name}: a flagstone {kind}, neither a finding, a flag nor a protocol")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from flagstone.finding import Finding
 from flagstone.guarantees import Guarantee
-from flagstone.guarantees.promise import agreement, percent
+from flagstone.guarantees.words import (
+    agreement,
+    margin_text,
+    next_step,
+    percent,
+    sure,
+)
 
 __all__ = ["promise_rows"]
 
@@ -14,18 +20,23 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
     g, measured = finding.promises, finding.rows
     assert g is not None
     rows = [_replicability(g)]
-    if g.rho_certificate is not None:
+    if g.rho_certified is not None:
+        assert g.certificate is not None
         text = (
-            f"For this distribution, a second sample agrees with probability at least "
-            f"{agreement(g.rho_certificate)}"
+            f"A second sample agrees with probability at least {agreement(g.rho_certified)}, by "
+            f"{g.certificate.n_certifying:,} of these rows"
         )
-        badge = f"certified by the data, {g.confidence:.0%} confidence"
-        rows.append(("Certificate", text, badge, "plain"))
+        rows.append(("Replicability", text, f"certified at {100 * g.confidence:g} %", "proven"))
+    elif (step := next_step(g)) is not None:
+        rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
+    if g.eps_certified is not None:
+        text = f"At most {percent(g.eps_certified)} of the rows to come lie outside"
+        rows.append(("Coverage", text, f"certified at {sure(g.confidence)}", "proven"))
     rows.append(_coverage(g))
     if (share := measured.share(measured.uncovered)) is not None:
         text = f"{measured.uncovered:,} rows ({100 * share:.3g} %) lie outside the span"
         rows.append(("Coverage, counted", text, "measured", "plain"))
-    text = f"With the same threshold, {g.margin_text}"
+    text = f"With the same threshold, {margin_text(g)}"
     badge, kind = ("proven", "proven") if g.margin else ("none", "open")
     rows.append(("Margin", text, badge, kind))
     if g.window.start:
@@ -43,6 +54,8 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
 
 def _replicability(g: Guarantee) -> tuple[str, str, str, str]:
     name = "Replicability"
+    if g.withheld is not None:
+        return name, f"No promise about fresh samples: {g.withheld}", "withheld", "open"
     if g.is_replicable_proven:
         text = f"A second sample agrees with probability at least {agreement(g.rho)}"
         return name, text, "proven", "proven"

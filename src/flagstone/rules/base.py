@@ -16,11 +16,10 @@ from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.exact import check_share, exact, positive
 from flagstone.staircase import Staircase, Step
 
-__all__ = ["CONFIDENCE", "DEFAULT_EPS", "Proofs", "SpanRule"]
+__all__ = ["DEFAULT_EPS", "Proofs", "SpanRule"]
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
-CONFIDENCE = 0.99
 
 
 class Proofs(NamedTuple):
@@ -29,7 +28,6 @@ class Proofs(NamedTuple):
     rho: float  # bound on the probability of disagreement
     proves_asked: bool  # whether that bound, in exact arithmetic, meets the rho asked for
     uncovered: Fraction  # bound on the rows outside the answer
-    certificate: float  # bound on rho from the data
     rows_needed: int | None  # for the rho and eps asked for
 
 
@@ -159,7 +157,7 @@ class SpanRule(ABC):
     def guarantee(self, flag: Flag, window: Window, t: int | float, index: int) -> Guarantee:
         """What is proven for the answer V_index at t from this window, and what is not."""
         m = flag.n_rows
-        rho, proves, uncovered, certificate, needed = self._proofs(flag, window)
+        rho, proves, uncovered, needed = self._proofs(flag, window)
         if self.rho is not None:  # the exact comparison decides, whatever the float rounds to
             asked = float(self.rho)
             rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
@@ -177,8 +175,6 @@ class SpanRule(ABC):
             threshold=t,
             rho=rho if rho < 1 else None,
             rho_asked=None if self.rho is None else float(self.rho),
-            rho_certificate=certificate if flag.n_shards == 1 and certificate < 1 else None,
-            confidence=CONFIDENCE,
             eps=float(share) if share < 1 else None,
             eps_asked=float(self.eps),
             uncovered_bracket=g.uncovered_bracket(

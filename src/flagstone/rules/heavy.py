@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -11,7 +10,7 @@ from flagstone import guarantees as g
 from flagstone.coins import Coins
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
-from flagstone.rules.base import CONFIDENCE, Proofs, SpanRule
+from flagstone.rules.base import Proofs, SpanRule
 from flagstone.staircase import Staircase, Step
 
 __all__ = ["HeavyRule"]
@@ -78,11 +77,9 @@ class HeavyRule(SpanRule):
         d, m, T = flag.dim, flag.n_rows, float(window.length)
         k, R = window.start, flag.n_shards
         rho = g.heavy_rho(d, T, start=k, shards=R, n_rows=m)
-        matter = g.rows_in_first_sets(flag.counts.tolist(), d * math.ceil(k + T))
-        certificate = g.heavy_certificate(d, T, matter, confidence=CONFIDENCE)
         uncovered = Fraction(g.heavy_uncovered(d, T, start=k, shards=R))
         if self.rho is None:
-            return Proofs(rho, False, uncovered, certificate, None)
+            return Proofs(rho, False, uncovered, None)
         proves = g.heavy_proves(d, self.rho, T, start=k, shards=R, n_rows=m)
         needed = g.heavy_rows(d, self.rho, self.eps, shards=R, **self._outliers(window))
-        return Proofs(rho, proves, uncovered, certificate, needed)
+        return Proofs(rho, proves, uncovered, needed)

@@ -11,7 +11,7 @@ from flagstone import guarantees as g
 from flagstone.coins import Coins
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
-from flagstone.rules.base import CONFIDENCE, Proofs, SpanRule
+from flagstone.rules.base import Proofs, SpanRule
 from flagstone.staircase import Staircase, Step
 
 __all__ = ["IndexRule"]
@@ -66,11 +66,9 @@ class IndexRule(SpanRule):
         d, m, T = flag.dim, flag.n_rows, int(window.length)
         k, R = window.start, flag.n_shards
         rho = g.index_rho(d, T, start=k, shards=R, n_rows=m)
-        matter = g.rows_in_first_sets(flag.counts.tolist(), k + T)
-        certificate = g.index_certificate(d, T, matter, confidence=CONFIDENCE)
         uncovered = Fraction(g.index_uncovered(d, T, start=k, shards=R))
         if self.rho is None:
-            return Proofs(rho, False, uncovered, certificate, None)
+            return Proofs(rho, False, uncovered, None)
         proves = g.index_proves(d, self.rho, T, start=k, shards=R, n_rows=m)
         needed = g.index_rows(d, self.rho, self.eps, shards=R, **self._outliers(window))
-        return Proofs(rho, proves, uncovered, certificate, needed)
+        return Proofs(rho, proves, uncovered, needed)

@@ -7,17 +7,19 @@ model).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from flagstone.checks import shown
 from flagstone.encoding import ColumnEncoder, texts
+from flagstone.errors import Parameter
 from flagstone.fields import Field, exact_integers, exact_rational
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
-__all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "typed"]
+__all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "refusal", "typed"]
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
@@ -136,3 +138,24 @@ def _is_rational(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def refusal(
+    refused: Sequence[Proposal], field: str, label: str | None, file: str
+) -> list[str | Parameter]:
+    """Return the error for columns without an encoder that need one, with what is proposed."""
+    first = refused[0]
+    role = "label" if first.column == label else "column"
+    others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+    encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
+    columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
+    return [
+        f"{file}: {role} {first.column!r}{others} does not hold elements of {field}: "
+        f"{first.reason}. Proposed: ",
+        *([Parameter("encode", encode)] if encode else []),
+        *([" "] if encode and columns else []),
+        *([Parameter("columns", columns)] if columns else []),
+        ", or ",
+        Parameter("encode", "auto"),
+        " for every proposal",
+    ]

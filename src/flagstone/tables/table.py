@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
 from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
 from flagstone.tables.limits import MOST_COLUMNS, check_names
-from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, typed
+from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, refusal, typed
 
 __all__ = ["EncodedBatch", "Table", "open_table"]
 
@@ -29,6 +31,8 @@ class EncodedBatch:
     file: int
     batch: Batch
     table: Table
+    #: Which rows of the batch these are; None for all of them.
+    index: Array | None = None
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -40,7 +44,13 @@ class EncodedBatch:
 
     def place(self, index: int) -> Place:
         """Say where a row of this batch stands."""
-        return self.table.place(self.file, self.batch, index)
+        at = index if self.index is None else int(self.index[index])
+        return self.table.place(self.file, self.batch, at)
+
+    def chosen(self, rows: Any) -> EncodedBatch:
+        """Return some of the rows, by a mask or a slice; each still knows where it stands."""
+        index = np.arange(len(self)) if self.index is None else self.index
+        return dataclasses.replace(self, matrix=self.matrix[rows], index=index[rows])
 
     def places(self, mask: Array, most: int) -> list[list[Any]]:
         """Return [file, row, line] of the first marked rows."""
@@ -326,7 +336,7 @@ class Table:
             if not plain and text is None:
                 refused.append(proposal)
         if refused:
-            raise InputError(*_explain(refused, F.name, label, str(self.files[0])))
+            raise InputError(*refusal(refused, F.name, label, str(self.files[0])))
         features = tuple(e for n in chosen if (e := encoders[n]) is not None)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
@@ -387,23 +397,3 @@ def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
     if name in wanted:
         return wanted[name]
     return next((t for p, t in wanted.items() if fnmatch.fnmatchcase(name, p)), None)
-
-
-def _explain(
-    refused: Sequence[Proposal], field: str, label: str | None, file: str
-) -> list[str | Parameter]:
-    first = refused[0]
-    role = "label" if first.column == label else "column"
-    others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-    encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
-    columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
-    return [
-        f"{file}: {role} {first.column!r}{others} does not hold elements of {field}: "
-        f"{first.reason}. Proposed: ",
-        *([Parameter("encode", encode)] if encode else []),
-        *([" "] if encode and columns else []),
-        *([Parameter("columns", columns)] if columns else []),
-        ", or ",
-        Parameter("encode", "auto"),
-        " for every proposal",
-    ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from flagstone.guarantees.words import agreement, percent, sure
 
 __all__ = ["Certificate"]
 
@@ -29,9 +30,9 @@ class Certificate:
         At each of these thresholds a fresh sample gives the very space that was asked about
         (index rule: V_t; heavy rule: the answer at t), with probability at least the confidence.
         None: at no threshold, or another space than the pilot's.
-    agreement : float or None
-        A fresh sample gives that very space with at least this probability: at the threshold that
-        was asked about, or else at one drawn from the window.
+    misses : float or None
+        A fresh sample gives another space with at most this probability: at the threshold that was
+        asked about, or else at one drawn from the window. None: nothing below 1 is certified.
     eps : float or None
         A row to come lies outside that space with at most this probability.
     rows_needed : int or None
@@ -40,7 +41,7 @@ class Certificate:
 
     Guarantees
     ----------
-    With probability ``confidence`` over the rows at hand, ``rho``, ``agreement``, ``eps`` and the
+    With probability ``confidence`` over the rows at hand, ``rho``, ``misses``, ``eps`` and the
     range ``t_first..t_last`` are all right. Needs independent rows from one source (rows that come
     in runs of equals break it), and a window and a pilot chosen before the certifying rows were
     seen. ``rows_needed`` is an extrapolation and promises nothing.
@@ -49,7 +50,7 @@ class Certificate:
     --------
     >>> certificate = Certificate(rule="index", t_min=101, t_max=160, n_rows=10_000, n_runs=1,
     ...     n_pilot=1000, n_certifying=9000, confidence=0.99, rho=0.004, t_first=95, t_last=170,
-    ...     agreement=0.998, eps=0.008, rows_needed=None)
+    ...     misses=0.002, eps=0.008, rows_needed=None)
     >>> print(certificate)
     certified at 99 % confidence, from 9000 rows: two samples of 10000 rows agree with probability
     ≥ 0.996; a fresh one gives this space with probability ≥ 0.998; at most 0.8 % of the rows to
@@ -67,26 +68,44 @@ class Certificate:
     rho: float | None
     t_first: int | None
     t_last: int | None
-    agreement: float | None
+    misses: float | None
     eps: float | None
     rows_needed: int | None
+
+    def fits(self, window: Any, n_rows: int, confidence: float) -> bool:
+        """Say whether a certificate, read from a file, can be one for these numbers."""
+        shares = (self.rho, self.misses, self.eps)
+        given = [t for t in (self.t_first, self.t_last) if t is not None]
+        here = (self.rule, self.t_min, self.t_max, self.n_rows)
+        return (
+            here == (window.rule, window.t_min, window.t_max, n_rows)
+            and self.confidence >= confidence
+            and min(self.n_pilot, self.n_certifying, self.n_runs) >= 1
+            and self.n_pilot + self.n_certifying <= n_rows
+            and all(0 <= share <= 1 for share in shares if share is not None)
+            and len(given) != 1
+            and all(type(t) is int and t >= 1 for t in given)
+            and given == sorted(given)
+            and (self.rows_needed is None or self.rows_needed > n_rows)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; ``Certificate(**values)`` reads them back."""
         return asdict(self)
 
     def __str__(self) -> str:
-        head = f"certified at {100 * self.confidence:g} % confidence, from {self.n_certifying} rows"
+        head = f"certified at {sure(self.confidence)} confidence, from {self.n_certifying} rows"
         said = []
         if self.rho is not None:
             agree = f"two samples of {self.n_rows} rows agree with probability"
-            said.append(f"{agree} ≥ {_down(1 - self.rho)}")
+            said.append(f"{agree} ≥ {agreement(self.rho)}")
         else:
             said.append("nothing for this window" + self._instead())
-        if self.agreement is not None:
-            said.append(f"a fresh one gives this space with probability ≥ {_down(self.agreement)}")
+        if self.misses is not None:
+            gives = "a fresh one gives this space with probability"
+            said.append(f"{gives} ≥ {agreement(self.misses)}")
         if self.eps is not None:
-            said.append(f"at most {_up(100 * self.eps)} % of the rows to come lie outside")
+            said.append(f"at most {percent(self.eps)} of the rows to come lie outside")
         return f"{head}: {'; '.join(said)}"
 
     def _instead(self) -> str:
@@ -96,12 +115,3 @@ class Certificate:
         if self.rows_needed is not None:
             hints.append(f"about {self.rows_needed} rows of this kind would do")
         return f" ({', '.join(hints)})" if hints else ""
-
-
-def _down(share: float) -> str:
-    """A probability for print, rounded down: what is printed is never more than is certified."""
-    return f"{math.floor(share * 1e4 + 1e-7) / 1e4:g}"
-
-
-def _up(percent: float) -> str:
-    return f"{math.ceil(percent * 1e2 - 1e-7) / 1e2:g}"

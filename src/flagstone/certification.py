@@ -1,0 +1,209 @@
+"""A second look at the rows of an answer: what they certify about fresh samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from flagstone.certificates import Certifier, pilot_rows, pilot_share
+from flagstone.errors import InputError
+from flagstone.fields import Rows
+from flagstone.finding import Finding
+from flagstone.flag import Flag
+from flagstone.guarantees.coverage import SHARE_OF_PASS
+from flagstone.guarantees.exact import Share, check_share
+from flagstone.histogram import Histogram
+from flagstone.repeats import Repeats
+from flagstone.rules import SpanRule
+
+__all__ = ["Certification", "StreamCertification"]
+
+#: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
+_EIGHTH, _FIRST_PILOT = 8, 16
+
+_DEDUPLICATE = "count each run once (--deduplicate-runs, on the command line)"
+
+
+class Certification:
+    """One pass over the rows of a finding, in the order of the fit.
+
+    The first tenth, the pilot, decides what to look at; the other rows certify it
+    (docs/theory/certificates.md, S30 to S38). Memory: a few flags.
+
+    Parameters
+    ----------
+    finding : Finding
+        With promises for rows that were counted one by one.
+    confidence : float, default 0.99
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import Coins, Flag, IndexRule, SpanQuestion, ask
+    >>> random = np.random.RandomState(1)
+    >>> X = random.randint(0, 2, size=(5000, 3))
+    >>> X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(5000) < 0.01)
+    >>> rule = IndexRule(t_min=101, t_max=600)
+    >>> finding = ask(Flag(3).update(X), SpanQuestion(), rule, Coins(7))
+    >>> promises = Certification(finding).update(finding.field.rows(X)).certified().promises
+    >>> print(promises.certificate)
+    certified at 99.2 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
+    ≥ 0.9995; a fresh one gives this space with probability ≥ 1 - 2e-87; at most 1.7 % of the rows
+    to come lie outside
+    """
+
+    def __init__(self, finding: Finding, *, confidence: Share = 0.99) -> None:
+        promises = finding.promises
+        if promises is None or finding.flag is None:
+            raise InputError("a bare answer has no window and no flag: there is nothing to certify")
+        self._finding, self._promises = finding, promises
+        self.confidence = float(check_share("confidence", confidence))
+        self._pilot: Flag | Histogram = (Histogram if promises.in_values else Flag)(
+            finding.flag.dim, finding.field
+        )
+        self._certifier: Certifier | None = None
+        self._repeats = Repeats()
+        self.n_rows = 0
+
+    def update(self, rows: Rows) -> Certification:
+        """Take more lifted rows, in the order of the fit, and return self."""
+        m = self._promises.n_rows
+        self._repeats.update(self._finding.field.matrix(rows))
+        self.n_rows += len(rows)
+        if self._certifier is None:
+            left = pilot_rows(m) - self._pilot.n_rows
+            self._pilot.update(rows[:left])
+            rows = rows[left:]
+            if self._pilot.n_rows == pilot_rows(m) < m:
+                window = self._promises.window
+                self._certifier = Certifier.plan(
+                    self._pilot,
+                    m,
+                    rule=window.rule,
+                    t_min=window.t_min,
+                    t_max=window.t_max,
+                    confidence=1 - SHARE_OF_PASS * (1 - self.confidence),
+                )
+        if self._certifier is not None and len(rows):
+            self._certifier.update(rows)
+        return self
+
+    def end_shard(self) -> None:
+        """Say that the next rows belong to another shard: no piece may reach over its end."""
+        if self._certifier is not None:
+            self._certifier = self._certifier.in_new_run()
+
+    def forecast(self, factor: float) -> float | None:
+        """Return the rho that so many times the rows, like these, would certify; None for none."""
+        return None if self._certifier is None else self._certifier.forecast(factor)
+
+    def certified(self) -> Finding:
+        """Return the finding with what all its rows certify."""
+        promises = self._promises
+        if self.n_rows != promises.n_rows:
+            raise InputError(
+                f"an answer is certified on the rows of its fit: {promises.n_rows:,} of them, got "
+                f"{self.n_rows:,}"
+            )
+        return _certified(self._finding, self._certifier, self._repeats, self.confidence)
+
+
+class StreamCertification:
+    """Certifies while rows come, how many nobody knows: a look at every power of two.
+
+    At 16, 32, 64, … rows the flag so far is a pilot, and the rows up to eight times as many certify
+    what it chose. Each look spends its own share of δ (`pilot_share`), so whoever collects until
+    something is certified is not deceived, nor by the bounds on coverage, which hold for every
+    number of rows at once. Of m rows, those up to the last power of two speak.
+
+    Parameters
+    ----------
+    rule : SpanRule
+        Its window, at each number of rows, is what is certified.
+    confidence : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import LinearSpan
+    >>> random = np.random.RandomState(1)
+    >>> span = LinearSpan(t_min=0.02, t_max=0.1, random_state=7, confidence=0.99)
+    >>> for _ in range(20):
+    ...     X = random.randint(0, 2, size=(500, 3))
+    ...     X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(500) < 0.005)
+    ...     _ = span.partial_fit(X)
+    >>> span.guarantee_.rho_certified < 0.01
+    True
+    """
+
+    def __init__(self, rule: SpanRule, confidence: Share) -> None:
+        self._rule = rule
+        self.confidence = float(check_share("confidence", confidence))
+        self._collecting: dict[int, Certifier] = {}  # by the number of rows to come to
+        self._last: Certifier | None = None
+        self._repeats = Repeats()
+
+    def parts(self, n_before: int, rows: Rows) -> Iterator[Rows]:
+        """Cut rows that come after others where a pilot ends."""
+        start = 0
+        while start < len(rows):
+            power = max(_FIRST_PILOT, 1 << (n_before + start).bit_length())
+            stop = min(len(rows), power - n_before)
+            yield rows[start:stop]
+            start = stop
+
+    def update(self, rows: Rows, flag: Flag) -> None:
+        """Take a part of the rows, and the flag of all rows up to its end."""
+        m = flag.n_rows
+        self._repeats.update(flag.field.matrix(rows))
+        for certifier in self._collecting.values():
+            certifier.update(rows)
+        if m < _FIRST_PILOT or m & (m - 1):
+            return
+        self._last = self._collecting.pop(m, self._last)
+        window = self._rule.window(flag.dim, _EIGHTH * m)
+        share = SHARE_OF_PASS * pilot_share((m // _FIRST_PILOT).bit_length())
+        self._collecting[_EIGHTH * m] = Certifier.plan(
+            flag,
+            _EIGHTH * m,
+            rule=window.rule,
+            t_min=window.t_min,
+            t_max=window.t_max,
+            confidence=1 - share * (1 - self.confidence),
+        )
+
+    def certified(self, finding: Finding) -> Finding:
+        """Return the finding of all rows so far with what they certify."""
+        window, last = finding.window, self._last
+        if last is not None and window is not None and finding.flag is not None:
+            last = last.for_sample(finding.flag.n_rows, window.t_min, window.t_max)
+        assert finding.promises is not None
+        finding = replace(finding, promises=replace(finding.promises, any_time=True))
+        return _certified(finding, last, self._repeats, self.confidence)
+
+
+def _certified(
+    finding: Finding,
+    certifier: Certifier | None,
+    repeats: Repeats,
+    confidence: float,
+) -> Finding:
+    promises, flag, subspace = finding.promises, finding.flag, finding.subspace
+    assert promises is not None
+    assert flag is not None
+    assert subspace is not None
+    if promises.withheld:
+        return finding
+    if repeats.beyond_chance:
+        return replace(finding, promises=promises.withhold(f"{repeats}; {_DEDUPLICATE}"))
+    if certifier is not None:
+        certificate = certifier.certificate(
+            subspace,
+            threshold=promises.threshold,
+            rho=promises.rho_asked or 0.05,
+            runs=promises.n_shards,
+        )
+        promises = replace(promises, certificate=certificate)
+    promises = replace(promises, confidence=confidence)
+    counts = flag.counts.tolist()
+    return replace(finding, promises=promises.with_coverage(counts, subspace.dim))

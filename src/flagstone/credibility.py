@@ -1,0 +1,103 @@
+"""What an answer is worth: how far the rows support it, said before anything else."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from flagstone.answers import Constraints
+from flagstone.guarantees.words import percent, sure
+from flagstone.rules import rule_named
+from flagstone.staircase import Plateau
+
+if TYPE_CHECKING:
+    from flagstone.finding import Finding
+
+__all__ = ["caution", "headline", "hint", "support"]
+
+#: More future misfits than this, and an answer is not worth acting on.
+_MOST = 0.5
+
+
+def support(finding: Finding) -> str | None:
+    """How far the rows support the answer, at the confidence of its promises.
+
+    "whole": most rows to come will fit it. "part": they will fit the equations that hold in all
+    rows, but perhaps not the others. "none": neither is known. None: nothing was claimed, or there
+    is nothing to go by.
+    """
+    g, answer = finding.promises, finding.answer
+    if g is None or g.withheld is not None:
+        return None
+    if finding.nothing_kept:
+        return "none"
+    if answer.is_bottom or (isinstance(answer, Constraints) and not len(answer)):
+        return None
+    if g.eps_certified is not None and g.eps_certified < _MOST:
+        return "whole"
+    return "part" if _held_by_all(finding) else "none"
+
+
+def _held_by_all(finding: Finding) -> int:
+    """How many equations hold in all rows, and in most rows to come."""
+    g = finding.promises
+    if g is None or g.eps_span is None or g.eps_span >= _MOST:
+        return 0
+    return g.dim - finding.stairs.rank if isinstance(finding.answer, Constraints) else 0
+
+
+def headline(finding: Finding) -> str:
+    """The title with what is known of it; what nobody should act on says so first."""
+    g, known, title = finding.promises, support(finding), finding.title
+    if g is None or finding.nothing_kept or finding.answer.is_bottom or known is None:
+        return title
+    if known == "whole":
+        share, breaks = percent(g.eps_certified or 0.0), finding.question.breaks
+        return (
+            f"{title}; at most {share} of rows to come {breaks} ({sure(g.confidence)} confidence)"
+        )
+    if known == "part":
+        held = _held_by_all(finding)
+        hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
+        return f"{title}, but the rows support only {hold}"
+    rows = f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
+    why = f"too few: {rows} of rank {finding.stairs.rank}"
+    if g.eps_span is not None and g.eps_span < _MOST:
+        why = "too many rows do not fit"
+    return f"Not supported by the rows ({why}): {title}"
+
+
+def caution(finding: Finding) -> str | None:
+    """A warning where more rows do not fit than was allowed for; None where not, or not counted."""
+    g, misfits = finding.promises, finding.rows.misfits
+    if g is None or misfits is None or finding.nothing_kept:
+        return None
+    m, c = g.n_rows, g.contamination
+    allowed = c * m + 3 * math.sqrt(c * (1 - c) * m) if c else max(g.window.start, g.eps_asked * m)
+    if misfits <= allowed:
+        return None
+    stated = f"the stated contamination, {100 * c:g} %" if c else f"{100 * allowed / m:.3g} %"
+    return f"{100 * misfits / m:.3g} % of the rows do not fit, more than {stated}"
+
+
+def hint(finding: Finding) -> str | None:
+    """Where the flag has a wider plateau than the one that was drawn; None if it has not.
+
+    For *fresh* rows: rows that choose their own window prove nothing with it.
+    """
+    g, V, stairs = finding.promises, finding.subspace, finding.stairs
+    if g is None or V is None:
+        return None
+    ends = rule_named(g.window.rule).ends(stairs)
+    best = stairs.widest(ends)
+    if best is None or best.dim in (stairs.ambient_dim, V.dim) or best.breadth < 1:
+        return None
+    start = max((end for end, _ in ends if end < g.threshold), default=0)
+    end = min((end for end, _ in ends if end >= g.threshold), default=start)
+    if best.breadth < 1.5 * Plateau(V.dim, start + 1, end).breadth:
+        return None
+    return (
+        f"a wider plateau lies elsewhere: thresholds {best.first:,} to {best.last:,} give one "
+        f"space of dimension {best.dim}. Choose a window there for fresh rows (suggest); chosen on "
+        "these rows it would promise nothing, for they would have chosen it"
+    )

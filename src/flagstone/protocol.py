@@ -1,0 +1,158 @@
+"""Protocol: everything that two labs agree on before they look at their rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from flagstone.coins import Coins
+from flagstone.encoding import Encoding
+from flagstone.errors import FlagstoneError, FormatError, InputError
+from flagstone.finding import above
+from flagstone.guarantees.exact import check_share, positive
+from flagstone.guarantees.promise import CONFIDENCE
+from flagstone.question import ParityQuestion, Question, question_from_dict
+from flagstone.rules import SpanRule, rule_named
+
+__all__ = ["Protocol"]
+
+_READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A question, a window, a seed and a number of rows, fixed in advance and published.
+
+    Whoever runs it on fresh rows of the same source runs the same thing. A promise holds for runs
+    that share all of it; so nothing in it may be chosen on the rows it is then applied to.
+
+    Parameters
+    ----------
+    question : Question
+    encoding : Encoding
+        Field, columns and their encoders.
+    seed : str
+    t_min, t_max : int or float
+        The window; fractions of the rows serve any number of them.
+    rule : {"index", "heavy"}
+    take : int, optional
+        How many rows a run takes: the first ones. Promises are for equal numbers.
+    confidence : float
+    reading : mapping
+        How files are read: format, delimiter, header, bit_order, length.
+
+    Examples
+    --------
+    >>> from flagstone import SpanQuestion
+    >>> from flagstone.encoding import Encoding
+    >>> from flagstone.fields import GF
+    >>> columns = Encoding.plain(GF(2), ["a", "b", "c"])
+    >>> protocol = Protocol(SpanQuestion(), columns, "2026", 0.012, 0.018, take=10_000)
+    >>> print(protocol.to_rule().window(3, 10_000), protocol.fingerprint[:16])
+    {121..180} 583e94963c2d88b3
+    >>> Protocol.from_dict(protocol.to_dict()) == protocol
+    True
+    """
+
+    question: Question
+    encoding: Encoding
+    seed: str
+    t_min: int | float
+    t_max: int | float
+    rule: str = "index"
+    take: int | None = None
+    confidence: float = CONFIDENCE
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.to_rule()
+        Coins(self.seed)
+        check_share("confidence", self.confidence)
+        if self.take is not None:
+            positive("take", self.take)
+        numbers = (self.t_min, self.t_max, self.confidence, self.take or 1)
+        if type(self.seed) is not str or any(type(n) not in (int, float) for n in numbers):
+            raise InputError("a protocol has a seed of text, and plain numbers for all the others")
+        if self.question.labelled != (self.encoding.label is not None):
+            raise InputError("its columns have a label that is not asked for, or lack one that is")
+        if isinstance(self.question, ParityQuestion):
+            self.question.check(self.encoding.field)
+
+    def to_rule(self) -> SpanRule:
+        """Return the rule with its window."""
+        return rule_named(self.rule, t_min=self.t_min, t_max=self.t_max)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The same as parameters of an estimator: ``LinearSpan(**protocol.parameters)``."""
+        question: dict[str, Any] = self.question.to_dict()
+        renamed = {"intercept": "fit_intercept", "choice": "choice", "affine": "affine"}
+        return {
+            "field": self.encoding.field.name,
+            "rule": self.rule,
+            "t_min": self.t_min,
+            "t_max": self.t_max,
+            "random_state": self.seed,
+            "take": self.take,
+            "confidence": self.confidence,
+            **{renamed[key]: value for key, value in question.items() if key in renamed},
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """64 hex digits over all of it: two labs compare them."""
+        text = json.dumps(self._plain(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(f"flagstone protocol v1\n{text}".encode()).hexdigest()
+
+    def _plain(self) -> dict[str, Any]:
+        return {
+            "question": self.question.to_dict(),
+            "encoding": self.encoding.to_dict(),
+            "seed": self.seed,
+            "rule": self.rule,
+            "t_min": self.t_min,
+            "t_max": self.t_max,
+            "take": self.take,
+            "confidence": self.confidence,
+            "reading": dict(self.reading),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return self._plain() | {"fingerprint": self.fingerprint}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], name: str = "this protocol") -> Protocol:
+        """Read the form that :meth:`to_dict` writes; anything else is refused with a reason."""
+        try:
+            reading = dict(data["reading"])
+            for key, value in reading.items():
+                if key not in _READING or type(value) is not _READING[key]:
+                    raise FormatError(f"it cannot be read with {key} = {value!r}")
+            found = cls(
+                question_from_dict(data["question"]),
+                Encoding.from_dict(data["encoding"]),
+                data["seed"],
+                data["t_min"],
+                data["t_max"],
+                data["rule"],
+                data["take"],
+                data["confidence"],
+                reading,
+            )
+            if found.to_dict() != dict(data):
+                raise FormatError("its parts contradict each other")
+        except (LookupError, TypeError, ValueError, AttributeError, FlagstoneError) as error:
+            raise FormatError(f"{name}: no valid protocol ({error})") from error
+        return found
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the protocol to a file that ``--protocol`` takes; an existing one is refused."""
+        above("models").save(path, self, overwrite=overwrite)
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)

@@ -1,0 +1,181 @@
+"""From pilot rows to a window: in the middle of the widest plateau, for *other* rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flagstone.certification import Certification
+from flagstone.coins import Coins, fresh_seed
+from flagstone.encoding import Encoding
+from flagstone.errors import InputError
+from flagstone.fields import FieldLike, as_field, width
+from flagstone.finding import Finding
+from flagstone.flag import Flag
+from flagstone.histogram import Histogram
+from flagstone.protocol import Protocol
+from flagstone.question import Question, SpanQuestion
+from flagstone.road import ask
+from flagstone.rules import rule_named
+from flagstone.staircase import Plateau, Staircase
+
+__all__ = ["Suggestion", "proposed", "suggest_window"]
+
+#: Multiples of the pilot rows for which a forecast is made.
+_FACTORS = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A protocol for fresh rows, and what it can be expected to certify.
+
+    Attributes
+    ----------
+    protocol : Protocol
+    plateau : Plateau
+        The thresholds of the pilot rows that give one space, the widest such range.
+    n_rows : int
+        Of the pilot.
+    forecast : tuple of (int, float or None)
+        Rows, and the rho that so many rows like these would certify. An extrapolation; what it
+        rests on was used to choose the window, so it promises nothing.
+    """
+
+    protocol: Protocol
+    plateau: Plateau
+    n_rows: int
+    forecast: tuple[tuple[int, float | None], ...]
+
+    @property
+    def rows_needed(self) -> int | None:
+        """The least number of rows in the forecast that certifies rho ≤ 0.05."""
+        return next((m for m, rho in self.forecast if rho is not None and rho <= 0.05), None)
+
+    def __str__(self) -> str:
+        p, stairs = self.protocol, self.plateau
+        needed = self.rows_needed
+        rows = "no forecast reaches 0.95" if needed is None else f"about {needed:,} rows"
+        return (
+            f"window {p.t_min:g}..{p.t_max:g} of the rows, in the middle of a plateau of dimension "
+            f"{stairs.dim} (thresholds {stairs.first}..{stairs.last} of {self.n_rows:,} rows); "
+            f"to certify agreement ≥ 0.95: {rows}"
+        )
+
+
+def proposed(
+    summary: Flag | Histogram,
+    question: Question,
+    encoding: Encoding,
+    *,
+    rule: str = "index",
+    seed: str | None = None,
+    take: int | None = None,
+    confidence: float = 0.99,
+    reading: Any = None,
+) -> tuple[Protocol, Plateau, Finding]:
+    """Return a protocol for fresh rows from a summary of pilot rows, and its answer on these."""
+    flag = summary.to_flag()
+    chosen, stairs = rule_named(rule), Staircase.of(flag)
+    plateau = stairs.widest(chosen.ends(stairs))
+    if plateau is None or plateau.first == plateau.last:
+        raise InputError(
+            f"the {flag.n_rows:,} pilot rows show no plateau: no two thresholds give one space "
+            "other than {0}; more rows may"
+        )
+    third = (plateau.last - plateau.first + 1) / 3
+    start, m = plateau.first - 1, flag.n_rows
+    protocol = Protocol(
+        question,
+        encoding,
+        fresh_seed() if seed is None else seed,
+        _digits(max(start + third, 0.5) / m),
+        _digits(max(start + 2 * third, start + 1) / m),
+        rule,
+        take,
+        confidence,
+        dict(reading or {}),
+    )
+    finding = ask(summary, question, protocol.to_rule(), Coins(protocol.seed), encoding=encoding)
+    return protocol, plateau, finding
+
+
+def forecast(certification: Certification) -> tuple[tuple[int, float | None], ...]:
+    """Return what multiples of the pilot rows, like these, would certify."""
+    m = certification.n_rows
+    return tuple((m * factor, certification.forecast(factor)) for factor in _FACTORS)
+
+
+def suggest_window(
+    X: Any,
+    y: Any = None,
+    *,
+    question: Question | None = None,
+    field: FieldLike = 2,
+    rule: str = "index",
+    names: Sequence[str] | None = None,
+    take: int | None = None,
+    confidence: float = 0.99,
+    random_state: int | str | None = None,
+) -> Suggestion:
+    """Choose a window on pilot rows, to be published and used on other rows of the same source.
+
+    Parameters
+    ----------
+    X, y : pilot rows over the field, and their labels as elements of it if the question needs them
+    question : Question, default SpanQuestion()
+    field, rule
+        As for estimators.
+    names : sequence of str, optional
+        The columns.
+    take : int, optional
+        How many rows each run will take.
+    confidence : float
+        At which the runs will certify.
+    random_state : int or str, optional
+        The seed to publish; drawn afresh otherwise.
+
+    Returns
+    -------
+    Suggestion
+        Its ``protocol`` can be saved, given to ``--protocol``, or to an estimator
+        (``LinearSpan(**protocol.parameters)``).
+
+    Guarantees
+    ----------
+    None on the pilot rows: a window that was chosen on the rows it is applied to proves nothing.
+    On other rows the window is as good as any that was fixed in advance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import LinearSpan, suggest_window
+    >>> random = np.random.RandomState(1)
+    >>> X = random.randint(0, 2, size=(6000, 12))
+    >>> X[:, 11] = X[:, 0] ^ X[:, 5] ^ (random.random_sample(6000) < 0.01)
+    >>> suggestion = suggest_window(X[:2000], random_state=2026)
+    >>> print(suggestion)
+    window 0.03817..0.06383 of the rows, in the middle of a plateau of dimension 11 (thresholds \
+26..179 of 2,000 rows); to certify agreement ≥ 0.95: about 4,000 rows
+    >>> span = LinearSpan(**suggestion.protocol.parameters).fit(X[2000:])
+    >>> print(span.formula_)
+    x0 ⊕ x5 ⊕ x11 = 0
+    """
+    asked, F = question or SpanQuestion(), as_field(field)
+    rows = F.rows(X)
+    labels = None if y is None else F.elements(y)
+    lifted = asked.lift(F, rows, labels)
+    flag = Flag(width(lifted), F).update(lifted)
+    columns = list(names or (f"x{i}" for i in range(width(rows))))
+    encoding = Encoding.plain(F, columns, label="y" if asked.labelled else None)
+    seed = None if random_state is None else Coins(random_state).seed
+    protocol, plateau, finding = proposed(
+        flag, asked, encoding, rule=rule, seed=seed, take=take, confidence=confidence
+    )
+    certification = Certification(finding, confidence=confidence).update(lifted)
+    return Suggestion(protocol, plateau, len(rows), forecast(certification))
+
+
+def _digits(share: float) -> float:
+    """Four digits are enough, and easy to publish."""
+    return float(f"{min(share, 0.9999):.4g}")

@@ -1,0 +1,251 @@
+"""Certification: one pass over the rows of an answer, and looks at a stream."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from flagstone import (
+    GF,
+    QQ,
+    Coins,
+    ConstraintsQuestion,
+    EquationsQuestion,
+    Flag,
+    HeavyRule,
+    Histogram,
+    IndexRule,
+    LinearSpan,
+    ParityQuestion,
+    SpanQuestion,
+    SubspaceQuestion,
+    ask,
+)
+from flagstone.certificates import pilot_share
+from flagstone.certification import Certification, StreamCertification
+from flagstone.errors import InputError
+from flagstone.fields import width
+from flagstone.finding import Finding
+from flagstone.road import certify
+
+
+def rows_with_a_gap(m, d=6, damage=0.01, seed=1):
+    """The last bit is the sum of the first two, but for a few damaged rows."""
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 2, size=(m, d))
+    X[:, -1] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(m) < damage)
+    return X
+
+
+def answered(X, question=None, rule=None, field=2, y=None, summary=Flag):
+    """The finding of some rows, and the rows and labels as kernels know them."""
+    F = GF(field) if isinstance(field, int) else field
+    rows, labels = F.rows(X), None if y is None else F.elements(y)
+    question = question or SpanQuestion()
+    lifted = question.lift(F, rows, labels)
+    filled = summary(width(lifted), F).update(lifted)
+    finding = ask(filled, question, rule or IndexRule(t_min=0.05, t_max=0.15), Coins(7))
+    return finding, rows, labels, lifted
+
+
+@pytest.mark.parametrize("m", [1, 2, 9, 10, 11, 20, 200])
+@pytest.mark.parametrize("row", [[1, 0, 1], [0, 0, 0]])
+def test_constant_rows_are_certified_whatever_their_number(m, row):
+    # each row fills a set: pieces of one row, which once ran past the end of their list
+    finding, rows, *_ = answered(np.tile([row], (m, 1)), rule=IndexRule())
+    certified = certify(finding, rows)
+    assert Finding.from_dict(certified.to_dict()) == certified
+
+
+QUESTIONS = [
+    SpanQuestion(),
+    ConstraintsQuestion(),
+    ParityQuestion(intercept=True),
+    EquationsQuestion(),
+    SubspaceQuestion(affine=True),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.kind)
+@pytest.mark.parametrize("rule", [IndexRule, HeavyRule])
+def test_every_question_is_certified_and_comes_back_from_json(question, rule):
+    X = rows_with_a_gap(3000)
+    y = X[:, -1] if question.labelled else None
+    X = X[:, :-1] if question.labelled else X
+    half = 2 if question.kind == "subspace" else 1  # of the rows are positive
+    window = rule(t_min=0.04 / half, t_max=0.1 / half)
+    finding, rows, labels, _ = answered(X, question, window, y=y)
+    certified = certify(finding, rows, labels)
+    assert certified.promises.rho_certified < 0.2
+    assert certified.promises.certificate.t_first <= finding.threshold
+    assert certified.support == "whole"
+    assert Finding.from_dict(certified.to_dict()) == certified
+
+
+@pytest.mark.parametrize("field", [7, QQ], ids=str)
+def test_every_field_is_certified(field):
+    random = np.random.RandomState(3)
+    X = random.randint(0, 7, size=(600, 2)) @ [[1, 0, 1], [0, 1, 2]]
+    X = X % 7 if field == 7 else X
+    finding, rows, *_ = answered(X, rule=IndexRule(t_min=20, t_max=60), field=field)
+    certified = certify(finding, rows)
+    assert certified.promises.rho_certified < 0.5
+    assert Finding.from_dict(certified.to_dict()) == certified
+
+
+def test_rows_in_value_order_are_certified_by_bands():
+    finding, rows, *_ = answered(rows_with_a_gap(20_000, d=3, damage=0.002), summary=Histogram)
+    assert finding.promises.in_values
+    certified = certify(finding, rows).promises
+    assert certified.rho_certified < 0.01
+    # the flag of rows as they came certifies more of the rows to come than rows in value order
+    arrival = answered(rows_with_a_gap(20_000, d=3, damage=0.002))[0].promises
+    assert arrival.eps_future < finding.promises.eps_future
+
+
+@pytest.mark.parametrize("summary", [Flag, Histogram])
+def test_however_rows_come_in_batches_the_certificate_is_one(summary):
+    finding, *_, lifted = answered(rows_with_a_gap(1500), summary=summary)
+    whole = Certification(finding).update(lifted).certified()
+    for cuts in ([1], [149, 150, 151], [0, 700, 700, 1499], range(0, 1500, 150)):
+        certification, start = Certification(finding), 0
+        for stop in [*cuts, 1500]:
+            certification.update(lifted[start:stop])
+            start = stop
+        assert certification.certified() == whole
+
+
+@pytest.mark.parametrize("n", [0, 1, 299, 301, 600])
+def test_another_number_of_rows_is_refused(n):
+    finding, *_, lifted = answered(rows_with_a_gap(300))
+    many = finding.field.rows(np.tile(finding.field.array(lifted), (2, 1)))
+    with pytest.raises(InputError, match=f"300 of them, got {n}"):
+        Certification(finding).update(many[:n]).certified()
+
+
+def test_a_bare_answer_cannot_be_certified():
+    bare = Finding.of(answered(rows_with_a_gap(50))[0].answer)
+    with pytest.raises(InputError, match="nothing to certify"):
+        Certification(bare)
+    with pytest.raises(InputError, match="confidence"):
+        Certification(answered(rows_with_a_gap(50))[0], confidence=1)
+
+
+@pytest.mark.parametrize("batch", [20, 3000])
+def test_rows_that_repeat_in_runs_forfeit_every_promise(batch):
+    X = np.repeat(rows_with_a_gap(1000, d=20), 3, axis=0)
+    finding, *_, lifted = answered(X)
+    certification = Certification(finding)
+    for start in range(0, len(X), batch):
+        certification.update(lifted[start : start + batch])
+    found = certification.certified()
+    assert found.promises.withheld.startswith("rows repeat in runs: 66")
+    assert "--deduplicate-runs" in found.promises.withheld
+    assert (found.promises.rho, found.promises.certificate, found.promises.eps_certified) == (
+        None,
+        None,
+        None,
+    )
+    assert found.support is None
+    assert Finding.from_dict(found.to_dict()) == found
+
+
+def test_a_certificate_shares_delta_with_the_bounds_from_the_flag():
+    finding, rows, *_ = answered(rows_with_a_gap(1000))
+    g = certify(finding, rows, confidence=0.9).promises
+    assert g.confidence == 0.9
+    assert g.certificate.confidence == pytest.approx(1 - 0.8 * 0.1)
+    assert g.eps_future < finding.promises.eps_future  # that was for 99 %
+
+
+def test_forecasts_need_more_rows_than_a_pilot():
+    finding, *_, lifted = answered(rows_with_a_gap(1000))
+    certification = Certification(finding)
+    assert certification.forecast(8) is None
+    certification.update(lifted)
+    assert certification.forecast(64) < 0.01
+
+
+# streams
+
+
+def stream_of(X, sizes, **parameters):
+    span = LinearSpan(t_min=0.05, t_max=0.15, random_state=7, confidence=0.99, **parameters)
+    start = 0
+    for size in sizes:
+        span.partial_fit(X[start : start + size])
+        start += size
+    assert start == len(X)
+    return span
+
+
+def test_parts_end_at_powers_of_two():
+    stream, rows = StreamCertification(IndexRule(), 0.99), GF(2).rows(np.zeros((100, 2), int))
+    assert [len(part) for part in stream.parts(0, rows)] == [16, 16, 32, 36]
+    assert [len(part) for part in stream.parts(15, rows[:2])] == [1, 1]
+    assert [len(part) for part in stream.parts(60, rows[:10])] == [4, 6]
+    assert [len(part) for part in stream.parts(64, rows[:64])] == [64]
+    assert list(stream.parts(7, rows[:0])) == []
+
+
+def test_each_look_has_its_own_share_of_delta(monkeypatch):
+    planned = []
+    from flagstone.certificates import Certifier
+
+    plan = Certifier.plan.__func__
+
+    def watched(cls, pilot, n_rows, **given):
+        planned.append((pilot.n_rows, n_rows, 1 - given["confidence"]))
+        return plan(cls, pilot, n_rows, **given)
+
+    monkeypatch.setattr(Certifier, "plan", classmethod(watched))
+    stream_of(rows_with_a_gap(600), [600])
+    assert [(pilot, m) for pilot, m, _ in planned] == [(16 << k, 128 << k) for k in range(6)]
+    shares = [failure / 0.01 for *_, failure in planned]
+    assert shares == pytest.approx([0.8 * pilot_share(k) for k in range(1, 7)])
+    assert sum(pilot_share(k) for k in range(1, 100)) < 1
+
+
+def test_however_a_stream_comes_its_promises_are_one():
+    X = rows_with_a_gap(2100)
+    whole = stream_of(X, [2100])
+    assert whole.guarantee_.rho_certified < 0.2
+    assert whole.guarantee_.certificate.n_pilot == 256  # of 2048 rows
+    for sizes in ([1] * 40 + [2060], [127, 1, 1972], [700, 700, 700]):
+        assert stream_of(X, sizes).guarantee_ == whole.guarantee_
+    assert Finding.from_dict(whole.finding_.to_dict()) == whole.finding_
+
+
+def test_copies_of_a_stream_go_their_own_way():
+    X = rows_with_a_gap(2100)
+    first = stream_of(X[:900], [900])
+    said = first.guarantee_
+    for twin in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+        assert twin.partial_fit(X[900:]).guarantee_ == stream_of(X, [2100]).guarantee_
+    assert first.guarantee_ == said
+
+
+def test_a_short_stream_has_no_certificate_yet():
+    g = stream_of(rows_with_a_gap(127), [127]).guarantee_
+    assert g.certificate is None
+    assert g.any_time
+    assert stream_of(rows_with_a_gap(128), [128]).guarantee_.certificate is not None
+
+
+def test_weights_end_a_stream():
+    X = rows_with_a_gap(200)
+    span = stream_of(X, [200]).partial_fit(X[:2], sample_weight=[3, 1])
+    assert span.guarantee_.withheld.startswith("sample_weight")
+    assert span.guarantee_.rho_certified is None
+
+
+def test_whoever_collects_until_something_is_certified_pays_for_every_look():
+    # at a number of rows that somebody chose by what they said, one look's share is too little
+    X = rows_with_a_gap(1000)
+    stopped = stream_of(X, [1000]).guarantee_
+    fixed = LinearSpan(t_min=0.05, t_max=0.15, random_state=7).fit(X).guarantee_
+    assert not fixed.any_time
+    assert stopped.eps_span > 1.5 * fixed.eps_span
+    assert stopped.eps_future > fixed.eps_future
+    assert "any_time" in stopped.to_dict()["rows"]

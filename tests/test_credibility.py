@@ -1,0 +1,160 @@
+"""What an answer is worth, said before anything else."""
+
+import numpy as np
+import pytest
+
+from flagstone import (
+    AffineSpan,
+    Coins,
+    ConstraintsQuestion,
+    Finding,
+    Flag,
+    IndexRule,
+    LinearSpan,
+    ParityClassifier,
+    SubspaceClassifier,
+    ask,
+)
+from flagstone.errors import ReplicabilityWarning
+from flagstone.road import certify
+
+
+def frames(m, damage=0.0, d=12, seed=2):
+    """Frames with three checks; damaged ones are noise."""
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 2, size=(m, d))
+    X[:, -3:] = np.stack([X[:, 0] ^ X[:, 1], X[:, 2] ^ X[:, 3], X[:, 4] ^ 1], axis=1)
+    bad = random.random_sample(m) < damage
+    X[bad] = random.randint(0, 2, size=(int(bad.sum()), d))
+    return X
+
+
+def found(X, **parameters):
+    finding = AffineSpan(random_state=7, **parameters).fit(X).finding_
+    return certify(finding, finding.field.rows(X))
+
+
+@pytest.mark.parametrize(
+    ("m", "why"), [(1, "1 row of rank 1"), (5, "5 rows of rank 5"), (10, "10 rows of rank ")]
+)
+def test_equations_that_too_few_rows_force_are_not_supported(m, why):
+    finding = found(frames(m))
+    assert finding.support == "none"
+    assert not finding.is_answer
+    assert finding.headline.startswith(f"Not supported by the rows (too few: {why}")
+
+
+def test_an_answer_says_how_many_rows_to_come_will_break_it():
+    finding = found(frames(2000))
+    assert finding.support == "whole"
+    assert finding.is_answer
+    assert finding.headline == (
+        "3 check equations hold; at most 0.35 % of rows to come do not fit (99 % confidence)"
+    )
+    assert finding.caution is None
+
+
+def test_equations_that_half_of_the_rows_break_are_not_supported():
+    random = np.random.RandomState(5)
+    X = random.randint(0, 2, size=(2000, 12))
+    X[random.random_sample(2000) < 0.45, :10] = 1  # a plane, in less than half of the rows
+    X[:, 6] = 1  # holds in every row
+    finding = found(X, t_min=0.08, t_max=0.12)
+    assert finding.rows.misfits > 0.5 * len(X)
+    assert finding.support == "part"
+    assert finding.headline.endswith(", but the rows support only the 1 that holds in all of them")
+    assert finding.is_answer
+    X[::7, 6] = 0
+    finding = found(X, t_min=0.08, t_max=0.12)
+    assert finding.support == "none"
+    assert finding.headline.startswith("Not supported by the rows (too many rows do not fit): ")
+
+
+def test_no_equation_claims_nothing():
+    finding = found(np.random.RandomState(1).randint(0, 2, size=(500, 4)))
+    assert finding.headline == "No check equation holds"
+    assert finding.support is None
+    assert finding.is_answer
+
+
+@pytest.mark.parametrize(
+    ("damage", "stated", "said"),
+    [
+        (0.01, {"contamination": 0.02}, None),
+        (0.05, {"contamination": 0.02}, "more than the stated contamination, 2 %"),
+        (0.05, {"t_min": 0.06, "t_max": 0.08}, None),
+        (0.2, {"t_min": 0.06, "t_max": 0.08}, "% of the rows do not fit, more than 10 %"),
+    ],
+)
+def test_a_caution_where_more_rows_misfit_than_were_allowed_for(damage, stated, said):
+    caution = found(frames(2000, damage), **stated).caution
+    assert caution is None if said is None else caution.endswith(said)
+
+
+def test_nothing_is_said_of_rows_that_nobody_counted():
+    assert AffineSpan(contamination=0.01).fit(frames(500, 0.2)).finding_.caution is None
+
+
+def test_a_rule_is_supported_by_rows_it_gets_right():
+    X = frames(2000)
+    fitted = ParityClassifier(random_state=1).fit(X[:, :-1], X[:, -1])
+    assert "A linear rule for y; at most" in fitted.finding_.headline
+    few = ParityClassifier(random_state=1).fit(X[:5, :-1], X[:5, -1])
+    assert few.finding_.support == "none"
+
+
+def test_of_a_subspace_only_positive_rows_are_bounded():
+    X = frames(2000)
+    y = np.where(np.arange(2000) % 4 == 0, 0, 1)  # negative rows lie in the subspace, too
+    fitted = SubspaceClassifier(affine=True, random_state=1).fit(X, y)
+    assert fitted.measure(X, y).misfits == 500
+    assert "% of rows to come are positive and break them (99 %" in fitted.finding_.headline
+    assert "do not fit" not in fitted.finding_.headline
+
+
+def test_without_promises_there_is_a_title_only():
+    bare = Finding.of(found(frames(100)).answer)
+    assert (bare.support, bare.caution, bare.hint) == (None, None, None)
+    assert bare.headline == bare.title
+    weighed = LinearSpan(random_state=1).fit(frames(50), sample_weight=[2] * 50).finding_
+    assert weighed.support is None
+    assert weighed.headline == weighed.title
+
+
+def capture():
+    """873 frames of which 7 are damaged: kept directions come often, the others once."""
+    random = np.random.RandomState(4)
+    X = random.randint(0, 2, size=(873, 15)) @ random.randint(0, 2, size=(15, 40)) % 2
+    X[100:107] ^= random.randint(0, 2, size=(7, 40))
+    return X
+
+
+def test_a_gap_that_the_seed_misses_is_told_as_a_hint_for_fresh_rows():
+    flag = Flag(41).update(np.column_stack([capture(), np.ones(873, int)]))
+    seen = {}
+    for seed in range(12):
+        finding = ask(flag, ConstraintsQuestion(), IndexRule(), Coins(seed))
+        seen.setdefault(finding.threshold, finding)
+    assert sorted(seen) == [1, 2, 3]  # the default window is short, and one of its ends loses
+    assert len(seen[1].answer) == 18 < len(seen[2].answer) == 25
+    assert seen[2].hint is None
+    hint = seen[1].hint
+    assert "a wider plateau lies elsewhere: thresholds 2 to " in hint
+    assert "for fresh rows (suggest); chosen on these rows it would promise nothing" in hint
+
+
+def test_no_hint_where_the_widest_plateau_was_drawn_or_is_everything():
+    X = frames(2000)
+    assert found(X).hint is None
+    assert found(np.random.RandomState(1).randint(0, 2, size=(500, 4))).hint is None
+    assert "thresholds" in found(frames(2000, 0.02), t_min=1, t_max=1).hint
+
+
+def test_no_support_for_what_says_nothing():
+    with pytest.warns(ReplicabilityWarning, match="No direction was kept"):
+        nothing = found(frames(200), t_min=150, t_max=160)
+    assert (nothing.support, nothing.is_answer) == ("none", False)
+    X = np.random.RandomState(1).randint(0, 2, size=(300, 3))
+    with pytest.warns(ReplicabilityWarning, match="⊥"):
+        bottom = ParityClassifier(random_state=1).fit(X, np.arange(300) % 2).finding_
+    assert (bottom.support, bottom.is_answer) == (None, False)

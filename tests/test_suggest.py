@@ -1,0 +1,99 @@
+"""Windows that pilot rows suggest, for other rows."""
+
+import numpy as np
+import pytest
+
+from flagstone import (
+    GF,
+    QQ,
+    ConstraintsQuestion,
+    Flag,
+    LinearSpan,
+    ParityClassifier,
+    ParityQuestion,
+    suggest_window,
+)
+from flagstone.errors import InputError
+from flagstone.rules import rule_named
+from flagstone.staircase import Staircase
+
+
+def rows(m, damage=0.01, seed=1, d=8):
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 2, size=(m, d))
+    X[:, -1] = X[:, 0] ^ X[:, 5] ^ (random.random_sample(m) < damage)
+    return X
+
+
+@pytest.mark.parametrize("rule", ["index", "heavy"])
+def test_the_window_is_the_middle_third_of_the_widest_plateau(rule):
+    X = rows(1500)
+    found = suggest_window(X, rule=rule, random_state=1)
+    stairs = Staircase.of(Flag(8).update(X))
+    ends = rule_named(rule).ends(stairs)
+    assert found.plateau == stairs.widest(ends)
+    first, last = found.plateau.first, found.plateau.last
+    window = found.protocol.to_rule().window(8, 1500)
+    third = (last - first + 1) / 3
+    assert first - 1 + third == pytest.approx(window.t_min - 1, abs=1.5)
+    assert first - 1 + 2 * third == pytest.approx(window.t_max, abs=1.5)
+    assert found.protocol.rule == window.rule == rule
+
+
+@pytest.mark.parametrize("m", [300, 1500, 6000])
+def test_fractions_serve_any_number_of_fresh_rows(m):
+    parameters = suggest_window(rows(1500), random_state=3).protocol.parameters
+    answers = {
+        LinearSpan(**parameters).fit(rows(m, seed=seed)).formula_ for seed in (11, 12, 13, 14)
+    }
+    assert answers == {"x0 ⊕ x5 ⊕ x7 = 0"}
+
+
+def test_what_is_forecast_is_certified_on_fresh_rows():
+    found = suggest_window(rows(1500), random_state=3)
+    assert [m for m, _ in found.forecast] == [1500 << k for k in range(6)]
+    shares = [1.0 if rho is None else rho for _, rho in found.forecast]
+    assert shares == sorted(shares, reverse=True)
+    assert found.rows_needed == 1500
+    fresh = LinearSpan(**found.protocol.parameters).fit(rows(1500, seed=8)).guarantee_
+    assert fresh.rho_certified < 0.1
+    assert "to certify agreement ≥ 0.95: about 1,500 rows" in str(found)
+
+
+def test_it_says_where_no_forecast_reaches_the_goal():
+    random = np.random.RandomState(1)
+    X = (random.random_sample((300, 6)) < 0.5 ** np.arange(1, 7)).astype(int)
+    found = suggest_window(X[:40], random_state=3)
+    assert found.rows_needed is None or found.rows_needed > 40
+    assert ("no forecast" in str(found)) == (found.rows_needed is None)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.zeros((50, 4), int), np.eye(20, dtype=int), np.ones((1, 4), int)],
+    ids=["zero rows", "as many rows as directions", "one row"],
+)
+def test_rows_without_a_plateau_suggest_nothing(X):
+    with pytest.raises(InputError, match="pilot rows show no plateau"):
+        suggest_window(X)
+
+
+@pytest.mark.parametrize("m", [2, 3, 7, 40, 1000])
+def test_constant_rows_have_one_plateau_and_the_window_lies_in_it(m):
+    found = suggest_window(np.ones((m, 4), int), random_state=1)
+    assert found.plateau == (1, 1, m)
+    assert found.protocol.to_rule().window(4, m).t_max <= m
+
+
+def test_questions_fields_and_names():
+    X = rows(600)
+    found = suggest_window(X, question=ConstraintsQuestion(), names=list("abcdefgh"))
+    assert found.protocol.encoding.names == tuple("abcdefgh")
+    assert found.protocol.question == ConstraintsQuestion()
+    assert len(found.protocol.seed) > 8  # drawn afresh
+    found = suggest_window(X[:, :-1], X[:, -1], question=ParityQuestion(True), random_state=1)
+    fitted = ParityClassifier(**found.protocol.parameters).fit(X[:, :-1], X[:, -1])
+    assert fitted.formula_ == "y = x0 ⊕ x5"
+    thin = np.random.RandomState(0).randint(0, 3, size=(60, 1)) @ np.array([[1, 2]])
+    for field in (GF(7), QQ):
+        assert suggest_window(thin, field=field, random_state=1).plateau.dim == 1
