@@ -35,6 +35,8 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
     is_dictionary = pa.types.is_dictionary(column.type)
     if column.null_count or (is_dictionary and column.dictionary.null_count):
         gaps = np.asarray(column.is_null())
+        if is_dictionary and not gaps.any():  # whether Arrow looks there depends on its version
+            gaps = np.asarray(column.dictionary.is_null())[_plain(column.indices)]
         if gaps.any():
             row = first_row + int(np.argmax(gaps))
             line = reader.line(row)
