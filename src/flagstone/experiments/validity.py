@@ -1,8 +1,8 @@
 """Are certificates right as often as they say? Laws, trials, and mistakes that must be noticed.
 
-A trial certifies one sample and holds every statement that its certificate could make, about every
-space of the pilot, against the truth. Probabilities of spaces are exact; what fresh samples do is
-estimated from many, and a statement counts as false only where they leave no doubt.
+A trial certifies one sample and holds what its certificates say of every space of the pilot (rho,
+eps and the range of thresholds) against the truth. Probabilities of spaces are exact; what fresh
+samples do is estimated from many, and a statement counts as false only where they leave no doubt.
 """
 
 from __future__ import annotations
