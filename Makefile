@@ -5,9 +5,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
+MINUTES ?= 10
+SEED   ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format validate bench mutants floors clean
+.PHONY: help demo test check format validate bench mutants fuzz floors clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +40,9 @@ bench: $(VENV)/.installed-dev  ## time the kernels against their peers, hold the
 mutants: $(VENV)/.installed-dev  ## plant mistakes, listed and random ones, and see what the tests miss
 	$(BIN)/python -m scripts.mutate
 
+fuzz: $(VENV)/.installed-dev  ## hostile files, names and signals (MINUTES=10, SEED=1); goes on where it was
+	$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
+
 floors: | $(BIN)/python  ## the tests again, with the oldest packages that pyproject.toml allows
 	$(PYTHON) -m venv .floors
 	.floors/bin/python scripts/floors.py > .floors/pins.txt
@@ -45,7 +50,7 @@ floors: | $(BIN)/python  ## the tests again, with the oldest packages that pypro
 	NUMBA_CACHE_DIR=.floors/kernels .floors/bin/python -m pytest -n $(JOBS)
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) .floors .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .floors .fuzz .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	rm -rf build dist
 	find src -name '*.nb[ic]' -delete
 

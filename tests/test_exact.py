@@ -16,6 +16,7 @@ from pyarrow import feather
 
 from flagstone.errors import InputError
 from flagstone.fields import GF, QQ, as_field, exact_integer, exact_integers, exact_rational
+from flagstone.fields._tables import whole_numbers
 from flagstone.flag import Flag
 from flagstone.subspace import Subspace
 from flagstone.tables import open_table
@@ -90,6 +91,14 @@ def test_what_is_no_rational_is_refused_with_a_reason(text, reason):
 def test_integers_are_never_rounded():
     for values in ([1, -(2**63)], [2**63 - 1], [2**63], [1, 2**64, -(2**70)], []):
         assert exact_integers(values).tolist() == values
+
+
+def test_long_doubles_are_never_rounded():
+    long = np.longdouble(2) ** 63 + 1
+    if long == np.longdouble(2) ** 63:
+        pytest.skip("long doubles are doubles here")
+    assert QQ.array(QQ.rows(np.array([[long]]))).tolist() == [[2**63 + 1]]
+    assert whole_numbers(np.array([[long]]), "X").tolist() == [[2**63 + 1]]
 
 
 @pytest.fixture(scope="module")

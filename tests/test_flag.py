@@ -121,6 +121,21 @@ def test_weighted_insert_is_repeated_insert_at_every_width(dim, data):
     assert_is_partition(flag, repeated)
 
 
+def test_a_reader_beside_an_update_keeps_no_old_answer(monkeypatch):
+    flag = Flag(3).update([[1, 0, 0]])
+    dump = flag._kernel.dump
+
+    def slow(state):
+        found = dump(state)
+        if flag.n_rows == 1:
+            flag.update([[0, 1, 0]])  # as another thread might, while this one reads
+        return found
+
+    monkeypatch.setattr(flag._kernel, "dump", slow)
+    assert flag.adapted_basis()[1].tolist() == [1]
+    assert flag.adapted_basis()[1].tolist() == [1, 1]
+
+
 def test_weights_may_be_huge():
     flag = Flag(2).update([[1, 0], [1, 1], [0, 1]], weights=[2**40, 2**39, 2**40])
     assert flag.n_rows == 2**41 + 2**39

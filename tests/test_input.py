@@ -205,7 +205,8 @@ def test_the_largest_weight_is_exact():
     for weights in ([most], np.array([most]), np.array([most], dtype=np.uint64)):
         for make in (Flag, Histogram):
             assert make(1).update([[1]], weights=weights).n_rows == most
-    for bad in (np.array([2**63], dtype=np.uint64), [2.0**63], np.array([np.inf], np.float16)):
+    unsigned = np.array([2**63], dtype=np.uint64)
+    for bad in (unsigned, [2**63], [2**64], [2.0**63], np.array([np.inf], np.float16)):
         with pytest.raises(InputError, match=r"row 0 has weight.*below 2\^63"):
             Flag(1).update([[1]], weights=bad)
     below = np.nextafter(2.0**63, 0)

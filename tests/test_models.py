@@ -558,10 +558,31 @@ def test_files_are_not_overwritten_unless_asked(tmp_path):
         save(tmp_path / "n.json", Subspace.zero(3))
 
 
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"skipped": []},
+        {"skipped": -1},
+        {"skipped": True},
+        {"sources": "t.csv"},
+        {"sources": [1]},
+        {"seed": ["1"]},
+        {"reading": None},
+        [],
+        [["skipped"]],
+    ],
+)
+def test_details_of_a_summary_are_checked(details):
+    _, content = unpack_document((HERE / "flag.flag").read_bytes())
+    with pytest.raises(FormatError, match="no valid flag"):
+        SummaryFile.from_content(content | {"details": details})
+
+
 def test_only_regular_files_are_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for name in ("pipe", "link", "."):
+        assert not is_saved(tmp_path / name)
         with pytest.raises(InputError, match="no regular file"):
             load(tmp_path / name)
     with (tmp_path / "huge.json").open("wb") as stream:

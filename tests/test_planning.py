@@ -7,10 +7,12 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from flagstone import guarantees as g
 from flagstone.guarantees import PlanRow, plan
+from flagstone.guarantees.binomial import binomial_above, binomial_below
 
 ANALYSES = ["paper (printed)", "paper (corrected)", "heavy (sharp)", "index"]
 
@@ -32,15 +34,47 @@ def test_plan_is_a_table():
         p["best"]
 
 
-def test_plan_for_the_parity_learner():
+def test_plan_for_the_rows_to_come():
     p = plan(21, 0.05, 0.1, delta=0.01)
     assert p.dim == plan(21, 0.05, 0.1).dim == 21
-    assert p.rows == g.parity_rows(21, 0.05, 0.1, 0.01)
+    assert p.rows == g.pac_rows(21, 0.05, 0.1, 0.01) < 0.51 * g.parity_rows(21, 0.05, 0.1, 0.01)
     assert p["paper (printed)"].rows == g.paper_rows(21, 0.05, Fraction(1, 20))
     assert plan(21, 0.5, 0.1, delta=0.01, field="2^8").generalization_rows > p.generalization_rows
     rational = plan(21, 0.05, 0.1, delta=0.01, field="QQ")
-    assert all(entry.rows is None for entry in rational.entries)
+    assert rational["index"] == p["index"]
+    assert rational["heavy (sharp)"] == p["heavy (sharp)"]
+    assert rational["paper (printed)"].rows is None
     assert "infinitely many" in str(rational)
+
+
+@pytest.mark.parametrize("rule", ["index", "heavy (sharp)"])
+@pytest.mark.parametrize(
+    ("dim", "rho", "eps", "delta", "contamination"),
+    [(1, 0.5, 0.9, 1e-6, 0.1), (3, 0.3, 0.3, 0.05, 0.02), (5, 0.2, 0.2, 0.01, 0.0)],
+)
+def test_a_plan_counts_that_more_outliers_than_stated_may_be_drawn(
+    rule, dim, rho, eps, delta, contamination
+):
+    """δ holds for both: an outlier direction kept (⊥, say), and too much left out (S37)."""
+    line = plan(dim, rho, eps, delta, contamination=contamination)[rule]
+    last = line.t_min + line.length - 1
+    spoiled = binomial_above(line.rows, contamination, line.t_min - 1)
+    entries = dim * last * (1 if rule == "index" else dim)
+    missed = binomial_below(line.rows, eps, entries)
+    assert spoiled <= delta / 2
+    assert spoiled + missed <= delta
+    if rule == "index":
+        assert g.index_proves(dim, rho, line.length, start=line.t_min - 1)
+    else:
+        assert g.heavy_proves(dim, rho, line.length, start=line.t_min - 1, n_rows=line.rows)
+
+
+def test_planned_answers_are_not_bottom():
+    """The plan that gave ⊥ in 2.9 % of runs: rows (y) of a rule that is 0, a tenth of them 1."""
+    line = plan(1, 0.5, 0.9, delta=1e-6, contamination=0.1)["index"]
+    random = np.random.RandomState(13)
+    ones = random.binomial(line.rows, 0.1, size=100_000)
+    assert not (ones >= line.t_min).any()
 
 
 def test_plan_with_outliers():
@@ -57,25 +91,26 @@ def test_plan_with_outliers():
 
 
 def test_each_line_of_a_plan_has_the_window_of_its_analysis():
-    for p, dim in [(plan(20, 0.05, 0.1), 20), (plan(20, 0.05, 0.2, delta=0.01), 20)]:
-        for corrected in (False, True):
-            entry = p["paper (corrected)" if corrected else "paper (printed)"]
-            assert entry.rows == g.paper_rows(dim, 0.05, 0.1, corrected=corrected)
-            T = g.paper_length(dim, 0.05, entry.rows, corrected=corrected)
-            assert entry.length == math.ceil(T)
-        entry = p["heavy (sharp)"]
-        assert entry.rows == g.heavy_rows(dim, 0.05, 0.1)
-        assert entry.length == math.ceil(g.heavy_length(dim, 0.05, n_rows=entry.rows))
-        assert p["index"].length == g.index_length(dim, 0.05)
+    p, of_paper = plan(20, 0.05, 0.1), plan(20, 0.05, 0.2, delta=0.01)
+    for corrected in (False, True):
+        entry = p["paper (corrected)" if corrected else "paper (printed)"]
+        assert entry.rows == g.paper_rows(20, 0.05, 0.1, corrected=corrected)
+        assert entry == of_paper[entry.analysis]  # half of eps
+        T = g.paper_length(20, 0.05, entry.rows, corrected=corrected)
+        assert entry.length == math.ceil(T)
+    assert p["heavy (sharp)"].rows == g.heavy_rows(20, 0.05, 0.1)
+    for entry in (p["heavy (sharp)"], of_paper["heavy (sharp)"]):
+        assert entry.length == math.ceil(g.heavy_length(20, 0.05, n_rows=entry.rows))
+    assert p["index"].length == of_paper["index"].length == g.index_length(20, 0.05)
 
 
-def test_rows_for_generalization_may_outnumber_those_of_a_rule():
-    """With few dimensions and a small delta; the thresholds belong to the larger number."""
-    p = plan(2, 0.9, 0.1, delta=1e-60)
-    general = g.generalization_rows(2, 0.1, 1e-60)
-    assert p.generalization_rows == general > g.heavy_rows(2, 0.9, 0.05)
-    assert p["index"].rows == p["heavy (sharp)"].rows == general
-    assert p["heavy (sharp)"].length == math.ceil(g.heavy_length(2, 0.9, n_rows=general))
+def test_rows_for_generalization_may_outnumber_those_of_the_paper():
+    """With one dimension and a tiny delta; the thresholds belong to the larger number."""
+    p = plan(1, 0.9, 0.9, delta=1e-300)
+    general = g.generalization_rows(1, 0.9, 1e-300)
+    printed = g.paper_rows(1, 0.9, Fraction(9, 20))
+    assert p.generalization_rows == general
+    assert p["paper (printed)"].rows == max(general, printed)
 
 
 def notes(p):
@@ -92,13 +127,17 @@ def test_a_plan_notes_what_was_asked_and_nothing_else():
     assert outliers.startswith("–: not proven for any number of rows (the paper has no statement")
     assert last == PAPER_NOTE
     assert notes(plan(20, 0.05, 0.1, contamination=0.01)) == [outliers, PAPER_NOTE]
-    rows, general, last = notes(plan(21, 0.05, 0.1, delta=0.01))
-    assert rows == "half of eps for rows left out, half for generalization"
-    assert general == f"generalization alone: {g.generalization_rows(21, 0.1, 0.01):,} rows"
+    ours, paper, last = notes(plan(21, 0.05, 0.1, delta=0.01))
+    assert ours.startswith("ours: with probability 1 - delta at most eps of the rows to come")
+    assert paper.startswith("paper: half of eps for rows left out, half for generalization")
+    assert paper.endswith(f"needs {g.generalization_rows(21, 0.1, 0.01):,} rows")
     assert last == PAPER_NOTE
-    rows, infinite, last = notes(plan(21, 0.05, 0.1, delta=0.01, field="QQ"))
-    assert infinite.startswith("over QQ the linear rules are infinitely many")
+    ours, infinite, last = notes(plan(21, 0.05, 0.1, delta=0.01, field="QQ"))
+    assert infinite.startswith("paper: counts the linear rules, which are infinitely many over QQ")
     assert last == PAPER_NOTE
+    _, _, room, dash, _ = notes(plan(5, 0.05, 0.1, delta=0.01, contamination=0.001))
+    assert "pass it as t_min" in room
+    assert "× d²" in dash
 
 
 @pytest.mark.parametrize(
@@ -111,11 +150,11 @@ def test_a_plan_notes_what_was_asked_and_nothing_else():
         ),
         (
             {"delta": 0.01},
-            "Labelled rows of dimension 5 over GF(2): rho = 0.05, eps = 0.1, delta = 0.01",
+            "Rows of dimension 5 over GF(2): rho = 0.05, eps = 0.1, delta = 0.01",
         ),
         (
             {"delta": 0.01, "contamination": 0.001},
-            "Labelled rows of dimension 5 over GF(2): rho = 0.05, eps = 0.1, delta = 0.01, "
+            "Rows of dimension 5 over GF(2): rho = 0.05, eps = 0.1, delta = 0.01, "
             "contamination = 0.001",
         ),
     ],
@@ -136,6 +175,8 @@ def test_the_title_of_a_plan_repeats_what_was_asked(asked, title):
         (10**12 + 1, "1.1 × 10^12"),  # never fewer than needed
         (3 * 10**15, "3 × 10^15"),
         (314 * 10**13, "3.2 × 10^15"),
+        (99 * 10**12, "9.9 × 10^13"),
+        (995 * 10**10, "1 × 10^13"),
         (None, "–"),
     ],
 )

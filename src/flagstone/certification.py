@@ -88,6 +88,11 @@ class Certification:
             self._certifier.update(rows)
         return self
 
+    def end_shard(self) -> None:
+        """Say that the next rows belong to another shard: no piece may reach over its end."""
+        if self._certifier is not None:
+            self._certifier = self._certifier.in_new_run()
+
     def forecast(self, factor: float) -> float | None:
         """Return the rho that so many times the rows, like these, would certify; None for none."""
         return None if self._certifier is None else self._certifier.forecast(factor)
@@ -178,7 +183,10 @@ class StreamCertification:
 
 
 def _certified(
-    finding: Finding, certifier: Certifier | None, repeats: Repeats, confidence: float
+    finding: Finding,
+    certifier: Certifier | None,
+    repeats: Repeats,
+    confidence: float,
 ) -> Finding:
     promises, flag, subspace = finding.promises, finding.flag, finding.subspace
     assert promises is not None
@@ -197,4 +205,5 @@ def _certified(
         )
         promises = replace(promises, certificate=certificate)
     promises = replace(promises, confidence=confidence)
-    return replace(finding, promises=promises.with_coverage(flag.counts.tolist(), subspace.dim))
+    counts = flag.counts.tolist()
+    return replace(finding, promises=promises.with_coverage(counts, subspace.dim))

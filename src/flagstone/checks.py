@@ -101,9 +101,12 @@ counts, so they must be whole numbers ≥ 0 and below 2^63
         raise InputError(
             f"{name} must be one number per row, shape ({n_rows},), got shape {array.shape}"
         )
-    if array.dtype.kind not in "buif":
+    if array.dtype.kind not in "buifO":
         raise InputError(f"{name} must be whole numbers ≥ 0, got dtype {array.dtype}")
-    good = array >= 0
+    if array.dtype.kind == "O":  # integers past 64 bits, or no numbers at all
+        good = np.array([isinstance(w, int) and 0 <= w <= _MOST_ROWS for w in array], dtype=bool)
+    else:
+        good = array >= 0
     if array.dtype.kind == "u":
         good &= array <= np.uint64(_MOST_ROWS)
     elif array.dtype.kind == "f":  # 2^63 − 1 is no float: compare with the first one above it
@@ -111,7 +114,7 @@ counts, so they must be whole numbers ≥ 0 and below 2^63
     if not good.all():
         row = int(np.argmin(good))
         raise InputError(
-            f"{name}: row {row} has weight {array[row].item()!r}; weights say how often a row "
+            f"{name}: row {row} has weight {shown(array[row])}; weights say how often a row "
             "counts, so they must be whole numbers ≥ 0 and below 2^63"
         )
     counts = np.ascontiguousarray(array, dtype=np.int64)

@@ -81,6 +81,8 @@ class Flag:
     ----------
     The flag equals that of the literal partition of the rows in arrival order, bit for bit.
     Adding or removing one row, anywhere, changes exactly one V_j by one dimension.
+    Threads may read a flag while one of them updates it: each sees the rows of before or of after
+    (``n_rows`` follows at last). Of two updates at once, one may be lost: those need a lock.
 
     References
     ----------
@@ -121,7 +123,7 @@ class Flag:
                 f"a flag of {self.dim} columns takes memory in proportion to the square of that, "
                 "more than there is; drop or combine columns"
             ) from error
-        self._snapshot: tuple[Rows, Array] | None = None
+        self._snapshot: tuple[Any, tuple[Rows, Array]] | None = None
 
     @property
     def kernel(self) -> str:
@@ -289,10 +291,12 @@ class Flag:
 
     def _adapted(self) -> tuple[Rows, Array]:
         """Return some counted basis, counts falling, as it comes from the kernel."""
-        if self._snapshot is None:
-            basis, counts = self._kernel.dump(self._state)
-            self._snapshot = self.field.wrap(basis, self.dim), counts
-        return self._snapshot
+        state, snapshot = self._state, self._snapshot
+        if snapshot is None or snapshot[0] is not state:
+            basis, counts = self._kernel.dump(state)
+            # with the state it is of: another thread may have come up with a new one meanwhile
+            self._snapshot = snapshot = state, (self.field.wrap(basis, self.dim), counts)
+        return snapshot[1]
 
 
 def merge_flags(flags: Iterable[Flag]) -> Flag:

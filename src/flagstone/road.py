@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ import numpy as np
 from flagstone.certification import Certification
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
-from flagstone.fields import Array, Rows
+from flagstone.errors import InputError
+from flagstone.fields import Array, Rows, width
 from flagstone.finding import Finding
-from flagstone.flag import Flag
+from flagstone.flag import Flag, merge_flags
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
 from flagstone.lift import chunks
@@ -149,9 +151,26 @@ def _joined(parts: list[Array | None]) -> Array | None:
 
 
 def certify(
-    finding: Finding, rows: Rows, labels: Array | None = None, *, confidence: float = CONFIDENCE
+    finding: Finding,
+    X: Any,
+    y: Any = None,
+    *,
+    confidence: float = CONFIDENCE,
+    shards: Sequence[int] | None = None,
+    checked: bool = False,
 ) -> Finding:
     """Return the finding with what its rows, the very ones of the fit, certify and measure.
+
+    Parameters
+    ----------
+    finding : Finding
+    X, y : rows over the field, and their labels as elements of it
+        In the order of the fit; rows that make another flag are refused.
+    confidence : float, default 0.99
+    shards : sequence of int, optional
+        How many rows each shard had, if the answer is from merged flags.
+    checked : bool
+        Whether the caller knows already that these are the rows.
 
     Examples
     --------
@@ -159,11 +178,27 @@ def certify(
     >>> from flagstone import rep_linear_span
     >>> X = np.random.RandomState(1).randint(0, 2, size=(1000, 1)) * [1, 1, 0]
     >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
-    >>> certify(finding, finding.field.rows(X)).promises.rho_certified < 0.001
+    >>> certify(finding, X).promises.rho_certified < 0.001
     True
     """
+    F, question = finding.field, finding.question
+    rows, labels = F.rows(X), None if y is None else F.elements(y)
     certification = Certification(finding, confidence=confidence)
-    counted = measure(finding, rows, labels, certification=certification)
+    ends = np.cumsum([len(rows)] if shards is None else shards).tolist()
+    parts = [slice(start, end) for start, end in pairwise([0, *ends])]
+    lifted = [(rows[part], None if labels is None else labels[part]) for part in parts]
+    if not checked:
+        dim = question.dim(width(rows))
+        kind: Any = Histogram if finding.promises and finding.promises.in_values else Flag
+        flags = [kind(dim, F).update(question.lift(F, *part)).to_flag() for part in lifted]
+        if ends[-1] != len(rows) or merge_flags(flags) != finding.flag:
+            raise InputError(
+                "an answer is certified on the rows of its fit, in their order; these are others"
+            )
+    counted = Measurement(0, 0, 0)
+    for part in lifted:
+        counted += measure(finding, *part, certification=certification)
+        certification.end_shard()
     return replace(certification.certified(), rows=counted)
 
 

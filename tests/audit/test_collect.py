@@ -180,16 +180,82 @@ class Fussy:
         return self
 
 
-def test_errors_are_in_the_headline_and_decide_nothing():
+def test_errors_are_in_the_headline_and_are_no_agreement():
     task = Task(Fussy(), lambda m, rng: rng.randint(0, 2, (m, 2)), m=40, same="coef")
     [stats] = collect(tasks=task, max_pairs=400)
-    assert stats.errors > stats.answered > 0
+    assert stats.errors > stats.both_failed > 0
+    assert stats.errors + stats.agreements == 400  # whoever answers agrees: coef_ is zero
+    assert stats.replicability == pytest.approx(stats.agreements / 400)
     assert stats.error_types == (("ValueError: sum # of # refused", stats.errors),)
-    said = report(stats, claim=0.999)
-    assert said.verdict.decision == "undecided"
-    assert f"most pairs erred ({stats.errors} of 400)" in str(said.verdict)
+    said = report(stats, claim=0.01)
+    assert said.verdict.decision == "rejected"  # one error against one answer is a disagreement
+    assert f"{stats.errors} of 400 pairs count as different for an error" in str(said.verdict)
     [headline] = [line for line in str(said).splitlines() if "replicability" in line]
-    assert f"MOST PAIRS ERRED: over {stats.answered} of 400 pairs" in headline
+    assert f"MOST PAIRS ERRED: {stats.errors} of 400 pairs with an error" in headline
+
+
+class Failing:
+    """Never answers."""
+
+    def fit(self, X, y=None):
+        raise ValueError("never")
+
+
+def test_two_errors_agree_on_nothing_and_reject_nothing():
+    [stats] = collect(tasks=Task(Failing(), sampler, m=5, same="coef"), max_pairs=100)
+    assert stats.errors == stats.both_failed == stats.disagreements == 100
+    assert stats.replicability == 0.0
+    assert stats.verdict(0.01).decision == "undecided"
+    assert stats.verdict(0.01).evidence == 1.0
+
+
+def test_errors_have_their_place_among_integrated_values(tmp_path, monkeypatch):
+    """With every other fit failing, and in a file, too: the pair counts as a whole one."""
+    fitted, calls = LinearSpan.fit, []
+
+    def fit(self, X, y=None):
+        calls.append(None)
+        if len(calls) % 4 == 2:
+            raise ValueError("refused")
+        return fitted(self, X, y)
+
+    monkeypatch.setattr(LinearSpan, "fit", fit)
+    task = Task(LinearSpan(t_max=3), uniform(4), m=100, integrate=True)
+    for _ in range(2):  # the second time from the file
+        [stats] = collect(tasks=task, max_pairs=20, file=tmp_path / "results.jsonl")
+        assert stats.errors == 10
+        assert stats.both_failed == 0
+        assert stats.integrated == (0.0,) * 10 + (1.0,) * 10
+        assert stats.replicability == 0.5
+        assert stats.quality == ("coverage", 1.0)
+    assert len(calls) == 40
+
+
+def test_accuracy_or_coverage_stand_beside_replicability():
+    law = planted_parity([1, 0, 1], corruption=0.1)
+    task = Task(ParityClassifier(contamination=0.2), law, m=200)
+    [stats] = collect(tasks=task, max_pairs=10)
+    name, mean = stats.quality
+    assert name == "accuracy"
+    assert 0.75 < mean < 0.95
+    assert f"accuracy {mean:.4f}, the mean over the runs, on the other sample" in str(report(stats))
+    assert report(stats).to_dict()["accuracy"] == mean
+    [stats] = collect(tasks=Task(LinearSpan(t_max=100), geometric(8), m=200), max_pairs=10)
+    assert stats.quality[0] == "coverage"
+    assert 0.3 < stats.quality[1] < 1.0
+
+
+def test_runs_that_keep_nothing_agree_on_nothing():
+    law = planted_parity([1, 0, 1])
+    task = Task(ParityClassifier(t_min=150, t_max=200), law, m=200, integrate=True)
+    [stats] = collect(tasks=task, max_pairs=20)
+    assert stats.agreements == stats.both_empty == 20
+    said = report(stats, claim=0.5)
+    assert said.verdict.decision == "supported"
+    assert "the runs agree on nothing" in str(said.verdict)
+    [headline] = [line for line in str(said).splitlines() if "replicability" in line]
+    assert "THE RUNS AGREE ON NOTHING" in headline
+    assert 0.3 < stats.quality[1] < 0.7  # as good as coins
 
 
 def test_many_kinds_of_errors_are_listed_by_frequency_and_cut_short():

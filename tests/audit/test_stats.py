@@ -51,7 +51,8 @@ def test_integrated_and_plain_records_do_not_mix():
     plain = AuditStats("t", pairs=1, agreements=1)
     integrated = dataclasses.replace(plain, integrated=(0.1,))
     assert (integrated + AuditStats("t")).integrated == (0.1,)
-    assert (integrated + AuditStats("t", pairs=1, errors=1)).integrated == (0.1,)
+    failed = AuditStats("t", pairs=1, errors=1, integrated=(1.0,))
+    assert (integrated + failed).integrated == (0.1, 1.0)
     with pytest.raises(InputError, match="integrated"):
         integrated + plain
 
@@ -118,9 +119,10 @@ def test_empty_and_erroneous_records_speak():
 
 @given(record=records())
 def test_rate_and_error_are_those_of_the_list_of_values(record):
-    """Zeros and ones, one per answered pair, by the formulas of the textbook."""
+    """Zeros and ones, one per pair, by the formulas of the textbook."""
     values = [1.0] * record.disagreements + [0.0] * record.agreements
-    assert record.answered == len(values) == record.pairs - record.errors
+    assert len(values) == record.pairs == record.answered + record.errors
+    assert record.errors <= record.disagreements
     if values:
         assert record.disagreement_rate == pytest.approx(np.mean(values))
         assert record.replicability == pytest.approx(1 - np.mean(values))
@@ -129,15 +131,15 @@ def test_rate_and_error_are_those_of_the_list_of_values(record):
         assert record.standard_error == pytest.approx(error, abs=1e-12)
     else:
         assert math.isnan(record.standard_error)
-    assert record.interval(0.9) == anytime_interval(record.disagreements, record.answered, 0.9)
+    assert record.interval(0.9) == anytime_interval(record.disagreements, record.pairs, 0.9)
     exact = record.interval(0.9, anytime=False)
-    assert exact == clopper_pearson(record.disagreements, record.answered, 0.9)
+    assert exact == clopper_pearson(record.disagreements, record.pairs, 0.9)
 
 
 @given(values=st.lists(st.floats(0, 1), min_size=1, max_size=30), agree=st.integers(0, 30))
 def test_integrated_values_take_the_place_of_the_counts(values, agree):
     n = len(values)
-    record = AuditStats("t", n + 2, min(agree, n), errors=2, integrated=tuple(sorted(values)))
+    record = AuditStats("t", n, min(agree, n), integrated=tuple(sorted(values)))
     assert record.is_integrated
     assert record.disagreement_rate == pytest.approx(np.mean(values), abs=1e-12)
     if n >= 2:
@@ -203,20 +205,30 @@ def test_evidence_is_against_claims_below_the_rate_only():
         (
             {"pairs": 201, "agreements": 200, "errors": 1},
             "supported",
-            "about the 200 of 201 pairs without an error",
+            "1 of 201 pairs count as different for an error",
         ),
         (
             {"pairs": 400, "agreements": 200, "errors": 200},
-            "supported",
-            "about the 200 of 400 pairs without an error",
+            "rejected",
+            "200 of 400 pairs count as different for an error",
         ),
         (
-            {"pairs": 401, "agreements": 200, "errors": 201},
+            {"pairs": 400, "agreements": 200, "errors": 200, "both_failed": 200},
             "undecided",
-            "most pairs erred (201 of 401), so nothing is decided",
+            "200 of 400 pairs count as different for an error",
         ),
-        ({"pairs": 200, "agreements": 200, "both_bottom": 200}, "supported", "every answer is ⊥"),
+        (
+            {"pairs": 200, "agreements": 200, "both_bottom": 200},
+            "supported",
+            "every answer is ⊥, the runs agree on nothing",
+        ),
+        (
+            {"pairs": 200, "agreements": 200, "both_bottom": 20, "both_empty": 180},
+            "supported",
+            "the runs agree on nothing",
+        ),
         ({"pairs": 200, "agreements": 200, "both_bottom": 199}, "supported", ""),
+        ({"pairs": 200, "agreements": 200, "both_empty": 199}, "supported", ""),
     ],
 )
 def test_a_verdict_says_what_it_leaves_out(counts, decision, note):
@@ -224,7 +236,7 @@ def test_a_verdict_says_what_it_leaves_out(counts, decision, note):
     verdict = stats.verdict(0.1)
     assert (verdict.decision, verdict.note) == (decision, note)
     assert str(verdict).endswith(f"; {note}" if note else "valid under any stop rule)")
-    assert stats.all_bottom == (note == "every answer is ⊥")
+    assert stats.all_bottom == ("every answer is ⊥" in note)
 
 
 def test_verdicts_in_words():
@@ -251,15 +263,21 @@ def test_numbers_of_pairs_join_and_never_overlap():
 
 
 def test_counts_at_their_limits_are_records():
-    full = AuditStats("t", pairs=6, agreements=3, both_bottom=3, one_bottom=1, errors=2)
-    assert (full.answered, full.disagreements) == (4, 1)
-    for name in ("pairs", "agreements", "both_bottom", "one_bottom", "errors"):
+    full = AuditStats(
+        "t", pairs=6, agreements=3, both_bottom=2, both_empty=1, one_bottom=1, errors=2,
+        both_failed=2,
+    )  # fmt: skip
+    assert (full.answered, full.disagreements) == (4, 3)
+    for name in ("both_empty", "both_failed"):
+        with pytest.raises(InputError, match="but there are more"):
+            dataclasses.replace(full, **{name: 3})
+    for name in ("pairs", "agreements", "both_bottom", "one_bottom", "both_empty", "errors"):
         with pytest.raises(InputError, match="must not be negative"):
             dataclasses.replace(full, **{name: -1})
-    for values in ((), (0.1,) * 3, (0.1,) * 5, (0.1,) * 6):
-        with pytest.raises(InputError, match=f"answered pair: 4 pairs, {len(values)} values"):
+    for values in ((), (0.1,) * 4, (0.1,) * 5, (0.1,) * 7):
+        with pytest.raises(InputError, match=f"per pair: 6 pairs, {len(values)} values"):
             dataclasses.replace(full, integrated=values)
-    assert dataclasses.replace(full, integrated=(0.1,) * 4).to_dict()["integrated"] == [0.1] * 4
+    assert dataclasses.replace(full, integrated=(0.1,) * 6).to_dict()["integrated"] == [0.1] * 6
 
 
 def test_the_dictionary_holds_what_was_counted():
@@ -270,15 +288,19 @@ def test_the_dictionary_holds_what_was_counted():
         "strong_id": "t",
         "pairs": 6,
         "agreements": 3,
-        "disagreements": 2,
+        "disagreements": 3,
         "both_bottom": 2,
         "one_bottom": 1,
+        "both_empty": 0,
         "errors": 1,
+        "both_failed": 0,
         "error_types": {"E": 1},
         "integrated": None,
-        "disagreement_rate": 0.4,
-        "standard_error": pytest.approx(math.sqrt(0.24 / 4)),
+        "disagreement_rate": 0.5,
+        "standard_error": pytest.approx(math.sqrt(0.25 / 5)),
         "seconds": 2.5,
+        "accuracy": None,
+        "coverage": None,
     }
     twice = full + full
     assert twice.error_types == (("E", 2),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flagstone.audit import tradeoff
+from flagstone.audit import TradeoffCurve, TradeoffPoint, tradeoff
 from flagstone.distributions import geometric, planted_parity, uniform
 from flagstone.errors import InputError
 from flagstone.flag import Flag
@@ -25,6 +25,18 @@ def test_coverage_falls_and_replicability_rises_with_the_window():
     assert sure.best(1.0).t_max == 20  # of equals the longest window
     assert "t_max" in str(curve)
     assert len(curve.rows()) == 6
+
+
+def test_windows_that_the_pairs_do_not_tell_apart_are_ties_and_the_longest_wins():
+    def point(t_max, kept, sem=0.0, replicability=1.0):
+        return TradeoffPoint("index", 1, t_max, kept, sem, replicability, 0.0, 50)
+
+    def best(*points):
+        return TradeoffCurve(points, "coverage", 1000).best(0.9).t_max
+
+    assert best(point(1, 1.0), point(30, 1.0 - 1e-12), point(60, 0.99)) == 30
+    assert best(point(1, 0.981, 0.002), point(40, 0.98), point(60, 0.978)) == 40
+    assert best(point(1, 0.981, 0.002), point(40, 0.98, 0.002, 0.8)) == 1
 
 
 def test_a_point_equals_the_average_over_all_thresholds():

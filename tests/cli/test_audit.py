@@ -43,7 +43,9 @@ def test_every_pair_in_error_is_exit_code_1(run, monkeypatch):
     from flagstone.audit import Outcome, _collect
 
     monkeypatch.setattr(
-        _collect, "run_pair", lambda task, pair, _: Outcome("error", error=f"ValueError: {pair}")
+        _collect,
+        "run_pair",
+        lambda task, pair, _: Outcome("both_error", error=f"ValueError: {pair}"),
     )
     done = run("audit", *LAW, "--claim", "0.05")
     assert done.code == 1

@@ -1,5 +1,6 @@
 """Long runs: killed, interrupted or out of disk, they lose nothing and end with the same bytes."""
 
+import base64
 import json
 import os
 import re
@@ -13,7 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flagstone.models import load, read_document
+from flagstone.cli import longrun
+from flagstone.flag import Flag
+from flagstone.histogram import Histogram
+from flagstone.models import load, read_document, write_document
 
 HERE = Path(__file__).parent
 MAIN = [sys.executable, "-c", "from flagstone.cli import main; main()"]
@@ -105,6 +109,59 @@ def test_a_checkpoint_of_another_run_is_refused(run, place):
     done = run(*words[:-1], "m.json", "-o", "p.flag")
     assert done.code == 0
     assert not (place / "m.json").exists()
+
+
+RESUMED = ["span", "t.csv", "bad.csv", "--seed", "1", "--checkpoint", "c.ckpt",
+           "--checkpoint-every", "0"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"position": [0, 1.5, 1]}, "[0, 1.5, 1] is no position in these files"),
+        ({"position": [2, 0, 1]}, "is no position"),
+        ({"position": [0, -1, 1]}, "is no position"),
+        ({"position": [0, 4]}, "is no position"),
+        ({"position": []}, "is no position"),
+        ({"rows": -1}, "fewer rows than none"),
+        ({"skipped": -1}, "fewer rows than none"),
+        ({"phase": "dance"}, "no phase of a run"),
+        ({"phase": "measure"}, "c.ckpt: damaged"),
+        ({"bytes": base64.b64encode(Histogram(3).to_bytes()).decode()}, "summarizes other rows"),
+        ({"bytes": base64.b64encode(Histogram(2, 3).to_bytes()).decode()}, "other rows"),
+        ({"bytes": base64.b64encode(Flag(2).to_bytes()).decode(), "summary": "Flag"}, "other rows"),
+        ({"bytes": "!"}, "c.ckpt: damaged"),
+        ({"counts": []}, "c.ckpt: damaged"),
+    ],
+)
+def test_a_checkpoint_is_believed_only_where_it_can_be_true(run, place, change, words):
+    """Its checksum is right: somebody, or a fault before it was made, changed what it says."""
+    (place / "t.csv").write_text("a,b\n" + "1,0\n" * 9)
+    (place / "bad.csv").write_text("a,b\n1\n")  # where the run ends, and leaves its checkpoint
+    assert run(*RESUMED).code == 1
+    kind, good = read_document("c.ckpt")
+    assert good["rows"] == 9
+    write_document("c.ckpt", kind, good | change, overwrite=True)
+    done = run(*RESUMED)
+    assert (done.code, done.out) == (1, "")
+    assert words in done.err.splitlines()[-1]
+
+
+def test_a_flag_that_changed_is_not_resumed(run, place):
+    frames = ["examples/frames.txt", "-f", "bits"]
+    assert run("summarize", *frames, "-o", "s.flag").code == 0
+    words = ["constraints", "s.flag", "--seed", "1", "-o", "m.json", "--checkpoint", "c.ckpt"]
+    before = os.stat("s.flag")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(longrun.LongRun, "finish", lambda self: None)
+        assert run(*words).code == 0
+    lines = Path("examples/frames.txt").read_text().splitlines()
+    Path("examples/frames.txt").write_text("\n".join([lines[0], *lines]) + "\n")
+    assert run("summarize", *frames, "-o", "s.flag", "--force").code == 0
+    os.utime("s.flag", ns=(before.st_atime_ns, before.st_mtime_ns))
+    done = run(*words)
+    assert done.code == 1
+    assert "belongs to another run" in done.err
 
 
 def test_a_changed_input_is_not_resumed(tmp_path):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from flagstone.cli import runner, stopping
+from flagstone.disk import locking, writing
 from flagstone.signals import held_signals
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -121,6 +122,36 @@ def test_what_the_signal_struck_may_make_another_error_of_it(capsys):
         assert runner._guarded(verb, {}) == 143
     assert capsys.readouterr().err == "flagstone: interrupted\n"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_stop_right_after_a_file_is_made_leaves_none(tmp_path, monkeypatch):
+    def struck(target):
+        made = temporary(target)
+        signal.raise_signal(signal.SIGTERM)
+        return made
+
+    temporary = writing._temporary
+    monkeypatch.setattr(writing, "_temporary", struck)
+    with stopping.caught(for_good=False):
+        assert runner._guarded(writing.check_target, {"path": tmp_path / "m.json"}) == 143
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stop_right_after_a_lock_is_made_leaves_none(tmp_path, monkeypatch):
+    def struck(*given):
+        made = acquire(*given)
+        signal.raise_signal(signal.SIGTERM)
+        return made
+
+    def verb():
+        with locking.locked(tmp_path / "m.json"):
+            raise AssertionError("the run was stopped before")
+
+    acquire = locking._acquire
+    monkeypatch.setattr(locking, "_acquire", struck)
+    with stopping.caught(for_good=False):
+        assert runner._guarded(verb, {}) == 143
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_stop_that_strikes_a_destructor_is_not_lost(tmp_path):

@@ -6,12 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone.disk import check_fields, json_text, locked, open_ledger, parse_json, read_ledger
+from flagstone.disk import (
+    check_fields,
+    json_text,
+    locked,
+    open_ledger,
+    parse_json,
+    read_ledger,
+    read_regular,
+)
 from flagstone.errors import FormatError, InputError
 
 HEADER = b'{"flagstone-notes": 1}\n'
@@ -103,6 +112,30 @@ def test_only_regular_files_of_bounded_size_are_opened(tmp_path):
         open_once(tmp_path / "huge")
 
 
+def test_no_more_memory_is_taken_than_a_file_is_long(tmp_path):
+    (tmp_path / "n.json").write_bytes(b"{}")
+    tracemalloc.start()
+    try:
+        assert read_regular(tmp_path / "n.json") == b"{}"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    def look(handle):
+        found = stat(handle)
+        with (tmp_path / "n.json").open("a") as stream:
+            stream.write("{}")
+        return found
+
+    (tmp_path / "n.json").write_bytes(b"{}")
+    stat = os.fstat
+    monkeypatch.setattr(os, "fstat", look)
+    with pytest.raises(FormatError, match="grew while it was read"):
+        read_regular(tmp_path / "n.json")
+
+
 def test_a_full_disk_keeps_what_was_there(tmp_path, monkeypatch):
     path = tmp_path / "n.jsonl"
     fsync = os.fsync
@@ -153,6 +186,11 @@ def test_two_runs_are_told_apart_and_a_killed_one_blocks_nobody(tmp_path):
         with pytest.raises(InputError, match="in use"):  # in one process, too
             open_once(path)
     assert not (tmp_path / ".n.jsonl.lock").exists()
+
+
+def test_a_lock_that_cannot_be_made_names_the_file_itself():
+    with pytest.raises(OSError, match=r"nothing can be written beside it.*'/proc/n\.jsonl'"):
+        open_once("/proc/n.jsonl")
 
 
 def test_the_file_of_a_lock_is_not_followed_elsewhere(tmp_path):

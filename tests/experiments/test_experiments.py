@@ -21,6 +21,13 @@ from flagstone.experiments import figure_1 as f1
 from flagstone.experiments._runner import run_experiment, unit_stream
 from flagstone.experiments.gap import multiplicity_gap
 from flagstone.experiments.guaranteed import sizes
+from flagstone.experiments.validity import (
+    MISTAKES,
+    Truth,
+    certifier_of,
+    is_too_often,
+    trial,
+)
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.subspace import Subspace
@@ -33,6 +40,16 @@ TINY = {
     "sample-size": {"dims": (2, 10, 20)},
     "privacy": {"deltas": (0.5, 0.25), "runs": 8, "grid": 4},
     "contamination": {"rates": (0.0, 0.001, 0.01), "pairs": 4, "m": 600, "features": 5},
+    "certified": {
+        "dims": (6,),
+        "damages": (0.005,),
+        "dim": 6,
+        "samples": 1,
+        "pairs": 4,
+        "cases": ("uniform", "triangle"),
+        "trials": 6,
+        "fresh": 20,
+    },
 }
 
 
@@ -152,6 +169,12 @@ def test_foreign_and_damaged_files_are_left_alone(tmp_path):
     with pytest.raises(FormatError, match=r"gap\.json"):
         run("gap", out=tmp_path, quick=True, progress=False)
     assert (tmp_path / "gap.json").read_text() == '{"mine": 1}'
+    (tmp_path / "gap.json").rename(tmp_path / "gap.csv")
+    with pytest.raises(
+        InputError, match=r"gap\.csv exists already; replace it with overwrite=True"
+    ):
+        run("gap", out=tmp_path, quick=True, progress=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["gap.csv"]
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="directory"):
         run("gap", out=tmp_path / "file", quick=True, progress=False)
@@ -283,6 +306,45 @@ def test_the_product_formula_of_instability(tmp_path):
     for row in result.rows:
         if row["law"] == "blocks" and row["m"] >= 16:
             assert row["same_span"] == pytest.approx(row["same_span_product"], rel=0.5, abs=1e-3)
+
+
+def test_certificates_need_fewer_rows_and_are_not_false_too_often(results):
+    [needed] = rows_of(results, "certified", part="rows")
+    assert needed["simulation"] <= needed["certificate"] < needed["in_advance"] / 100
+    for row in rows_of(results, "certified", part="validity"):
+        assert row["issued"] == row["trials"]
+        assert not row["too_often"]
+    assert {row["mistake"] for row in rows_of(results, "certified", part="mistake")} == set(
+        MISTAKES
+    )
+
+
+@pytest.mark.parametrize(
+    ("mistake", "trials"), [("pilot rows reused", 10), ("blocks of all rows", 10)]
+)
+def test_planted_mistakes_are_found_out(mistake, trials):
+    case, mistaken = MISTAKES[mistake]
+    rng = np.random.RandomState(13)
+    truth = Truth(case, 60, rng)
+    for method, caught in ((certifier_of, False), (mistaken, True)):
+        false = sum(trial(truth, rng, 0.9, method)[1] for _ in range(trials))
+        assert is_too_often(false, trials, 0.1) == caught
+
+
+def test_a_delta_that_is_not_shared_is_found_out():
+    """By the shares of rows outside alone, which need no fresh samples."""
+    case, mistaken = MISTAKES["δ not shared"]
+    rng = np.random.RandomState(13)
+    for method, caught in ((certifier_of, False), (mistaken, True)):
+        false = 0
+        for _ in range(30):
+            certifier = method(case, case.law.sample(case.m, rng), 0.9)
+            spaces = certifier.collector.plan.spaces
+            asked = [spaces.subspace(i) for i in range(len(spaces.dims))]
+            shares = [certifier.certificate(space).eps for space in asked]
+            pairs = zip(asked, shares, strict=True)
+            false += any(eps < case.law.uncovered(space) - 1e-12 for space, eps in pairs)
+        assert is_too_often(false, 30, 0.1, level=0.01) == caught
 
 
 def test_gaps_by_hand_and_below_the_bounds(results):

@@ -313,7 +313,8 @@ def test_the_page_says_what_is_certified_and_what_is_withheld():
     rule = IndexRule(t_min=0.02, t_max=0.08)
     asked = ask(Flag(4).update(X), SpanQuestion(), rule, Coins(1))
     page = html_report(certify(asked, GF(2).rows(X)))
-    assert "certified at 99 % confidence from 1,800 rows" in page
+    assert ", by 1,800 of these rows" in page
+    assert ">certified at 99 %<" in page
     assert "of rows to come do not fit (99 % confidence)</h1>" in page
     thrice = GF(2).rows(np.repeat(X[:, [0, 1, 2, 3] * 4], 3, axis=0))
     asked = ask(Flag(16).update(thrice), SpanQuestion(), rule, Coins(1))

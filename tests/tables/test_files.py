@@ -114,6 +114,7 @@ NOTHING = dict.fromkeys(("delimiter", "header", "bit_order", "length"))
         ({"delimiter": "é"}, ["csv"], "must be one ASCII character"),
         ({"delimiter": '"'}, ["csv"], "neither a quote nor a line end"),
         ({"delimiter": "\r"}, ["csv"], "neither a quote nor a line end"),
+        ({"delimiter": "\0"}, ["csv"], "neither a quote nor a line end"),
         ({"delimiter": 3}, ["csv"], "must be one ASCII character"),
         ({"bit_order": "up"}, ["hex"], "must be one of msb, lsb, nibble, reversed, got 'up'"),
     ],

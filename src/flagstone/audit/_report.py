@@ -31,12 +31,13 @@ class AuditReport:
         return {
             "task": self.task,
             **self.stats.to_dict(),
-            "replicability": 1.0 - self.stats.disagreement_rate if self.stats.answered else None,
+            "replicability": 1.0 - self.stats.disagreement_rate if self.stats.pairs else None,
             "confidence": self.confidence,
             "interval_anytime": [low, high],
             "interval_clopper_pearson": list(exact),
             "indicative": self.indicative,
             "all_bottom": self.stats.all_bottom,
+            "agree_on_nothing": self.stats.agree_on_nothing,
             "plain_pairs": self.stats.plain_pairs(self.confidence),
             "verdict": None
             if self.verdict is None
@@ -53,7 +54,7 @@ class AuditReport:
         lines = [f"audit of {self.task}" if self.task else "audit"]
         lines.append(
             f"  {s.pairs} pairs: {s.agreements} agree ({s.both_bottom} of them both ⊥), "
-            f"{s.disagreements} differ ({s.one_bottom} of them one ⊥), {s.errors} with an error"
+            f"{s.disagreements} differ ({s.one_bottom} of them one ⊥, {s.errors} with an error)"
         )
         kinds = sorted(s.error_types, key=lambda kind: -kind[1])
         lines += [f"    {count} × {kind}" for kind, count in kinds[:_SHOWN]]
@@ -63,6 +64,9 @@ class AuditReport:
             lines.append("  no pair was answered: nothing can be said about replicability")
             return "\n".join(lines)
         lines.append(self._headline())
+        if s.quality:
+            name, mean = s.quality
+            lines.append(f"  {name} {mean:.4f}, the mean over the runs, on the other sample")
         low, high = s.interval(self.confidence)
         lines.append(
             f"  disagreement in [{low:.4f}, {high:.4f}] at confidence {self.confidence:g}, "
@@ -74,9 +78,9 @@ class AuditReport:
             "pairs was fixed beforehand)"
         )
         plain = s.plain_pairs(self.confidence)
-        if plain is not None and plain > s.answered:
+        if plain is not None and plain > s.pairs:
             lines.append(
-                f"  threshold integrated out exactly: {s.answered} pairs give an interval as "
+                f"  threshold integrated out exactly: {s.pairs} pairs give an interval as "
                 f"narrow as {plain} plain ones of this rate would"
             )
         elif s.is_integrated:
@@ -96,10 +100,15 @@ class AuditReport:
         line = f"  replicability {s.replicability:.4f} (disagreement {s.disagreement_rate:.4f})"
         if s.errors:
             most = "MOST PAIRS ERRED: " if s.errors > s.answered else ""
-            line += f" — {most}over {s.answered} of {s.pairs} pairs, those without an error"
+            line += f" — {most}{s.errors} of {s.pairs} pairs with an error, which is no agreement"
         if s.all_bottom:
             line += (
                 " — EVERY ANSWER IS ⊥: no rule was learned (one with a constant needs an intercept)"
+            )
+        elif s.agree_on_nothing:
+            line += (
+                " — THE RUNS AGREE ON NOTHING: no direction was kept, so that answers are drawn "
+                "from the coins alone (a window that starts and ends earlier keeps more)"
             )
         return line
 
@@ -118,7 +127,7 @@ def report(
     >>> from flagstone.audit import AuditStats, report
     >>> print(report(AuditStats("…", pairs=200, agreements=120), claim=0.05))
     audit
-      200 pairs: 120 agree (0 of them both ⊥), 80 differ (0 of them one ⊥), 0 with an error
+      200 pairs: 120 agree (0 of them both ⊥), 80 differ (0 of them one ⊥, 0 with an error)
       replicability 0.6000 (disagreement 0.4000)
       disagreement in [0.2868, 0.5209] at confidence 0.95, under any stop rule
       disagreement in [0.3315, 0.4715] (Clopper–Pearson: only if the number of pairs was ...

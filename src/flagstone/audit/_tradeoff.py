@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TradeoffCurve", "TradeoffPoint", "tradeoff"]
 
+#: Means that are equal but for their last digits are equal.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class TradeoffPoint:
@@ -62,10 +65,15 @@ class TradeoffCurve(Display):
     def best(self, replicability: float, rule: str = "index") -> TradeoffPoint | None:
         """Return the point that keeps most among those with the wanted replicability.
 
-        Of several the one with the longest window, which is the most stable.
+        Of several the one with the longest window, which is the most stable. Points within one
+        standard error of the best are equals: the pairs do not tell them apart.
         """
         fit = [p for p in self.points if p.rule == rule and p.replicability >= replicability]
-        return max(fit, key=lambda p: (p.kept, p.t_max), default=None)
+        if not fit:
+            return None
+        most = max(fit, key=lambda p: p.kept)
+        least = most.kept - most.kept_sem - _ROUNDING
+        return max((p for p in fit if p.kept >= least), key=lambda p: p.t_max)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the points as plain data."""

@@ -6,8 +6,11 @@ import copy
 import re
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from flagstone.audit.integrate import integrated_disagreement
 from flagstone.audit.same import TaskError
@@ -18,7 +21,9 @@ from flagstone.errors import ReplicabilityWarning
 
 __all__ = ["Outcome", "run_pair"]
 
-OUTCOMES = ("agree", "differ", "both_bottom", "one_bottom", "error")
+OUTCOMES = (
+    "agree", "differ", "both_bottom", "one_bottom", "both_empty", "one_error", "both_error"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,18 +32,26 @@ class Outcome:
 
     Attributes
     ----------
-    kind : {"agree", "differ", "both_bottom", "one_bottom", "error"}
+    kind : str
+        "agree", "differ"; "both_bottom", "one_bottom" (⊥); "both_empty": the same answer, from the
+        coins alone, since no direction was kept; "both_error"; "one_error": one run failed, or the
+        two answers could not be compared.
     integrated : float or None
-        Probability over the threshold that the two answers differ.
+        Probability over the threshold that the two answers differ; 1 with an error.
     error : str or None
-        Type and message of what was raised.
+        Type and message of what was raised, first.
     seconds : float
+    accuracy, coverage : float or None
+        Mean over the two runs of the share of rows (of the pair's *other* sample) that the answer
+        predicts, or that lie in its space. None where neither can be measured.
     """
 
     kind: str
     integrated: float | None = None
     error: str | None = None
     seconds: float = 0.0
+    accuracy: float | None = None
+    coverage: float | None = None
 
     def after(self, earlier: AuditStats, number: int) -> AuditStats:
         """Return the record of the pairs so far and this one, which has the given number."""
@@ -46,14 +59,18 @@ class Outcome:
         return earlier + AuditStats(
             earlier.strong_id,
             pairs=1,
-            agreements=int(self.kind in {"agree", "both_bottom"}),
+            agreements=int(self.kind in {"agree", "both_bottom", "both_empty"}),
             both_bottom=int(self.kind == "both_bottom"),
             one_bottom=int(self.kind == "one_bottom"),
-            errors=int(self.kind == "error"),
+            both_empty=int(self.kind == "both_empty"),
+            errors=int(self.kind in {"one_error", "both_error"}),
+            both_failed=int(self.kind == "both_error"),
             integrated=None if z is None else (min(1.0, max(0.0, z)),),
             error_types=((_kind_of(self.error), 1),) if self.error else (),
             numbers=((number, number + 1),),
             seconds=self.seconds,
+            accuracies=() if self.accuracy is None else (self.accuracy,),
+            coverages=() if self.coverage is None else (self.coverage,),
         )
 
 
@@ -70,19 +87,31 @@ def run_pair(task: Task, pair: int, on_error: str = "count") -> Outcome:
     """
     samples = task.source.pair(task.stream(pair, "first"), task.stream(pair, "second"))
     start = time.perf_counter()
-    try:
-        with warnings.catch_warnings():
-            # The audit *measures* what the warning is about; once per fit would be noise.
-            warnings.simplefilter("ignore", ReplicabilityWarning)
-            a, b = (_fit(task.estimator, sample, task.coins(pair)) for sample in samples)
-            integrated = _integrated(a, b) if task.integrate else None
-            kind = _compare(task, a, b)
-    except Exception as problem:
-        if on_error == "raise" or isinstance(problem, TaskError):
-            raise
-        message = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
-        return Outcome("error", error=message, seconds=time.perf_counter() - start)
-    return Outcome(kind, integrated, seconds=time.perf_counter() - start)
+    failed: list[Exception] = []
+    done: dict[str, Any] = {}
+
+    def attempt(step: Callable[..., Any], *inputs: Any) -> Any:
+        try:
+            return step(*inputs)
+        except Exception as problem:
+            if on_error == "raise" or isinstance(problem, TaskError):
+                raise
+            failed.append(problem)
+
+    with warnings.catch_warnings():
+        # The audit *measures* what the warning is about; once per fit would be noise.
+        warnings.simplefilter("ignore", ReplicabilityWarning)
+        runs = [attempt(_fit, task.estimator, sample, task.coins(pair)) for sample in samples]
+        kind = "both_error" if len(failed) == 2 else "one_error"
+        if not failed:
+            integrated = attempt(_integrated, *runs) if task.integrate else None
+            kind = attempt(_compare, task, *runs) or kind
+            done = {"integrated": integrated, **_kept(runs, samples)}
+    if failed:
+        message = f"{type(failed[0]).__name__}: {failed[0]}".split("\n")[0][:200]
+        done |= {"integrated": 1.0 if task.integrate else None, "error": message}
+        kind = kind if kind in {"one_error", "both_error"} else "one_error"
+    return Outcome(kind, seconds=time.perf_counter() - start, **done)
 
 
 def _fit(estimator: Any, sample: Sample, coins: int) -> Any:
@@ -114,7 +143,39 @@ def _compare(task: Task, a: Any, b: Any) -> str:
         return "both_bottom"
     if any(bottoms):
         return "one_bottom"
-    return "agree" if task.same(a, b) else "differ"
+    if not task.same(a, b):
+        return "differ"
+    return "both_empty" if _is_empty(a) and _is_empty(b) else "agree"
+
+
+def _is_empty(estimator: Any) -> bool:
+    """Whether one of our estimators kept no direction at all: its answer is drawn from coins."""
+    finding = getattr(estimator, "finding_", None)
+    return finding is not None and finding.subspace is not None and finding.subspace.dim == 0
+
+
+def _kept(runs: list[Any], samples: tuple[Sample, Sample]) -> dict[str, float]:
+    """How good the answers are on the other sample, where that can be said at all."""
+    name, share = ("accuracy", _accuracy) if samples[0].y is not None else ("coverage", _coverage)
+    try:
+        shares = [share(run, other) for run, other in zip(runs, reversed(samples), strict=True)]
+    except Exception:  # it cannot predict, or not these rows: there is nothing to measure
+        return {}
+    return {} if None in shares else {name: float(np.mean(np.array(shares, dtype=float)))}
+
+
+def _coverage(run: Any, other: Sample) -> float | None:
+    seen = run.measure(other.X, sample_weight=other.weights)
+    return 1.0 - float(seen.share(seen.uncovered))
+
+
+def _accuracy(run: Any, other: Sample) -> float | None:
+    if getattr(run, "is_bottom_", False):
+        return 0.0
+    if getattr(run, "_estimator_type", "classifier") != "classifier":
+        return None
+    right = np.asarray(run.predict(other.X)) == np.asarray(other.y)
+    return float(np.average(right, weights=other.weights))
 
 
 def _integrated(a: Any, b: Any) -> float:

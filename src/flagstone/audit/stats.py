@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flagstone.audit.intervals import (
@@ -19,8 +19,13 @@ from flagstone.errors import InputError
 
 __all__ = ["AuditStats", "Verdict"]
 
-#: Below so many answered pairs the gain of integrating is a guess, and is not shown.
+#: Below so many pairs the gain of integrating is a guess, and is not shown.
 _FEW = 20
+
+
+_COUNTS = (
+    "pairs", "agreements", "both_bottom", "one_bottom", "both_empty", "errors", "both_failed"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Verdict:
     decision : {"rejected", "supported", "undecided"}
         Rejected: the disagreement rate is above the claim; supported: it is at or below it;
         each wrong with probability at most ``1 - confidence``, *whatever the stop rule*.
-        Always undecided when most pairs had an error: the others may be of a special kind.
+        Pairs in which both runs failed support no claim, and reject none.
     claim, confidence : float
     interval : (float, float)
         The anytime-valid interval for the disagreement rate.
@@ -79,11 +84,14 @@ class AuditStats:
     both_bottom, one_bottom : int
         Pairs where both runs, or exactly one, answered ⊥ (of the agreements, of the
         disagreements).
-    errors : int
-        Pairs where an estimator raised. They are in ``pairs`` and in no other count.
+    both_empty : int
+        Agreements in which neither run kept a direction: the answers come from the coins alone.
+    errors, both_failed : int
+        Pairs where a run failed, and those where both did. All of them are disagreements: an error
+        is no answer, and two errors agree on nothing.
     integrated : tuple of float, or None
-        For each answered pair the probability Z over the threshold that its two answers differ,
-        in increasing order (None if the threshold was not integrated out).
+        For each pair the probability Z over the threshold that its two answers differ, 1 with an
+        error, in increasing order (None if the threshold was not integrated out).
     error_types : tuple of (str, int)
         How often each error was seen; numbers in messages are written ``#``, so that messages
         that differ in a number only are one kind.
@@ -92,6 +100,8 @@ class AuditStats:
         record made by hand). Records that share a pair refuse to add up.
     seconds : float
         Time spent fitting; no part of equality.
+    accuracies, coverages : tuple of float
+        Of each pair, where it could be measured, in increasing order; see `Outcome`.
 
     Examples
     --------
@@ -114,18 +124,24 @@ class AuditStats:
     error_types: tuple[tuple[str, int], ...] = ()
     numbers: tuple[tuple[int, int], ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    both_empty: int = 0
+    both_failed: int = 0
+    accuracies: tuple[float, ...] = ()
+    coverages: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        counts = (self.pairs, self.agreements, self.both_bottom, self.one_bottom, self.errors)
+        counts = [getattr(self, name) for name in _COUNTS]
         if any(c < 0 for c in counts):
             raise InputError(f"counts must not be negative, got {counts}")
         if self.agreements + self.one_bottom + self.errors > self.pairs:
             raise InputError("agreements, one-bottom pairs and errors exceed the pairs")
-        if self.both_bottom > self.agreements:
+        if self.both_bottom + self.both_empty > self.agreements:
             raise InputError("both-bottom pairs are agreements, but there are more of them")
-        if self.integrated is not None and len(self.integrated) != self.answered:
+        if self.both_failed > self.errors:
+            raise InputError("pairs in which both runs failed are errors, but there are more")
+        if self.integrated is not None and len(self.integrated) != self.pairs:
             raise InputError(
-                f"there must be one integrated value per answered pair: {self.answered} pairs, "
+                f"there must be one integrated value per pair: {self.pairs} pairs, "
                 f"{len(self.integrated)} values"
             )
 
@@ -139,15 +155,12 @@ class AuditStats:
             )
         return AuditStats(
             self.strong_id,
-            self.pairs + other.pairs,
-            self.agreements + other.agreements,
-            self.both_bottom + other.both_bottom,
-            self.one_bottom + other.one_bottom,
-            self.errors + other.errors,
-            _add_values(self, other),
-            _add_counts(self.error_types, other.error_types),
-            _add_numbers(self.numbers, other.numbers),
-            self.seconds + other.seconds,
+            **{name: getattr(self, name) + getattr(other, name) for name in (*_COUNTS, "seconds")},
+            integrated=_add_values(self, other),
+            error_types=_add_counts(self.error_types, other.error_types),
+            numbers=_add_numbers(self.numbers, other.numbers),
+            accuracies=tuple(sorted(self.accuracies + other.accuracies)),
+            coverages=tuple(sorted(self.coverages + other.coverages)),
         )
 
     @property
@@ -157,13 +170,26 @@ class AuditStats:
 
     @property
     def disagreements(self) -> int:
-        """Answered pairs with two different answers."""
-        return self.answered - self.agreements
+        """Pairs without two equal answers: those with different ones, and those with an error."""
+        return self.pairs - self.agreements
 
     @property
     def all_bottom(self) -> bool:
         """Whether there are answers, and every one of them is ⊥."""
         return 0 < self.both_bottom == self.answered
+
+    @property
+    def agree_on_nothing(self) -> bool:
+        """Whether whatever agreed had no content: ⊥, or drawn from the coins alone."""
+        return 0 < self.agreements == self.both_bottom + self.both_empty
+
+    @property
+    def quality(self) -> tuple[str, float] | None:
+        """("accuracy" or "coverage", its mean over the runs), None if nothing was measured."""
+        for name, values in (("accuracy", self.accuracies), ("coverage", self.coverages)):
+            if values:
+                return name, math.fsum(values) / len(values)
+        return None
 
     @property
     def is_integrated(self) -> bool:
@@ -184,7 +210,7 @@ class AuditStats:
     @property
     def _values(self) -> tuple[int, float]:
         """Number and sum of the disagreement values."""
-        n = self.answered
+        n = self.pairs
         return n, float(self.disagreements) if self.integrated is None else sum(self.integrated)
 
     @property
@@ -197,16 +223,16 @@ class AuditStats:
     @property
     def standard_error(self) -> float:
         """Standard error of :attr:`disagreement_rate` (nan below two pairs)."""
-        n = self.answered
+        n = self.pairs
         return math.nan if n < 2 else math.sqrt(self._variance / (n - 1))
 
     def plain_pairs(self, confidence: float = 0.95) -> int | None:
         """Return how many plain pairs would give an interval as narrow as this one.
 
         Plain pairs of the same rate are meant, and the anytime interval of each kind. None if
-        nothing was integrated out, or for fewer than 20 answered pairs.
+        nothing was integrated out, or for fewer than 20 pairs.
         """
-        if self.integrated is None or self.answered < _FEW:
+        if self.integrated is None or self.pairs < _FEW:
             return None
         low, high = self.interval(confidence)
         rate = min(1.0, max(0.0, self.disagreement_rate))
@@ -215,7 +241,7 @@ class AuditStats:
             a, b = anytime_interval(rate * n, n, confidence)
             return b - a > high - low
 
-        few, many = 0, self.answered
+        few, many = 0, self.pairs
         while wide(many):
             few, many = many, 2 * many
         while many - few > 1:
@@ -233,8 +259,8 @@ class AuditStats:
         if anytime:
             if self.integrated is not None:
                 return betting_interval(self.integrated, confidence)
-            return anytime_interval(self.disagreements, self.answered, confidence)
-        return clopper_pearson(self.disagreements, self.answered, confidence)
+            return anytime_interval(self.disagreements, self.pairs, confidence)
+        return clopper_pearson(self.disagreements, self.pairs, confidence)
 
     def verdict(self, claim: float, confidence: float = 0.95) -> Verdict:
         """Decide about a claimed ρ; valid under any stop rule.
@@ -247,11 +273,25 @@ class AuditStats:
         if not 0.0 <= claim <= 1.0:
             raise InputError(f"a claimed rho must lie in [0, 1], got {claim}")
         low, high = self.interval(confidence)
-        decision = "rejected" if low > claim else "supported" if high <= claim else "undecided"
-        if self.errors > self.answered:
-            decision = "undecided"
-        evidence = math.exp(min(self._log_evidence(claim), 690.0))
+        forgiving = self._forgiving()
+        decision = "supported" if high <= claim else "undecided"
+        if forgiving.interval(confidence)[0] > claim:
+            decision = "rejected"
+        evidence = math.exp(min(forgiving._log_evidence(claim), 690.0))
         return Verdict(decision, claim, confidence, (low, high), evidence, self._note())
+
+    def _forgiving(self) -> AuditStats:
+        """The record in which two runs that both failed did the same thing."""
+        n, values = self.both_failed, self.integrated
+        if not n:
+            return self
+        return replace(
+            self,
+            agreements=self.agreements + n,
+            errors=self.errors - n,
+            both_failed=0,
+            integrated=None if values is None else (0.0,) * n + values[: len(values) - n],
+        )
 
     def _log_evidence(self, claim: float) -> float:
         """Log e-value against a rate of at most the claim.
@@ -268,16 +308,18 @@ class AuditStats:
 
     def _note(self) -> str:
         """Return what a reader of the verdict must know about the pairs behind it."""
-        if self.errors > self.answered:
-            return f"most pairs erred ({self.errors} of {self.pairs}), so nothing is decided"
+        notes = []
         if self.errors:
-            return f"about the {self.answered} of {self.pairs} pairs without an error"
+            notes.append(f"{self.errors} of {self.pairs} pairs count as different for an error")
         if self.all_bottom:
-            return "every answer is ⊥"
-        return ""
+            notes.append("every answer is ⊥")
+        if self.agree_on_nothing:
+            notes.append("the runs agree on nothing")
+        return ", ".join(notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data."""
+        quality = dict([self.quality] if self.quality else [])
         return {
             "strong_id": self.strong_id,
             "pairs": self.pairs,
@@ -285,12 +327,16 @@ class AuditStats:
             "disagreements": self.disagreements,
             "both_bottom": self.both_bottom,
             "one_bottom": self.one_bottom,
+            "both_empty": self.both_empty,
             "errors": self.errors,
+            "both_failed": self.both_failed,
             "error_types": dict(self.error_types),
             "integrated": None if self.integrated is None else list(self.integrated),
             "disagreement_rate": None if math.isnan(r := self.disagreement_rate) else r,
             "standard_error": None if math.isnan(e := self.standard_error) else e,
             "seconds": self.seconds,
+            "accuracy": quality.get("accuracy"),
+            "coverage": quality.get("coverage"),
         }
 
 
@@ -299,7 +345,7 @@ def _add_values(a: AuditStats, b: AuditStats) -> tuple[float, ...] | None:
     x, y = a.integrated, b.integrated
     if x is None and y is None:
         return None
-    if (x is None and a.answered) or (y is None and b.answered):
+    if (x is None and a.pairs) or (y is None and b.pairs):
         raise InputError("a record with integrated thresholds cannot be added to one without")
     return tuple(sorted((x or ()) + (y or ())))
 

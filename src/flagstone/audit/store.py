@@ -18,6 +18,8 @@ __all__ = ["OtherTaskError", "Store", "open_store", "read_outcomes"]
 
 Outcomes = dict[str, dict[int, Outcome]]
 
+_DETAILS = ("integrated", "error", "accuracy", "coverage")
+
 
 def read_outcomes(path: str | os.PathLike[str]) -> Outcomes:
     """Return all outcomes of a result file: strong id → pair number → outcome."""
@@ -34,7 +36,7 @@ def _take(outcomes: Outcomes, record: Any) -> None:
     check_fields(
         record,
         {"id": str, "pair": int, "outcome": str, "seconds": float},
-        {"integrated": float, "error": str},
+        {"integrated": float, "error": str, "accuracy": float, "coverage": float},
     )
     if record["outcome"] not in OUTCOMES:
         raise ValueError(f"unknown outcome {record['outcome']!r}")
@@ -42,8 +44,9 @@ def _take(outcomes: Outcomes, record: Any) -> None:
         raise ValueError("no line before it describes its task")
     if record["pair"] < 0:
         raise ValueError(f"there is no pair {record['pair']}")
+    details = {name: record[name] for name in _DETAILS if name in record}
     outcomes[record["id"]][record["pair"]] = Outcome(
-        record["outcome"], record.get("integrated"), record.get("error"), record["seconds"]
+        record["outcome"], seconds=record["seconds"], **details
     )
 
 
@@ -115,10 +118,7 @@ class Store:
         lines: list[dict[str, Any]] = []
         for pair, outcome in enumerate(outcomes, first):
             line: dict[str, Any] = {"id": task.strong_id, "pair": pair, "outcome": outcome.kind}
-            if outcome.integrated is not None:
-                line["integrated"] = outcome.integrated
-            if outcome.error is not None:
-                line["error"] = outcome.error
+            line |= {n: v for n in _DETAILS if (v := getattr(outcome, n)) is not None}
             line["seconds"] = round(outcome.seconds, 6)
             lines.append(line)
         self._ledger.append(lines)

@@ -65,6 +65,7 @@ class Certifier:
         self.collector = collector
         share = check_share("confidence", confidence)
         self.confidence, self._failure = float(share), float(1 - share)
+        self._proven: dict[tuple[int, float | None], tuple[Claims, float]] = {}
 
     @classmethod
     def plan(
@@ -98,6 +99,7 @@ class Certifier:
     def update(self, X: Any, weights: Any = None) -> Certifier:
         """Take certifying rows, in the order they come, and return self; see `Collector.update`."""
         self.collector.update(X, weights)
+        self._proven.clear()
         return self
 
     def merge(self, other: Certifier) -> Certifier:
@@ -136,8 +138,10 @@ class Certifier:
         """
         plan, collector = self.collector.plan, self.collector
         n_runs = max(1, collector.n_runs) if runs is None else positive("runs", runs)
-        claims = self._claims(n_runs, 1.0, threshold)
-        found = self._rho(claims, 1.0)
+        if (n_runs, threshold) not in self._proven:
+            claims = self._claims(n_runs, 1.0, threshold)
+            self._proven[n_runs, threshold] = claims, self._rho(claims, 1.0)
+        claims, found = self._proven[n_runs, threshold]
         needed = None
         if rho is not None and found > rho and collector.n_rows:
             needed = self._rows_needed(float(check_share("rho", rho)), n_runs)
@@ -166,6 +170,13 @@ class Certifier:
             eps=eps,
             rows_needed=needed,
         )
+
+    def in_new_run(self) -> Certifier:
+        """Return the certifier of the same rows; those that come later are a run of their own."""
+        empty: Any = type(self.collector)
+        if isinstance(self.collector, Bands):
+            return self  # a histogram has no runs
+        return Certifier(self.collector.merge(empty(self.collector.plan)), self.confidence)
 
     def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
         """Return the certifier of the same evidence for samples of another size and window.
@@ -231,7 +242,7 @@ class Certifier:
             if high > _FARTHEST:
                 return None
         low = high / 2
-        for _ in range(4):
+        for _ in range(2):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return math.ceil(self.collector.plan.n_rows * high)

@@ -10,7 +10,7 @@ only by luck. A negative λ speaks of sums that reach s or more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,11 +89,7 @@ class Evidence:
         """
         if self.cut.inside and bound <= 0:
             return 0.0
-
-        def surplus(nats: float) -> float:
-            return self._surplus(bound, rows, nats)
-
-        nats = _edge(surplus, 0.0, _MOST_NATS, _NATS)
+        nats = self._edge(rows, False, bound - self._sign, 0.0, _MOST_NATS, _NATS)
         return 1.0 if nats is None else math.exp(-nats) * (1 + _ROOM)
 
     def bound(self, beta: float, rows: int) -> int | None:
@@ -102,32 +98,38 @@ class Evidence:
         Inside: the largest a with P[sum < a] ≤ β, 0 if there is none. Outside: the smallest b with
         P[sum > b] ≤ β, or None if no b below ``rows`` is proven.
         """
-        nats = -math.log(beta) + _ROOM
-        values, lengths, times = self._pieces
-        if not times.any():
-            return 0 if self.cut.inside else None
-
-        def surplus(bound: float) -> float:
-            return self._surplus(round(bound), rows, nats)
-
+        nats, sign = -math.log(beta) + _ROOM, self._sign
+        _, values, lengths, times = self._pieces
         # As exp(x) − 1 ≥ x, nothing is proven of sums on the wrong side of what was seen.
-        likely = math.floor(rows * float(values @ times) / float(lengths @ times))
+        likely = math.floor(rows * float(values @ times) / max(1.0, float(lengths @ times)))
         if self.cut.inside:
-            return round(_edge(surplus, 0.0, likely + 2.0, 1.0) or 0)
+            found = self._edge(rows, True, nats, -1.0, likely + 1.0, 1.0)
+            return 0 if found is None else round(found) + sign
         # A piece has no more sets than rows.
-        found = _edge(surplus, max(1.0, rows + 1.0), max(0.0, likely - 2.0), 1.0)
-        return None if found is None else round(found)
+        found = self._edge(rows, True, nats, max(2.0, rows + 2.0), max(1.0, likely - 1.0), 1.0)
+        return None if found is None else round(found) + sign
 
-    def _surplus(self, bound: int, rows: int, nats: float) -> float:
-        """By how much the evidence exceeds what a claim needs; negative: no claim."""
+    @property
+    def _sign(self) -> int:
+        """A sum below the bound is one of at most bound − 1; above it, of at least bound + 1."""
+        return 1 if self.cut.inside else -1
+
+    def _edge(
+        self, rows: int, at_total: bool, other: float, good: float, bad: float, step: float
+    ) -> float | None:
+        """How far from ``good`` to ``bad`` the evidence reaches: see `kernels.evidence.edge`."""
+        from flagstone.kernels.evidence import edge
+
         if rows <= 0 or not self.outcomes:
-            return -math.inf
-        sign = 1 if self.cut.inside else -1
-        return self._log_evidence(bound - sign, rows, nats) + math.log(self.failure)
+            return None
+        numbers = float(rows), float(self.bet), _ROOM
+        needed = -math.log(self.failure)
+        found = edge(self._pieces, numbers, needed, at_total, float(other), good, bad, step)
+        return None if math.isnan(found) else float(found)
 
     @cached_property
-    def _pieces(self) -> tuple[Array, Array, Array]:
-        """Values, lengths and numbers of pieces: the worst that could come, then those that came.
+    def _pieces(self) -> tuple[Array, Array, Array, Array]:
+        """Rates; values, lengths, numbers of the worst pieces that could come, then of those seen.
 
         A factor must not be negative for any piece that could come, not only for those that came;
         a rate that violates this has the product 0, and keeps its weight in the mean.
@@ -136,41 +138,11 @@ class Evidence:
         came = [(*piece, times) for piece, times in self.outcomes.items()]
         table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
         values, lengths, times = table.T.copy()
-        return values, lengths, times
+        return self._sign * self.grid, values, lengths, times
 
     def _log_evidence(self, total: int, rows: int, nats: float) -> float:
         """The log of the mean over λ of the products, each rounded down."""
         from flagstone.kernels.evidence import log_mean_product
 
-        lam = self.grid if self.cut.inside else -self.grid
         numbers = float(total), float(nats), float(rows), float(self.bet), _ROOM
-        return float(log_mean_product(lam, *self._pieces, *numbers))
-
-
-def _edge(surplus: Callable[[float], float], good: float, bad: float, step: float) -> float | None:
-    """The last point, in steps from ``good`` to ``bad``, where a falling surplus is not negative.
-
-    None if it is so at ``good``. By the Illinois rule: where the chord meets zero, with the value
-    at an end that stays halved.
-
-    >>> _edge(lambda x: 40 - x * x, 0.0, 100.0, 1.0)
-    6.0
-    """
-    at_good, at_bad, stayed = surplus(good), surplus(bad), 0
-    if not at_good >= 0:
-        return None
-    if at_bad >= 0:
-        return bad
-    while abs(bad - good) > 1.5 * step:
-        part = at_good / (at_good - at_bad) if math.isfinite(at_bad) else 0.5
-        steps = abs(bad - good) / step
-        ahead = min(max(1.0, round(part * steps)), math.ceil(steps) - 1)
-        middle = good + math.copysign(ahead * step, bad - good)
-        at_middle = surplus(middle)
-        if at_middle >= 0:
-            at_bad /= 2 if stayed > 0 else 1
-            good, at_good, stayed = middle, at_middle, 1
-        else:
-            at_good /= 2 if stayed < 0 else 1
-            bad, at_bad, stayed = middle, at_middle, -1
-    return good
+        return float(log_mean_product(*self._pieces, *numbers))

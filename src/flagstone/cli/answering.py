@@ -6,8 +6,8 @@ No mathematics lives here; each step is one call into the core.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.describe import answer_lines, print_finding
@@ -23,6 +23,7 @@ from flagstone.cli.outputs import (
 )
 from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.words import parsed
+from flagstone.disk import read_regular
 from flagstone.errors import InputError, Parameter
 
 if TYPE_CHECKING:
@@ -89,15 +90,14 @@ def answer(
     if seed is None and source.saved is not None:
         seed = source.saved.seed
     long = LongRun(options, _identity(question, source, files, table, options, seed))
-    state = long.resume()
+    if source.saved is not None:
+        summary = source.saved.summary
+    else:
+        summary = Flag(question.dim(len(source.encoding.names)), source.encoding.field)
+    state = long.resume(summary)
     resumed = state is not None
     refuse_existing_outputs(options, resumed=resumed)
     if state is None:
-        if source.saved is not None:
-            summary = source.saved.summary
-        else:
-            dim = question.dim(len(source.encoding.names))
-            summary = Flag(dim, source.encoding.field)
         state = State(fresh_seed() if seed is None else seed, summary)
         long.save(state, must=True)
 
@@ -230,7 +230,7 @@ def _identity(
         if source.table is not None:
             data = source.table.identity()
         else:
-            data = Path(files[0]).stat().st_mtime_ns
+            data = hashlib.sha256(read_regular(files[0])).hexdigest()
     return {
         "version": __version__,
         "question": question.to_dict(),

@@ -26,10 +26,13 @@ GRID_ROWS = 1000
 JSON_KEYS = {
     "task": "what was audited, on what",
     "strong_id": "SHA-256 of the task, under which --results files the pairs",
-    "pairs, agreements, disagreements, both_bottom, one_bottom, errors": "counts of pairs",
+    "pairs, agreements, disagreements, both_bottom, one_bottom, both_empty, errors, both_failed": (
+        "counts of pairs; errors are disagreements, both_empty agreements that kept no direction"
+    ),
     "error_types": "how often each error was seen, numbers in messages written as #",
-    "all_bottom": "whether every answer is ⊥",
-    "replicability, disagreement_rate, standard_error": "over the pairs without an error",
+    "all_bottom, agree_on_nothing": "whether every answer is ⊥; whether no agreement has content",
+    "replicability, disagreement_rate, standard_error": "over all pairs",
+    "accuracy, coverage": "mean over the runs, on the other sample of the pair; null if unknown",
     "integrated": "per pair, the probability over the threshold to disagree; null without",
     "plain_pairs": "plain pairs (no integration) for as narrow an interval; null below 20 pairs",
     "confidence": "of the intervals and of the verdict",

@@ -73,6 +73,9 @@ def print_finding(
         print("\n".join(answer_lines(finding, options.show_as)))
         return
     print(f"{safe(finding.headline)}:")
+    for note in (finding.caution, finding.hint):
+        if note is not None:
+            print(f"! {note}")
     for line in answer_lines(finding, view):
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
@@ -84,7 +87,7 @@ def print_finding(
 
 def _remarks(finding: Finding) -> list[tuple[str, str]]:
     """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
-    lines = [] if finding.caution is None else [("caution", finding.caution)]
+    lines = []
     if finding.promises is not None:
         from flagstone.guarantees.words import next_step, promises_in_words
 
@@ -93,7 +96,6 @@ def _remarks(finding: Finding) -> list[tuple[str, str]]:
         step = next_step(finding.promises)
         lines += [("what now", step)] if step is not None else []
         lines += [("condition", safe(text)) for text in finding.promises.conditions]
-        lines += [("hint", finding.hint)] if finding.hint is not None else []
         drawn = number(finding.promises.threshold)
         lines.append(("threshold", f"{drawn} from {finding.promises.window}"))
     rows = finding.rows

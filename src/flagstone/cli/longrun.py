@@ -78,6 +78,10 @@ class State:
         from flagstone.histogram import Histogram
 
         check_fields(content, _FIELDS)
+        if content["phase"] not in ("read", "measure"):
+            raise ValueError("it is in no phase of a run")
+        if min(content["rows"], content["skipped"]) < 0:
+            raise ValueError("it counts fewer rows than none")
         kind: Any = {"Flag": Flag, "Histogram": Histogram}[content["summary"]]
         summary = kind.from_bytes(base64.b64decode(content["bytes"]))
         return cls(
@@ -110,8 +114,11 @@ class LongRun:
         self._saved, self._kept = time.monotonic(), 0
         AT_END.push(self._say_how_to_resume)
 
-    def resume(self) -> State | None:
-        """Return the state of an earlier run of the same command, or None."""
+    def resume(self, start: Flag | Histogram) -> State | None:
+        """Return the state of an earlier run of the same command, or None.
+
+        ``start`` is the summary that such a run begins with.
+        """
         if self.path is None:
             return None
         from flagstone.models import read_document
@@ -131,6 +138,9 @@ class LongRun:
             )
         try:
             state = State.from_content(content)
+            kept = state.summary
+            if (type(kept), kept.field, kept.dim) != (type(start), start.field, start.dim):
+                raise ValueError(f"it summarizes other rows, {kept!r}")
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{self.path}: damaged ({error}); remove it") from error
         if state.rows or state.phase != "read":

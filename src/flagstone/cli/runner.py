@@ -18,6 +18,7 @@ import typer
 from flagstone.cli.output import Plain, spell_out, tell
 from flagstone.cli.stopping import at_work, signal_seen
 from flagstone.disk import is_stdout
+from flagstone.disk.leftovers import remove_leftovers
 from flagstone.errors import (
     BottomError,
     FlagstoneError,
@@ -134,6 +135,7 @@ def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return OK
         except BaseException as error:
+            remove_leftovers()  # of a block that the signal struck before it could tidy up
             return _complain(*_explained(error))
 
 
@@ -157,7 +159,7 @@ def _explained(error: BaseException) -> tuple[object, int]:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}", ERROR
     if isinstance(error, MemoryError):
-        return "not enough memory; choose fewer columns", ERROR
+        return "not enough memory; choose fewer columns or rows", ERROR
     raise error
 
 

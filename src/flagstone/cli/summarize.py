@@ -84,13 +84,13 @@ def command(
         "seed": seed,
     }
     long = LongRun(run, identity)
-    state = long.resume()
+    kind = Histogram if histogram else Flag
+    summary = kind(question.dim(len(source.encoding.names)), source.encoding.field)
+    state = long.resume(summary)
     resumed = state is not None
     check_target(output, overwrite=force or resumed)
     if state is None:
-        dim = question.dim(len(source.encoding.names))
-        kind = Histogram if histogram else Flag
-        state = State("", kind(dim, source.encoding.field))
+        state = State("", summary)
         long.save(state, must=True)
     read_summary(source, question, long, state)
     details = {

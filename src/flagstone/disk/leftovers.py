@@ -16,3 +16,4 @@ def remove_leftovers() -> None:
     for path in list(LEFTOVERS):
         with contextlib.suppress(OSError):
             path.unlink()
+        LEFTOVERS.discard(path)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flagstone.disk.leftovers import LEFTOVERS
 from flagstone.errors import InputError
+from flagstone.signals import held_signals
 
 __all__ = ["locked"]
 
@@ -41,25 +42,35 @@ def locked(path: str | Path) -> Iterator[None]:
     """
     real = Path(os.path.realpath(path))
     beside = real.with_name(f".{real.name}.lock")
-    handle = _acquire(beside, path)
-    LEFTOVERS.add(beside)
+    with held_signals():  # between the two, it would be left behind
+        handle = _acquire(beside, path)
+        LEFTOVERS.add(beside)
     try:
         yield
     finally:
-        LEFTOVERS.discard(beside)
-        # ours until it is closed, so nobody else can have begun to use the name;
-        # Windows wants it closed first, and keeps what another run has opened by then
-        with contextlib.suppress(PermissionError):
-            beside.unlink(missing_ok=True)
-        os.close(handle)
-        if sys.platform == "win32":
-            with contextlib.suppress(OSError):
-                beside.unlink()
+        with held_signals():
+            _release(beside, handle)
+
+
+def _release(beside: Path, handle: int) -> None:
+    LEFTOVERS.discard(beside)
+    # ours until it is closed, so nobody else can have begun to use the name;
+    # Windows wants it closed first, and keeps what another run has opened by then
+    with contextlib.suppress(PermissionError):
+        beside.unlink(missing_ok=True)
+    os.close(handle)
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):
+            beside.unlink()
 
 
 def _acquire(beside: Path, path: str | Path) -> int:
     while True:
-        handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except OSError as error:
+            reason = f"nothing can be written beside it: {error.strerror}"
+            raise OSError(error.errno, reason, os.fspath(path)) from error
         try:
             _lock(handle)
             if os.path.samestat(os.fstat(handle), os.stat(beside)):

@@ -29,14 +29,15 @@ def read_regular(path: str | Path) -> bytes:
         # a pipe that has taken its place since must not block us
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(handle, "rb") as stream:
-            _check_kind(path, os.fstat(handle))
-            data = stream.read(MOST_BYTES + 1)
+            found = os.fstat(handle)
+            _check_kind(path, found)
+            data = stream.read(found.st_size + 1)  # memory is taken for as much as is asked for
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"{path}: grew to more than 1 GB while it was read")
+    if len(data) > found.st_size:
+        raise FormatError(f"{path}: grew while it was read; try again when nobody writes to it")
     return data
 
 

@@ -192,10 +192,13 @@ def _temporary(target: Path) -> tuple[Path, IO[bytes]]:
     """Open a file beside the target under a name that nobody else has."""
     while True:
         path = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}.tmp")
-        with contextlib.suppress(FileExistsError):
-            stream = path.open("xb")
-            LEFTOVERS.add(path)
-            return path, stream
+        LEFTOVERS.add(path)  # before it is there: a signal may strike right after
+        try:
+            return path, path.open("xb")
+        except OSError as error:
+            LEFTOVERS.discard(path)
+            if not isinstance(error, FileExistsError):
+                raise
 
 
 def _place_new(temporary: Path, target: Path, path: str | Path) -> None:

@@ -70,11 +70,12 @@ class Distribution(ABC):
 
     @abstractmethod
     def sample_weighted(self, m: int, rng: RandomLike) -> Weighted:
-        """Draw ``m`` rows as ``(rows, weights)``: distinct rows and how often each was drawn.
+        """Draw ``m`` rows as ``(rows, weights)``: rows and how often each was drawn.
 
         The multiset has the law of ``m`` independent rows. The order of the rows is fixed by the
         distribution, not by arrival, which costs no guarantee: a flag may read a sample in any
-        order that is fixed by the values. Rows drawn zero times are left out.
+        order that is fixed by the values. Rows drawn zero times are left out. A row may come
+        more than once (where a support lists it twice, say): its weights add up.
         """
 
     @abstractmethod

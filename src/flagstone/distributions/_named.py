@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from flagstone.checks import checked_dim
 from flagstone.distributions._labelled import LabelledParity
 from flagstone.distributions._laws import (
     Array,
@@ -34,6 +35,19 @@ __all__ = [
 ]
 
 
+#: A law holds so many rows of so many entries, and more than 8 GiB serve nobody.
+_MOST_COLUMNS = 1 << 15
+
+
+def _checked(dim: int) -> int:
+    dim = checked_dim(dim)
+    if dim > _MOST_COLUMNS:
+        raise InputError(
+            f"dim is {dim:,}, but laws go up to {_MOST_COLUMNS:,}: memory grows with its square"
+        )
+    return dim
+
+
 def finite(support: npt.ArrayLike, probabilities: npt.ArrayLike, field: FieldLike = 2) -> Finite:
     """Return the law with the given support and probabilities (see :class:`Finite`)."""
     return Finite(support, probabilities, field)
@@ -49,7 +63,7 @@ def uniform(dim: int, field: FieldLike = 2) -> UniformOn:
     >>> uniform(3, field=5).probability(Subspace.span([[1, 2, 3]], field=5)) == 5 / 5**3
     True
     """
-    field = as_field(field)
+    field, dim = as_field(field), _checked(dim)
     return UniformOn(Subspace.full(dim, field), name=f"uniform(dim={dim}, field={field.name})")
 
 
@@ -64,7 +78,7 @@ def geometric(dim: int, field: FieldLike = 2) -> Finite:
     >>> geometric(3).probabilities
     array([0.5  , 0.25 , 0.125, 0.125])
     """
-    field = as_field(field)
+    field, dim = as_field(field), _checked(dim)
     masses = [2.0**-i for i in range(1, dim + 1)]
     return _on_basis(masses, field, f"geometric(dim={dim}, field={field.name})")
 
@@ -82,7 +96,7 @@ def blocks(dim: int, field: FieldLike = 2) -> Finite:
     >>> blocks(4).probabilities
     array([0.25 , 0.25 , 0.125, 0.125, 0.25 ])
     """
-    side = math.isqrt(dim) if dim > 0 else 0
+    side = math.isqrt(_checked(dim))
     if side < 2 or side * side != dim:
         raise InputError(f"dim must be a perfect square, at least 4, got {dim}")
     field = as_field(field)
@@ -93,8 +107,6 @@ def blocks(dim: int, field: FieldLike = 2) -> Finite:
 def _on_basis(masses: list[float], field: Field, name: str) -> Finite:
     """Return the law with the given masses on the unit vectors and the rest on zero."""
     dim = len(masses)
-    if dim < 1:
-        raise InputError("dim must be at least 1")
     support: Array = np.zeros((dim + 1, dim), dtype=np.int64)
     np.fill_diagonal(support, 1)
     return Finite(support, [*masses, 1.0 - math.fsum(masses)], field, name=name)

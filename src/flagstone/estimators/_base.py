@@ -259,7 +259,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             raise InputError(
                 "an answer is certified on the rows of its fit, in their order; these are others"
             )
-        self._finding = certify(finding, rows, labels, confidence=confidence)
+        self._finding = certify(finding, rows, labels, confidence=confidence, checked=True)
         return self.guarantee_
 
     def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:

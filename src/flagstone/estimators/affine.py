@@ -19,7 +19,8 @@ class AffineSpan(SpanLearner):
 
     Parameters
     ----------
-    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field
+    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field,
+    weights_count_rows, take, confidence
         As for :class:`LinearSpan`.
 
     Attributes
@@ -33,7 +34,8 @@ class AffineSpan(SpanLearner):
         The equations, one per line.
     fingerprint_ : str
         SHA-256 of the affine subspace.
-    guarantee_, margin_, finding_, flag_, random_state_, n_features_in_, feature_names_in_
+    guarantee_, margin_, nothing_kept_, finding_, flag_, random_state_, n_features_in_,
+    feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 
     Guarantees

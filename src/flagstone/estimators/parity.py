@@ -158,6 +158,8 @@ class ParityClassifier(LinearRuleClassifier):
     plan_ : Plan or None
         Rows that prove ``rho``, ``eps`` and ``delta`` together; None without ``rho``.
     margin_ : int
+    nothing_kept_ : bool
+        Whether no direction was kept: the answer then says nothing about the rows.
     flag_ : Flag
     random_state_ : str
     classes_ : array

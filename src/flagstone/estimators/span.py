@@ -134,6 +134,8 @@ class LinearSpan(SpanLearner):
         SHA-256 of the subspace.
     guarantee_ : Guarantee
     margin_ : int
+    nothing_kept_ : bool
+        Whether no direction was kept: the answer then says nothing about the rows.
     finding_ : Finding
         All that is known: ``save``, ``report``, ``plot``.
     flag_ : Flag

@@ -32,7 +32,8 @@ class SubspaceClassifier(SpanClassifier):
     classes : array-like, optional
         The two labels; the larger is positive. Needed for labels other than 0 and 1 (or -1 and
         1) wherever a sample may lack one of them.
-    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field
+    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field,
+    weights_count_rows, take, confidence
         As for :class:`LinearSpan`.
 
     Attributes
@@ -46,7 +47,8 @@ class SubspaceClassifier(SpanClassifier):
         The equations, one per line.
     fingerprint_ : str
         SHA-256 of the subspace, and of the labels where these are not 0 and 1.
-    guarantee_, margin_, finding_, flag_, random_state_, n_features_in_, feature_names_in_
+    guarantee_, margin_, nothing_kept_, finding_, flag_, random_state_, n_features_in_,
+    feature_names_in_
         As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
 
     Guarantees

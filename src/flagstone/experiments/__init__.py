@@ -13,6 +13,7 @@ name               what it shows
 ``sample-size``    rows needed against the dimension, under each analysis
 ``privacy``        what confidence costs, for a replicable and for a pure-DP learner
 ``contamination``  accuracy and replicability when some labels are wrong
+``certified``      rows needed in advance and by certificate; certificates against the truth
 =================  ===========================================================================
 """
 
@@ -28,6 +29,7 @@ from flagstone.experiments._runner import (
     Result,
     run_experiment,
 )
+from flagstone.experiments.certified import CERTIFIED
 from flagstone.experiments.contamination import CONTAMINATION
 from flagstone.experiments.figure_1 import FIGURE_1
 from flagstone.experiments.gap import GAP
@@ -49,6 +51,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         SAMPLE_SIZE,
         PRIVACY,
         CONTAMINATION,
+        CERTIFIED,
     )
 }
 

@@ -22,7 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.disk import Ledger, check_fields, open_ledger, parse_json, read_regular, write_all
+from flagstone.disk import (
+    Ledger,
+    check_fields,
+    check_target,
+    open_ledger,
+    parse_json,
+    read_regular,
+    write_all,
+)
 from flagstone.errors import FormatError, InputError
 from flagstone.plots.style import Display
 from flagstone.progress import progress_bar
@@ -119,7 +127,8 @@ def run_experiment(
     resume : bool
         Continue an interrupted run of the same configuration, and reuse a finished one.
     overwrite : bool
-        Replace what *another* configuration left, finished or not, which is refused otherwise.
+        Replace what *another* configuration left, finished or not, and files that no experiment
+        made; both are refused otherwise.
     """
     start = time.perf_counter()
     check_jobs(n_jobs)
@@ -138,6 +147,9 @@ def run_experiment(
                     f"{folder} {words} {name} of another configuration "
                     f"({_brief(found['config'])}); nothing was changed"
                 )
+        if finished is None and ledger.header is None and not overwrite:
+            for kind in ("png", "svg", "csv"):
+                check_target(folder / f"{name}.{kind}")
         if finished is not None and finished["id"] == key and resume:
             rows = finished["rows"]
         else:

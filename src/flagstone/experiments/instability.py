@@ -1,6 +1,7 @@
 """instability: why plain elimination is not replicable, at any sample size.
 
-The paper's proposition: on the block distribution two samples of m ≤ 2^(√d − 1) rows have the same
+The paper's proposition: on the block distribution two samples of √d ≤ m ≤ √d·2^√d rows (as printed,
+of any m ≤ 2^(√d − 1), which is false for few rows: docs/theory/certificates.md, S39) have the same
 span with probability exp(−Ω(√d)), and their spans differ by Ω(√d) dimensions with constant
 probability. And its example D_m, where the span misses one direction with probability ≈ 0.37.
 

@@ -2,7 +2,9 @@
 
 The paper's section on limits: the replicable parity learner pays for confidence 1 − δ an additive
 O(log(1/δ)/ε) rows, the pure-DP learner of Kasiviswanathan et al. multiplies its rows,
-O(d·log(1/δ)/(εα)), and no efficient pure-DP learner can avoid that kind of growth.
+O(d·log(1/δ)/(εα)), and, unless RP = NP, no efficient pure-DP learner can do with
+O(log(1/δ)/(εα)). So, assuming RP ≠ NP, no generic polynomial-time conversion of replicable into
+pure-DP learners preserves how the rows depend on δ (docs/theory/certificates.md, S40).
 
 Above: the rows that suffice according to theory. Replicability itself costs much, for every δ, so
 the replicable learner needs more rows in all; but confidence is free for it, as far as one can see,

@@ -130,8 +130,10 @@ def _objects(table: Array, name: str, floor: bool) -> Array:
         if isinstance(value, (Rational, Real, np.floating)):
             if value != value or value in (float("inf"), float("-inf")):
                 fail_value(table, flat, name, "which is not a number; fill or drop the row first")
-            if floor or math.floor(value) == value:
-                return math.floor(value)
+            # math.floor would read a long double as a float
+            below = int(np.floor(value) if isinstance(value, np.floating) else math.floor(value))
+            if floor or below == value:
+                return below
             fail_value(table, flat, name, "which is not a whole number")
         if value is None:
             fail_value(table, flat, name, "a missing value; fill or drop the row first")

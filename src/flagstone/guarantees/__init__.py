@@ -39,6 +39,7 @@ from flagstone.guarantees.coverage import (
     coverage_rows,
     future_coverage,
     pac_rows,
+    pac_start,
     values_certificate,
 )
 from flagstone.guarantees.gap import gap_rho, gap_rows
@@ -116,6 +117,7 @@ __all__ = [
     "outlier_start",
     "outlier_start_for_failure",
     "pac_rows",
+    "pac_start",
     "paper_gap",
     "paper_length",
     "paper_rho",

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from flagstone.guarantees.binomial import binomial_below, share_at_most
-from flagstone.guarantees.exact import Share, at_least, check_dim, check_share, positive, smallest
+from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
+from flagstone.guarantees.exact import (
+    Share,
+    at_least,
+    check_dim,
+    check_share,
+    exact,
+    positive,
+    smallest,
+)
+from flagstone.guarantees.heavy import heavy_length
 from flagstone.guarantees.index import index_length
 from flagstone.guarantees.sample import rows_in_first_sets
 
@@ -20,6 +30,7 @@ __all__ = [
     "coverage_rows",
     "future_coverage",
     "pac_rows",
+    "pac_start",
     "values_certificate",
 ]
 
@@ -120,18 +131,63 @@ def coverage_rows(dim: int, threshold: int, eps: Share, delta: Share) -> int:
     return smallest(lambda m: binomial_below(m, e, entries) <= share, start=entries)
 
 
-def pac_rows(dim: int, rho: Share, eps: Share, delta: Share, *, start: int = 0) -> int:
-    """Rows with which an answer is ρ-replicable and (ε, δ)-PAC, index rule, every field (S37).
+def pac_start(n_rows: int, contamination: Share, delta: Share) -> int:
+    """k, the outliers to allow for: more than k of m i.i.d. rows with probability ≤ δ/2 (S37).
+
+    Examples
+    --------
+    A share of 10 % is exceeded by half of all samples; this start hardly ever:
+
+    >>> from flagstone.guarantees import outlier_start
+    >>> outlier_start(1000, 0.1), pac_start(1000, 0.1, 0.01), pac_start(1000, 0.0, 0.01)
+    (100, 125, 0)
+    """
+    share = check_share("delta", delta)
+    if not contamination:
+        return 0
+    return outlier_start_for_failure(n_rows, float(contamination), float(share / 2))
+
+
+def pac_rows(
+    dim: int,
+    rho: Share,
+    eps: Share,
+    delta: Share,
+    *,
+    rule: str = "index",
+    start: int = 0,
+    contamination: Share = 0.0,
+) -> int | None:
+    """Rows with which an answer is ρ-replicable and (ε, δ)-PAC, every field (S37).
 
     A parity rule is right on all of U*, an affine span and a subspace rule accept all of it: what
     they get wrong lies outside. So no half of ε goes to generalization, and the number of rules
-    plays no role: the bound holds over QQ, too.
+    plays no role: the bound holds over QQ, too. With outliers, a row being one with probability
+    `contamination`, the window begins after `pac_start`, half of δ pays for more of them, and ε
+    counts them as rows to be covered: None if that cannot be, which happens when
+    d·contamination ≥ ε (heavy rule: d²·contamination).
 
     Examples
     --------
     >>> from flagstone.guarantees import parity_rows
     >>> f"{pac_rows(21, 0.05, 0.1, 0.05):.2g} instead of {parity_rows(21, 0.05, 0.1, 0.05):.2g}"
     '2.4e+08 instead of 4.8e+08'
+    >>> pac_rows(5, 0.1, 0.2, 0.05, contamination=0.05) is None
+    True
     """
-    k = at_least("start", start, 0)
-    return coverage_rows(dim, k + index_length(dim, rho, start=k), eps, delta)
+    d, e, share = check_dim(dim), check_share("eps", eps), check_share("delta", delta)
+    k0, c = at_least("start", start, 0), exact(check_contamination(contamination))
+    each = d if rule == "index" else d * d  # rows that one more threshold may leave out
+    if c * each >= e:
+        return None
+    miss = float(share / 2 if c else share)
+
+    def enough(m: int) -> bool:
+        k = max(k0, pac_start(m, float(c), delta))
+        if rule == "index":
+            T: float = index_length(d, rho, start=k)
+        else:
+            T = heavy_length(d, rho, start=k, n_rows=m)
+        return binomial_below(m, float(e), each * math.ceil(k + T)) <= miss
+
+    return smallest(enough)

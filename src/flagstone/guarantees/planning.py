@@ -10,6 +10,7 @@ from typing import Any
 
 from flagstone.fields import FieldLike, as_field
 from flagstone.guarantees.contamination import check_contamination, outlier_start
+from flagstone.guarantees.coverage import pac_rows, pac_start
 from flagstone.guarantees.exact import check_dim, check_share
 from flagstone.guarantees.heavy import heavy_length, heavy_rows
 from flagstone.guarantees.index import index_length, index_rows
@@ -67,24 +68,35 @@ class Plan:
             asked += f", delta = {self.delta:g}"
         if self.contamination:
             asked += f", contamination = {self.contamination:g}"
-        what = "Rows" if self.delta is None else "Labelled rows"
-        return f"{what} of dimension {self.dim} over {self.field}: {asked}"
+        return f"Rows of dimension {self.dim} over {self.field}: {asked}"
 
     def _notes(self) -> list[str]:
         notes = []
         if self.delta is not None:
-            notes.append("half of eps for rows left out, half for generalization")
+            notes.append(
+                "ours: with probability 1 - delta at most eps of the rows to come lie outside the "
+                "answer: the error of a parity rule, of an affine span, of a subspace"
+            )
             if self.generalization_rows is None:
                 notes.append(
-                    f"over {self.field} the linear rules are infinitely many: the finite-class "
-                    "bound gives no delta; plan without delta for replicability and coverage"
+                    "paper: counts the linear rules, which are infinitely many over "
+                    f"{self.field}, so that it gives no delta"
                 )
             else:
-                notes.append(f"generalization alone: {_number(self.generalization_rows)} rows")
+                notes.append(
+                    "paper: half of eps for rows left out, half for generalization, which alone "
+                    f"needs {_number(self.generalization_rows)} rows"
+                )
+        if self.contamination and self.delta is not None:
+            notes.append(
+                "first t has room for more outliers than the stated share, which half of all "
+                "samples have: pass it as t_min, and t_max = first t + T - 1"
+            )
         if any(entry.rows is None for entry in self.entries) and self.contamination:
+            heavy = "d(d+1)/2" if self.delta is None else "d²"
             notes.append(
                 "–: not proven for any number of rows (the paper has no statement on outliers; "
-                "ours need contamination × d < eps, for the heavy rule × d(d+1)/2)"
+                f"ours need contamination × d < eps, for the heavy rule × {heavy})"
             )
         notes.append("paper (printed) rests on a sensitivity that is off by a factor of two")
         return notes
@@ -133,6 +145,8 @@ def _number(value: int | None) -> str:
         return f"{value:,}"
     power = len(str(value)) - 1
     lead = math.ceil(Fraction(value, 10 ** (power - 1)))
+    if lead == 100:
+        lead, power = 10, power + 1
     return f"{lead / 10:g} × 10^{power}"
 
 
@@ -153,13 +167,15 @@ def plan(
     rho : float
         Allowed probability that two samples give different answers.
     eps : float
-        Allowed share of rows outside the answer; with `delta`, the allowed error.
+        Allowed share of the rows that the answer may leave out.
     delta : float, optional
-        Plan for the parity learner: with probability 1 - delta its error is at most eps.
+        Then `eps` is about the rows to come: with probability 1 - delta the answer (a parity rule,
+        an affine span, a subspace of the positive rows) is wrong on at most eps of them.
     field : field specification, default 2
-        Only matters with `delta`: the number of linear rules depends on it.
+        Only matters for the paper's analysis with `delta`, which counts the linear rules.
     contamination : float, default 0.0
-        Largest share of rows that may be outliers.
+        Largest share of rows that may be outliers; with `delta`, the probability that a row is one,
+        and samples may have more of them.
 
     Returns
     -------
@@ -183,29 +199,37 @@ def plan(
     """
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
     c, F = check_contamination(contamination), as_field(field)
-    general: int | None = None
-    if delta is not None:
-        general = generalization_rows(d, eps, delta, order=F.order)
-    share = e / 2 if delta is not None else e
+    general = None if delta is None else generalization_rows(d, eps, delta, order=F.order)
+
+    def papers(corrected: bool) -> int | None:
+        if c or (delta is not None and general is None):
+            return None
+        rows = paper_rows(d, rho, e if delta is None else e / 2, corrected=corrected)
+        return max(rows, general or 0)
 
     def line(analysis: str, rows: int | None) -> PlanRow:
-        if rows is None or (delta is not None and general is None):
+        if rows is None:
             return PlanRow(analysis, None, None, 1)
-        m = max(rows, general or 0)
-        k = outlier_start(m, c)
+        k = outlier_start(rows, c) if delta is None else pac_start(rows, c, delta)
         if analysis.startswith("paper"):
-            T = paper_length(d, rho, m, corrected="corrected" in analysis)
+            T = paper_length(d, rho, rows, corrected="corrected" in analysis)
         elif analysis.startswith("heavy"):
-            T = heavy_length(d, rho, start=k, n_rows=m)
+            T = heavy_length(d, rho, start=k, n_rows=rows)
         else:
             T = index_length(d, rho, start=k)
-        return PlanRow(analysis, m, math.ceil(T), k + 1)
+        return PlanRow(analysis, rows, math.ceil(T), k + 1)
 
+    if delta is None:
+        heavy = heavy_rows(d, rho, eps, contamination=c)
+        index = index_rows(d, rho, eps, contamination=c)
+    else:
+        heavy = pac_rows(d, rho, eps, delta, rule="heavy", contamination=c)
+        index = pac_rows(d, rho, eps, delta, contamination=c)
     entries = (
-        line("paper (printed)", None if c else paper_rows(d, rho, share)),
-        line("paper (corrected)", None if c else paper_rows(d, rho, share, corrected=True)),
-        line("heavy (sharp)", heavy_rows(d, rho, share, contamination=c)),
-        line("index", index_rows(d, rho, share, contamination=c)),
+        line("paper (printed)", papers(corrected=False)),
+        line("paper (corrected)", papers(corrected=True)),
+        line("heavy (sharp)", heavy),
+        line("index", index),
     )
     return Plan(
         dim=d,

@@ -135,13 +135,12 @@ change the answer
 
     def is_covered_by(self, counts: Sequence[int], dim: int) -> bool:
         """Whether a flag of these counts certifies the same, up to the last digits."""
-        again = self.with_coverage(counts, dim)
-        pairs = [(self.eps_future, again.eps_future), (self.eps_span, again.eps_span)]
+        said = (self.eps_future, self.eps_span)
         if self.withheld is not None:
-            pairs = [(said, None) for said, _ in pairs]
+            return said == (None, None)
+        again = self.with_coverage(counts, dim)
         return self.nothing_kept == again.nothing_kept and all(
-            a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
-            for a, b in pairs
+            map(_is_close, said, (again.eps_future, again.eps_span))
         )
 
     def withhold(self, reason: str) -> Guarantee:
@@ -317,6 +316,10 @@ change the answer
 
     def __str__(self) -> str:
         return "; ".join(promises_in_words(self))
+
+
+def _is_close(a: float | None, b: float | None) -> bool:
+    return a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
 
 
 def _is_possible(g: Any) -> bool:

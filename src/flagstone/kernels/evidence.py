@@ -1,4 +1,4 @@
-"""Products over pieces, for every rate of a grid: the inner loop of certificates (S32)."""
+"""Products over pieces, for every rate of a grid, and how far they prove something (S32)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from flagstone.kernels._jit import jit
 
-__all__ = ["log_mean_product"]
+__all__ = ["edge", "log_mean_product"]
 
 
 @jit
@@ -49,3 +49,51 @@ def log_mean_product(
     for k in range(len(rates)):
         mean += math.exp(logs[k] - top)
     return top + math.log(mean / len(rates)) - room * times.sum()
+
+
+@jit
+def edge(
+    pieces: Any, numbers: Any, needed: float, at_total: bool, other: float,
+    good: float, bad: float, step: float,
+) -> float:  # fmt: skip
+    """The last point, in steps from ``good`` to ``bad``, at which the log mean is still ``needed``.
+
+    It falls from one to the other; nan if it is too small at ``good``. By the Illinois rule: where
+    the chord meets the level, with the value at an end that stays halved.
+
+    Parameters
+    ----------
+    pieces, numbers : (rates, values, lengths, times), (rows, bet, room)
+    at_total, other
+        Whether points are totals, for so many nats; or nats, for this total.
+    """
+    at_good = _surplus(pieces, numbers, needed, at_total, other, good)
+    at_bad = _surplus(pieces, numbers, needed, at_total, other, bad)
+    if not at_good >= 0:
+        return math.nan
+    if at_bad >= 0:
+        return bad
+    stayed = 0
+    while abs(bad - good) > 1.5 * step:
+        part = at_good / (at_good - at_bad) if at_bad > -math.inf else 0.5
+        steps = abs(bad - good) / step
+        ahead = min(max(1.0, np.rint(part * steps)), math.ceil(steps) - 1.0)
+        middle = good + ahead * step if bad > good else good - ahead * step
+        at_middle = _surplus(pieces, numbers, needed, at_total, other, middle)
+        if at_middle >= 0:
+            at_bad /= 2.0 if stayed > 0 else 1.0
+            good, at_good, stayed = middle, at_middle, 1
+        else:
+            at_good /= 2.0 if stayed < 0 else 1.0
+            bad, at_bad, stayed = middle, at_middle, -1
+    return good
+
+
+@jit
+def _surplus(
+    pieces: Any, numbers: Any, needed: float, at_total: bool, other: float, point: float
+) -> float:
+    rates, values, lengths, times = pieces
+    rows, bet, room = numbers
+    total, nats = (point, other) if at_total else (other, point)
+    return log_mean_product(rates, values, lengths, times, total, nats, rows, bet, room) - needed

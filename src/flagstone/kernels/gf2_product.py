@@ -20,6 +20,7 @@ Words = NDArray[np.uint64]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
+_BYTE = np.uint64(255)
 #: Fewer names than this are not worth tables; so many go through each set of tables at a time.
 _FEW, _PORTION = 24, 1024
 
@@ -88,6 +89,8 @@ def add_named(names: Words, rows: Words, result: Words) -> None:
     """Add ``rows[j]`` to ``result[i]`` wherever ``names[i]`` has bit j."""
     if len(names) < _FEW:
         _add_few(names, rows, result)
+    elif names.shape[1] == rows.shape[1] == 1:
+        _add_words(names, rows, result)
     elif rows.shape[1] <= 2:
         _add_narrow(names, rows, result)
     else:
@@ -117,6 +120,31 @@ def _add_few(names: Any, rows: Any, result: Any) -> None:
                 for k in range(result.shape[1]):
                     result[i, k] ^= rows[j, k]
                 bits &= bits - _ONE
+
+
+@jit
+def _add_words(names: Any, rows: Any, result: Any) -> None:
+    """One word each: eight look-ups, written out, are twice as fast as a loop over them."""
+    tables = np.zeros((8, 256), np.uint64)
+    for octet in range((len(rows) + 7) // 8):
+        for byte in range(1, 256):
+            low = byte & -byte
+            j = 8 * octet + trailing_zeros(np.uint64(low))
+            tables[octet, byte] = tables[octet, byte ^ low]
+            if j < len(rows):
+                tables[octet, byte] ^= rows[j, 0]
+    for i in range(len(names)):
+        word = names[i, 0]
+        result[i, 0] ^= (
+            tables[0, word & _BYTE]
+            ^ tables[1, word >> np.uint64(8) & _BYTE]
+            ^ tables[2, word >> np.uint64(16) & _BYTE]
+            ^ tables[3, word >> np.uint64(24) & _BYTE]
+            ^ tables[4, word >> np.uint64(32) & _BYTE]
+            ^ tables[5, word >> np.uint64(40) & _BYTE]
+            ^ tables[6, word >> np.uint64(48) & _BYTE]
+            ^ tables[7, word >> np.uint64(56)]
+        )
 
 
 @jit

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.answers import Answer
+from flagstone.disk import check_fields
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.finding import Finding
@@ -23,6 +24,8 @@ from flagstone.question import Question, SpanQuestion, question_from_dict
 __all__ = ["SummaryFile", "is_saved", "load", "save"]
 
 _LOOK = 4096
+#: What the details of a summary must be, where they are there.
+_DETAILS = {"sources": list, "skipped": int, "reading": dict, "seed": str | None}
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,20 @@ class SummaryFile:
                 kind.from_bytes(base64.b64decode(content["bytes"], validate=True)),
                 question_from_dict(content["question"]),
                 None if encoding is None else Encoding.from_dict(encoding),
-                dict(content["details"]),
+                _checked_details(content["details"]),
             )
         except (KeyError, TypeError, ValueError, binascii.Error, FlagstoneError) as error:
             raise FormatError(f"{name}: no valid flag ({error})") from error
+
+
+def _checked_details(details: Any) -> dict[str, Any]:
+    if not isinstance(details, dict):
+        raise ValueError("its details are no JSON object")
+    check_fields({key: details[key] for key in _DETAILS if key in details}, {}, _DETAILS)
+    sources = details.get("sources", [])
+    if details.get("skipped", 0) < 0 or not all(isinstance(name, str) for name in sources):
+        raise ValueError("its sources are no names, or it skipped fewer rows than none")
+    return details
 
 
 def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> None:
@@ -118,6 +131,8 @@ def is_saved(path: str | PathLike[str]) -> bool:
     if not Path(path).is_file():  # to open a pipe is to wait for its other end
         return False
     try:
+        if not Path(path).is_file():  # a pipe would keep us waiting
+            return False
         with Path(path).open("rb") as stream:
             head = stream.read(_LOOK)
             stream.seek(max(0, Path(path).stat().st_size - _LOOK))

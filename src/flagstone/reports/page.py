@@ -80,7 +80,13 @@ def _head(finding: Finding) -> str:
         f"{len(encoding.names)} columns over {encoding.field.name}",
     ]
     kicker = " · ".join(escape(part) for part in parts if part)
-    return f'<header><p class="kicker">{kicker}</p><h1>{escape(finding.headline)}</h1></header>'
+    notes = "".join(
+        f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>'
+        for note in (finding.caution, finding.hint)
+        if note is not None
+    )
+    title = escape(finding.headline)
+    return f'<header><p class="kicker">{kicker}</p><h1>{title}</h1>{notes}</header>'
 
 
 def _answer(finding: Finding) -> str:

@@ -6,7 +6,6 @@ from flagstone.finding import Finding
 from flagstone.guarantees import Guarantee
 from flagstone.guarantees.words import (
     agreement,
-    certified_text,
     margin_text,
     next_step,
     percent,
@@ -25,8 +24,12 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
         text = f"{finding.caution[0].upper()}{finding.caution[1:]}"
         rows.insert(0, ("Caution", text, "counted", "open"))
     if g.rho_certified is not None:
-        text = f"A second sample agrees with probability at least {agreement(g.rho_certified)}"
-        rows.append(("Replicability", text, certified_text(g), "proven"))
+        assert g.certificate is not None
+        text = (
+            f"A second sample agrees with probability at least {agreement(g.rho_certified)}, by "
+            f"{g.certificate.n_certifying:,} of these rows"
+        )
+        rows.append(("Replicability", text, f"certified at {sure(g.confidence)}", "proven"))
     if (step := next_step(g)) is not None:
         rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
     if g.eps_certified is not None:

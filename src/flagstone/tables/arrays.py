@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npformat
@@ -39,6 +39,7 @@ class _Layout(NamedTuple):
 class NpyReader:
     """Rows of a ``.npy`` file: a matrix, or a 1-D structured array with named columns."""
 
+    position_size: ClassVar[int] = 1
     path: Path
     max_columns: int = MOST_COLUMNS
 
@@ -101,6 +102,7 @@ class NpzReader:
     a compressed archive larger than memory can be read.
     """
 
+    position_size: ClassVar[int] = 1
     path: Path
     max_columns: int = MOST_COLUMNS
 

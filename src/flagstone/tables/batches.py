@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeAlias
+from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
 from flagstone.errors import InputError
 
-__all__ = ["Batch", "Place", "Position", "Reader", "rows_per_batch"]
+__all__ = ["Batch", "Place", "Position", "Reader", "checked_start", "rows_per_batch"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Position: TypeAlias = "tuple[int, ...]"
@@ -85,6 +85,7 @@ class Reader(Protocol):
     path: Path
     columns: tuple[str, ...]
     n_rows: int | None
+    position_size: ClassVar[int]  #: how many numbers say where a batch ends
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
@@ -93,6 +94,18 @@ class Reader(Protocol):
 
     def line(self, row: int) -> int | None:
         """Return the line of a row (both counted from 1); None where files have no lines."""
+
+
+def checked_start(start: Sequence[int], readers: Sequence[Reader]) -> tuple[int, Position]:
+    """Return (file, position in it) of an earlier run, if that can be one of these files."""
+    if (
+        len(start) > 0
+        and all(type(number) is int and number >= 0 for number in start)
+        and start[0] < len(readers)
+        and len(start) == 1 + readers[start[0]].position_size
+    ):
+        return start[0], tuple(start[1:])
+    raise InputError(f"{str(list(start))[:80]} is no position in these files")
 
 
 def rows_per_batch(n_columns: int, row_bytes: int = 0) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
     is_dictionary = pa.types.is_dictionary(column.type)
     if column.null_count or (is_dictionary and column.dictionary.null_count):
         gaps = np.asarray(column.is_null())
+        if is_dictionary and not gaps.any():  # whether Arrow looks there depends on its version
+            gaps = np.asarray(column.dictionary.is_null())[_plain(column.indices)]
         if gaps.any():
             row = first_row + int(np.argmax(gaps))
             line = reader.line(row)
@@ -76,6 +78,7 @@ def _plain(column: Any) -> Array:
 class ParquetReader:
     """Rows of a Parquet file, row group by row group."""
 
+    position_size: ClassVar[int] = 1
     path: Path
     max_columns: int = MOST_COLUMNS
 
@@ -136,6 +139,7 @@ class ArrowReader:
     The chosen columns of one record batch are held in memory at a time.
     """
 
+    position_size: ClassVar[int] = 1
     path: Path
     max_columns: int = MOST_COLUMNS
 

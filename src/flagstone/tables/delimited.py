@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from flagstone.checks import shown
 from flagstone.errors import InputError, Parameter
@@ -36,6 +36,7 @@ class DelimitedReader:
         data is an error rather than a guess; without a header columns are x0, x1, …
     """
 
+    position_size: ClassVar[int] = 2
     path: Path
     delimiter: str = ","
     header: bool | None = None

@@ -50,7 +50,7 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
         isinstance(delimiter, str)
         and len(delimiter) == 1
         and delimiter.isascii()
-        and delimiter not in '"\r\n'
+        and delimiter not in '"\r\n\0'
     ):
         raise ReadingError(
             Parameter("delimiter"),

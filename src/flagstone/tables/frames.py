@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -141,6 +141,7 @@ class FrameReader:
         different lengths are an error.
     """
 
+    position_size: ClassVar[int] = 3
     path: Path
     notation: str = "hex"
     bit_order: str = "msb"

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ __all__ = ["JsonLinesReader"]
 class JsonLinesReader:
     """Rows of a JSON-lines file; the first row names the columns, the others must agree."""
 
+    position_size: ClassVar[int] = 3
     path: Path
     n_rows: int | None = None
     max_columns: int = MOST_COLUMNS

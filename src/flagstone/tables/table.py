@@ -15,7 +15,7 @@ import numpy as np
 from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import FieldLike, as_field
-from flagstone.tables.batches import Array, Batch, Place, Position, Reader
+from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
 from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
 from flagstone.tables.limits import MOST_COLUMNS, check_names
 from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, refusal, typed
@@ -189,10 +189,10 @@ class Table:
         """Yield (file index, batch) of the chosen columns, unencoded."""
         chosen = list(self.columns if columns is None else columns)
         self._check_columns(chosen)
-        first, position = (int(start[0]), tuple(start[1:])) if start else (0, None)
+        first, position = checked_start(start, self._readers) if start is not None else (0, None)
         for index in range(first, len(self._readers)):
             here: Position | None = position if index == first else None
-            for batch in self._readers[index].batches(chosen, kinds or {}, here or None):
+            for batch in self._readers[index].batches(chosen, kinds or {}, here):
                 yield index, batch
 
     def rows(

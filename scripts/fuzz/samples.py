@@ -1,0 +1,221 @@
+"""Good files of every format, and the commands that read them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from scripts.fuzz.trial import Fault, call, fresh_folder
+
+__all__ = ["Sample", "samples"]
+
+PLAIN = ("csv", "tsv", "jsonl", "hex", "bits")
+PACKERS = {
+    "gz": lambda data: gzip.compress(data, mtime=0),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+}
+#: Parts of names of files whose columns have none.
+NAMELESS = (".hex", ".bits", ".npy", "arrays", "matrix")
+
+#: Read a table; {} is the file, LABEL its last column.
+TABLE_COMMANDS = [
+    ["constraints", "{}", "--seed", "1", "-e", "auto"],
+    ["constraints", "{}", "--json", "--contamination", "0.1", "-e", "auto"],
+    ["span", "{}", "-e", "auto", "-o", "m.json", "--report", "r.html", "--plot", "p.svg"],
+    ["span", "{}", "--field", "QQ", "--as", "python"],
+    ["span", "{}", "--field", "7", "-e", "auto", "--json"],
+    ["learn", "{}", "-l", "LABEL", "--seed", "1", "--json", "-e", "auto"],
+    ["learn", "{}", "-l", "LABEL", "--intercept"],
+    ["equations", "{}", "-l", "LABEL", "--field", "QQ", "-e", "auto"],
+    ["subspace", "{}", "-l", "LABEL", "--affine", "-e", "auto"],
+    ["summarize", "{}", "-o", "out.flag", "--checkpoint", "c.ckpt", "-e", "auto"],
+    ["summarize", "{}", "-o", "out.flag", "--field", "QQ", "-e", "auto"],
+    ["predict", "constraints.json", "{}"],
+    ["check", "constraints.json", "{}", "--json"],
+    ["audit", "{}", "--pairs", "2", "--t-max", "3", "--json", "-e", "auto"],
+]
+#: Read a finding.
+FINDING_COMMANDS = [
+    ["load()", "{}"],
+    ["show", "{}"],
+    ["show", "{}", "--json"],
+    ["show", "{}", "--report", "r.html", "--plot", "p.svg"],
+    *(["show", "{}", "--as", form] for form in ("text", "basis", "masks", "frames", "python")),
+    ["compare", "{}", "constraints.json"],
+    ["compare", "{}", "{}", "--json"],
+    ["predict", "{}", "t.csv"],
+    ["check", "{}", "t.csv", "--show-rows", "3"],
+    ["span", "{}", "--json"],
+    ["merge", "{}", "constraints.flag", "-o", "out.flag"],
+]
+#: Read a summary (a flag or a histogram).
+SUMMARY_COMMANDS = [
+    ["load()", "{}"],
+    ["load()", "{}"],
+    ["show", "{}"],
+    ["show", "{}", "--json", "--plot", "p.svg"],
+    ["constraints", "{}", "--seed", "1"],
+    ["span", "{}", "--seed", "1", "--json", "--rule", "heavy"],
+    ["learn", "{}", "--seed", "1", "-o", "out.json", "--report", "r.html"],
+    ["merge", "{}", "constraints.flag", "-o", "out.flag"],
+    ["merge", "{}", "{}", "-o", "out.flag"],
+    ["compare", "{}", "constraints.json"],
+]
+#: The last row of bad.csv is no row: the run ends there, and leaves its checkpoint.
+RESUMED = ["constraints", "t.csv", "bad.csv", "--seed", "1", "-o", "out.json"]
+RESUMED += ["--checkpoint", "{}", "--checkpoint-every", "0"]
+AUDIT = ["audit", "--law", "geometric", "--dim", "3", "--rows", "20", "--t-max", "4", "--json"]
+AUDIT += ["--pairs", "3", "--results", "{}"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A good file, how it is sealed, what reads it, and what must stand beside it."""
+
+    what: str
+    name: str
+    data: bytes
+    commands: list[list[str]]
+    seal: str | None = None
+    beside: tuple[str, ...] = ()
+
+
+def matrix() -> np.ndarray:
+    """Return rows of bits, of which the last is a parity of others."""
+    rows = np.random.RandomState(5).randint(0, 2, (40, 6))
+    rows[:, 5] = rows[:, 0] ^ rows[:, 1]
+    return rows
+
+
+def tables() -> dict[str, bytes]:
+    """Return the table in every format, by file name."""
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    rows = matrix()
+    names = list("abcdef")
+    lines = [",".join(names), *(",".join(map(str, row)) for row in rows.tolist())]
+    text = "\n".join(lines) + "\n"
+    levels = "door,level,f\n" + "".join(
+        f"{'shut' if a else 'open'},{a + 2 * b + 4 * c},{f}\n" for a, b, c, _, _, f in rows.tolist()
+    )
+    frames = "".join(f"{{6}}{int(''.join(map(str, row)), 2) << 2:02x}\n" for row in rows.tolist())
+    files = {
+        "t.csv": text.encode(),
+        "t.tsv": text.replace(",", "\t").encode(),
+        "levels.csv": levels.encode(),
+        "fractions.csv": b"a,b,f\n1/2,-3,25\n7/3,1e3,-12\n1/3,5,6\n2,2,1\n",
+        "objects.jsonl": "".join(
+            json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows.tolist()
+        ).encode(),
+        "arrays.jsonl": "".join(json.dumps(row) + "\n" for row in rows.tolist()).encode(),
+        "t.hex": frames.encode(),
+        "t.bits": "".join("".join(map(str, row)) + "\n" for row in rows.tolist()).encode(),
+    }
+    for name in ("t.csv", "arrays.jsonl", "t.hex", "t.bits"):
+        for suffix, pack in PACKERS.items():
+            files[f"{name}.{suffix}"] = pack(files[name])
+    table = pa.table({name: rows[:, i].astype(np.uint8) for i, name in enumerate(names)})
+    texts = pa.array(["yes" if bit else "no" for bit in rows[:, 0]])
+    mixed = table.append_column("t", texts).append_column("d", texts.dictionary_encode())
+    mixed = mixed.append_column("v", texts.cast(pa.string_view()))
+    for name, options in (
+        ("plain", {"use_dictionary": False, "compression": None}),
+        ("snappy", {"compression": "snappy"}),
+        ("pages", {"data_page_version": "2.0", "compression": "zstd"}),
+    ):
+        for prefix, content in (("", table), ("mixed-", mixed.drop_columns("v"))):
+            stream = io.BytesIO()
+            parquet.write_table(content, stream, row_group_size=25, **options)
+            files[f"{prefix}{name}.parquet"] = stream.getvalue()
+    for compression in ("uncompressed", "lz4", "zstd"):
+        for prefix, content in (("", table), ("mixed-", mixed)):
+            stream = io.BytesIO()
+            feather.write_feather(content, stream, compression=compression, chunksize=25)
+            files[f"{prefix}{compression}.arrow"] = stream.getvalue()
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, mixed.schema) as writer:
+        writer.write_table(mixed, max_chunksize=25)
+    files["mixed.arrows"] = stream.getvalue()
+    for name, array in (
+        ("u1", rows.astype(np.uint8)),
+        ("f8", rows / 1.0),
+        ("U", rows.astype("U2")),
+    ):
+        stream = io.BytesIO()
+        np.save(stream, np.asfortranarray(array) if name == "f8" else array)
+        files[f"{name}.npy"] = stream.getvalue()
+    for name, save, members in (
+        ("matrix", np.savez, {"X": rows.astype(np.int8)}),
+        ("columns", np.savez_compressed, {"a": rows[:, 0], "b": rows[:, 1], "f": rows[:, 5]}),
+    ):
+        stream = io.BytesIO()
+        save(stream, **members)
+        files[f"{name}.npz"] = stream.getvalue()
+    return files
+
+
+def saved(folder: Path) -> dict[str, bytes]:
+    """Return findings, summaries, a checkpoint and a ledger, as the command line writes them."""
+    files = tables()
+    wide = np.concatenate([matrix()] * 4, axis=1)  # more columns than a histogram takes
+    files["wide.bits"] = "".join("".join(map(str, row)) + "\n" for row in wide).encode()
+    files["bad.csv"] = files["t.csv"] + b"1,0\n"
+    encoded = ["-e", "door=levels:open,shut", "-e", "level=bits:3"]
+    commands = [
+        ["constraints", "t.csv", "--seed", "1", "-o", "constraints.json"],
+        ["constraints", "t.csv", "--field", "7", "-o", "seven.json", "--seed", "1"],
+        ["span", "t.bits", "--seed", "1", "-o", "span.json"],
+        ["span", "fractions.csv", "--field", "QQ", "-o", "rational.json", "--seed", "1"],
+        ["learn", "levels.csv", "-l", "f", *encoded, "--seed", "1", "-o", "learn.json"],
+        ["equations", "t.csv", "-l", "f", "--seed", "1", "-o", "equations.json"],
+        ["summarize", "t.csv", "-o", "constraints.flag"],
+        ["summarize", "wide.bits", "-o", "wide.flag"],
+        ["summarize", "fractions.csv", "--field", "QQ", "-o", "rational.flag"],
+        ["summarize", "t.csv", "--field", "2^8", "-o", "eight.flag", "--for", "span"],
+        ["summarize", "levels.csv", "-l", "f", *encoded, "--for", "learn", "-o", "learn.flag"],
+        [word.replace("{}", "state.ckpt") for word in RESUMED],
+        [word.replace("{}", "audit.jsonl") for word in AUDIT],
+    ]
+    with fresh_folder(folder):
+        for name, data in files.items():
+            Path(name).write_bytes(data)
+        for words in commands:
+            done = call(words)
+            if done.code not in (0, 3) and "bad.csv" not in words:
+                raise Fault("loss", f"a sample cannot be made: {words}: {done.err}")
+        return {p.name: p.read_bytes() for p in Path().iterdir() if not p.name.startswith(".")}
+
+
+def samples(folder: Path) -> tuple[list[Sample], dict[str, bytes]]:
+    """Return all samples, and every good file by its name."""
+    files = saved(folder)
+    found = []
+    for name, data in files.items():
+        what = name.partition(".")[2]
+        what = "packed" if "." in what else what
+        if what == "json":
+            beside = ("constraints.json", "t.csv", "constraints.flag")
+            found.append(Sample("finding", name, data, FINDING_COMMANDS, "document", beside))
+        elif what == "flag":
+            beside = ("constraints.json", "constraints.flag")
+            found.append(Sample("summary", name, data, SUMMARY_COMMANDS, "document", beside))
+        elif what == "ckpt":
+            found.append(
+                Sample("checkpoint", name, data, [RESUMED], "document", ("t.csv", "bad.csv"))
+            )
+        elif name == "audit.jsonl":
+            found.append(Sample("ledger", name, data, [AUDIT], "lines"))
+        else:
+            label = "x5" if any(part in name for part in NAMELESS) else "f"
+            words = [[label if w == "LABEL" else w for w in words] for words in TABLE_COMMANDS]
+            found.append(Sample(what, name, data, words, None, ("constraints.json",)))
+    return found, files
