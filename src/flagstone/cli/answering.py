@@ -136,9 +136,7 @@ def _conditions(table: ColumnOptions, options: AnswerOptions) -> list[str]:
     """Return what promises rest on besides, because it was chosen on the rows themselves."""
     conditions = []
     if any(text.endswith("auto") for text in table.encode or []):
-        conditions.append(
-            "another sample has the same encoders (the rows themselves chose these)"
-        )
+        conditions.append("another sample has the same encoders (the rows themselves chose these)")
     if options.deduplicate_runs:
         conditions.append("equal rows that follow each other are one row, sent again")
     return conditions

@@ -20,9 +20,6 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
     g, measured = finding.promises, finding.rows
     assert g is not None
     rows = [_replicability(g)]
-    if finding.caution is not None:
-        text = f"{finding.caution[0].upper()}{finding.caution[1:]}"
-        rows.insert(0, ("Caution", text, "counted", "open"))
     if g.rho_certified is not None:
         assert g.certificate is not None
         text = (
@@ -52,9 +49,6 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
             )
             badge = f"proven, but for probability {g.containment_failure:.2g}"
         rows.append(("Damaged rows", text, badge, "plain"))
-    if finding.hint is not None:
-        text = f"{finding.hint[0].upper()}{finding.hint[1:]}"
-        rows.append(("Hint", text, "for fresh rows", "plain"))
     return rows
 
 
