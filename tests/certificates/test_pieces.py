@@ -120,3 +120,11 @@ def test_the_kernel_cuts_as_the_plain_loop_does(dim, inside):
         slow.update(field.matrix(rows)[ticks[part]], ticks[part] - start, min(113, 3000 - start))
     assert fast.outcomes == slow.outcomes
     assert sum(fast.outcomes.values()) > 3
+
+
+def test_pieces_may_have_a_single_row():
+    # rows that fill a set each end a piece each: there is room for as many pieces as rows
+    cut = Cut(inside=True, dim=1, credit=2, pace=1.0, most=1)
+    F = as_field(2)
+    rows = F.matrix(F.rows(np.ones((100, 1), int)))
+    assert Cutter(F, cut).update(rows).outcomes == {(1, 1): 99}  # the last began too late to count

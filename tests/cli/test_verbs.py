@@ -49,7 +49,7 @@ def test_constraints_find_the_hidden_checks_and_the_damaged_lines(run):
         in done.out
     )
     assert "12 kept, seen 49 to 50 times; 4 left out, seen 1 to 2 times" in done.out
-    assert re.search(r"fingerprint  [0-9a-f]{16}\n", done.out)
+    assert re.search(r"fingerprint +[0-9a-f]{16}\n", done.out)
 
 
 def test_json_has_exactly_the_documented_keys(run):
