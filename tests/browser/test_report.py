@@ -98,7 +98,7 @@ VIEWS = {
 def test_it_renders_without_a_sound(browser, report, view):
     page, noise = visit(browser, report, **VIEWS[view])
     keep(page, view)
-    assert page.locator("h1").inner_text() == "1 check equation holds"
+    assert page.locator("h1").inner_text().startswith("1 check equation holds; at most")
     assert noise == []
     assert page.locator("script, img, iframe, [onload], [onerror]").count() == 0
     shown = page.locator(".answer li").first.inner_text()
