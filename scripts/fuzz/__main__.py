@@ -59,9 +59,11 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(case) + "\n")
             process.stdin.flush()
-        if not select.select([process.stdout], [], [], self._seconds)[0]:
+        # the first case makes the samples, too, and may have to wait for kernels to be compiled
+        limit = self._seconds + (600 if self._cases == 1 else 0)
+        if not select.select([process.stdout], [], [], limit)[0]:
             self.end()
-            return {"fault": "hang", "detail": f"no end after {self._seconds:g} seconds"}
+            return {"fault": "hang", "detail": f"no end after {limit:g} seconds"}
         line = process.stdout.readline()
         if line:
             return json.loads(line)

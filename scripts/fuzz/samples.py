@@ -27,6 +27,7 @@ NAMELESS = (".hex", ".bits", ".npy", "arrays", "matrix")
 
 #: Read a table; {} is the file, LABEL its last column.
 TABLE_COMMANDS = [
+    *[["read()", "{}"]] * 5,
     ["constraints", "{}", "--seed", "1", "-e", "auto"],
     ["constraints", "{}", "--json", "--contamination", "0.1", "-e", "auto"],
     ["span", "{}", "-e", "auto", "-o", "m.json", "--report", "r.html", "--plot", "p.svg"],
@@ -124,8 +125,8 @@ def tables() -> dict[str, bytes]:
         for suffix, pack in PACKERS.items():
             files[f"{name}.{suffix}"] = pack(files[name])
     table = pa.table({name: rows[:, i].astype(np.uint8) for i, name in enumerate(names)})
-    texts = pa.array(["yes" if bit else "no" for bit in rows[:, 0]])
-    mixed = table.append_column("t", texts).append_column("d", texts.dictionary_encode())
+    texts = pa.array(["yes" if bit else "a text that a view shows" for bit in rows[:, 0]])
+    mixed = table.append_column("t", texts).append_column("u", texts.dictionary_encode())
     mixed = mixed.append_column("v", texts.cast(pa.string_view()))
     for name, options in (
         ("plain", {"use_dictionary": False, "compression": None}),
@@ -188,7 +189,8 @@ def saved(folder: Path) -> dict[str, bytes]:
     with fresh_folder(folder):
         for name, data in files.items():
             Path(name).write_bytes(data)
-        for words in commands:
+        reading = [["read()", name] for name in files]  # or their damage says nothing
+        for words in [*reading, *commands]:
             done = call(words)
             if done.code not in (0, 3) and "bad.csv" not in words:
                 raise Fault("loss", f"a sample cannot be made: {words}: {done.err}")

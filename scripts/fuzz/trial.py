@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from xml.dom import minidom
 
 __all__ = ["FAULTS", "Content", "Fault", "Ran", "Trial", "call", "fresh_folder"]
@@ -145,12 +145,12 @@ def fresh_folder(folder: Path) -> Iterator[None]:
 def call(words: list[str]) -> Ran:
     """Run the command line in this process; whatever it raises is a Fault.
 
-    Standard output and error of the process must be files. The verb ``load()`` stands for a
-    user of the library.
+    Standard output and error of the process must be files. The verbs ``load()`` and ``read()``
+    stand for a user of the library.
     """
     from flagstone.cli import main
 
-    run: Callable[..., Any] = _load if words[0] == "load()" else main
+    run: Callable[..., Any] = {"load()": _load, "read()": _read}.get(words[0], main)
     streams = []
     for number, name in ((1, "stdout"), (2, "stderr")):  # caught below Python: libraries, too
         os.ftruncate(number, 0)
@@ -192,8 +192,26 @@ def _load(words: list[str]) -> None:
         except FlagstoneError:
             refused += 1
     if refused == len(tries):
-        print("flagstone: error: refused", file=sys.stderr)
-        sys.exit(1)
+        _refuse()
+
+
+def _read(words: list[str]) -> None:
+    """Read every cell of a table as the library does."""
+    from flagstone.errors import FlagstoneError
+    from flagstone.tables import open_table
+
+    options = {"format": words[3]} if words[2:3] == ["--format"] else {}
+    try:
+        for _, batch in open_table(words[1], **options).batches():
+            for index in range(len(batch.columns)):
+                repr(batch.column(index).tolist())
+    except FlagstoneError:
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    print("flagstone: error: refused", file=sys.stderr)
+    sys.exit(1)
 
 
 def _judge(words: list[str], done: Ran) -> None:

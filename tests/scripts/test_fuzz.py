@@ -21,7 +21,7 @@ SEED, FRESH = "421", 40
 
 @pytest.fixture
 def worker(tmp_path):
-    started = Worker(SEED, tmp_path, 4, 60, SOURCE)
+    started = Worker(SEED, tmp_path, 4, 300, SOURCE)
     yield started
     started.end()
 
@@ -48,6 +48,7 @@ def test_a_crash_and_a_hang_are_seen_and_survived(worker, tmp_path):
     assert "fault" not in worker.ask(good)
     worker._process.send_signal(signal.SIGSEGV)
     assert worker.ask(good)["fault"] == "crash"
+    assert "fault" not in worker.ask(good)
     worker._seconds = 1
     long = ["audit", "--law", "uniform", "--dim", "9", "--rows", "9", "--pairs", "1000000"]
     assert worker.ask(Trial("x", {}, [long]).to_dict())["fault"] == "hang"
