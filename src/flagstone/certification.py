@@ -21,7 +21,7 @@ __all__ = ["Certification", "StreamCertification"]
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
 
-_DEDUPLICATE = "count each run once (--deduplicate-runs, on the command line)"
+_DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
 
 
 class Certification:

@@ -129,7 +129,7 @@ def test_the_plan_is_for_the_rows_that_are_counted():
     X, y = planted(100, 3, 0)
     with pytest.warns(ReplicabilityWarning):
         model = ParityClassifier(fit_intercept=True, rho=0.1, random_state=1).fit(X, y)
-    assert str(model.plan_).startswith("Labelled rows of dimension 5")
+    assert str(model.plan_).startswith("Rows of dimension 5 over GF(2)")
     assert model.plan_ == plan(5, 0.1, 0.1, 0.05)
 
 
