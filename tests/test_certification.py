@@ -141,7 +141,7 @@ def test_rows_that_repeat_in_runs_forfeit_every_promise(batch):
         certification.update(lifted[start : start + batch])
     found = certification.certified()
     assert found.promises.withheld.startswith("rows repeat in runs: 66")
-    assert "--deduplicate-runs" in found.promises.withheld
+    assert "deduplicate-runs" in found.promises.withheld
     assert (found.promises.rho, found.promises.certificate, found.promises.eps_certified) == (
         None,
         None,

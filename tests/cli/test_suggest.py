@@ -179,7 +179,7 @@ def test_rows_that_repeat_forfeit_promises_until_runs_are_counted_once(run, plac
     done = run(*words)
     assert done.out.startswith("2 check equations hold:\n")  # and no word on rows to come
     assert "no promise about fresh samples: rows repeat in runs: 67" in done.out
-    assert "--deduplicate-runs" in done.out
+    assert "deduplicate-runs" in done.out
     clean = run(*words, "--deduplicate-runs", "-o", "d.json", "--report", "d.html")
     assert clean.out.startswith("2 check equations hold; at most")
     assert "condition     equal rows that follow each other are one row" in clean.out
