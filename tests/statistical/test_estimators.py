@@ -45,7 +45,9 @@ def span_pairs(name, count, seed):
 
     def fit(rng, coins):
         X, weights = law.sample_weighted(m, rng)
-        model = LinearSpan(rho=RHO, contamination=contamination, random_state=coins)
+        model = LinearSpan(
+            rho=RHO, contamination=contamination, random_state=coins, weights_count_rows=True
+        )
         model.fit(X, sample_weight=weights)
         assert model.guarantee_.is_replicable_proven
         assert model.guarantee_.is_coverage_proven
@@ -64,7 +66,11 @@ def parity_pairs(name, count, seed):
     def fit(rng, coins):
         X, y, weights = law.sample_xy_weighted(m, rng)
         model = ParityClassifier(
-            fit_intercept=False, rho=RHO, contamination=contamination, random_state=coins
+            fit_intercept=False,
+            rho=RHO,
+            contamination=contamination,
+            random_state=coins,
+            weights_count_rows=True,
         )
         model.fit(X, y, sample_weight=weights)
         assert model.guarantee_.is_replicable_proven
