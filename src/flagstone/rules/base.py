@@ -84,12 +84,12 @@ class SpanRule(ABC):
         --------
         >>> from flagstone.rules import IndexRule
         >>> print(IndexRule(eps=0.1).window(dim=10, n_rows=1000))
-        {1..11}
+        {6..11}
         >>> print(IndexRule(t_max=0.25, contamination=0.05).window(dim=10, n_rows=1000))
         {51..250}
         """
         m = positive("n_rows", n_rows)
-        t_min = self._first(m)
+        t_min = self._first(dim, m, n_shards)
         t_max = self._last(dim, m, n_shards, t_min)
         if t_max < t_min:
             raise WindowError(
@@ -102,8 +102,10 @@ class SpanRule(ABC):
             )
         return Window(self.name, t_min, t_max)
 
-    def _first(self, n_rows: int) -> int:
+    def _first(self, dim: int, n_rows: int, n_shards: int) -> int:
         if self.t_min is None:
+            if self.is_default:
+                return self._default_first(dim, n_rows, n_shards)
             return g.outlier_start(n_rows, self.contamination) + 1
         if _is_integer(self.t_min):
             return int(self.t_min)
@@ -116,7 +118,8 @@ class SpanRule(ABC):
             assert self.rho is not None
             return start + max(1.0, g.paper_length(dim, self.rho, n_rows))
         if t_max is None:
-            return start + self._promised_length(dim, n_rows, n_shards, start)
+            length = self._promised_length(dim, n_rows, n_shards, start)
+            return max(t_min, length) if self.is_default else start + length
         if not _is_integer(t_max):
             return max(t_min, math.floor(exact(t_max) * n_rows))
         if t_max > n_rows:
@@ -127,6 +130,16 @@ class SpanRule(ABC):
                 "of them in (0, 1)",
             )
         return int(t_max)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing was said about the window but eps."""
+        given = (self.rho, self.t_min, self.t_max)
+        return given == (None, None, None) and not self.contamination
+
+    def _default_first(self, dim: int, n_rows: int, n_shards: int) -> int:
+        """The first threshold where nobody names one."""
+        return 1
 
     @abstractmethod
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int | float: ...
