@@ -351,3 +351,24 @@ def test_shares_may_be_fractions():
         span_of(flag, Coins(1), rho=Fraction(1, 10))
     with pytest.warns(ReplicabilityWarning, match=r"eps = 0\.001"):
         span_of(flag, Coins(1), eps=Fraction(1, 1000), t_max=50)
+
+
+@pytest.mark.parametrize(
+    ("dim", "m", "window"),
+    [
+        (10, 1000, (6, 11)),
+        (10, 39, (1, 1)),  # too few rows for t = 2
+        (10, 40, (2, 2)),
+        (10, 99, (2, 2)),
+        (10, 100, (2, 2)),
+        (10, 200, (2, 3)),
+        (42, 50_000, (61, 120)),
+    ],
+)
+def test_the_default_window_leaves_elimination_out(dim, m, window):
+    found = IndexRule().window(dim, m)
+    assert (found.t_min, found.t_max) == window
+    # whoever says something gets what was said
+    assert IndexRule(t_min=1).window(dim, m).t_min == 1
+    assert IndexRule(contamination=0.01).window(dim, m).t_min == math.ceil(m / 100) + 1
+    assert IndexRule(rho=0.3).window(dim, m).t_min == 1

@@ -195,6 +195,11 @@ class Finding:
             for vector, count, inside in zip(_texts(basis, self.field), counts, kept, strict=True)
         ]
 
+    def certified(self, X: Any, y: Any = None, **options: Any) -> Finding:
+        """Return the finding with what its rows certify: see :func:`flagstone.certify`."""
+        found: Finding = above("road").certify(self, X, y, **options)
+        return found
+
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the finding to a file that every door reads; an existing one is refused."""
         above("models").save(path, self, overwrite=overwrite)

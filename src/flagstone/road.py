@@ -180,6 +180,8 @@ def certify(
     >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
     >>> certify(finding, X).promises.rho_certified < 0.001
     True
+    >>> finding.certified(X) == certify(finding, X)
+    True
     """
     F, question = finding.field, finding.question
     rows, labels = F.rows(X), None if y is None else F.elements(y)

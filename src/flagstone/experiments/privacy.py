@@ -151,7 +151,7 @@ def _failures(
 
 def _replicable_rule(config: PrivacyConfig, rows: Any, seed: int) -> ParityRule:
     """Return what the replicable learner answers, with the window of its coverage promise."""
-    flag, chosen = Flag(rows.shape[1]).update(rows), IndexRule(eps=config.eps / 2)
+    flag, chosen = Flag(rows.shape[1]).update(rows), IndexRule(eps=config.eps / 2, t_min=1)
     with warnings.catch_warnings():
         # that coverage is not proven for so few rows is what the experiment is about
         warnings.simplefilter("ignore", ReplicabilityWarning)

@@ -40,7 +40,9 @@ class SpanRule(ABC):
     rho : float, optional
         Allowed probability that two samples disagree; sets the window's length T.
     eps : float, default 0.1
-        Allowed share of rows outside the answer; sets T where neither t_max nor rho does.
+        Allowed share of rows outside the answer; sets T where neither t_max nor rho does. Where
+        nothing else is said, the index rule draws from the second half of what eps allows
+        (docs/theory/rules.md).
     t_min, t_max : int or float, optional
         The first and the last threshold by hand: an integer of at least 1, or a fraction f of the
         rows in (0, 1), which stands for ⌈f·m⌉ + 1 (t_min) or ⌊f·m⌋ (t_max, never before t_min).
