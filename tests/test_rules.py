@@ -67,9 +67,9 @@ def test_nothing_heavy_is_the_zero_space():
 @pytest.mark.parametrize(
     ("parameters", "start", "length"),
     [
-        ({}, 0, 1 + 10),  # 1 + ⌊0.1·1000/10⌋
-        ({"eps": 0.29}, 0, 1 + 29),
-        ({"eps": 0.001}, 0, 1),
+        ({}, 5, 6),  # from 1 + ⌈0.05·1000/10⌉ to 1 + ⌊0.1·1000/10⌋
+        ({"eps": 0.29}, 15, 15),
+        ({"eps": 0.001}, 0, 1),  # which asks for every row
         ({"t_max": 7}, 0, 7),
         ({"t_max": np.int64(7)}, 0, 7),
         ({"t_max": 1}, 0, 1),
@@ -116,7 +116,7 @@ def test_heavy_window(parameters, start, length):
 
 def test_shards_are_paid_for():
     assert IndexRule(rho=0.1).window(10, 1000, 3).length == g.index_length(10, 0.1, shards=3)
-    assert IndexRule().window(10, 3000, 3).length == 11
+    assert IndexRule().window(10, 3000, 3) == g.Window("index", 6, 11)
     assert HeavyRule().window(10, 3000, 3).length == pytest.approx(100 / 55)
 
 

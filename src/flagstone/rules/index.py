@@ -12,7 +12,7 @@ from flagstone.coins import Coins
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.guarantees.exact import exact
-from flagstone.rules.base import Proofs, SpanRule
+from flagstone.rules.base import DEFAULT_EPS, Proofs, SpanRule
 from flagstone.staircase import Staircase, Step
 
 __all__ = ["IndexRule"]
@@ -54,11 +54,15 @@ class IndexRule(SpanRule):
         """Half way to the last threshold, so that t = 1, plain elimination, is never drawn.
 
         At equal coverage this replicates best over a wide family of laws (docs/theory/rules.md).
-        Of fewer than four rows for each dimension t = 2 would keep next to nothing.
+        Of fewer than four rows for each dimension t = 2 would keep next to nothing; and an eps that
+        was asked for is not exceeded.
         """
         if n_rows < 4 * dim:
             return 1
-        return 1 + math.ceil(exact(self.eps) * n_rows / (2 * n_shards * dim))
+        first = 1 + math.ceil(exact(self.eps) * n_rows / (2 * n_shards * dim))
+        if exact(self.eps) == exact(DEFAULT_EPS):
+            return first
+        return min(first, self._promised_length(dim, n_rows, n_shards, 0))
 
     def draw(self, window: Window, coins: Coins) -> int:
         """t = t_min + ⌊uT⌋, T = t_max - t_min + 1, u = coins.uniform("threshold")."""
