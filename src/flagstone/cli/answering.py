@@ -89,7 +89,8 @@ def answer(
     seed = options.seed
     if seed is None and source.saved is not None:
         seed = source.saved.seed
-    long = LongRun(options, _identity(question, source, files, table, options, seed))
+    identity = _identity(question, source, files, table, options, seed)
+    long = LongRun(options, identity | {"rule": repr(chosen)})
     if source.saved is not None:
         summary = source.saved.summary
     else:
@@ -112,7 +113,7 @@ def answer(
         conditions=_conditions(table, options),
         provenance={
             "sources": [] if source.table is None else [str(path) for path in read],
-            "reading": reading_of(table),
+            "reading": reading_of(table) | dict(protocol.reading if protocol else {}),
             "summary": type(state.summary).__name__.lower(),
             "command": repeat_command(state.seed if protocol is None else None),
         },
