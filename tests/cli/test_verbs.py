@@ -560,7 +560,7 @@ def test_plans_of_learn_count_the_constant(run):
     assert (plain["verb"], plain["dim"], plain["row"]) == ("learn", 4, "(x, y)")
     assert (ones["columns"], ones["dim"], ones["row"]) == (3, 5, "(x, 1, y)")
     assert ones["generalization_rows"] > plain["generalization_rows"]
-    for wrong in (["--for", "span"], ["--linear"], ["--affine"]):
+    for wrong in (["--linear"], ["--affine"]):
         assert run(*words, *wrong).code == 2
     assert run("plan", "--dim", "3", "--rho", "0.3", "--no-intercept").code == 2
     for value in (["--rho", "2"], ["--rho", "0.1", "--eps", "0"], ["--rho", "0.1", "--field", "6"]):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from flagstone.cli.options import JsonOption
-from flagstone.cli.runner import OK, UsageError, verb
+from flagstone.cli.runner import OK, verb
 from flagstone.cli.words import parsed
 
 JSON_KEYS = {
@@ -33,7 +33,10 @@ def command(
     eps: Annotated[float, typer.Option("--eps", help="Allowed share of rows left out.")] = 0.1,
     delta: Annotated[
         float | None,
-        typer.Option("--delta", help="Plan for learn: error at most eps but for this chance."),
+        typer.Option(
+            "--delta",
+            help="Plan for rows to come: at most eps of them do not fit, but for this chance.",
+        ),
     ] = None,
     purpose: Annotated[
         str | None,
@@ -70,17 +73,16 @@ def command(
     from flagstone.cli.output import print_json
     from flagstone.coins import Coins
     from flagstone.finding import SCHEMA
-    from flagstone.guarantees import plan
+    from flagstone.guarantees import Window, plan
     from flagstone.rules import IndexRule
 
     purpose = purpose or ("span" if delta is None else "learn")
     question = question_for(purpose, intercept=intercept, linear=linear, affine=affine)
-    if delta is not None and purpose != "learn":
-        raise UsageError(f"--delta is for learn: leave it out, or --for {purpose}")
     found = parsed(plan, question.dim(dim), rho, eps, delta, field, contamination)
     drawn = None
     if seed is not None and found.rows is not None:
-        window = IndexRule(rho=rho, contamination=contamination).window(found.dim, found.rows)
+        planned = found["index"]
+        window = Window("index", planned.t_min, planned.t_min + int(planned.length or 1) - 1)
         threshold = IndexRule().draw(window, Coins(seed))
         drawn = {"seed": seed, "window": vars(window), "threshold": threshold}
     if json:
