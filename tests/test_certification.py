@@ -1,6 +1,7 @@
 """Certification: one pass over the rows of an answer, and looks at a stream."""
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -21,6 +22,7 @@ from flagstone import (
     SpanQuestion,
     SubspaceQuestion,
     ask,
+    merge_flags,
 )
 from flagstone.certificates import pilot_share
 from flagstone.certification import Certification, StreamCertification
@@ -255,3 +257,26 @@ def test_whoever_collects_until_something_is_certified_pays_for_every_look():
     assert stopped.eps_span > 1.5 * fixed.eps_span
     assert stopped.eps_future > fixed.eps_future
     assert "any_time" in stopped.to_dict()["rows"]
+
+
+def test_merged_shards_are_certified_in_runs_of_their_own():
+    random = np.random.RandomState(1)
+    X = random.randint(0, 2, size=(6000, 6))
+    X[:, 5] = X[:, 0] ^ X[:, 3] ^ (random.random_sample(6000) < 0.01)
+    parts = [X[:2500], X[2500:]]
+    flag = merge_flags([Flag(6).update(part) for part in parts])
+    finding = ask(flag, SpanQuestion(), IndexRule(t_min=0.03, t_max=0.08), Coins(1))
+    found = finding.certified(X, shards=[2500, 3500])
+    assert found.promises.certificate.n_runs == 2
+    assert found.promises.rho_certified < 0.01
+    assert found.rows.read == 6000
+    for shards in (None, [3500, 2500], [2500, 3000]):
+        with pytest.raises(InputError, match="on the rows of its fit"):
+            finding.certified(X, shards=shards)
+    # no piece reaches over the end of a shard: a piece that could is left out
+    certification = Certification(finding)
+    for part in parts:
+        certification.update(finding.field.rows(part))
+        certification.end_shard()
+    assert certification._certifier.collector.n_runs == 2
+    assert certification.certified() == dataclasses.replace(found, rows=finding.rows)
