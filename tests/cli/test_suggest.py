@@ -1,5 +1,6 @@
 """From pilot rows to a protocol, and from a protocol to two labs with one answer."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -269,3 +270,27 @@ def test_a_resumed_run_certifies_the_same_bytes(run, frames, monkeypatch):
     assert run(*words).code == 0
     assert Path("m.json").read_bytes() == whole
     assert load("m.json").promises.certificate is not None
+
+
+def test_a_finding_made_by_a_protocol_remembers_how_frames_were_read(run, frames):
+    for name in ("pilot", "a", "b"):
+        Path(f"{name}.bits").rename(f"{name}.txt")
+    words = ["suggest", "pilot.txt", "--format", "bits", "--bit-order", "lsb", "--seed", "7"]
+    assert run(*words, "--take", "2400", "-o", "p.json").code == 0
+    assert run("constraints", "a.txt", "--protocol", "p.json", "-o", "a.json").code == 0
+    reading = {"format": "bits", "bit_order": "lsb"}
+    assert load("a.json").provenance["reading"] == reading
+    checked = run("check", "a.json", "b.txt", "--json")
+    assert checked.err == ""
+    assert json.loads(checked.out)["rows"]["misfits"] < 100
+
+
+def test_a_checkpoint_of_another_window_is_not_resumed(run, protocol):
+    kept = pytest.MonkeyPatch()
+    kept.setattr("flagstone.cli.longrun.LongRun.finish", lambda self: None)
+    words = ["constraints", "a.bits", "--protocol", protocol, "--checkpoint", "c.ckpt"]
+    assert run(*words).code == 0
+    kept.undo()
+    other = dataclasses.replace(load(protocol), t_max=load(protocol).t_max * 1.1)
+    other.save(protocol, overwrite=True)
+    assert "belongs to another run" in run(*words).err
