@@ -25,7 +25,7 @@ from flagstone import (
     merge_flags,
 )
 from flagstone.certificates import pilot_share
-from flagstone.certification import Certification, StreamCertification
+from flagstone.certification import Certification, SecondLook, StreamCertification, planned
 from flagstone.errors import InputError
 from flagstone.fields import width
 from flagstone.finding import Finding
@@ -273,10 +273,15 @@ def test_merged_shards_are_certified_in_runs_of_their_own():
     for shards in (None, [3500, 2500], [2500, 3000]):
         with pytest.raises(InputError, match="on the rows of its fit"):
             finding.certified(X, shards=shards)
-    # no piece reaches over the end of a shard: a piece that could is left out
-    certification = Certification(finding)
-    for part in parts:
-        certification.update(finding.field.rows(part))
-        certification.end_shard()
-    assert certification._certifier.collector.n_runs == 2
-    assert certification.certified() == dataclasses.replace(found, rows=finding.rows)
+    # no piece reaches over the end of a shard, and a tenth of each is pilot
+    pilot = merge_flags([Flag(6).update(part[: len(part) // 10]) for part in parts])
+    certifier = planned(finding, pilot)
+    looks = [SecondLook(finding.field, certifier, len(part) // 10) for part in parts]
+    for part, look in zip(parts, looks, strict=True):
+        for piece in np.array_split(part, 7):
+            look.update(finding.field.rows(piece))
+    both = looks[0].merge(looks[1])
+    assert (both.certifier.collector.n_runs, both.certifier.collector.n_rows) == (2, 5400)
+    assert both.certified(finding, 0.99) == dataclasses.replace(found, rows=finding.rows)
+    with pytest.raises(InputError, match="6,000 of them, got 2,500"):
+        looks[0].certified(finding, 0.99)

@@ -204,7 +204,7 @@ def _read(words: list[str]) -> None:
     try:
         for _, batch in open_table(words[1], **options).batches():
             for index in range(len(batch.columns)):
-                repr(batch.column(index).tolist())
+                batch.column(index).tolist()
     except FlagstoneError:
         _refuse()
 

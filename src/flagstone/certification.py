@@ -4,24 +4,96 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from flagstone.certificates import Certifier, pilot_rows, pilot_share
 from flagstone.errors import InputError
-from flagstone.fields import Rows
+from flagstone.fields import Field, Rows
 from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.guarantees.coverage import SHARE_OF_PASS
 from flagstone.guarantees.exact import Share, check_share
+from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
 from flagstone.repeats import Repeats
 from flagstone.rules import SpanRule
 
-__all__ = ["Certification", "StreamCertification"]
+__all__ = ["Certification", "SecondLook", "StreamCertification", "planned"]
 
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
 
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
+
+
+def planned(
+    finding: Finding, pilot: Flag | Histogram, confidence: Share = CONFIDENCE
+) -> Certifier | None:
+    """Decide from the pilot rows what the others are asked; None where there are no others."""
+    promises = finding.promises
+    if promises is None or finding.flag is None:
+        raise InputError("a bare answer has no window and no flag: there is nothing to certify")
+    if not 0 < pilot.n_rows < promises.n_rows:
+        return None
+    window, share = promises.window, check_share("confidence", confidence)
+    return Certifier.plan(
+        pilot,
+        promises.n_rows,
+        rule=window.rule,
+        t_min=window.t_min,
+        t_max=window.t_max,
+        confidence=1 - SHARE_OF_PASS * (1 - float(share)),
+    )
+
+
+class SecondLook:
+    """What the rows of one run show when they are read again; those of several runs add up.
+
+    No piece of rows that certifies reaches over the end of a run (S35), and of each run the first
+    tenth is pilot: all pilots together decided what is looked at.
+
+    Parameters
+    ----------
+    field : Field
+    certifier : Certifier, optional
+        As `planned`; without one only repeats are counted.
+    n_pilot : int
+        How many of the rows, the first ones, were pilot.
+    """
+
+    def __init__(self, field: Field, certifier: Certifier | None = None, n_pilot: int = 0) -> None:
+        self._field, self._n_pilot = field, n_pilot
+        self.certifier = None if certifier is None else certifier.empty()
+        self.repeats = Repeats()
+        self.n_rows = 0
+
+    def update(self, rows: Rows) -> SecondLook:
+        """Take more lifted rows, in the order of the fit, and return self."""
+        certifying = rows[max(0, self._n_pilot - self.n_rows) :]
+        self.repeats.update(self._field.matrix(rows))
+        self.n_rows += len(rows)
+        if self.certifier is not None and len(certifying):
+            self.certifier.update(certifying)
+        return self
+
+    def merge(self, other: SecondLook) -> SecondLook:
+        """Return what both show, as runs of their own."""
+        both = SecondLook(self._field)
+        if self.certifier is not None and other.certifier is not None:
+            both.certifier = self.certifier.merge(other.certifier)
+        both.repeats = self.repeats.merge(other.repeats)
+        both.n_rows = self.n_rows + other.n_rows
+        return both
+
+    def certified(self, finding: Finding, confidence: float) -> Finding:
+        """Return the finding of these rows with what they certify."""
+        n_rows = finding.rows.read if finding.promises is None else finding.promises.n_rows
+        if self.n_rows != n_rows:
+            raise InputError(
+                f"an answer is certified on the rows of its fit: {n_rows:,} of them, got "
+                f"{self.n_rows:,}"
+            )
+        return _certified(finding, self.certifier, self.repeats, confidence)
 
 
 class Certification:
@@ -52,60 +124,39 @@ class Certification:
     to come lie outside
     """
 
-    def __init__(self, finding: Finding, *, confidence: Share = 0.99) -> None:
+    def __init__(self, finding: Finding, *, confidence: Share = CONFIDENCE) -> None:
         promises = finding.promises
         if promises is None or finding.flag is None:
             raise InputError("a bare answer has no window and no flag: there is nothing to certify")
-        self._finding, self._promises = finding, promises
+        self._finding, self._n_pilot = finding, pilot_rows(promises.n_rows)
         self.confidence = float(check_share("confidence", confidence))
-        self._pilot: Flag | Histogram = (Histogram if promises.in_values else Flag)(
-            finding.flag.dim, finding.field
-        )
-        self._certifier: Certifier | None = None
-        self._repeats = Repeats()
-        self.n_rows = 0
+        kind: Any = Histogram if promises.in_values else Flag
+        self._pilot: Flag | Histogram = kind(finding.flag.dim, finding.field)
+        self._look = SecondLook(finding.field, n_pilot=self._n_pilot)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows seen so far."""
+        return self._look.n_rows
 
     def update(self, rows: Rows) -> Certification:
         """Take more lifted rows, in the order of the fit, and return self."""
-        m = self._promises.n_rows
-        self._repeats.update(self._finding.field.matrix(rows))
-        self.n_rows += len(rows)
-        if self._certifier is None:
-            left = pilot_rows(m) - self._pilot.n_rows
+        left = self._n_pilot - self._pilot.n_rows
+        if left > 0:
             self._pilot.update(rows[:left])
-            rows = rows[left:]
-            if self._pilot.n_rows == pilot_rows(m) < m:
-                window = self._promises.window
-                self._certifier = Certifier.plan(
-                    self._pilot,
-                    m,
-                    rule=window.rule,
-                    t_min=window.t_min,
-                    t_max=window.t_max,
-                    confidence=1 - SHARE_OF_PASS * (1 - self.confidence),
-                )
-        if self._certifier is not None and len(rows):
-            self._certifier.update(rows)
+            if len(rows) >= left:
+                self._look.certifier = planned(self._finding, self._pilot, self.confidence)
+        self._look.update(rows)
         return self
-
-    def end_shard(self) -> None:
-        """Say that the next rows belong to another shard: no piece may reach over its end."""
-        if self._certifier is not None:
-            self._certifier = self._certifier.in_new_run()
 
     def forecast(self, factor: float) -> float | None:
         """Return the rho that so many times the rows, like these, would certify; None for none."""
-        return None if self._certifier is None else self._certifier.forecast(factor)
+        certifier = self._look.certifier
+        return None if certifier is None else certifier.forecast(factor)
 
     def certified(self) -> Finding:
         """Return the finding with what all its rows certify."""
-        promises = self._promises
-        if self.n_rows != promises.n_rows:
-            raise InputError(
-                f"an answer is certified on the rows of its fit: {promises.n_rows:,} of them, got "
-                f"{self.n_rows:,}"
-            )
-        return _certified(self._finding, self._certifier, self._repeats, self.confidence)
+        return self._look.certified(self._finding, self.confidence)
 
 
 class StreamCertification:

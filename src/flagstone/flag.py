@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from flagstone.errors import InputError
 from flagstone.fields import Array, Field, FieldLike, Rows, as_field
 from flagstone.subspace import Subspace
 
-__all__ = ["Flag", "Level", "merge_flags"]
+__all__ = ["Flag", "Level", "merge_flags", "merge_tree"]
+
+T = TypeVar("T")
 
 
 class Level:
@@ -313,10 +315,19 @@ def merge_flags(flags: Iterable[Flag]) -> Flag:
     >>> merge_flags(shards).counts.tolist()
     [3, 3]
     """
-    layer = list(flags)
+    return merge_tree(flags, Flag.merge)
+
+
+def merge_tree(parts: Iterable[T], merge: Callable[[T, T], T]) -> T:
+    """Put parts together two by two, by the tree of `merge_flags`; the one home of that tree.
+
+    >>> merge_tree("abcde", lambda a, b: f"({a}{b})")
+    '(((ab)(cd))e)'
+    """
+    layer = list(parts)
     if not layer:
         raise InputError("there are no flags to merge")
     while len(layer) > 1:
-        pairs = [a.merge(b) for a, b in zip(layer[::2], layer[1::2], strict=False)]
+        pairs = [merge(a, b) for a, b in zip(layer[::2], layer[1::2], strict=False)]
         layer = pairs + layer[2 * len(pairs) :]
     return layer[0]

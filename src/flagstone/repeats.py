@@ -59,6 +59,16 @@ class Repeats:
         self._last = (across if len(matrix) < _APART else matrix)[-_APART:].copy()
         return self
 
+    def merge(self, other: Repeats) -> Repeats:
+        """Return the counts of both; no pair has one row here and the other there."""
+        both = Repeats()
+        both.pairs, both.beside, both.apart = (
+            self.pairs + other.pairs,
+            self.beside + other.beside,
+            self.apart + other.apart,
+        )
+        return both
+
     def _look(self, matrix: Array) -> None:
         pairs = len(matrix) - _APART
         if pairs > 0:

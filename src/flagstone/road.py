@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.certification import Certification
+from flagstone.certificates import pilot_rows
+from flagstone.certification import Certification, SecondLook, planned
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.fields import Array, Rows, width
 from flagstone.finding import Finding
-from flagstone.flag import Flag, merge_flags
+from flagstone.flag import Flag, merge_tree
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
 from flagstone.lift import chunks
@@ -123,7 +124,7 @@ def look(
     finding: Finding,
     rows: Rows,
     labels: Array | None,
-    certification: Certification | None = None,
+    again: Certification | SecondLook | None = None,
 ) -> tuple[Array | None, Array | None]:
     """Say of each row whether it lies outside V*, and whether it breaks the answer.
 
@@ -138,8 +139,8 @@ def look(
         if V is not None:
             lifted = question.lift(F, rows[piece], y)
             left_out = ~V.contains(lifted)
-            if certification is not None:
-                certification.update(lifted)
+            if again is not None:
+                again.update(lifted)
         outside.append(left_out)
         wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
     return _joined(outside), _joined(wrong)
@@ -185,23 +186,30 @@ def certify(
     """
     F, question = finding.field, finding.question
     rows, labels = F.rows(X), None if y is None else F.elements(y)
-    certification = Certification(finding, confidence=confidence)
     ends = np.cumsum([len(rows)] if shards is None else shards).tolist()
-    parts = [slice(start, end) for start, end in pairwise([0, *ends])]
-    lifted = [(rows[part], None if labels is None else labels[part]) for part in parts]
-    if not checked:
+    cuts = [slice(start, end) for start, end in pairwise([0, *ends])]
+    parts = [(rows[cut], None if labels is None else labels[cut]) for cut in cuts]
+    kind: Any = Histogram if finding.promises and finding.promises.in_values else Flag
+
+    def summed_up(pieces: list[tuple[Rows, Array | None]]) -> Flag | Histogram:
         dim = question.dim(width(rows))
-        kind: Any = Histogram if finding.promises and finding.promises.in_values else Flag
-        flags = [kind(dim, F).update(question.lift(F, *part)).to_flag() for part in lifted]
-        if ends[-1] != len(rows) or merge_flags(flags) != finding.flag:
-            raise InputError(
-                "an answer is certified on the rows of its fit, in their order; these are others"
-            )
-    counted = Measurement(0, 0, 0)
-    for part in lifted:
-        counted += measure(finding, *part, certification=certification)
-        certification.end_shard()
-    return replace(certification.certified(), rows=counted)
+        found: list[Any] = [kind(dim, F).update(question.lift(F, *piece)) for piece in pieces]
+        whole: Flag | Histogram = merge_tree(found, kind.merge)
+        return whole
+
+    if not checked and (ends[-1] != len(rows) or summed_up(parts).to_flag() != finding.flag):
+        raise InputError(
+            "an answer is certified on the rows of its fit, in their order; these are others"
+        )
+    pilots = [pilot_rows(len(part)) for part, _ in parts]
+    first = [(x[:n], None if z is None else z[:n]) for n, (x, z) in zip(pilots, parts, strict=True)]
+    certifier = planned(finding, summed_up(first), confidence)
+    looks, counted = [], Measurement(0, 0, 0)
+    for n, part in zip(pilots, parts, strict=True):
+        looks.append(SecondLook(F, certifier, n))
+        counted += measure(finding, *part, again=looks[-1])
+    seen = merge_tree(looks, SecondLook.merge)
+    return replace(seen.certified(finding, confidence), rows=counted)
 
 
 def measure(
@@ -210,10 +218,10 @@ def measure(
     labels: Array | None = None,
     weights: Array | None = None,
     *,
-    certification: Certification | None = None,
+    again: Certification | SecondLook | None = None,
 ) -> Measurement:
     """Count exactly how many of these rows V* leaves out, and how many break the answer."""
-    outside, wrong = look(finding, rows, labels, certification)
+    outside, wrong = look(finding, rows, labels, again)
 
     def count(mask: Array | None) -> int | None:
         if mask is None:

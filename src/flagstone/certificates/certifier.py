@@ -171,12 +171,12 @@ class Certifier:
             rows_needed=needed,
         )
 
-    def in_new_run(self) -> Certifier:
-        """Return the certifier of the same rows; those that come later are a run of their own."""
-        empty: Any = type(self.collector)
-        if isinstance(self.collector, Bands):
-            return self  # a histogram has no runs
-        return Certifier(self.collector.merge(empty(self.collector.plan)), self.confidence)
+    def empty(self) -> Certifier:
+        """Return a certifier of the same plan that has seen no rows: for those of another run."""
+        collector = self.collector
+        if isinstance(collector, Bands):
+            return Certifier(Bands(collector.plan, collector.cells), self.confidence)
+        return Certifier(Collector(collector.plan), self.confidence)
 
     def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
         """Return the certifier of the same evidence for samples of another size and window.

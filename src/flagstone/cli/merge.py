@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Annotated, Any
 
 import typer
@@ -34,8 +33,7 @@ def command(
     from flagstone.cli.show import describe_flag, print_flag
     from flagstone.disk import check_target
     from flagstone.finding import Finding
-    from flagstone.flag import Flag, merge_flags
-    from flagstone.histogram import Histogram
+    from flagstone.flag import merge_tree
     from flagstone.models import SummaryFile, load, save
 
     check_target(output, overwrite=force)
@@ -53,13 +51,9 @@ def command(
             )
         parts.append(part)
     summaries: list[Any] = [part.summary for part in parts]
-    merged: Flag | Histogram
-    if all(isinstance(s, Flag) for s in summaries):
-        merged = merge_flags(summaries)
-    elif all(isinstance(s, Histogram) for s in summaries):
-        merged = functools.reduce(lambda a, b: a.merge(b), summaries)
-    else:
+    if len({type(summary) for summary in summaries}) > 1:
         raise InputError("some files are flags and some histograms; merge like with like")
+    merged = merge_tree(summaries, lambda a, b: a.merge(b))
     seeds = {part.seed for part in parts}
     if seed is None and len(seeds) > 1:
         found_seeds = ", ".join(sorted(map(str, seeds)))

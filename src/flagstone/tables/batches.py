@@ -100,7 +100,7 @@ def checked_start(start: Sequence[int], readers: Sequence[Reader]) -> tuple[int,
     """Return (file, position in it) of an earlier run, if that can be one of these files."""
     if (
         len(start) > 0
-        and all(type(number) is int and number >= 0 for number in start)
+        and all(type(number) is int and 0 <= number < 1 << 63 for number in start)
         and start[0] < len(readers)
         and len(start) == 1 + readers[start[0]].position_size
     ):
