@@ -50,10 +50,10 @@ def check_outputs(options: OutputOptions) -> None:
 
 
 def refuse_inputs(
-    outputs: Iterable[str | Path | None], used: Iterable[str | Path], role: str = "an input"
+    outputs: Iterable[str | Path | None], used: Iterable[object], role: str = "an input"
 ) -> None:
     """Refuse to write over a file that this run uses otherwise, whatever --force says."""
-    taken = list(used)
+    taken = [str(path) for path in used]
     for path in outputs:
         if path is not None and any(same_place(path, other) for other in taken):
             raise UsageError(f"{path} is {role} of this run; write to another file")

@@ -18,8 +18,9 @@ from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.tables.batches import Batch, Place
 from flagstone.tables.files import BIT_ORDERS, FORMATS
 from flagstone.tables.frames import reorder
+from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import Proposal, propose
-from flagstone.tables.table import EncodedBatch, Table, open_table
+from flagstone.tables.table import EncodedBatch, Table
 
 __all__ = [
     "BIT_ORDERS",

@@ -9,7 +9,6 @@ import math
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.lib import format as npformat
 from flagstone.errors import FormatError
 from flagstone.tables.batches import Array, Batch, Position, fail, rows_per_batch
 from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width, reading
+from flagstone.tables.remote import Location, binary_file
 
 __all__ = ["NpyReader", "NpzReader"]
 
@@ -40,7 +40,7 @@ class NpyReader:
     """Rows of a ``.npy`` file: a matrix, or a 1-D structured array with named columns."""
 
     position_size: ClassVar[int] = 1
-    path: Path
+    path: Location
     max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
@@ -103,14 +103,14 @@ class NpzReader:
     """
 
     position_size: ClassVar[int] = 1
-    path: Path
+    path: Location
     max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         matrices: dict[str, _Layout] = {}
         vectors: dict[str, _Layout] = {}
         self._members: dict[str, zipfile.ZipInfo] = {}
-        with reading(self.path, "NPZ"), zipfile.ZipFile(self.path) as archive:
+        with reading(self.path, "NPZ"), zipfile.ZipFile(binary_file(self.path)) as archive:
             for info in archive.infolist():
                 with archive.open(info) as member:
                     layout = _header(member, self.path, info.file_size)
@@ -157,7 +157,7 @@ class NpzReader:
         asked = set(columns)
         keys = [v for v in self._vectors if v in asked]
         keys += [] if self._matrix is None else [self._matrix]
-        with reading(self.path, "NPZ"), zipfile.ZipFile(self.path) as archive:
+        with reading(self.path, "NPZ"), zipfile.ZipFile(binary_file(self.path)) as archive:
             members = {key: _Stream(archive, self._members[key], self.path) for key in keys}
             for first in range(0, total, size):
                 parts = {k: m.rows(min(size, total - first)) for k, m in members.items()}
@@ -184,7 +184,7 @@ class NpzReader:
 class _Stream:
     """One member of an archive, read row by row."""
 
-    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
+    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Location) -> None:
         self._member = archive.open(info)
         self._layout = _header(self._member, path, info.file_size)
 
@@ -194,7 +194,7 @@ class _Stream:
         return _read(self._member, n * math.prod(inner), self._layout.dtype).reshape(n, *inner)
 
 
-def _header(stream: IO[bytes], path: Path, size: int) -> _Layout:
+def _header(stream: IO[bytes], path: Location, size: int) -> _Layout:
     """Read the header of an array that is said to take ``size`` bytes, itself included."""
     version = npformat.read_magic(stream)
     read = npformat.read_array_header_1_0 if version == (1, 0) else npformat.read_array_header_2_0
@@ -219,7 +219,7 @@ def _read(stream: IO[bytes], n: int, dtype: np.dtype[Any]) -> Array:
     return np.frombuffer(raw, dtype=dtype)
 
 
-def _check_dtype(path: Path, layout: _Layout) -> None:
+def _check_dtype(path: Location, layout: _Layout) -> None:
     dtype = layout.dtype
     for part in [dtype[name] for name in dtype.names] if dtype.names else [dtype]:
         if part.kind not in "biufU" or part.shape or not part.itemsize:
@@ -228,7 +228,7 @@ def _check_dtype(path: Path, layout: _Layout) -> None:
     check_row_bytes(path, "row 1", layout.row_bytes)
 
 
-def _check_text(path: Path, values: Array | list[Array], first_row: int) -> None:
+def _check_text(path: Location, values: Array | list[Array], first_row: int) -> None:
     """Refuse code points that are no characters: Python would choke on them later, or sooner."""
     for part in values if isinstance(values, list) else [values]:
         if part.dtype.kind == "U" and part.size:

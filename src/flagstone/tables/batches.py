@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
 from flagstone.errors import InputError
+from flagstone.tables.remote import Location
 
 __all__ = ["Batch", "Place", "Position", "Reader", "checked_start", "rows_per_batch"]
 
@@ -82,7 +82,7 @@ class Batch:
 class Reader(Protocol):
     """One open file: its columns, its length if known, its rows in batches."""
 
-    path: Path
+    path: Location
     columns: tuple[str, ...]
     n_rows: int | None
     position_size: ClassVar[int]  #: how many numbers say where a batch ends
@@ -118,6 +118,6 @@ def rows_per_batch(n_columns: int, row_bytes: int = 0) -> int:
     return int(min(131_072, max(256, 4_194_304 // max(1, n_columns)), most))
 
 
-def fail(path: Path, where: str, *problem: object) -> NoReturn:
+def fail(path: Location, where: str, *problem: object) -> NoReturn:
     """Raise InputError for something found inside a file."""
     raise InputError(f"{path} {where}: " if where else f"{path}: ", *problem)

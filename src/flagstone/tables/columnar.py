@@ -7,15 +7,17 @@ memory, where a file cut short meanwhile would end the process.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from flagstone.errors import FormatError
 from flagstone.tables.batches import Array, Batch, Position, Reader, fail, rows_per_batch
 from flagstone.tables.limits import MOST_COLUMNS, MOST_ROW_BYTES, check_width, reading
+from flagstone.tables.remote import Location, arrow_file
 
 __all__ = ["ArrowReader", "ParquetReader", "as_numpy"]
 
@@ -76,56 +78,100 @@ def _plain(column: Any) -> Array:
 
 @dataclass
 class ParquetReader:
-    """Rows of a Parquet file, row group by row group."""
+    """Rows of a Parquet file, or of some of its row groups."""
 
     position_size: ClassVar[int] = 1
-    path: Path
+    path: Location
     max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        with reading(self.path, "Parquet"), parquet.ParquetFile(self.path) as file:
+        with (
+            reading(self.path, "Parquet"),
+            arrow_file(self.path) as source,
+            parquet.ParquetFile(source) as file,
+        ):
             check_width(self.path, len(file.schema_arrow.names), self.max_columns)
             self.columns = tuple(file.schema_arrow.names)
             self._flat = {f.name for f in file.schema_arrow if not pa.types.is_nested(f.type)}
+            self._groups = [
+                (index, group.num_rows, group.total_byte_size)
+                for index in range(file.num_row_groups)
+                for group in [file.metadata.row_group(index)]
+            ]
             self.n_rows: int | None = file.metadata.num_rows
+        self._before = 0  # rows of the file that belong to others
+
+    def split(self, n_bytes: int) -> list[ParquetReader]:
+        """Return readers of consecutive row groups, each of up to so many bytes, or of one group.
+
+        What a group is said to take unpacked counts, so the file alone decides.
+        """
+        parts: list[ParquetReader] = []
+        room, before = 0, self._before
+        for group in self._groups:
+            if not parts or group[2] > room:
+                parts.append(copy.copy(self))
+                parts[-1]._groups, parts[-1]._before, parts[-1].n_rows = [], before, 0
+                room = n_bytes
+            parts[-1]._groups.append(group)
+            parts[-1].n_rows = (parts[-1].n_rows or 0) + group[1]
+            room, before = room - group[2], before + group[1]
+        return parts or [self]
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
         """Yield the columns; row groups that a resumed run has behind it are not read."""
+        skip = (start or (self._before,))[0]
+        groups = self._groups
+        before = self._before
+        while groups and before + groups[0][1] <= skip:
+            before += groups[0][1]
+            groups = groups[1:]
+        try:
+            with reading(self.path, "Parquet"):
+                found = self._read([group[0] for group in groups], columns)
+                yield from _batches(self, found, columns, before, skip, self._before)
+        except FormatError as error:
+            raise self._damaged(error, columns) from error
+
+    def _read(self, groups: Sequence[int], columns: Sequence[str]) -> Iterator[Any]:
         from pyarrow import parquet
 
-        skip = (start or (0,))[0]
         with (
-            reading(self.path, "Parquet"),
+            arrow_file(self.path) as source,
             # pre_buffer would hold whole row groups of every column at once. So would no buffer;
             # but one grows to whatever a page announces, so small files go without. With
             # read_dictionary, text that is stored once is kept once.
             parquet.ParquetFile(
-                self.path,
+                source,
                 pre_buffer=False,
                 buffer_size=1 << 20 if self.path.stat().st_size > MOST_ROW_BYTES else 0,
                 read_dictionary=[name for name in columns if name in self._flat],
             ) as file,
         ):
-            groups: list[int] = []
-            before = 0
-            for group in range(file.num_row_groups):
-                size = file.metadata.row_group(group).num_rows
-                if groups or before + size > skip:
-                    groups.append(group)
-                else:
-                    before += size
-            found = file.iter_batches(
+            yield from file.iter_batches(
                 batch_size=rows_per_batch(len(columns)),
-                row_groups=groups,
+                row_groups=list(groups),
                 columns=list(columns),
                 use_threads=False,
             )
-            yield from _batches(self, found, columns, before, skip)
+
+    def _damaged(self, error: FormatError, columns: Sequence[str]) -> FormatError:
+        """Name the row group that cannot be read, if it is one."""
+        for index, n_rows, _ in self._groups:
+            try:
+                batches = list(_validated(self._read([index], columns)))
+                if sum(batch.num_rows for batch in batches) == n_rows:
+                    continue
+                reason = f"it announces {n_rows:,} rows, but holds others"
+            except Exception as problem:  # whatever the parser meets
+                reason = " ".join(str(problem).split())[:160] or type(problem).__name__
+            return FormatError(f"{self.path}, row group {index} is cut short or damaged ({reason})")
+        return error
 
     def line(self, row: int) -> int | None:
         """Return None: the rows of a Parquet file have numbers, not lines."""
@@ -140,14 +186,13 @@ class ArrowReader:
     """
 
     position_size: ClassVar[int] = 1
-    path: Path
+    path: Location
     max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
-        import pyarrow as pa
 
         self.n_rows: int | None = None
-        with reading(self.path, "Arrow"), pa.OSFile(str(self.path)) as source:
+        with reading(self.path, "Arrow"), arrow_file(self.path) as source:
             self._is_file = source.read(6) == b"ARROW1"
             source.seek(0)
             names = self._open(source).schema.names
@@ -168,10 +213,9 @@ class ArrowReader:
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
         """Yield the columns of every record batch, cut to a bounded length."""
-        import pyarrow as pa
 
         skip = (start or (0,))[0]
-        with reading(self.path, "Arrow"), pa.OSFile(str(self.path)) as source:
+        with reading(self.path, "Arrow"), arrow_file(self.path) as source:
             found = file = self._open(source, columns)
             if self._is_file:
                 found = (file.get_batch(i) for i in range(file.num_record_batches))
@@ -182,19 +226,31 @@ class ArrowReader:
         return None
 
 
+def _validated(found: Iterator[Any]) -> Iterator[Any]:
+    for batch in found:
+        batch.validate(full=True)
+        yield batch
+
+
 def _batches(
-    reader: Reader, found: Iterator[Any], columns: Sequence[str], before: int, skip: int
+    reader: Reader,
+    found: Iterator[Any],
+    columns: Sequence[str],
+    before: int,
+    skip: int,
+    first_row: int = 0,
 ) -> Iterator[Batch]:
+    """Cut batches to a bounded length; ``before`` rows of the file come before the first one."""
     row, limit = before + 1, rows_per_batch(len(columns))
-    for whole in found:
-        whole.validate(full=True)
+    total = None if reader.n_rows is None else first_row + reader.n_rows
+    for whole in _validated(found):
         first = max(row, skip + 1)
         for at in range(first, row + whole.num_rows, limit):
             batch = whole.slice(at - row, limit).select(list(columns))
             values = [as_numpy(batch.column(i), reader, c, at) for i, c in enumerate(columns)]
             after = at + batch.num_rows - 1
-            done = after / reader.n_rows if reader.n_rows else 0.0
+            done = (after - first_row) / reader.n_rows if reader.n_rows else 0.0
             yield Batch(tuple(columns), values, at, None, (after,), done)
         row += whole.num_rows
-    if reader.n_rows not in (None, row - 1):
-        raise ValueError(f"it announces {reader.n_rows:,} rows, but holds {row - 1:,}")
+    if total not in (None, row - 1):
+        raise ValueError(f"it announces {total:,} rows, but holds {row - 1:,}")

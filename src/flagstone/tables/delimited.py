@@ -7,7 +7,6 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from flagstone.checks import shown
@@ -16,6 +15,7 @@ from flagstone.fields import exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.columnar import as_numpy
 from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
+from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks, lines, whole_number
 
 __all__ = ["DelimitedReader"]
@@ -37,7 +37,7 @@ class DelimitedReader:
     """
 
     position_size: ClassVar[int] = 2
-    path: Path
+    path: Location
     delimiter: str = ","
     header: bool | None = None
     n_rows: int | None = None

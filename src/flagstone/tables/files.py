@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import glob
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from flagstone.errors import InputError, Parameter
+from flagstone.tables.remote import Location, find_remote, is_uri
 from flagstone.tables.textio import COMPRESSED
 
 __all__ = ["FORMATS", "ReadingError", "check_reading", "closest", "expand", "format_of"]
@@ -69,15 +71,19 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
         )
 
 
-def expand(sources: Iterable[str | Path]) -> list[Path]:
-    """Return the files that paths, directories and globs stand for, in a fixed order.
+def expand(sources: Iterable[str | Path], filesystem: Any = None) -> list[Location]:
+    """Return the files that paths, directories, globs and URIs stand for, in a fixed order.
 
     Files of one directory or glob are sorted by path; sources keep the order given.
     """
-    files: list[Path] = []
+    files: list[Location] = []
     for source in sources:
         try:
-            found = _expand(Path(source))
+            found: Sequence[Location]
+            if filesystem is not None or is_uri(source):
+                found = find_remote(str(source), filesystem)
+            else:
+                found = _expand(Path(source))
             empty = next((file for file in found if file.stat().st_size == 0), None)
         except OSError as error:
             raise InputError(f"{source}: cannot be read ({error.strerror})") from error
@@ -127,7 +133,7 @@ def _matching(pattern: Path) -> list[Path]:
     return sorted(p for p in found if p.is_file())
 
 
-def format_of(path: Path) -> str:
+def format_of(path: Location) -> str:
     """Return the format that a file name says, looking through a compression suffix."""
     stem = path.with_suffix("") if path.suffix in COMPRESSED else path
     found = _BY_SUFFIX.get(stem.suffix.lower())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from flagstone.errors import InputError, Parameter
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.files import BIT_ORDERS
 from flagstone.tables.limits import MOST_COLUMNS, check_width
+from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
 
 __all__ = ["BIT_ORDERS", "FrameReader", "parse_frame", "reorder"]
@@ -142,7 +142,7 @@ class FrameReader:
     """
 
     position_size: ClassVar[int] = 3
-    path: Path
+    path: Location
     notation: str = "hex"
     bit_order: str = "msb"
     length: int | None = None

@@ -6,7 +6,6 @@ import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from flagstone.fields import exact_integer, exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
+from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
 
 __all__ = ["JsonLinesReader"]
@@ -24,7 +24,7 @@ class JsonLinesReader:
     """Rows of a JSON-lines file; the first row names the columns, the others must agree."""
 
     position_size: ClassVar[int] = 3
-    path: Path
+    path: Location
     n_rows: int | None = None
     max_columns: int = MOST_COLUMNS
 

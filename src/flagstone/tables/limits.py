@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from flagstone.errors import FlagstoneError, FormatError, InputError, Parameter
+from flagstone.tables.remote import Location
 
 __all__ = [
     "MOST_COLUMNS",
@@ -24,7 +24,7 @@ MOST_COLUMNS = 1 << 17
 MOST_ROW_BYTES = 1 << 26
 
 
-def check_width(path: Path, n_columns: int, most: int = MOST_COLUMNS) -> None:
+def check_width(path: Location, n_columns: int, most: int = MOST_COLUMNS) -> None:
     """Refuse a file without columns, or with more of them than anybody asked for."""
     if n_columns < 1:
         raise InputError(f"{path}: has no columns")
@@ -36,7 +36,7 @@ def check_width(path: Path, n_columns: int, most: int = MOST_COLUMNS) -> None:
         )
 
 
-def check_names(path: Path, names: Sequence[str]) -> None:
+def check_names(path: Location, names: Sequence[str]) -> None:
     """Refuse two columns of one name, and names that cannot be written down."""
     twice = repeated(names)
     if twice is not None:
@@ -47,7 +47,7 @@ def check_names(path: Path, names: Sequence[str]) -> None:
         raise InputError(f"{path}: the name of a column is no valid Unicode ({error})") from None
 
 
-def check_row_bytes(path: Path, where: str, n_bytes: int) -> None:
+def check_row_bytes(path: Location, where: str, n_bytes: int) -> None:
     """Refuse a row that is longer than any table needs."""
     if n_bytes > MOST_ROW_BYTES:
         raise InputError(
@@ -71,7 +71,7 @@ def repeated(names: Iterable[str]) -> str | None:
 
 
 @contextlib.contextmanager
-def reading(path: Path, kind: str) -> Iterator[None]:
+def reading(path: Location, kind: str) -> Iterator[None]:
     """Turn what the parser of a format meets in a damaged file into a FormatError."""
     try:
         yield

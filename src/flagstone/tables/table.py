@@ -7,8 +7,7 @@ import fnmatch
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,11 +15,11 @@ from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
-from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
-from flagstone.tables.limits import MOST_COLUMNS, check_names
+from flagstone.tables.files import closest
+from flagstone.tables.limits import check_names
 from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, refusal, typed
 
-__all__ = ["EncodedBatch", "Table", "open_table"]
+__all__ = ["EncodedBatch", "Table"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,95 +57,6 @@ class EncodedBatch:
         return [list(dataclasses.astuple(self.place(index))) for index in marked]
 
 
-def open_table(
-    *sources: str | Path,
-    format: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    bit_order: str | None = None,
-    length: int | None = None,
-    max_columns: int = MOST_COLUMNS,
-) -> Table:
-    """Open files, directories or globs as one table.
-
-    Parameters
-    ----------
-    *sources : str or Path
-        Files; directories (all files in them, sorted); glob patterns such as
-        ``"logs/**/*.csv"`` (sorted).
-    format : str, optional
-        csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits; read off each name otherwise.
-    delimiter, header
-        For csv and tsv, see :class:`~flagstone.tables.delimited.DelimitedReader`.
-    bit_order, length
-        For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`; the order of bits is
-        "msb" unless told.
-    max_columns : int
-        Files with more columns are refused before memory is spent on them.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "frames.hex"
-    >>> _ = path.write_text("{6} b4 ; the first\\n{6} 48\\n")
-    >>> table = open_table(path)
-    >>> table.columns
-    ('x0', 'x1', 'x2', 'x3', 'x4', 'x5')
-    >>> [batch.matrix.tolist() for batch in table.rows(table.encoding(field=2))]
-    [[[1, 0, 1, 1, 0, 1], [0, 1, 0, 0, 1, 0]]]
-    """
-    if format is not None and format not in FORMATS:
-        raise ReadingError(
-            Parameter("format"),
-            f" must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}",
-        )
-    options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
-    formats = [(path, format or format_of(path)) for path in expand(sources)]
-    check_reading(options, [name for _, name in formats])
-    return Table([_reader(path, name, options, max_columns) for path, name in formats])
-
-
-def _reader(path: Path, format: str, options: Mapping[str, Any], most: int) -> Reader:
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    if format in ("csv", "tsv"):
-        from flagstone.tables.delimited import DelimitedReader
-
-        given, usual = options["delimiter"], {"csv": ",", "tsv": "\t"}[format]
-        reader = DelimitedReader(path, given or usual, options["header"], max_columns=most)
-        other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
-        if given is None and len(reader.columns) == 1 and other is not None:
-            raise InputError(
-                f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates "
-                "the cells, give ",
-                Parameter("delimiter", other),
-                ", else ",
-                Parameter("delimiter", usual),
-            )
-        return reader
-    if format in ("hex", "bits"):
-        from flagstone.tables.frames import FrameReader
-
-        order = options["bit_order"] or "msb"
-        return FrameReader(path, format, order, options["length"], max_columns=most)
-    if format == "jsonl":
-        from flagstone.tables.jsonlines import JsonLinesReader
-
-        return JsonLinesReader(path, max_columns=most)
-    if format in ("parquet", "arrow"):
-        from flagstone.tables import columnar
-
-        tabular = columnar.ParquetReader if format == "parquet" else columnar.ArrowReader
-        return tabular(path, max_columns=most)
-    from flagstone.tables import arrays
-
-    matrix = arrays.NpyReader if format == "npy" else arrays.NpzReader
-    return matrix(path, max_columns=most)
-
-
 class Table:
     """Files of rows with the same columns, read one after the other.
 
@@ -155,13 +65,15 @@ class Table:
     Attributes
     ----------
     columns : tuple of str
-    files : list of Path
+    readers : list of Reader
+        One for each file.
+    files : list of Path or RemoteFile
     n_rows : int or None
         The number of rows, if the files say it without being read.
     """
 
     def __init__(self, readers: Sequence[Reader]) -> None:
-        self._readers = list(readers)
+        self.readers = list(readers)
         self.columns = readers[0].columns
         self.files = [reader.path for reader in readers]
         counts = [reader.n_rows for reader in readers]
@@ -189,14 +101,18 @@ class Table:
         """Yield (file index, batch) of the chosen columns, unencoded."""
         chosen = list(self.columns if columns is None else columns)
         self._check_columns(chosen)
-        first, position = checked_start(start, self._readers) if start is not None else (0, None)
-        for index in range(first, len(self._readers)):
+        first, position = checked_start(start, self.readers) if start is not None else (0, None)
+        for index in range(first, len(self.readers)):
             here: Position | None = position if index == first else None
-            for batch in self._readers[index].batches(chosen, kinds or {}, here):
+            for batch in self.readers[index].batches(chosen, kinds or {}, here):
                 yield index, batch
 
     def rows(
-        self, encoding: Encoding, start: Sequence[int] | None = None
+        self,
+        encoding: Encoding,
+        start: Sequence[int] | None = None,
+        *,
+        may_be_empty: bool = False,
     ) -> Iterator[EncodedBatch]:
         """Yield encoded batches, from the beginning or from a position of an earlier run.
 
@@ -224,7 +140,7 @@ class Table:
             seen += len(batch)
             skipped += batch.skipped
             yield EncodedBatch(matrix, index, batch, self)
-        if not seen and start is None:
+        if not seen and start is None and not may_be_empty:
             raise self._no_rows(skipped)
 
     def place(self, file: int, batch: Batch, index: int) -> Place:
@@ -233,7 +149,7 @@ class Table:
         if batch.lines is not None:
             line: int | None = int(batch.lines[index])
         else:
-            line = self._readers[file].line(row)
+            line = self.readers[file].line(row)
         return Place(str(self.files[file]), row, line)
 
     def sample(self, columns: Sequence[str]) -> dict[str, Array]:
@@ -387,7 +303,7 @@ class Table:
         digest = hashlib.sha256()
         for path in self.files:
             with path.open("rb") as stream:
-                content = hashlib.file_digest(stream, "sha256").hexdigest()
+                content = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
             digest.update(json.dumps([str(path), content]).encode())
         return digest.hexdigest()
 

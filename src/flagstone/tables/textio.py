@@ -10,12 +10,12 @@ import lzma
 import re
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any, cast
 
 from flagstone.errors import FormatError
 from flagstone.fields import exact_integer
 from flagstone.tables.limits import MOST_ROW_BYTES, check_row_bytes
+from flagstone.tables.remote import Location, binary_file
 
 __all__ = [
     "BLOCK",
@@ -33,19 +33,19 @@ _WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def is_compressed(path: Path) -> bool:
+def is_compressed(path: Location) -> bool:
     """Say whether the suffix names a compression that is undone while reading."""
     return path.suffix in COMPRESSED
 
 
-def open_binary(path: Path) -> IO[bytes]:
+def open_binary(path: Location) -> IO[bytes]:
     """Open a file for reading, undoing the compression that its suffix names."""
-    opener: Any = COMPRESSED.get(path.suffix, open)
-    return cast("IO[bytes]", opener(path, "rb"))
+    opener: Any = COMPRESSED.get(path.suffix)
+    return path.open("rb") if opener is None else cast("IO[bytes]", opener(binary_file(path), "rb"))
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Location) -> Iterator[IO[bytes]]:
     """Open a file as :func:`open_binary` does; damage to a compressed one is a FormatError."""
     with open_binary(path) as stream:
         try:
@@ -66,7 +66,7 @@ def whole_number(cell: str) -> int | None:
     return None if found is None else exact_integer(found[1])
 
 
-def lines(path: Path) -> Iterator[bytes]:
+def lines(path: Location) -> Iterator[bytes]:
     """Yield the lines of a file with their ends, one of them in memory at a time."""
     with opened(path) as stream:
         for number in itertools.count(1):
@@ -78,7 +78,7 @@ def lines(path: Path) -> Iterator[bytes]:
 
 
 def line_blocks(
-    path: Path, offset: int = 0, block: int = BLOCK
+    path: Location, offset: int = 0, block: int = BLOCK
 ) -> Iterator[tuple[bytes, int, float]]:
     """Yield blocks of whole lines: (bytes, offset after them, share of the file read).
 

@@ -1,0 +1,117 @@
+"""From paths, directories, globs and URIs to one table, each file with the reader it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from flagstone.errors import InputError, Parameter
+from flagstone.tables.batches import Reader
+from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
+from flagstone.tables.limits import MOST_COLUMNS
+from flagstone.tables.remote import Location, RemoteFile
+from flagstone.tables.table import Table
+
+__all__ = ["open_table"]
+
+
+def open_table(
+    *sources: str | Path,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    bit_order: str | None = None,
+    length: int | None = None,
+    max_columns: int = MOST_COLUMNS,
+    filesystem: Any = None,
+) -> Table:
+    """Open files, directories, globs or URIs as one table.
+
+    Parameters
+    ----------
+    *sources : str or Path
+        Files; directories (all files in them, sorted); glob patterns such as
+        ``"logs/**/*.csv"`` (sorted); URIs of files or directories elsewhere, such as
+        ``"s3://bucket/frames"``, of any filesystem that Arrow or fsspec knows.
+    format : str, optional
+        csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits; read off each name otherwise.
+    delimiter, header
+        For csv and tsv, see :class:`~flagstone.tables.delimited.DelimitedReader`.
+    bit_order, length
+        For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`; the order of bits is
+        "msb" unless told.
+    max_columns : int
+        Files with more columns are refused before memory is spent on them.
+    filesystem : pyarrow.fs.FileSystem or fsspec filesystem, optional
+        On which the sources are paths.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "frames.hex"
+    >>> _ = path.write_text("{6} b4 ; the first\\n{6} 48\\n")
+    >>> table = open_table(path)
+    >>> table.columns
+    ('x0', 'x1', 'x2', 'x3', 'x4', 'x5')
+    >>> [batch.matrix.tolist() for batch in table.rows(table.encoding(field=2))]
+    [[[1, 0, 1, 1, 0, 1], [0, 1, 0, 0, 1, 0]]]
+    """
+    if format is not None and format not in FORMATS:
+        raise ReadingError(
+            Parameter("format"),
+            f" must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}",
+        )
+    options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
+    formats = [(path, format or format_of(path)) for path in expand(sources, filesystem)]
+    check_reading(options, [name for _, name in formats])
+
+    def opened(found: tuple[Location, str]) -> Reader:
+        return _reader(*found, options, max_columns)
+
+    if isinstance(formats[0][0], RemoteFile):  # to open a file elsewhere is mostly to wait
+        with ThreadPoolExecutor(16) as pool:
+            return Table(list(pool.map(opened, formats)))
+    return Table(list(map(opened, formats)))
+
+
+def _reader(path: Location, format: str, options: Mapping[str, Any], most: int) -> Reader:
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    if format in ("csv", "tsv"):
+        from flagstone.tables.delimited import DelimitedReader
+
+        given, usual = options["delimiter"], {"csv": ",", "tsv": "\t"}[format]
+        reader = DelimitedReader(path, given or usual, options["header"], max_columns=most)
+        other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
+        if given is None and len(reader.columns) == 1 and other is not None:
+            raise InputError(
+                f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates "
+                "the cells, give ",
+                Parameter("delimiter", other),
+                ", else ",
+                Parameter("delimiter", usual),
+            )
+        return reader
+    if format in ("hex", "bits"):
+        from flagstone.tables.frames import FrameReader
+
+        order = options["bit_order"] or "msb"
+        return FrameReader(path, format, order, options["length"], max_columns=most)
+    if format == "jsonl":
+        from flagstone.tables.jsonlines import JsonLinesReader
+
+        return JsonLinesReader(path, max_columns=most)
+    if format in ("parquet", "arrow"):
+        from flagstone.tables import columnar
+
+        tabular = columnar.ParquetReader if format == "parquet" else columnar.ArrowReader
+        return tabular(path, max_columns=most)
+    from flagstone.tables import arrays
+
+    matrix = arrays.NpyReader if format == "npy" else arrays.NpzReader
+    return matrix(path, max_columns=most)
