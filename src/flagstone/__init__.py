@@ -65,6 +65,7 @@ _HOMES = {
 }
 _SUBMODULES = [
     "audit",
+    "distributed",
     "distributions",
     "estimators",
     "experiments",

@@ -22,7 +22,6 @@ from flagstone.guarantees import Guarantee, Window
 from flagstone.measurement import Measurement
 from flagstone.question import (
     QUESTIONS,
-    ParityQuestion,
     Question,
     SpanQuestion,
     question_from_dict,
@@ -323,8 +322,7 @@ class Finding:
             for name, kind in _PROVENANCE.items()
         ):
             raise FormatError("its provenance cannot be read")
-        if isinstance(question, ParityQuestion):
-            question.check(self.field)
+        question.check(self.field)
         if promises is None or self.flag is None or self.seed is None:
             if (promises, self.flag, self.seed) != (None, None, None):
                 raise FormatError("promises need a flag and a seed")

@@ -15,7 +15,7 @@ from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.finding import above
 from flagstone.guarantees.exact import check_share, positive
 from flagstone.guarantees.promise import CONFIDENCE
-from flagstone.question import ParityQuestion, Question, question_from_dict
+from flagstone.question import Question, question_from_dict
 from flagstone.rules import SpanRule, rule_named
 
 __all__ = ["Protocol"]
@@ -79,8 +79,7 @@ class Protocol:
             raise InputError("a protocol has a seed of text, and plain numbers for all the others")
         if self.question.labelled != (self.encoding.label is not None):
             raise InputError("its columns have a label that is not asked for, or lack one that is")
-        if isinstance(self.question, ParityQuestion):
-            self.question.check(self.encoding.field)
+        self.question.check(self.encoding.field)
 
     def to_rule(self) -> SpanRule:
         """Return the rule with its window."""

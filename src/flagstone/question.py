@@ -95,6 +95,9 @@ class Question(ABC):
         """Return the dimension D of the rows of so many features."""
         return n_features + self.ones + self.labelled
 
+    def check(self, field: Field) -> None:  # noqa: B027  (most questions can always be asked)
+        """Refuse what cannot be asked over the field."""
+
     def lift(self, field: Field, rows: Rows, labels: Array | None = None) -> Rows:
         """Return the rows whose span is taken."""
         if self.ones:

@@ -119,5 +119,5 @@ def test_a_damaged_row_group_is_named(tmp_path):
     path.write_bytes(data)
     for part in (table.readers[0], table.readers[0].split(1)[3]):
         broken = type(table)([part])
-        with pytest.raises(FormatError, match="t.parquet, row group 3 is cut short or damaged"):
+        with pytest.raises(FormatError, match=r"t.parquet, row group 3 is cut short or damaged"):
             list(broken.rows(table.encoding(GF(2), encode="element")))

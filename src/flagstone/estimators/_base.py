@@ -18,6 +18,7 @@ from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
+from flagstone.estimators._adopting import Adopting
 from flagstone.estimators._contracts import SPAN, Contract, check_parameters
 from flagstone.estimators._digest import RowDigest, digest_of
 from flagstone.estimators._input import checked_counts, table_rows
@@ -33,6 +34,7 @@ from flagstone.road import ask, certify, measure
 from flagstone.rules import SpanRule, rule_named
 
 _FITTED = {
+    "_adopted",
     "_coder",
     "_digest",
     "_finding",
@@ -45,7 +47,7 @@ _FITTED = {
 }
 
 
-class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
     """A question of the core in scikit-learn's clothes.
 
     A subclass says which question it asks (``_question``). Everything else is here.
@@ -132,6 +134,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
         """Count checked rows in: all of them or none, whatever happens on the way."""
+        self._refuse_if_adopted("added")
         begun, pieces = self._is_begun, list(chunks(len(rows)))
         question, F = self._question, self._field
         digest = getattr(self, "_digest", None) if begun else RowDigest(F)
@@ -253,6 +256,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 Parameter("confidence"),
                 " out of the estimator",
             )
+        self._refuse_if_adopted("certified")
         if self._digest is None:
             raise InputError("rows that were counted by sample_weight cannot be certified")
         if self._digest != digest_of(self._field, rows, labels):

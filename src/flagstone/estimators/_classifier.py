@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._coders import LabelCoder
 from flagstone.estimators._labels import distinct, label_vector, named_classes
 from flagstone.fields import Array, Field, Rows, as_field
+from flagstone.finding import Finding
 
 
 def is_binary(field: Any) -> bool:
@@ -85,6 +87,19 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         self._absorb(rows, elements, weights)
         self._label_counts, self._coder = counts, coder
 
+    def _adopt_labels(self, finding: Finding) -> None:
+        labels, field = finding.encoding.labels, self._field
+        number: Any = int if field.order else Fraction
+        counted = {number(text): n for text, n in finding.provenance.get("labels", ())}
+        named = named_classes(self.classes)
+        if labels is not None:
+            classes = np.array(labels) if named is None else named
+        else:
+            every = sorted(counted) or list(range(min(field.order or 0, 2)))
+            classes = np.array(every) if named is None else named
+        self._coder = self._first_coder(classes, closed=True)
+        self._label_counts = counted
+
     def _next_coder(self, found: Array, classes: Any) -> Any:
         named = named_classes(self.classes)
         given = named_classes(classes)
@@ -128,6 +143,8 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     def _majority(self) -> Any:
         """The most frequent label; the smallest of several."""
         counts = self._label_counts
+        if not counts:
+            raise BottomError("nobody counted the labels of this finding: none is the majority")
         best = max(counts.values())
         element = min(e for e, n in counts.items() if n == best)
         labels, _ = self._coder.decode(np.array([element], dtype=self._field.dtype))

@@ -1,0 +1,30 @@
+"""Past one machine: the same road over rows in partitions, on Dask.
+
+Data sets that live as thousands of files, or as Dask arrays and frames, are summarized where they
+are; the summaries merge along a fixed tree, and the one that is left is asked. Same partitions,
+same answer, same fingerprint, whatever the workers do or die of.
+
+>>> import dask.array as da
+>>> from flagstone import LinearSpan, distributed
+>>> X = da.random.RandomState(1).randint(0, 2, size=(6000, 4), chunks=2000)
+>>> X = da.concatenate([X, (X[:, 0] ^ X[:, 3])[:, None]], axis=1)
+>>> print(distributed.fit(LinearSpan(random_state=7), X).formula_)
+x0 ⊕ x3 ⊕ x4 = 0
+"""
+
+from flagstone.distributed.crew import ClusterError, Crew
+from flagstone.distributed.dataset import PARTITION_BYTES, Dataset, Partition
+from flagstone.distributed.road import ask, check, fit, predict, summarize
+
+__all__ = [
+    "PARTITION_BYTES",
+    "ClusterError",
+    "Crew",
+    "Dataset",
+    "Partition",
+    "ask",
+    "check",
+    "fit",
+    "predict",
+    "summarize",
+]

@@ -1,0 +1,72 @@
+"""Estimators that are fitted by a finding made elsewhere: of partitions, or loaded from a file."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from flagstone.coins import Coins
+from flagstone.errors import InputError
+from flagstone.estimators._atomic import all_or_nothing
+from flagstone.estimators._contracts import check_parameters
+from flagstone.finding import Finding
+from flagstone.flag import Flag
+from flagstone.question import Question
+from flagstone.rules import SpanRule
+
+Me = TypeVar("Me")
+
+
+class Adopting:
+    """What an estimator asks, and how it takes over an answer to it."""
+
+    _adopted: bool = False
+
+    def asks(self: Any) -> tuple[Question, SpanRule, str | None]:
+        """Return what is asked of rows: the question, the rule and the published seed, checked."""
+        check_parameters(self, self._contracts)
+        self._question.check(self._field)
+        seed = None if self.random_state is None else Coins(self.random_state).seed
+        return self._question, self._rule(), seed
+
+    def adopt(self: Me, finding: Finding) -> Me:
+        """Be fitted by a finding that was made elsewhere: of partitions, or loaded from a file.
+
+        What was asked there must be what this estimator asks. Rows cannot be added or certified
+        here.
+
+        Examples
+        --------
+        >>> from flagstone import LinearSpan, rep_linear_span
+        >>> finding = rep_linear_span([[1, 1, 0], [0, 1, 1]] * 50, random_state=7)
+        >>> LinearSpan().adopt(finding).predict([[1, 0, 1], [1, 0, 0]]).tolist()
+        [1, -1]
+        """
+        me: Any = self
+        question, field = me.asks()[0], me._field
+        if (finding.question, finding.field) != (question, field):
+            raise InputError(
+                f"the finding answers {finding.question!r} over {finding.field}, but this "
+                f"{type(me).__name__} asks {question!r} over {field}"
+            )
+        with all_or_nothing(me):
+            me._begin()
+            names, flag = finding.encoding.names, finding.flag
+            me.n_features_in_ = len(names)
+            if names != tuple(f"x{i}" for i in range(len(names))):
+                me.feature_names_in_ = np.array(names, dtype=object)
+            me._summary = Flag(question.dim(len(names)), field) if flag is None else flag
+            me._finding, me._digest, me._adopted = finding, None, True
+            me.random_state_ = str(finding.seed)
+            me._adopt_labels(finding)
+        return self
+
+    def _adopt_labels(self, finding: Finding) -> None:
+        """Take over what is known of labels."""
+
+    def _refuse_if_adopted(self, what: str) -> None:
+        if self._adopted:
+            raise InputError(
+                f"rows cannot be {what} to a finding that was made elsewhere; fit on all of them"
+            )
