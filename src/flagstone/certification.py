@@ -85,6 +85,10 @@ class SecondLook:
         both.n_rows = self.n_rows + other.n_rows
         return both
 
+    def forecast(self, factor: float) -> float | None:
+        """Return the rho that so many times the rows, like these, would certify; None for none."""
+        return None if self.certifier is None else self.certifier.forecast(factor)
+
     def certified(self, finding: Finding, confidence: float) -> Finding:
         """Return the finding of these rows with what they certify."""
         n_rows = finding.rows.read if finding.promises is None else finding.promises.n_rows
@@ -150,9 +154,8 @@ class Certification:
         return self
 
     def forecast(self, factor: float) -> float | None:
-        """Return the rho that so many times the rows, like these, would certify; None for none."""
-        certifier = self._look.certifier
-        return None if certifier is None else certifier.forecast(factor)
+        """Return the rho that so many times the rows would certify: see `SecondLook.forecast`."""
+        return self._look.forecast(factor)
 
     def certified(self) -> Finding:
         """Return the finding with what all its rows certify."""

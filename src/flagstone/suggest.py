@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flagstone.certification import Certification
+from flagstone.certification import Certification, SecondLook
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
@@ -100,10 +100,9 @@ def proposed(
     return protocol, plateau, finding
 
 
-def forecast(certification: Certification) -> tuple[tuple[int, float | None], ...]:
+def forecast(look: Certification | SecondLook) -> tuple[tuple[int, float | None], ...]:
     """Return what multiples of the pilot rows, like these, would certify."""
-    m = certification.n_rows
-    return tuple((m * factor, certification.forecast(factor)) for factor in _FACTORS)
+    return tuple((look.n_rows * factor, look.forecast(factor)) for factor in _FACTORS)
 
 
 def suggest_window(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 from flagstone.errors import InputError
 
-__all__ = ["check_jobs", "in_processes"]
+__all__ = ["check_jobs", "in_processes", "safe_path"]
 
 
 def check_jobs(n_jobs: int) -> None:
@@ -37,12 +38,18 @@ def in_processes(
         return
     from joblib import Parallel, delayed
 
-    # Python would look for the worker's modules in the current folder first.
+    with safe_path():
+        calls = (delayed(_deaf)(function, given) for given in arguments)
+        yield from Parallel(n_jobs=wanted, return_as="generator")(calls)
+
+
+@contextlib.contextmanager
+def safe_path() -> Iterator[None]:
+    """Keep processes that start here from looking for modules in the current folder first."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        calls = (delayed(_deaf)(function, given) for given in arguments)
-        yield from Parallel(n_jobs=wanted, return_as="generator")(calls)
+        yield
     finally:
         if before is None:
             del os.environ["PYTHONSAFEPATH"]

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from flagstone.cli.crew import Together, hired
 from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
-from flagstone.cli.longrun import LongRun, State, repeat_command
-from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions
+from flagstone.cli.longrun import repeat_command
+from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions, RunOptions
 from flagstone.cli.outputs import (
     check_outputs,
     output_paths,
@@ -21,17 +22,18 @@ from flagstone.cli.outputs import (
     refuse_inputs,
     write_outputs,
 )
-from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
 from flagstone.cli.words import parsed
+from flagstone.cli.work import Alone
 from flagstone.disk import read_regular
-from flagstone.errors import InputError, Parameter
 
 if TYPE_CHECKING:
-    from flagstone.finding import Finding
     from flagstone.question import Question
-    from flagstone.tables import EncodedBatch
 
-__all__ = ["answer", "read_summary", "rule_of"]
+__all__ = ["answer", "identity_of", "rule_of", "work_of"]
+
+#: On these the result does not depend.
+_LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
 
 
 def rule_of(options: RuleOptions) -> Any:
@@ -63,8 +65,6 @@ def answer(
 ) -> int:
     """Answer a question about files, and print, draw and save the finding."""
     from flagstone.coins import Coins, fresh_seed
-    from flagstone.flag import Flag
-    from flagstone.measurement import Measurement
     from flagstone.road import ask
 
     check_outputs(options)
@@ -89,48 +89,63 @@ def answer(
     seed = options.seed
     if seed is None and source.saved is not None:
         seed = source.saved.seed
-    identity = _identity(question, source, files, table, options, seed)
-    long = LongRun(options, identity | {"rule": repr(chosen)})
-    if source.saved is not None:
-        summary = source.saved.summary
-    else:
-        summary = Flag(question.dim(len(source.encoding.names)), source.encoding.field)
-    state = long.resume(summary)
-    resumed = state is not None
-    refuse_existing_outputs(options, resumed=resumed)
-    if state is None:
-        state = State(fresh_seed() if seed is None else seed, summary)
-        long.save(state, must=True)
-
-    read_summary(source, question, long, state, options)
+    given = {k: v for k, v in dataclasses.asdict(options).items() if k not in _LOOSE}
+    given |= {"seed": seed, "rule": repr(chosen)}
+    identity = identity_of(question, source, files, table, options, **given)
+    work = work_of(
+        source,
+        question,
+        options,
+        identity,
+        fresh_seed() if seed is None else seed,
+        again=options.measure,
+    )
+    refuse_existing_outputs(options, resumed=work.resumed)
+    summary, counted = work.read()
     finding = ask(
-        state.summary,
+        summary,
         question,
         chosen,
-        Coins(state.seed),
+        Coins(work.seed),
         encoding=source.encoding,
         seed_is_fresh=seed is None,
         conditions=_conditions(table, options),
+        rows=counted,
         provenance={
             "sources": [] if source.table is None else [str(path) for path in read],
             "reading": reading_of(table) | dict(protocol.reading if protocol else {}),
-            "summary": type(state.summary).__name__.lower(),
-            "command": repeat_command(state.seed if protocol is None else None),
+            "summary": type(summary).__name__.lower(),
+            "command": repeat_command(work.seed if protocol is None else None),
+            **work.notes,
         },
     )
-    if state.phase == "read":
-        state.phase, state.position = "measure", None
-        long.save(state)
-    n_rows = state.rows if source.table is not None else state.summary.n_rows
-    finding = dataclasses.replace(finding, rows=Measurement(n_rows, skipped=state.skipped))
     if source.table is not None and options.measure:
-        finding = _measure(source, finding, long, state, options)
+        finding = work.again(finding)
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or view)
-    written = write_outputs(finding, options, resumed=resumed)
-    long.finish()
+    written = write_outputs(finding, options, resumed=work.resumed)
+    work.finish()
     print_finding(finding, options, written, view)
     return OK if finding.is_answer else BOTTOM
+
+
+def work_of(
+    source: Source,
+    question: Question,
+    options: RunOptions,
+    identity: Mapping[str, Any],
+    seed: str,
+    *,
+    histogram: bool = False,
+    again: bool = True,
+) -> Alone | Together:
+    """Return who reads the rows, once or ``again``: this process, or the crew of the options."""
+    crew = hired(options)
+    if crew is None:
+        return Alone(source, question, options, identity, seed, histogram=histogram)
+    return Together(
+        crew, source, question, options, identity, seed, histogram=histogram, again=again
+    )
 
 
 def _conditions(table: ColumnOptions, options: AnswerOptions) -> list[str]:
@@ -143,99 +158,30 @@ def _conditions(table: ColumnOptions, options: AnswerOptions) -> list[str]:
     return conditions
 
 
-def _rows(source: Source, options: Any, state: State | None = None) -> Iterator[EncodedBatch]:
-    """Return the rows that count, from the beginning or from where a run was stopped."""
-    from flagstone.tables.choosing import first_rows, without_repeats
-
-    assert source.table is not None
-    batches = source.table.rows(source.encoding, None if state is None else state.position)
-    if getattr(options, "deduplicate_runs", False):
-        batches = without_repeats(batches)
-    if (take := getattr(options, "take", None)) is not None:
-        batches = first_rows(batches, take - (0 if state is None else state.rows))
-    return batches
-
-
-def read_summary(
-    source: Source, question: Question, run: LongRun, state: State, options: Any = None
-) -> None:
-    """Read all rows of a table, or those that the options choose, into the summary of the state."""
-    if state.phase != "read" or source.table is None:
-        return
-    encoding, field = source.encoding, source.encoding.field
-
-    def step(batch: EncodedBatch) -> None:
-        X, y = encoding.split(batch.matrix)
-        state.summary.update(question.lift(field, field.rows(X), y))
-
-    take = getattr(options, "take", None)
-    total = source.table.n_rows if take is None else take
-    run.drive(state, _rows(source, options, state), step, total, len(source.table.files))
-    if take is not None and state.rows < take:
-        raise InputError(
-            Parameter("take", take), f" asks for more rows than there are ({state.rows:,})"
-        )
-
-
-def _measure(
-    source: Source, finding: Finding, long: LongRun, state: State, options: AnswerOptions
-) -> Finding:
-    """Read the rows again: certify, count what the span leaves out and what breaks the answer.
-
-    A run that was stopped here begins the second reading again: pieces of rows certify, and a piece
-    must not begin where somebody stopped.
-    """
-    from flagstone.certification import Certification
-    from flagstone.road import look
-
-    table, encoding, counted = source.table, source.encoding, finding.rows
-    certification = Certification(finding, confidence=options.confidence)
-    assert table is not None
-    totals: dict[str, Any] = {"uncovered": 0, "misfits": None, "places": []}
-
-    def step(batch: EncodedBatch) -> None:
-        X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y, certification)
-        assert outside is not None
-        totals["uncovered"] += int(outside.sum())
-        if wrong is not None:
-            totals["misfits"] = (totals["misfits"] or 0) + int(wrong.sum())
-            left = options.show_rows - len(totals["places"])
-            totals["places"] += [tuple(place) for place in batch.places(wrong, left)]
-
-    again = dataclasses.replace(state, rows=0)
-    long.drive(again, _rows(source, options), step, counted.read, len(table.files))
-    places = tuple(totals.pop("places"))
-    return dataclasses.replace(
-        certification.certified(), rows=dataclasses.replace(counted, **totals, places=places)
-    )
-
-
-def _identity(
+def identity_of(
     question: Question,
     source: Source,
     files: Sequence[str],
     table: ColumnOptions,
-    options: AnswerOptions,
-    seed: str | None,
+    run: RunOptions,
+    **options: Any,
 ) -> dict[str, Any]:
     """Return everything that the result depends on."""
     from flagstone import __version__
 
-    loose = ("checkpoint", "checkpoint_every", "quiet", "force", "json", "show_as")
-    given = {k: v for k, v in dataclasses.asdict(options).items() if k not in loose}
     data: Any = None
-    if options.checkpoint is not None:  # only a run that may be resumed pays for a second reading
-        if source.table is not None:
-            data = source.table.identity()
-        else:
+    if run.checkpoint is not None:  # only a run that may be resumed pays for a second reading
+        if source.table is None:
             data = hashlib.sha256(read_regular(files[0])).hexdigest()
+        elif run.cluster is None and run.workers is None:  # partitions have an id of their own
+            data = source.table.identity()
     return {
         "version": __version__,
+        "verb": ARGUMENTS[0],
         "question": question.to_dict(),
         "files": list(files),
         "table": dataclasses.asdict(table),
-        "options": given | {"seed": seed},
+        "options": options,
         "encoding": source.encoding.to_dict(),
         "data": data,
     }

@@ -8,7 +8,7 @@ import typer
 
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.longrun import watched
-from flagstone.cli.options import ExpectSeedOption, Files, JsonOption, ReadOptions
+from flagstone.cli.options import CrewOptions, ExpectSeedOption, Files, JsonOption, ReadOptions
 from flagstone.cli.runner import FAILED, OK, UsageError, verb
 from flagstone.errors import BottomError
 
@@ -36,6 +36,7 @@ def command(
     finding: Annotated[str, typer.Argument(metavar="FINDING", help="A saved finding.")],
     files: Files,
     read: ReadOptions,
+    crew: CrewOptions,
     tolerance: Annotated[
         float, typer.Option("--tolerance", help="The share of rows that may break it.")
     ] = 0.0,
@@ -56,7 +57,7 @@ def command(
     if found.answer.is_bottom:
         raise BottomError(f"{finding} holds ⊥: there is nothing that rows could break")
     table = open_tables(files, read, found.provenance.get("reading"))
-    rows, equations = _count(found, table, show_rows)
+    rows, equations = _count(found, table, show_rows, crew)
     misfits = rows.misfits or 0
     share = misfits / rows.read  # a table without rows is refused
     ok = share <= tolerance
@@ -85,28 +86,23 @@ def command(
 
 
 def _count(
-    finding: Finding, table: Table, shown: int
+    finding: Finding, table: Table, shown: int, options: CrewOptions
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
-    import numpy as np
+    from flagstone.cli.crew import crew_progress, hired, partition_bytes
+    from flagstone.tables.counting import count_rows
 
-    from flagstone.measurement import Measurement
-    from flagstone.road import look
+    crew = hired(options)
+    if crew is None:
+        batches = watched(table, table.rows(finding.encoding), "checking")
+        total, broken = count_rows(finding, batches, shown)
+    else:
+        from flagstone.distributed import Dataset
 
-    encoding, answer, total = finding.encoding, finding.answer, Measurement(0, 0, 0)
-    plain = not finding.question.labelled
-    broken = np.zeros(len(answer.lines) if plain else 0, dtype=np.int64)
-    for batch in watched(table, table.rows(encoding), "checking"):
-        X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y)
-        assert wrong is not None
-        places = batch.places(wrong, shown - len(total.places))
-        uncovered = None if outside is None else int(outside.sum())
-        total += Measurement(
-            len(batch), uncovered, int(wrong.sum()), batch.batch.skipped, tuple(map(tuple, places))
-        )
-        if plain and wrong.any():
-            broken += (answer.syndrome(X[wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
-    if not plain:
+        data = Dataset.of_table(table, partition_bytes(options))
+        with crew_progress(crew, "checking"):
+            total, broken = crew.check(data, finding, shown)
+    if broken is None:
         return total, None
-    return total, [[line, n] for line, n in zip(answer.lines, broken.tolist(), strict=True)]
+    pairs = zip(finding.answer.lines, broken.tolist(), strict=True)
+    return total, [[line, n] for line, n in pairs]

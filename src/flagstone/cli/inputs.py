@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flagstone.cli.options import ColumnOptions, ReadOptions
+from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.output import safe
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
@@ -51,32 +51,26 @@ class Source:
     saved: SummaryFile | None = None
 
 
-def question_for(
-    verb: str,
-    *,
-    intercept: bool = True,
-    linear: bool = False,
-    affine: bool = False,
-    field: str = "2",
-) -> Question:
+def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
     """Return the question of a verb; options of another verb are refused."""
     from flagstone.fields import as_field
     from flagstone.question import QUESTIONS, SpanQuestion
 
+    verb, linear = purpose.purpose or "constraints", purpose.linear
     verbs = {question.verb: question for question in QUESTIONS.values()}
     if verb not in verbs:
         raise UsageError(f"--for must be one of {', '.join(verbs)}, got {verb!r}")
     for option, given, owner in (
-        ("no-intercept", not intercept, "learn"),
+        ("no-intercept", not purpose.intercept, "learn"),
         ("linear", linear, "constraints"),
-        ("affine", affine, "subspace"),
+        ("affine", purpose.affine, "subspace"),
     ):
         if given and verb != owner:
             raise UsageError(f"--{option} is for {owner}, but --for is {verb}; leave one out")
     choice = "lexmin" if parsed(as_field, field).order is None else "uniform"
     options: dict[str, dict[str, Any]] = {
-        "learn": {"intercept": intercept, "choice": choice},
-        "subspace": {"affine": affine},
+        "learn": {"intercept": purpose.intercept, "choice": choice},
+        "subspace": {"affine": purpose.affine},
     }
     return SpanQuestion() if linear else verbs[verb](**options.get(verb, {}))
 

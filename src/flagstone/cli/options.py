@@ -14,10 +14,12 @@ import typer
 __all__ = [
     "AnswerOptions",
     "ColumnOptions",
+    "CrewOptions",
     "ExpectSeedOption",
     "Files",
     "JsonOption",
     "OutputOptions",
+    "PurposeOptions",
     "ReadOptions",
     "RuleOptions",
     "RunOptions",
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 TABLE, RULE, OUTPUT, RUN = "Reading the table", "Rule and promises", "Output", "Long runs"
+CREW, PURPOSE = "Past one process", "What for"
 
 Files = Annotated[
     list[str],
@@ -142,6 +145,44 @@ class TableOptions(ColumnOptions):
 
 
 @dataclass(frozen=True)
+class PurposeOptions:
+    """Which question rows are read for, by the verb that will ask it."""
+
+    purpose: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help="The verb it is for: constraints, span, learn, equations or subspace.",
+            rich_help_panel=PURPOSE,
+        ),
+    ] = None
+    intercept: Annotated[
+        bool,
+        typer.Option(
+            "--intercept/--no-intercept",
+            help="For learn: allow a constant, which is one column more.",
+            rich_help_panel=PURPOSE,
+        ),
+    ] = True
+    linear: Annotated[
+        bool,
+        typer.Option(
+            "--linear",
+            help="For constraints: right-hand sides 0 only, one column less.",
+            rich_help_panel=PURPOSE,
+        ),
+    ] = False
+    affine: Annotated[
+        bool,
+        typer.Option(
+            "--affine",
+            help="For subspace: it may miss the origin, one column more.",
+            rich_help_panel=PURPOSE,
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
 class RuleOptions:
     """What is promised, and how the threshold is drawn."""
 
@@ -245,7 +286,38 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class CrewOptions:
+    """Who reads the rows, if not this process alone."""
+
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Read by a running Dask cluster: tcp://host:8786 or tls://host:8786.",
+            rich_help_panel=CREW,
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Read by so many processes here.", rich_help_panel=CREW
+        ),
+    ] = None
+    partition_size: Annotated[
+        str | None,
+        typer.Option(
+            "--partition-size",
+            metavar="SIZE",
+            help="Cut Parquet files between row groups into parts of this size, unpacked (256MiB "
+            "unless told); every other file is one part.",
+            rich_help_panel=CREW,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class RunOptions(CrewOptions):
     """What a long run needs."""
 
     checkpoint: Annotated[

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated
 
 import typer
 
-from flagstone.cli.options import JsonOption
+from flagstone.cli.options import JsonOption, PurposeOptions
 from flagstone.cli.runner import OK, verb
 from flagstone.cli.words import parsed
 
@@ -28,6 +29,7 @@ EXAMPLES = (
 
 @verb
 def command(
+    purpose: PurposeOptions,
     dim: Annotated[int, typer.Option("--dim", "-d", min=1, help="Number of columns (features).")],
     rho: Annotated[float, typer.Option("--rho", help="Allowed probability of disagreement.")],
     eps: Annotated[float, typer.Option("--eps", help="Allowed share of rows left out.")] = 0.1,
@@ -38,27 +40,6 @@ def command(
             help="Plan for rows to come: at most eps of them do not fit, but for this chance.",
         ),
     ] = None,
-    purpose: Annotated[
-        str | None,
-        typer.Option(
-            "--for",
-            help="The verb planned for: span (the default: the columns as they are), constraints "
-            "(one column more), learn or equations (one more for the label), subspace.",
-        ),
-    ] = None,
-    intercept: Annotated[
-        bool,
-        typer.Option(
-            "--intercept/--no-intercept", help="For learn: with a constant, one column more."
-        ),
-    ] = True,
-    linear: Annotated[
-        bool, typer.Option("--linear", help="For constraints: right-hand sides 0 only.")
-    ] = False,
-    affine: Annotated[
-        bool,
-        typer.Option("--affine", help="For subspace: it may miss the origin, one column more."),
-    ] = False,
     field: Annotated[str, typer.Option("--field", help="2, 7, 2^8, … or QQ.")] = "2",
     contamination: Annotated[
         float, typer.Option("--contamination", help="Largest share of damaged rows.")
@@ -76,8 +57,8 @@ def command(
     from flagstone.guarantees import Window, plan
     from flagstone.rules import IndexRule
 
-    purpose = purpose or ("span" if delta is None else "learn")
-    question = question_for(purpose, intercept=intercept, linear=linear, affine=affine)
+    verb_asked = purpose.purpose or ("span" if delta is None else "learn")
+    question = question_for(dataclasses.replace(purpose, purpose=verb_asked))
     found = parsed(plan, question.dim(dim), rho, eps, delta, field, contamination)
     drawn = None
     if seed is not None and found.rows is not None:
@@ -86,12 +67,12 @@ def command(
         threshold = IndexRule().draw(window, Coins(seed))
         drawn = {"seed": seed, "window": vars(window), "threshold": threshold}
     if json:
-        asked = {"schema": SCHEMA, "columns": dim, "verb": purpose, "row": question.row}
+        asked = {"schema": SCHEMA, "columns": dim, "verb": verb_asked, "row": question.row}
         print_json(asked | found.to_dict() | {"drawn": drawn})
         return OK
     print(found)
-    print(f"· for {purpose}: {dim} columns make rows {question.row} of dimension {found.dim}")
-    if purpose == "span":
+    print(f"· for {verb_asked}: {dim} columns make rows {question.row} of dimension {found.dim}")
+    if verb_asked == "span":
         print("· constraints and learn need more: plan them with --for constraints, --for learn")
     if drawn is not None:
         print(f"· seed {seed} draws threshold {threshold} from {window}")

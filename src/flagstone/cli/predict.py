@@ -12,7 +12,7 @@ import typer
 
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.longrun import watched
-from flagstone.cli.options import ExpectSeedOption, Files, JsonOption, ReadOptions
+from flagstone.cli.options import CrewOptions, ExpectSeedOption, Files, JsonOption, ReadOptions
 from flagstone.cli.runner import OK, verb
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def command(
     finding: Annotated[str, typer.Argument(metavar="FINDING", help="A saved finding.")],
     files: Files,
     read: ReadOptions,
+    crew: CrewOptions,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write a CSV file instead of printing.")
     ] = None,
@@ -60,7 +61,7 @@ def command(
 
     def lines() -> Iterator[list[Any]]:
         many = len(table.files) > 1
-        for file, row, value in _predictions(found, table):
+        for file, row, value in _predictions(found, table, crew):
             if not counts:  # no line is printed before the first rows are known to be good
                 yield [*(["file"] if many else []), "row", target]
             counts[value] = counts.get(value, 0) + 1
@@ -90,11 +91,29 @@ def command(
     return OK
 
 
-def _predictions(finding: Finding, table: Table) -> Iterator[tuple[str, int, str]]:
-    encoding = finding.encoding.without_label()
-    for batch in watched(table, table.rows(encoding), "predicting"):
-        rows = encoding.field.rows(batch.matrix)
-        elements = finding.question.predict(finding.answer, rows)
-        file = str(table.files[batch.file])
-        for index, text in enumerate(finding.encoding.decoded(elements), batch.batch.first_row):
-            yield file, index, text
+def _predictions(
+    finding: Finding, table: Table, options: CrewOptions
+) -> Iterator[tuple[str, int, str]]:
+    """Yield (file, row, predicted text) of every row, in order."""
+    from flagstone.cli.crew import crew_progress, hired, partition_bytes
+
+    crew = hired(options)
+    if crew is None:
+        encoding = finding.encoding.without_label()
+        for batch in watched(table, table.rows(encoding), "predicting"):
+            elements = finding.question.predict(finding.answer, encoding.field.rows(batch.matrix))
+            file = str(table.files[batch.file])
+            for index, text in enumerate(finding.encoding.decoded(elements), batch.batch.first_row):
+                yield file, index, text
+        return
+    from flagstone.distributed import Dataset
+
+    data = Dataset.of_table(table, partition_bytes(options))
+    done: dict[str, int] = {}  # rows of each file: several partitions may be of one
+    with crew_progress(crew, "predicting"):
+        found = crew.in_order(crew.predict(data, finding))
+        for part, texts in zip(data.partitions, found, strict=True):
+            first = done.get(part.name, 0) + 1
+            done[part.name] = first + len(texts) - 1
+            for row, text in enumerate(texts, first):
+                yield part.name, row, text

@@ -6,7 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from flagstone.cli.options import Files, JsonOption, SeedOption, TableOptions
+from flagstone.cli.options import (
+    Files,
+    JsonOption,
+    PurposeOptions,
+    RunOptions,
+    SeedOption,
+    TableOptions,
+)
 from flagstone.cli.runner import OK, UsageError, verb
 
 EXAMPLES = (
@@ -27,22 +34,8 @@ JSON_KEYS = {
 def command(
     files: Files,
     table: TableOptions,
-    purpose: Annotated[
-        str,
-        typer.Option(
-            "--for", help="The verb it is for: constraints, span, learn, equations or subspace."
-        ),
-    ] = "constraints",
-    intercept: Annotated[
-        bool,
-        typer.Option("--intercept/--no-intercept", help="With --for learn: allow a constant."),
-    ] = True,
-    linear: Annotated[
-        bool, typer.Option("--linear", help="With --for constraints: right-hand sides 0 only.")
-    ] = False,
-    affine: Annotated[
-        bool, typer.Option("--affine", help="With --for subspace: it may miss the origin.")
-    ] = False,
+    purpose: PurposeOptions,
+    run: RunOptions,
     rule: Annotated[str, typer.Option("--rule", help="index, or heavy (the paper's).")] = "index",
     take: Annotated[
         int | None,
@@ -61,55 +54,45 @@ def command(
     """Choose a window on pilot rows, and write the protocol to publish for fresh ones."""
     import dataclasses
 
-    from flagstone.certification import Certification
+    from flagstone.cli.answering import identity_of, work_of
     from flagstone.cli.inputs import open_source, question_for, reading_of
-    from flagstone.cli.longrun import watched
     from flagstone.cli.output import print_json, safe
     from flagstone.cli.outputs import refuse_inputs
+    from flagstone.coins import fresh_seed
     from flagstone.disk import check_target
-    from flagstone.flag import Flag
     from flagstone.suggest import Suggestion, forecast, proposed
 
-    question = question_for(
-        purpose, intercept=intercept, linear=linear, affine=affine, field=table.field
-    )
+    question = question_for(purpose, table.field)
     source = open_source(files, table, question)
-    rows, encoding = source.table, source.encoding
-    if rows is None:
+    if source.table is None:
         raise UsageError(f"{files[0]} is a flag; a forecast needs the pilot rows themselves")
+    refuse_inputs([output, run.checkpoint], source.table.files)
     if output is not None:
-        refuse_inputs([output], rows.files)
+        refuse_inputs([run.checkpoint], [output], "an output")
         check_target(output, overwrite=force)
-    field = encoding.field
-
-    def lifted(word: str) -> Any:
-        for batch in watched(rows, rows.rows(encoding), word):
-            X, y = encoding.split(batch.matrix)
-            yield question.lift(field, field.rows(X), y)
-
-    flag = Flag(question.dim(len(encoding.names)), field)
-    for part in lifted("reading"):
-        flag.update(part)
+    asked = {"seed": seed, "rule": rule, "take": take, "confidence": confidence, "output": output}
+    identity = identity_of(question, source, files, table, run, **asked)
+    work = work_of(source, question, run, identity, fresh_seed() if seed is None else seed)
+    flag, counted = work.read()
     protocol, plateau, finding = proposed(
         flag,
         question,
-        encoding,
+        source.encoding,
         rule=rule,
-        seed=seed,
+        seed=work.seed,
         take=take,
         confidence=confidence,
         reading=reading_of(table),
     )
-    certification = Certification(finding, confidence=confidence)
-    for part in lifted("forecasting"):
-        certification.update(part)
-    found = Suggestion(protocol, plateau, flag.n_rows, forecast(certification))
+    look, _ = work.second_look(finding, confidence)
+    found = Suggestion(protocol, plateau, counted.read, forecast(look))
     if take is None:
         found = dataclasses.replace(
             found, protocol=dataclasses.replace(protocol, take=found.rows_needed)
         )
     if output is not None:
         found.protocol.save(output, overwrite=force)
+    work.finish()
     written = [] if output is None else [output]
     if json:
         print_json(_plain(found) | {"outputs": written})

@@ -21,7 +21,6 @@ from flagstone.measurement import Measurement
 
 __all__ = ["ClusterError", "Crew"]
 
-#: Called with how many partitions are done, and how many there are.
 Told = Callable[[int, int], object]
 
 
@@ -39,12 +38,12 @@ class Crew:
         there is one, or the scheduler that Dask is configured for; else threads of this process
         where kernels release the interpreter's lock, which those of QQ do not.
     told : callable, optional
-        Called after every partition.
+        Called after every partition with how many are done, and how many there are.
     """
 
     def __init__(self, client: Any = None, told: Told | None = None) -> None:
         self._dask = need_dask()
-        self._told = told or (lambda done, total: None)
+        self.told = told or (lambda done, total: None)
         if client is None and self._dask.config.get("scheduler", None) == "dask.distributed":
             from distributed import default_client
 
@@ -73,6 +72,13 @@ class Crew:
         self, data: Dataset, job: Job, finding: Finding, leaf: Leaf, confidence: float, shown: int
     ) -> Finding:
         """Read all rows a second time: certify, and count what does not fit."""
+        seen = self.second_look(data, job, finding, leaf, confidence, shown)
+        return replace(seen.look.certified(finding, confidence), rows=seen.counted)
+
+    def second_look(
+        self, data: Dataset, job: Job, finding: Finding, leaf: Leaf, confidence: float, shown: int
+    ) -> Seen:
+        """Return what a second reading shows."""
         certifier = None
         if leaf.pilot is not None:
             certifier = planned(finding, leaf.pilot, confidence)
@@ -82,7 +88,7 @@ class Crew:
             for part, n in zip(data.partitions, leaf.sizes, strict=True)
         ]
         seen: Seen = self._root(looks, Seen.merge, job)
-        return replace(seen.look.certified(finding, confidence), rows=seen.counted)
+        return seen
 
     def check(self, data: Dataset, finding: Finding, shown: int) -> tuple[Measurement, Any]:
         """Count the rows that break a finding and, without a label, each of its equations."""
@@ -118,7 +124,7 @@ class Crew:
         if self.client is None:
             for number, part in enumerate(parts):
                 (value,) = self._locally([part], job_is_threaded, lambda key, value: None)
-                self._told(number + 1, len(parts))
+                self.told(number + 1, len(parts))
                 yield value
             return
         ahead = 2 * max(1, len(self.client.scheduler_info()["workers"]))
@@ -126,7 +132,7 @@ class Crew:
             waiting = [self.client.compute(part) for part in parts[:ahead]]
             for number in range(len(parts)):
                 value = waiting.pop(0).result()
-                self._told(number + 1, len(parts))
+                self.told(number + 1, len(parts))
                 if number + ahead < len(parts):
                     waiting.append(self.client.compute(parts[number + ahead]))
                 yield value
@@ -164,7 +170,7 @@ class Crew:
                 left.discard(number)
                 if keep is not None:
                     keep(number, value())
-                self._told(len(parts) - len(left), len(parts))
+                self.told(len(parts) - len(left), len(parts))
 
         if self.client is None:
             threaded = job.encoding.field.order is not None
@@ -174,7 +180,7 @@ class Crew:
         with self._watched(parts):
             first = self.client.compute([part for part in parts if numbers[part.key] in left])
             last = self.client.compute(root)
-            for future in as_completed(first):
+            for future in as_completed(first, loop=self.client.loop):
                 done(future.key, future.result)
             del first  # from here on workers keep only what is still to be merged
             return last.result()

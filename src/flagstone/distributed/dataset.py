@@ -196,7 +196,7 @@ class _Unseen(MemoryReader):
 
 def _of_collection(source: Any, label: Any, reading: Mapping[str, Any]) -> Dataset:
     for name in reading:
-        raise InputError(Parameter(name), " is for files, but the rows are in Dask's hands")
+        raise InputError(f"{name} is for files, but these rows are in Dask's hands; leave it out")
     if getattr(source, "ndim", 0) != 2:
         raise InputError(f"rows are a matrix or a frame, got {type(source).__name__}")
     is_array = not hasattr(source, "columns")

@@ -26,7 +26,7 @@ from flagstone.measurement import Measurement
 from flagstone.question import Question
 from flagstone.rules import SpanRule
 
-__all__ = ["ask", "ask_leaf", "check", "digest_of", "fit", "predict", "summarize"]
+__all__ = ["ask", "check", "digest_of", "fit", "notes_of", "predict", "summarize"]
 
 E = TypeVar("E")
 
@@ -148,10 +148,6 @@ def _prepared(
 
 def ask_leaf(leaf: Leaf, job: Job, rule: SpanRule, coins: Coins, **more: Any) -> Finding:
     """Ask the merged summary, and note what it was made of."""
-    notes: dict[str, Any] = {"partitions": _notes(leaf)}
-    if leaf.labels is not None:
-        values = sorted(leaf.labels.items())
-        notes["labels"] = [[job.encoding.field.format(value), n] for value, n in values]
     return road.ask(
         leaf.summary,
         job.question,
@@ -159,20 +155,21 @@ def ask_leaf(leaf: Leaf, job: Job, rule: SpanRule, coins: Coins, **more: Any) ->
         coins,
         encoding=job.encoding,
         rows=Measurement(sum(leaf.sizes), skipped=leaf.skipped),
-        provenance={**more.pop("provenance", {}), **notes},
+        provenance=notes_of(leaf, job),
         **more,
     )
 
 
-def _notes(leaf: Leaf) -> dict[str, int]:
-    """How many partitions there are, how many of them hold no row, and how short they are."""
+def notes_of(leaf: Leaf, job: Job) -> dict[str, Any]:
+    """What is worth keeping: how many partitions there are and how long, and the labels."""
     filled = [n for n in leaf.sizes if n]
-    return {
-        "number": len(leaf.sizes),
-        "empty": len(leaf.sizes) - len(filled),
-        "shortest": min(filled),
-        "longest": max(filled),
-    }
+    number, empty = len(leaf.sizes), len(leaf.sizes) - len(filled)
+    lengths = {"shortest": min(filled), "longest": max(filled)}
+    notes: dict[str, Any] = {"partitions": {"number": number, "empty": empty, **lengths}}
+    if leaf.labels is not None:
+        values = sorted(leaf.labels.items())
+        notes["labels"] = [[job.encoding.field.format(value), n] for value, n in values]
+    return notes
 
 
 def summarize(

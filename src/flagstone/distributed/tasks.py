@@ -32,6 +32,7 @@ from flagstone.road import look
 from flagstone.tables import EncodedBatch, Table
 from flagstone.tables.batches import Reader
 from flagstone.tables.choosing import first_rows, without_repeats
+from flagstone.tables.counting import count_rows, measured
 from flagstone.tables.memory import MemoryReader
 
 __all__ = ["Job", "Leaf", "Seen", "check_rows", "look_again", "predict_rows", "read_rows"]
@@ -223,41 +224,17 @@ def look_again(
         X, y = encoding.split(batch.matrix)
         outside, wrong = look(finding, encoding.field.rows(X), y, again)
         assert outside is not None
-        total += _counted(batch, outside, wrong, shown - len(total.places))
+        total += measured(batch, outside, wrong, shown - len(total.places))
     if total.read != n_rows:
         raise InputError(f"{name}: it had {n_rows:,} rows, and has {total.read:,} now")
     return Seen(again, total, shown)
 
 
-def _counted(
-    batch: EncodedBatch, outside: Array | None, wrong: Array | None, most: int
-) -> Measurement:
-    places = [] if wrong is None else batch.places(wrong, most)
-    return Measurement(
-        len(batch),
-        None if outside is None else int(outside.sum()),
-        None if wrong is None else int(wrong.sum()),
-        batch.batch.skipped,
-        tuple((str(file), row, line) for file, row, line in places),
-    )
-
-
 def check_rows(
     job: Job, finding: Finding, name: str, rows: Any, label: Any, shown: int
 ) -> tuple[Measurement, Array | None]:
-    """Count the rows of a partition that break a finding and, if they are there, each equation."""
-    encoding, answer = job.encoding, finding.answer
-    total = Measurement(0, 0 if finding.subspace is not None else None, 0)
-    plain = not finding.question.labelled
-    broken = np.zeros(len(answer.lines), dtype=np.int64) if plain else None
-    for batch in job.batches(reader_of(rows, name, label), None):
-        X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y)
-        assert wrong is not None
-        total += _counted(batch, outside, wrong, shown - len(total.places))
-        if broken is not None and wrong.any():
-            broken += (answer.syndrome(X[wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
-    return total, broken
+    """Count the rows of a partition that break a finding and, if there are any, each equation."""
+    return count_rows(finding, job.batches(reader_of(rows, name, label), None), shown)
 
 
 def predict_rows(job: Job, finding: Finding, name: str, rows: Any) -> Array:

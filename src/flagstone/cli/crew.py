@@ -1,0 +1,209 @@
+"""Many processes instead of one: a running Dask cluster, or a local one for this command."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flagstone.cli.inputs import Source
+from flagstone.cli.longrun import repeat_command
+from flagstone.cli.options import CrewOptions, RunOptions
+from flagstone.cli.runner import AT_END, Interrupted, UsageError
+from flagstone.errors import MissingDependencyError
+from flagstone.progress import progress_bar
+from flagstone.workers import safe_path
+
+if TYPE_CHECKING:
+    from flagstone.certification import SecondLook
+    from flagstone.distributed import Crew
+    from flagstone.finding import Finding
+    from flagstone.flag import Flag
+    from flagstone.histogram import Histogram
+    from flagstone.measurement import Measurement
+    from flagstone.question import Question
+
+__all__ = ["Together", "crew_progress", "hired", "partition_bytes"]
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+_SIZE = re.compile(r"(\d+)\s*([kmg]i?|)b?", re.IGNORECASE)
+
+
+def partition_bytes(options: CrewOptions) -> int:
+    """Return the size of a partition as typed: 64MB, 256MiB, or plain bytes."""
+    from flagstone.distributed import PARTITION_BYTES
+
+    if options.partition_size is None:
+        return PARTITION_BYTES
+    found = _SIZE.fullmatch(options.partition_size.strip())
+    size = 0 if found is None else int(found[1]) * _UNITS[found[2].lower()]
+    if not 1 <= size < 1 << 63:
+        raise UsageError(
+            f"--partition-size must be a size such as 64MB or 256MiB, got "
+            f"{options.partition_size!r}"
+        )
+    return size
+
+
+def hired(options: CrewOptions) -> Crew | None:
+    """Return who works on partitions, until the verb ends; None where this process does it all."""
+    if options.cluster is not None and options.workers is not None:
+        raise UsageError("--cluster and --workers each say who works; leave one out")
+    if options.cluster is None and options.workers is None:
+        if options.partition_size is not None:
+            raise UsageError("--partition-size is for --cluster and --workers")
+        return None
+    try:
+        import distributed  # noqa: F401
+
+        from flagstone.distributed import Crew
+    except ImportError as error:
+        raise MissingDependencyError(
+            "--cluster and --workers need Dask; install it with: pip install 'flagstone[dask]'"
+        ) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by us
+    return Crew(AT_END.enter_context(_client(options)))
+
+
+@contextlib.contextmanager
+def _client(options: CrewOptions) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    from flagstone.distributed import ClusterError
+
+    if options.cluster is not None:
+        try:
+            client = Client(options.cluster, set_as_default=False)
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise ClusterError(
+                f"{options.cluster}: no scheduler answers there ({reason})"
+            ) from error
+        with client:
+            yield client
+        return
+    workers = min(options.workers or 1, os.cpu_count() or 1)
+    with (
+        tempfile.TemporaryDirectory(prefix="flagstone-") as folder,
+        safe_path(),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=folder,
+            silence_logs=logging.CRITICAL,
+            security=_security(),
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def _security() -> Any:
+    """Keys for this run alone, where they can be made: nobody else on this machine gets in."""
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:
+        return None
+
+
+@contextlib.contextmanager
+def crew_progress(crew: Crew, word: str, shown: bool | None = None) -> Iterator[None]:
+    """Show how many partitions are done."""
+    with progress_bar(word, shown) as show:
+        crew.told = lambda done, total: show(done / total, f"{done:,} of {total:,} partitions")
+        yield
+
+
+class Together:
+    """Reads partitions by a crew; `flagstone.cli.work.Alone` does the same in one process."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        source: Source,
+        question: Question,
+        options: RunOptions,
+        identity: Mapping[str, Any],
+        seed: str,
+        *,
+        histogram: bool = False,
+        again: bool = True,
+    ) -> None:
+        from flagstone.distributed import Dataset
+        from flagstone.distributed.road import digest_of
+        from flagstone.distributed.store import open_store
+        from flagstone.distributed.tasks import Job
+
+        if source.table is None:
+            raise UsageError("a flag is small: ask it without --cluster and --workers")
+        self._crew, self._options = crew, options
+        self._data = Dataset.of_table(source.table, partition_bytes(options))
+        if (take := getattr(options, "take", None)) is not None:
+            self._data = self._data.first(take)
+        self._job = Job(
+            question,
+            source.encoding,
+            histogram,
+            pilot=again,
+            deduplicate=getattr(options, "deduplicate_runs", False),
+        )
+        known = None if options.checkpoint is None else self._data.identity()
+        store = open_store(options.checkpoint, digest_of(dict(identity), known), seed, self._job)
+        self._store = AT_END.enter_context(store)
+        self.resumed, self.seed = bool(self._store.leaves), self._store.seed
+        self._shown = False if options.quiet else None
+        AT_END.push(self._say_how_to_resume)
+
+    def read(self) -> tuple[Flag | Histogram, Measurement]:
+        """Return the summary of all rows that count, and how many they are."""
+        from flagstone.distributed.road import notes_of
+        from flagstone.measurement import Measurement
+
+        with crew_progress(self._crew, "reading", self._shown):
+            self._leaf = self._crew.summarize(self._data, self._job, self._store)
+        self.notes = notes_of(self._leaf, self._job)
+        return self._leaf.summary, Measurement(sum(self._leaf.sizes), skipped=self._leaf.skipped)
+
+    def again(self, finding: Finding) -> Finding:
+        """Read the rows again: certify, and count what does not fit."""
+        options: Any = self._options
+        look, counted = self.second_look(finding, options.confidence, options.show_rows)
+        return replace(look.certified(finding, options.confidence), rows=counted)
+
+    def second_look(
+        self, finding: Finding, confidence: float, shown: int = 0
+    ) -> tuple[SecondLook, Measurement]:
+        """Read the rows again, and return what they show."""
+        with crew_progress(self._crew, "measuring", self._shown):
+            seen = self._crew.second_look(
+                self._data, self._job, finding, self._leaf, confidence, shown
+            )
+        return seen.look, seen.counted
+
+    def finish(self) -> None:
+        """Forget finished partitions: everything they stood for is written."""
+        self._store.finish()
+        self._finished = True
+
+    _finished = False
+
+    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
+        if self._finished or not isinstance(error, KeyboardInterrupt):
+            return
+        text = "interrupted. With --checkpoint FILE a run can be resumed"
+        if self._options.checkpoint is not None:
+            text = (
+                f"interrupted; {self._options.checkpoint} holds {len(self._store.leaves):,} "
+                f"finished partitions. To resume, run the same command again: "
+                f"{repeat_command(None)}"
+            )
+        raise Interrupted(text) from error
