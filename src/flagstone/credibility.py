@@ -80,6 +80,24 @@ def caution(finding: Finding) -> str | None:
     return f"{100 * misfits / m:.3g} % of the rows do not fit, more than {stated}"
 
 
+def partitions(finding: Finding) -> str | None:
+    """How the rows were cut, and what that costs; None for rows that came as one."""
+    found = {"number": 1, "empty": 0, "short": 0, **finding.provenance.get("partitions", {})}
+    number, empty, short = (found[name] for name in ("number", "empty", "short"))
+    if number < 2:
+        return None
+    text = f"{number:,} partitions"
+    if finding.promises is not None and finding.promises.n_shards > 1:
+        text += (
+            f" (what is proven loses a factor {finding.promises.n_shards:,}; certificates do not)"
+        )
+    if empty:
+        text += f"; {empty:,} of them hold no rows"
+    if short:
+        text += f"; {short:,} are shorter than the pieces of rows that certify, and certify nothing"
+    return text
+
+
 def hint(finding: Finding) -> str | None:
     """Where the flag has a wider plateau than the one that was drawn; None if it has not.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from flagstone.answers import Answer, Constraints
 from flagstone.coins import Coins
-from flagstone.credibility import caution, headline, hint, support
+from flagstone.credibility import caution, headline, hint, partitions, support
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
@@ -36,7 +36,14 @@ __all__ = ["SCHEMA", "Finding", "above"]
 SCHEMA = 2
 
 #: What the parts of a provenance must be, where they are there.
-_PROVENANCE: dict[str, type] = {"sources": list, "reading": dict, "summary": str, "command": str}
+_PROVENANCE: dict[str, type] = {
+    "sources": list,
+    "reading": dict,
+    "summary": str,
+    "command": str,
+    "partitions": dict,
+    "labels": list,
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,6 +201,11 @@ class Finding:
             for vector, count, inside in zip(_texts(basis, self.field), counts, kept, strict=True)
         ]
 
+    @property
+    def partitions(self) -> str | None:
+        """How the rows were cut, and what that costs; None for rows that came as one."""
+        return partitions(self)
+
     def certified(self, X: Any, y: Any = None, **options: Any) -> Finding:
         """Return the finding with what its rows certify: see :func:`flagstone.certify`."""
         found: Finding = above("road").certify(self, X, y, **options)
@@ -322,6 +334,10 @@ class Finding:
             for name, kind in _PROVENANCE.items()
         ):
             raise FormatError("its provenance cannot be read")
+        numbers = [*self.provenance.get("partitions", {}).values()]
+        numbers += [pair[-1] for pair in self.provenance.get("labels", [])]
+        if any(type(number) is not int for number in numbers):
+            raise FormatError("it counts partitions or labels in no whole numbers")
         question.check(self.field)
         if promises is None or self.flag is None or self.seed is None:
             if (promises, self.flag, self.seed) != (None, None, None):

@@ -235,3 +235,28 @@ def test_an_audit_in_two_processes_keeps_whole_batches(tmp_path):
     assert pairs % 32 == 0
     assert b'"error"' not in results.read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["k.jsonl"]
+
+
+#: Sends itself a signal when the work of a verb is done, but not yet put away.
+AT_THE_END = """
+import contextlib, os, sys
+from flagstone.cli import main, runner
+at_work, number = runner.at_work, int(sys.argv.pop(1))
+@contextlib.contextmanager
+def late():
+    with at_work():
+        yield
+        os.kill(os.getpid(), number)
+runner.at_work = late
+main()
+"""
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_between_the_work_and_its_end_is_told(number, tmp_path):
+    child = start(
+        ["-c", AT_THE_END, str(int(number)), "plan", "--dim", "3", "--rho", "0.1"], tmp_path
+    )
+    out, err = child.communicate(timeout=120)
+    assert child.returncode == CODES[number]
+    assert err == "flagstone: interrupted\n"

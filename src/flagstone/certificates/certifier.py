@@ -171,6 +171,12 @@ class Certifier:
             rows_needed=needed,
         )
 
+    @property
+    def piece_rows(self) -> int:
+        """Rows that the shortest kind of piece may take; no piece reaches over the end of a run."""
+        parts = () if isinstance(self.collector, Bands) else self.collector.plan.parts
+        return min((part.inside.cut.longest for part in parts), default=0)
+
     def empty(self) -> Certifier:
         """Return a certifier of the same plan that has seen no rows: for those of another run."""
         collector = self.collector

@@ -8,7 +8,6 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.inputs import Source
@@ -22,6 +21,7 @@ from flagstone.workers import safe_path
 if TYPE_CHECKING:
     from flagstone.certification import SecondLook
     from flagstone.distributed import Crew
+    from flagstone.distributed.tasks import Seen
     from flagstone.finding import Finding
     from flagstone.flag import Flag
     from flagstone.histogram import Histogram
@@ -60,7 +60,6 @@ def hired(options: CrewOptions) -> Crew | None:
         return None
     try:
         import distributed  # noqa: F401
-
         from flagstone.distributed import Crew
     except ImportError as error:
         raise MissingDependencyError(
@@ -73,7 +72,6 @@ def hired(options: CrewOptions) -> Crew | None:
 @contextlib.contextmanager
 def _client(options: CrewOptions) -> Iterator[Any]:
     from distributed import Client, LocalCluster
-
     from flagstone.distributed import ClusterError
 
     if options.cluster is not None:
@@ -176,18 +174,18 @@ class Together:
     def again(self, finding: Finding) -> Finding:
         """Read the rows again: certify, and count what does not fit."""
         options: Any = self._options
-        look, counted = self.second_look(finding, options.confidence, options.show_rows)
-        return replace(look.certified(finding, options.confidence), rows=counted)
+        seen = self._look(finding, options.confidence, options.show_rows)
+        return seen.certified(finding, options.confidence, self._leaf.sizes)
 
-    def second_look(
-        self, finding: Finding, confidence: float, shown: int = 0
-    ) -> tuple[SecondLook, Measurement]:
+    def second_look(self, finding: Finding, confidence: float) -> SecondLook:
         """Read the rows again, and return what they show."""
+        return self._look(finding, confidence, 0).look
+
+    def _look(self, finding: Finding, confidence: float, shown: int) -> Seen:
         with crew_progress(self._crew, "measuring", self._shown):
-            seen = self._crew.second_look(
+            return self._crew.second_look(
                 self._data, self._job, finding, self._leaf, confidence, shown
             )
-        return seen.look, seen.counted
 
     def finish(self) -> None:
         """Forget finished partitions: everything they stood for is written."""

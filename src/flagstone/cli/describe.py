@@ -100,7 +100,7 @@ def _remarks(finding: Finding) -> list[tuple[str, str]]:
         lines.append(("threshold", f"{drawn} from {finding.promises.window}"))
     rows = finding.rows
     if rows.read:
-        text = f"{number(rows.read)} read"
+        text = f"{number(rows.read)} read{f', in {cut}' if (cut := finding.partitions) else ''}"
         if rows.skipped:
             text += f", {number(rows.skipped)} of another length skipped"
         if rows.uncovered is not None and finding.question.labelled:

@@ -122,6 +122,13 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
     """Run a verb; every expected failure becomes one line on stderr and an exit code."""
+    try:
+        return _at_work(function, given)
+    except KeyboardInterrupt as stop:  # a signal that struck between the work and its end
+        return _complain(*_explained(stop))
+
+
+def _at_work(function: Callable[..., int], given: dict[str, Any]) -> int:
     with warnings.catch_warnings(), at_work():
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning

@@ -84,7 +84,7 @@ def command(
         confidence=confidence,
         reading=reading_of(table),
     )
-    look, _ = work.second_look(finding, confidence)
+    look = work.second_look(finding, confidence)
     found = Suggestion(protocol, plateau, counted.read, forecast(look))
     if take is None:
         found = dataclasses.replace(

@@ -93,11 +93,15 @@ class Alone:
     def again(self, finding: Finding) -> Finding:
         """Read the rows again: certify, and count what does not fit."""
         options: Any = self._options
-        look, counted = self.second_look(finding, options.confidence, options.show_rows)
+        look, counted = self._look(finding, options.confidence, options.show_rows)
         return dataclasses.replace(look.certified(), rows=counted)
 
-    def second_look(
-        self, finding: Finding, confidence: float, shown: int = 0
+    def second_look(self, finding: Finding, confidence: float) -> Certification:
+        """Read the rows again, and return what they show."""
+        return self._look(finding, confidence, 0)[0]
+
+    def _look(
+        self, finding: Finding, confidence: float, shown: int
     ) -> tuple[Certification, Measurement]:
         """Read the rows again, and return what they show.
 
@@ -112,7 +116,7 @@ class Alone:
         table, encoding, n_rows = self._source.table, self._source.encoding, self._state.rows
         certification = Certification(finding, confidence=confidence)
         assert table is not None
-        total = Measurement(0, 0, None if finding.answer.is_bottom else 0)
+        total = Measurement(0, 0, 0)
 
         def step(batch: EncodedBatch) -> None:
             nonlocal total

@@ -73,7 +73,7 @@ class Crew:
     ) -> Finding:
         """Read all rows a second time: certify, and count what does not fit."""
         seen = self.second_look(data, job, finding, leaf, confidence, shown)
-        return replace(seen.look.certified(finding, confidence), rows=seen.counted)
+        return seen.certified(finding, confidence, leaf.sizes)
 
     def second_look(
         self, data: Dataset, job: Job, finding: Finding, leaf: Leaf, confidence: float, shown: int
@@ -195,8 +195,9 @@ class Crew:
     @contextlib.contextmanager
     def _watched(self, parts: Sequence[Any]) -> Iterator[None]:
         """Say in our words what becomes of a cluster that is lost."""
-        from distributed import KilledWorker
         from distributed.comm.core import CommClosedError
+
+        from distributed import KilledWorker
 
         address = self.client.scheduler.address if self.client.scheduler else "the cluster"
         try:

@@ -216,11 +216,12 @@ def _of_collection(source: Any, label: Any, reading: Mapping[str, Any]) -> Datas
         columns = [f"x{i}" for i in range(source.shape[1])] + (["y"] if label is not None else [])
         reader: Any = _Unseen(Path("partition 0"), tuple(columns), [], sizes[0])
         return Dataset(parts, Table([reader]))
-    head = source.head(SAMPLE_ROWS, npartitions=-1, compute=True)
-    if not len(head):
-        raise InputError("the frame holds no rows")
-    beside = None if label is None else label.head(len(head), npartitions=-1)
-    return Dataset(parts, Table([MemoryReader.of(head, "partition 0", beside)]))
+    for number in range(len(blocks)):  # most often the first one has rows
+        head = source.partitions[number].head(SAMPLE_ROWS)
+        if len(head):
+            beside = None if label is None else label.partitions[number].head(len(head))
+            return Dataset(parts, Table([MemoryReader.of(head, f"partition {number}", beside)]))
+    raise InputError("none of the partitions holds a row")
 
 
 def _sizes(source: Any, n_blocks: int) -> list[int | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -205,6 +205,17 @@ class Seen:
         places = counted.places[: self.shown]
         return Seen(self.look.merge(other.look), replace(counted, places=places), self.shown)
 
+    def certified(self, finding: Finding, confidence: float, sizes: Sequence[int]) -> Finding:
+        """Return the finding with what all partitions, of these sizes, show together."""
+        piece = 0 if self.look.certifier is None else self.look.certifier.piece_rows
+        short = sum(0 < n and n - pilot_rows(n) < piece for n in sizes)
+        notes = {**finding.provenance.get("partitions", {}), "short": short}
+        return replace(
+            self.look.certified(finding, confidence),
+            rows=self.counted,
+            provenance={**finding.provenance, "partitions": notes},
+        )
+
 
 def look_again(
     job: Job,
@@ -219,7 +230,7 @@ def look_again(
     """Read the rows of a partition again: certify, count what does not fit and say where."""
     encoding = job.encoding
     again = SecondLook(encoding.field, certifier, pilot_rows(n_rows))
-    total = Measurement(0, 0, None if finding.answer.is_bottom else 0)
+    total = Measurement(0, 0, 0)
     for batch in job.batches(reader_of(rows, name, label), n_rows):
         X, y = encoding.split(batch.matrix)
         outside, wrong = look(finding, encoding.field.rows(X), y, again)

@@ -91,12 +91,12 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         labels, field = finding.encoding.labels, self._field
         number: Any = int if field.order else Fraction
         counted = {number(text): n for text, n in finding.provenance.get("labels", ())}
-        named = named_classes(self.classes)
-        if labels is not None:
-            classes = np.array(labels) if named is None else named
-        else:
-            every = sorted(counted) or list(range(min(field.order or 0, 2)))
-            classes = np.array(every) if named is None else named
+        classes = named_classes(self.classes)
+        if classes is None and labels is not None:
+            classes = np.array(labels)
+        elif classes is None:
+            seen = sorted(counted) or range(min(field.order or 2, 2))
+            classes = np.array([int(v) if v == int(v) else v for v in seen])
         self._coder = self._first_coder(classes, closed=True)
         self._label_counts = counted
 

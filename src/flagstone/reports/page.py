@@ -77,6 +77,7 @@ def _head(finding: Finding) -> str:
     parts = [
         _listed(finding.provenance.get("sources") or [], 3),
         f"{rows.read:,} rows" if rows.read else "",
+        finding.partitions or "",
         f"{len(encoding.names)} columns over {encoding.field.name}",
     ]
     kicker = " · ".join(escape(part) for part in parts if part)

@@ -1,0 +1,393 @@
+"""The road over partitions, without a cluster: same partitions, same answer, whoever reads them."""
+
+import dataclasses
+import zipfile
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from fsspec.implementations.zip import ZipFileSystem
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flagstone import (
+    AffineSpan,
+    Coins,
+    ConstraintsQuestion,
+    EquationsQuestion,
+    Flag,
+    IndexRule,
+    LinearEquations,
+    LinearSpan,
+    ParityClassifier,
+    ParityQuestion,
+    SpanQuestion,
+    SubspaceClassifier,
+    SubspaceQuestion,
+    ask,
+    certify,
+    distributed,
+    load,
+    merge_flags,
+)
+from flagstone.distributed import Dataset, tasks
+from flagstone.errors import FormatError, InputError
+from flagstone.fields import as_field
+from tests.distributed.conftest import PARTS, ROWS, WIDTH, frames
+
+RULE, COINS = IndexRule(t_min=0.02, t_max=0.06), Coins(2026)
+
+
+def by_hand(parts, question, rule=RULE, labels=None, field=2):
+    """The finding of the merged flags of the parts, certified on their rows."""
+    F = as_field(field)
+    ys = [None] * len(parts) if labels is None else labels
+    flags = []
+    for X, y in zip(parts, ys, strict=True):
+        rows = question.lift(F, F.rows(X), None if y is None else F.elements(y))
+        flags.append(Flag(question.dim(X.shape[1]), F).update(rows))
+    finding = ask(merge_flags(flags), question, rule, COINS)
+    y = None if labels is None else np.concatenate(labels)
+    return certify(finding, np.concatenate(parts), y, shards=[len(X) for X in parts])
+
+
+def same(a, b):
+    """Whether two findings say the same, but for names, places and how rows were read."""
+    assert a.fingerprint == b.fingerprint
+    assert a.flag.to_bytes() == b.flag.to_bytes()
+    assert a.promises == b.promises
+    counts = [(r.read, r.uncovered, r.misfits) for r in (a.rows, b.rows)]
+    assert counts[0] == counts[1]
+    return True
+
+
+@pytest.mark.parametrize("question", [SpanQuestion(), ConstraintsQuestion()])
+def test_arrays_frames_and_files_are_one_road(parts, folder, question):
+    wanted = by_hand(parts, question)
+    assert wanted.promises.n_shards == PARTS
+    assert wanted.promises.rho_certified < 0.01
+    X = da.from_array(np.concatenate(parts), chunks=(ROWS, 5))  # columns are put together
+    found = distributed.ask(X, question, RULE, COINS)
+    assert same(found, wanted)
+    assert found.provenance["partitions"] == {
+        "number": PARTS,
+        "empty": 0,
+        "shortest": ROWS,
+        "longest": ROWS,
+        "short": 0,
+    }
+    frame = dd.from_delayed(
+        [dask.delayed(pd.DataFrame)(p, columns=[f"b{i}" for i in range(WIDTH)]) for p in parts]
+    )
+    assert not frame.known_divisions
+    assert same(distributed.ask(frame, question, RULE, COINS), wanted)
+    assert same(distributed.ask(str(folder), question, RULE, COINS), wanted)
+    files = sorted(folder.iterdir())
+    assert same(distributed.ask(files, question, RULE, COINS), wanted)
+    with dask.config.set(scheduler="synchronous"):
+        assert same(distributed.ask(str(folder), question, RULE, COINS), wanted)
+    unknown = da.from_delayed(dask.delayed(parts[0]), (np.nan, WIDTH), dtype=np.uint8)
+    rest = da.from_array(np.concatenate(parts[1:]), chunks=(ROWS, -1))
+    assert same(distributed.ask(da.concatenate([unknown, rest]), question, RULE, COINS), wanted)
+
+
+def test_the_size_of_partitions_is_stated_and_part_of_the_run(folder, parts):
+    whole = Dataset.of(folder)
+    assert [p.n_rows for p in whole.partitions] == [ROWS] * PARTS
+    group = max(g[2] for g in whole.table.readers[0]._groups)
+    cut = Dataset.of(folder, size=2 * group)
+    assert [p.n_rows for p in cut.partitions] == [2000] * (2 * PARTS)
+    halves = [half for X in parts for half in (X[:2000], X[2000:])]
+    found = distributed.ask(cut, SpanQuestion(), RULE, COINS)
+    assert same(found, by_hand(halves, SpanQuestion()))
+    assert found.fingerprint == distributed.ask(whole, SpanQuestion(), RULE, COINS).fingerprint
+    with pytest.raises(InputError, match="partition_size must be an integer of at least 1"):
+        Dataset.of(folder, size=0)
+
+
+LABELLED = [
+    (ParityQuestion(intercept=True), ParityClassifier()),
+    (ParityQuestion(intercept=False), ParityClassifier(fit_intercept=False)),
+    (EquationsQuestion(), LinearEquations()),
+    (SubspaceQuestion(affine=True), SubspaceClassifier(affine=True)),
+]
+
+
+@pytest.mark.parametrize(("question", "estimator"), LABELLED)
+@pytest.mark.parametrize("field", [2, 7, "2^8", "QQ"])
+def test_every_question_with_a_label_through_both_doors(question, estimator, field):
+    if field == "QQ" and question.kind == "parity":
+        question = dataclasses.replace(question, choice="lexmin")
+        estimator = ParityClassifier(fit_intercept=question.intercept, choice="lexmin")
+    high = {2: 2, 7: 7, "2^8": 256, "QQ": 5}[field]
+    random = np.random.RandomState(3)
+    parts = [random.randint(0, high, size=(150, 3)) for _ in range(3)]
+    labels = [X[:, 0].copy() for X in parts]
+    if question.kind == "subspace":
+        labels = [(X[:, 0] == X[:, 1]).astype(int) for X in parts]
+    rule = IndexRule(t_min=2, t_max=6)
+    wanted = by_hand(parts, question, rule, labels, field)
+    X = da.from_array(np.concatenate(parts), chunks=(150, 3))
+    y = da.from_array(np.concatenate(labels), chunks=150)
+    found = distributed.ask(X, question, rule, COINS, label=y, field=field)
+    assert same(found, wanted)
+    fitted = distributed.fit(
+        estimator.set_params(field=field, t_min=2, t_max=6, random_state=2026), X, y
+    )
+    assert fitted.fingerprint_ == wanted.fingerprint
+    assert fitted.guarantee_ == wanted.promises
+    here = X.compute()
+    if hasattr(fitted, "predict"):
+        assert len(fitted.predict(here[:5])) == 5
+    with pytest.raises(InputError, match="cannot be added to a finding that was made elsewhere"):
+        fitted.partial_fit(here, y.compute())
+    with pytest.raises(InputError, match="cannot be certified to a finding"):
+        fitted.certify(here, y.compute())
+
+
+@pytest.mark.parametrize("estimator", [LinearSpan(), AffineSpan()])
+def test_spans_are_fitted_and_may_be_adopted_from_a_file(estimator, folder, tmp_path):
+    estimator.set_params(t_min=0.02, t_max=0.06, random_state=2026, confidence=0.95)
+    fitted = distributed.fit(estimator, str(folder))
+    assert fitted.feature_names_in_.tolist() == [f"b{i}" for i in range(WIDTH)]
+    assert fitted.guarantee_.confidence == 0.95
+    fitted.finding_.save(tmp_path / "found.json")
+    again = type(estimator)().adopt(load(tmp_path / "found.json"))
+    assert again.fingerprint_ == fitted.fingerprint_
+    X = pd.DataFrame(frames(99), columns=again.feature_names_in_)
+    assert np.array_equal(again.predict(X), fitted.predict(X))
+    with pytest.raises(InputError, match=r"answers SpanQuestion|answers ConstraintsQuestion"):
+        ParityClassifier().adopt(again.finding_)
+
+
+def test_named_labels_have_one_fingerprint(tmp_path):
+    random = np.random.RandomState(5)
+    parts = []
+    for number in range(3):
+        X = random.randint(0, 2, size=(400, 4))
+        frame = pd.DataFrame(X, columns=list("abcd"))
+        frame["fault"] = np.where(X[:, 0] ^ X[:, 2], "yes", "no")
+        frame.to_csv(tmp_path / f"{number}.csv", index=False)
+        parts.append(frame)
+    whole = pd.concat(parts)
+    alone = ParityClassifier(classes=["no", "yes"], random_state=7)
+    alone.fit(whole[list("abcd")], whole["fault"])
+    spread = ParityClassifier(classes=["no", "yes"], random_state=7)
+    distributed.fit(spread, str(tmp_path), "fault")
+    assert spread.fingerprint_ == alone.fingerprint_
+    assert spread.classes_.tolist() == ["no", "yes"]
+    assert spread.predict(whole[list("abcd")]).tolist() == whole["fault"].tolist()
+    assert spread.score(whole[list("abcd")], whole["fault"]) == 1
+    frame = dd.from_pandas(whole, npartitions=4)
+    assert distributed.fit(spread, frame, "fault").fingerprint_ == alone.fingerprint_
+    found = distributed.predict(spread.finding_, frame).compute()
+    assert found.tolist() == frame["fault"].compute().tolist()
+    with pytest.raises(InputError, match="levels:no,yes"):
+        distributed.fit(ParityClassifier(random_state=7), str(tmp_path), "fault")
+    with pytest.raises(InputError, match="label is needed"):
+        distributed.fit(ParityClassifier(), str(tmp_path))
+    with pytest.raises(InputError, match="label is given"):
+        distributed.fit(LinearSpan(), str(tmp_path), "fault")
+    with pytest.raises(InputError, match="take is for the rows of one fit"):
+        distributed.fit(LinearSpan(take=3), str(tmp_path))
+
+
+def test_histograms_lose_nothing_to_partitions(parts):
+    small = [X[:, [0, 3, 11]] for X in parts]
+    X = da.from_array(np.concatenate(small), chunks=(ROWS, 3))
+    found = distributed.ask(X, SpanQuestion(), RULE, COINS, histogram=True)
+    one = distributed.ask(X.rechunk((-1, -1)), SpanQuestion(), RULE, COINS, histogram=True)
+    assert found.flag == one.flag
+    assert found.promises.n_shards == 1
+    assert found.promises.rho == one.promises.rho
+    assert found.promises.rho_certified < 0.05
+
+
+def test_what_shards_cost_and_what_they_do_not(parts):
+    """The proven bounds lose the factor R; the certificate, inside a plateau, does not (S34)."""
+    rows = np.concatenate(parts)
+    one = distributed.ask(da.from_array(rows, chunks=(-1, -1)), SpanQuestion(), RULE, COINS)
+    many = distributed.ask(da.from_array(rows, chunks=(ROWS, -1)), SpanQuestion(), RULE, COINS)
+    assert (one.promises.n_shards, many.promises.n_shards) == (1, PARTS)
+    assert many.promises.rho is None or many.promises.rho > one.promises.rho
+    assert many.promises.uncovered_bracket[1] > one.promises.uncovered_bracket[1]
+    assert many.promises.rho_certified < 2 * one.promises.rho_certified + 1e-6
+
+
+def test_partitions_shorter_than_a_piece_certify_nothing_and_say_so(parts):
+    rows = np.concatenate(parts)
+    short = distributed.ask(da.from_array(rows, chunks=(16, -1)), SpanQuestion(), RULE, COINS)
+    assert short.promises.rho_certified is None
+    assert short.provenance["partitions"]["short"] == len(rows) // 16
+    assert "shorter than the pieces of rows that certify" in short.partitions
+
+
+def test_empty_partitions_are_counted_and_harmless(parts):
+    pieces = [parts[0], parts[0][:0], parts[1], parts[2][:0]]
+    blocks = [da.from_delayed(dask.delayed(p), (np.nan, WIDTH), dtype=np.uint8) for p in pieces]
+    found = distributed.ask(da.concatenate(blocks), SpanQuestion(), RULE, COINS)
+    assert same(found, by_hand(parts[:2], SpanQuestion()))
+    assert found.provenance["partitions"]["empty"] == 2
+    nothing = da.from_array(parts[0][:0], chunks=(1, -1))
+    with pytest.raises(InputError, match="partition 0: none of the partitions holds a row"):
+        distributed.ask(nothing, SpanQuestion(), RULE, COINS)
+
+
+def test_bad_partitions_are_named(parts, tmp_path):
+    bad = parts[1].copy()
+    bad[17, 4] = 2
+    X = da.from_array(np.concatenate([parts[0], bad]), chunks=(ROWS, -1))
+    with pytest.raises(InputError, match="partition 1 row 18, column 'x4': 2 is not an element"):
+        distributed.ask(X, SpanQuestion(), RULE, COINS)
+    good = pd.DataFrame(parts[0][:, :2], columns=["a", "b"])
+    for other, words in [
+        (good.rename(columns={"b": "c"}), "partition 1: there is no column 'b'"),
+        (good.astype({"b": str}), "partition 1 row 1, column 'b'"),
+        (good.astype({"b": float}).mask(good["a"] == 9), None),
+        (good.assign(b=[None, *good["b"][1:]]), "partition 1 row 1, column 'b': the value is"),
+        (good.assign(b=[{1}, *good["b"][1:]]), "partition 1, column 'b': a column must hold"),
+    ]:
+        frame = dd.from_delayed(
+            [dask.delayed(good), dask.delayed(other)], meta=good, verify_meta=False
+        )
+        if words is None:
+            assert distributed.ask(frame, SpanQuestion(), RULE, COINS).rows.read == 2 * ROWS
+            continue
+        with pytest.raises(InputError, match=words):
+            distributed.ask(frame, SpanQuestion(), RULE, COINS)
+    y = da.from_array(parts[0][:, 0], chunks=ROWS // 2)
+    with pytest.raises(InputError, match="the rows have 1 partitions, but their labels 2"):
+        distributed.fit(ParityClassifier(), da.from_array(parts[0], chunks=(ROWS, -1)), y)
+    uneven = da.from_array(parts[0][:, 0], chunks=((1000, 3000),))
+    halves = da.from_array(parts[0], chunks=(2000, -1))
+    with pytest.raises(InputError, match="partition 0: 2,000 rows, but 1,000 labels"):
+        distributed.fit(ParityClassifier(), halves, uneven)
+    hidden = da.concatenate(
+        [da.from_delayed(dask.delayed(parts[0][:n, 0]), (np.nan,), dtype=int) for n in (1000, 3000)]
+    )
+    with pytest.raises(InputError, match=r"partition 0: 2,000 rows, but its labels have the shape"):
+        distributed.fit(ParityClassifier(), halves, hidden)
+    with pytest.raises(InputError, match="delimiter is for files"):
+        distributed.ask(X, SpanQuestion(), RULE, COINS, delimiter=";")
+    with pytest.raises(InputError, match="labels in a column"):
+        distributed.ask(str(tmp_path), ParityQuestion(), RULE, COINS, label=y)
+    with pytest.raises(InputError, match="rows are a matrix or a frame"):
+        distributed.ask(y, SpanQuestion(), RULE, COINS)
+
+
+def test_a_damaged_row_group_is_named_and_nothing_is_written(folder, tmp_path):
+    from pyarrow import parquet
+
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    victim = tmp_path / "part-3.parquet"
+    column = parquet.ParquetFile(victim).metadata.row_group(2).column(5)
+    data = bytearray(victim.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    data[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    victim.write_bytes(data)
+    with pytest.raises(FormatError, match=r"part-3.parquet, row group 2 is cut short or damaged"):
+        distributed.ask(str(tmp_path), SpanQuestion(), RULE, COINS)
+
+
+def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    for path in folder.iterdir():
+        (data / path.name).write_bytes(path.read_bytes())
+    last = data / "part-5.parquet"
+    good = last.read_bytes()
+    cut = bytearray(good)
+    cut[4:2000] = b"\xff" * 1996
+    checkpoint = tmp_path / "leaves.jsonl"
+    read = []
+    original = tasks.read_rows
+
+    def counted(job, name, *rest):
+        read.append(name)
+        return original(job, name, *rest)
+
+    monkeypatch.setattr(tasks, "read_rows", counted)
+
+    def run(**more):
+        read.clear()
+        with dask.config.set(scheduler="synchronous"):
+            return distributed.ask(
+                str(data), SpanQuestion(), RULE, COINS, checkpoint=checkpoint, **more
+            )
+
+    before = Dataset.identity
+    monkeypatch.setattr(Dataset, "identity", lambda self: "the same files")
+    last.write_bytes(bytes(cut))
+    with pytest.raises(FormatError, match=r"part-5.parquet"):
+        run()
+    finished = set(read) - {str(last)}
+    assert finished
+    last.write_bytes(good)
+    found = run()
+    assert set(read) == {str(path) for path in data.iterdir()} - finished
+    assert not checkpoint.exists()
+    monkeypatch.setattr(Dataset, "identity", before)
+    assert same(found, distributed.ask(str(folder), SpanQuestion(), RULE, COINS))
+    # a checkpoint of another run is refused, and so is a damaged one
+    last.write_bytes(bytes(cut))
+    with pytest.raises(FormatError):
+        run()
+    last.write_bytes(good)
+    with pytest.raises(InputError, match="belongs to another run"):
+        run()
+    monkeypatch.setattr(Dataset, "identity", lambda self: "the same files")
+    checkpoint.unlink()
+    last.write_bytes(bytes(cut))
+    with pytest.raises(FormatError):
+        run()
+    lines = checkpoint.read_text().splitlines()
+    checkpoint.write_text("\n".join([lines[0], '{"partition": 0, "leaf": {}}']) + "\n")
+    with pytest.raises(FormatError, match="damaged"):
+        run()
+
+
+def test_files_elsewhere_are_read_where_they_are(folder, tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for path in sorted(folder.iterdir()):
+            archive.write(path, f"deep/{path.name}")
+    filesystem = ZipFileSystem(str(tmp_path / "all.zip"))
+    found = distributed.ask("deep", SpanQuestion(), RULE, COINS, filesystem=filesystem)
+    assert same(found, distributed.ask(str(folder), SpanQuestion(), RULE, COINS))
+
+
+def test_check_and_predict_map_over_partitions(folder, parts):
+    finding = distributed.ask(str(folder), ConstraintsQuestion(), RULE, COINS)
+    counted = distributed.check(finding, str(folder), show_rows=3)
+    assert (counted.read, counted.misfits) == (finding.rows.read, finding.rows.misfits)
+    assert len(counted.places) == 3
+    assert counted.places == finding.rows.places[:3]
+    found = distributed.predict(finding, str(folder)).compute()
+    assert (found == "0").sum() == counted.misfits
+    X = da.from_array(np.concatenate(parts), chunks=(ROWS, -1))
+    assert distributed.summarize(X, ConstraintsQuestion()) == finding.flag
+
+
+def test_so_many_first_rows(folder, parts):
+    rows = Dataset.of(folder).first(ROWS + 1500)
+    assert [(p.n_rows, p.limit) for p in rows.partitions] == [(ROWS, ROWS), (1500, 1500)]
+    found = distributed.ask(rows, SpanQuestion(), RULE, COINS)
+    assert same(found, by_hand([parts[0], parts[1][:1500]], SpanQuestion()))
+    with pytest.raises(InputError, match="asks for more rows than there are"):
+        Dataset.of(folder).first(10**6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=9),
+    st.integers(0, 2**32 - 1),
+)
+def test_any_cut_equals_the_merged_flags(sizes, seed):
+    random = np.random.RandomState(seed)
+    parts = [random.randint(0, 2, size=(n, 4)) for n in sizes]
+    X = da.from_array(np.concatenate(parts), chunks=(tuple(sizes), 4))
+    flag = distributed.summarize(X, SpanQuestion())
+    assert flag == merge_flags([Flag(4).update(part) for part in parts])
