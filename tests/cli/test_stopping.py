@@ -257,6 +257,6 @@ def test_a_signal_between_the_work_and_its_end_is_told(number, tmp_path):
     child = start(
         ["-c", AT_THE_END, str(int(number)), "plan", "--dim", "3", "--rho", "0.1"], tmp_path
     )
-    out, err = child.communicate(timeout=120)
+    _, err = child.communicate(timeout=120)
     assert child.returncode == CODES[number]
     assert err == "flagstone: interrupted\n"

@@ -41,7 +41,7 @@ def cluster(tmp_path_factory):
     with LocalCluster(
         n_workers=2,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         local_directory=tmp_path_factory.mktemp("dask"),
         silence_logs=logging.CRITICAL,
     ) as found:
@@ -53,5 +53,5 @@ def client(cluster):
     from distributed import Client
 
     with Client(cluster, set_as_default=False) as found:
-        found.wait_for_workers(2, timeout=60)
+        found.wait_for_workers(1, timeout=60)
         yield found

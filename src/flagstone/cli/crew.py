@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import re
+import socket
 import tempfile
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Together", "crew_progress", "hired", "partition_bytes"]
 
+_ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
+#: Seconds until a scheduler must have answered.
+_PATIENCE = 20
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 _SIZE = re.compile(r"(\d+)\s*([kmg]i?|)b?", re.IGNORECASE)
 
@@ -58,6 +62,10 @@ def hired(options: CrewOptions) -> Crew | None:
         if options.partition_size is not None:
             raise UsageError("--partition-size is for --cluster and --workers")
         return None
+    if options.cluster is not None and not _ADDRESS.fullmatch(options.cluster):
+        raise UsageError(
+            f"--cluster must be an address such as tcp://host:8786, got {options.cluster!r}"
+        )
     try:
         import distributed  # noqa: F401
         from flagstone.distributed import Crew
@@ -75,9 +83,11 @@ def _client(options: CrewOptions) -> Iterator[Any]:
     from flagstone.distributed import ClusterError
 
     if options.cluster is not None:
+        host, port = options.cluster.partition("://")[2].rsplit(":", 1)
         try:
-            client = Client(options.cluster, set_as_default=False)
-        except (OSError, ValueError) as error:
+            socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+            client = Client(options.cluster, set_as_default=False, timeout=_PATIENCE)
+        except OSError as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise ClusterError(
                 f"{options.cluster}: no scheduler answers there ({reason})"
@@ -93,7 +103,8 @@ def _client(options: CrewOptions) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             local_directory=folder,
             silence_logs=logging.CRITICAL,
             security=_security(),

@@ -6,6 +6,7 @@ are, nor which of them is free.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import math
@@ -22,6 +23,7 @@ from flagstone.tables import Table, open_table
 from flagstone.tables.columnar import ParquetReader
 from flagstone.tables.memory import MemoryReader
 from flagstone.tables.proposals import SAMPLE_ROWS
+from flagstone.tables.remote import from_anywhere
 
 __all__ = ["PARTITION_BYTES", "Dataset", "Partition", "need_dask"]
 
@@ -118,12 +120,12 @@ class Dataset:
     def of_table(cls, table: Table, size: int = PARTITION_BYTES) -> Dataset:
         """Cut the files of a table into partitions."""
         positive("partition_size", size)
-        readers = [
-            part
-            for reader in table.readers
-            for part in (reader.split(size) if isinstance(reader, ParquetReader) else [reader])
-        ]
-        parts = [Partition(str(reader.path), reader, None, reader.n_rows) for reader in readers]
+        parts = []
+        for reader in table.readers:
+            found = copy.copy(reader)  # which opens the same file in any folder
+            found.path = from_anywhere(found.path)
+            cut = found.split(size) if isinstance(found, ParquetReader) else [found]
+            parts += [Partition(str(part.path), part, None, part.n_rows) for part in cut]
         return cls(parts, table)
 
     @property

@@ -26,7 +26,7 @@ from flagstone.measurement import Measurement
 from flagstone.question import Question
 from flagstone.rules import SpanRule
 
-__all__ = ["ask", "check", "digest_of", "fit", "notes_of", "predict", "summarize"]
+__all__ = ["ask", "ask_leaf", "check", "digest_of", "fit", "notes_of", "predict", "summarize"]
 
 E = TypeVar("E")
 

@@ -14,7 +14,15 @@ from typing import IO, Any, TypeAlias, cast
 
 from flagstone.errors import InputError, MissingDependencyError
 
-__all__ = ["Location", "RemoteFile", "arrow_file", "binary_file", "find_remote", "is_uri"]
+__all__ = [
+    "Location",
+    "RemoteFile",
+    "arrow_file",
+    "binary_file",
+    "find_remote",
+    "from_anywhere",
+    "is_uri",
+]
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -74,6 +82,15 @@ def arrow_file(path: Location) -> Any:
 def binary_file(path: Location) -> Any:
     """Return what other libraries open: a path as it is, a remote file as a stream."""
     return path.open("rb") if isinstance(path, RemoteFile) else path
+
+
+def from_anywhere(path: Location) -> Location:
+    """Return a file that processes in other folders find, too, and that keeps its name."""
+    if isinstance(path, RemoteFile) or path.is_absolute():
+        return path
+    from pyarrow import fs
+
+    return RemoteFile(fs.LocalFileSystem(), str(path.absolute()), path.stat().st_size, str(path))
 
 
 def find_remote(source: str, filesystem: Any = None) -> list[RemoteFile]:

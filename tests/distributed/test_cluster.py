@@ -1,0 +1,291 @@
+"""A real cluster of separate processes: the same bytes, whatever workers do or die of."""
+
+import json
+import logging
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import flagstone
+from distributed import Client, LocalCluster
+from flagstone import Coins, ConstraintsQuestion, IndexRule, SpanQuestion, distributed
+from flagstone.distributed import ClusterError, Crew, Dataset, crew, tasks
+from flagstone.errors import FormatError, InputError
+from tests.distributed.conftest import PARTS, frames
+
+RULE, COINS = IndexRule(t_min=0.02, t_max=0.06), Coins(2026)
+FLAGSTONE = [sys.executable, "-c", "from flagstone.cli import main; main()"]
+
+
+@pytest.fixture
+def own_cluster(tmp_path):
+    """A scheduler and its workers, to be lost."""
+    return lambda n_workers=1: LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        local_directory=tmp_path,
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def asked(source, client=None, **more):
+    return distributed.ask(source, ConstraintsQuestion(), RULE, COINS, client=client, **more)
+
+
+def content(finding):
+    """Everything a finding says, as it would be saved."""
+    return json.dumps(finding.to_dict(), sort_keys=True)
+
+
+def test_one_two_or_four_workers_give_the_same_bytes(client, own_cluster, folder):
+    wanted = content(asked(str(folder)))
+    assert content(asked(str(folder), client)) == wanted
+    for number in (1, 4):
+        with own_cluster(number) as cluster, Client(cluster, set_as_default=False) as other:
+            assert len(other.run(os.getpid)) == number
+            assert content(asked(str(folder), other)) == wanted
+
+
+def test_an_active_client_is_found_and_a_foreign_one_never_made(client, folder, cluster):
+    wanted = content(asked(str(folder)))
+    assert Crew().client is None
+    with Client(cluster) as active:
+        assert Crew().client is active
+        assert content(asked(str(folder))) == wanted
+
+
+def test_collections_on_a_cluster(client, parts):
+    import dask.array as da
+
+    X = da.from_array(np.concatenate(parts), chunks=(len(parts[0]), -1))
+    assert content(asked(X, client)) == content(asked(X))
+    finding = asked(X)
+    assert distributed.check(finding, X, client=client).misfits == finding.rows.misfits
+    found = client.compute(distributed.predict(finding, X, client=client)).result()
+    assert (found == "0").sum() == finding.rows.misfits
+
+
+class Killer:
+    """Kills a worker when so many partitions of a pass are done."""
+
+    def __init__(self, client, moments, dice=None):
+        self.client, self.moments, self.kills = client, list(moments), 0
+        self.dice = dice or random.Random(1)
+        self.calls = 0
+
+    def __call__(self, done, total):
+        self.calls += 1
+        while self.moments and self.calls >= self.moments[0]:
+            self.moments.pop(0)
+            workers = self.client.run(os.getpid)
+            os.kill(self.dice.choice(sorted(workers.values())), signal.SIGKILL)
+            self.kills += 1
+
+
+def killed(client, source, moments, dice=None):
+    """The finding of a run in which workers die after so many partitions were done."""
+    crew = Crew(client)
+    crew.told = killer = Killer(client, moments, dice)
+    data = Dataset.of(source)
+    encoding = data.encoding(2)
+    job = tasks.Job(ConstraintsQuestion(), encoding)
+    leaf = crew.summarize(data, job)
+    finding = distributed.road.ask_leaf(leaf, job, RULE, COINS)
+    return crew.look_again(data, job, finding, leaf, 0.99, 5), killer.kills
+
+
+def test_workers_that_are_killed_change_nothing(client, folder):
+    """While leaves are read, while the last ones merge, and during the second pass."""
+    finding, kills = killed(client, folder, [2, PARTS, PARTS + 2])
+    assert kills == 3
+    assert content(finding) == content(asked(str(folder)))
+    client.wait_for_workers(1, timeout=60)
+
+
+@pytest.mark.statistical
+def test_twenty_kills_at_random_moments(client, folder):
+    dice = random.Random(2026)
+    wanted, kills = content(asked(str(folder))), 0
+    while kills < 20:
+        moments = sorted(dice.sample(range(1, 2 * PARTS + 1), 3))
+        finding, more = killed(client, folder, moments, dice)
+        assert content(finding) == wanted
+        kills += more
+        client.wait_for_workers(1, timeout=60)
+
+
+def test_a_damaged_partition_is_named_through_the_cluster(client, folder, tmp_path):
+    for path in folder.iterdir():
+        shutil.copy(path, tmp_path)
+    victim = tmp_path / "part-4.parquet"
+    column = parquet.ParquetFile(victim).metadata.row_group(1).column(0)
+    data = bytearray(victim.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    data[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    victim.write_bytes(data)
+    with pytest.raises(FormatError, match=r"part-4.parquet, row group 1 is cut short or damaged"):
+        asked(str(tmp_path), client)
+    bad = frames(1)
+    bad[3, 2] = 5
+    table = pa.table({f"b{i}": bad[:, i] for i in range(bad.shape[1])})
+    parquet.write_table(table, victim)
+    with pytest.raises(InputError, match=r"part-4.parquet row 4, column 'b2': 5 is not an element"):
+        asked(str(tmp_path), client)
+
+
+def test_workers_of_another_version_are_refused_by_name(client, folder, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(crew, "__version__", "9.9")
+        with pytest.raises(ClusterError, match=r"worker tcp://\S+ has flagstone \S+, but 9.9 asks"):
+            asked(str(folder), client)
+    job = tasks.Job(SpanQuestion(), Dataset.of(folder).encoding(2), version="0.0")
+    with pytest.raises(InputError, match=r"worker tcp://\S+ has flagstone"):
+        Crew(client).summarize(Dataset.of(folder), job)
+    with pytest.raises(InputError, match=r"this process has flagstone"):
+        Crew().summarize(Dataset.of(folder), job)
+
+
+def test_a_lost_scheduler_costs_only_unfinished_partitions(own_cluster, folder, tmp_path):
+    """With the checkpoint, another cluster reads what the first one had not finished."""
+    checkpoint = tmp_path / "leaves.jsonl"
+    data = Dataset.of(folder)
+    job = tasks.Job(ConstraintsQuestion(), data.encoding(2))
+    with own_cluster() as first, Client(first, set_as_default=False) as client:
+        lost = Crew(client)
+
+        def lose(done, total):
+            if done == 3:
+                first.close()
+
+        lost.told = lose
+        with (
+            pytest.raises(ClusterError, match="the cluster went away"),
+            distributed.store.open_store(checkpoint, "id", "2026", job) as store,
+        ):
+            lost.summarize(data, job, store)
+    kept = len(checkpoint.read_text().splitlines()) - 1
+    assert 3 <= kept < PARTS
+    with own_cluster() as second, Client(second, set_as_default=False) as client:
+        again, told = Crew(client), []
+        again.told = lambda done, total: told.append(done)
+        with distributed.store.open_store(checkpoint, "id", "2026", job) as store:
+            assert len(store.leaves) == kept
+            leaf = again.summarize(data, job, store)
+    assert len(told) == PARTS - kept
+    assert leaf.summary.to_bytes() == asked(str(folder)).flag.to_bytes()
+
+
+def run(*words, cwd):
+    done = subprocess.run([*FLAGSTONE, *words], cwd=cwd, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
+    window = ["--seed", "2026", "--t-min", "0.02", "--t-max", "0.06"]
+    crew = ["--cluster", cluster.scheduler_address]
+    code, out, err = run(
+        "constraints",
+        str(folder),
+        *window,
+        *crew,
+        "-o",
+        "m.json",
+        "--checkpoint",
+        "c",
+        cwd=tmp_path,
+    )
+    assert (code, err) == (0, "")
+    assert "24,000 read, in 6 partitions (what is proven loses a factor 6" in out
+    assert not (tmp_path / "c").exists()
+    found = flagstone.load(tmp_path / "m.json")
+    assert found.fingerprint == asked(str(folder)).fingerprint
+    assert found.promises == asked(str(folder)).promises
+    # summarize of each file and merge make the same bytes as one run over all of them
+    two = sorted(map(str, folder.iterdir()))[:2]
+    for number, path in enumerate(two):
+        assert run("summarize", path, "-o", f"{number}.flag", cwd=tmp_path)[0] == 0
+    assert run("merge", "0.flag", "1.flag", "-o", "merged.flag", cwd=tmp_path)[0] == 0
+    assert run("summarize", *two, *crew, "-o", "spread.flag", cwd=tmp_path)[0] == 0
+    assert (tmp_path / "merged.flag").read_bytes() == (tmp_path / "spread.flag").read_bytes()
+    code, out, _ = run("check", "m.json", str(folder), *crew, "--json", cwd=tmp_path)
+    assert (code, json.loads(out)["rows"]["misfits"]) == (4, found.rows.misfits)
+    assert run("predict", "m.json", str(folder), "-o", "a.csv", cwd=tmp_path)[0] == 0
+    small = ["--partition-size", "20kB"]
+    assert run("predict", "m.json", str(folder), *crew, *small, "-o", "b.csv", cwd=tmp_path)[0] == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    code, out, err = run("suggest", str(folder), "--seed", "7", *crew, "--json", cwd=tmp_path)
+    assert json.loads(out)["rows"] == 24_000
+
+
+def test_local_workers_and_what_is_refused(folder, tmp_path):
+    window = ["--seed", "2026", "--t-min", "0.02", "--t-max", "0.06"]
+    (tmp_path / "joblib.py").write_text("raise SystemExit('code of the current folder ran')")
+    (tmp_path / "numpy.py").write_text("raise SystemExit('code of the current folder ran')")
+    words = ["constraints", str(folder), *window, "--workers", "2", "--json"]
+    script = [sys.executable, "-P", *FLAGSTONE[1:], *words]
+    done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["fingerprint"] == asked(str(folder)).fingerprint
+    (tmp_path / "numpy.py").unlink()
+    (tmp_path / "joblib.py").unlink()
+    for words, said in [
+        (["--workers", "2", "--cluster", "tcp://127.0.0.1:1"], "leave one out"),
+        (["--partition-size", "1MB"], "--partition-size is for --cluster and --workers"),
+        (["--workers", "2", "--partition-size", "huge"], "a size such as 64MB"),
+        (["--cluster", "tcp://127.0.0.1:1"], "no scheduler answers there"),
+        (["--cluster", "nonsense"], "--cluster must be an address such as tcp://host:8786"),
+    ]:
+        code, _, err = run("constraints", str(folder), *words, cwd=tmp_path)
+        assert code in (1, 2)
+        assert said in err
+        assert len(err.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_goes_on_with_what_is_done(cluster, tmp_path, number):
+    data = tmp_path / "data"
+    data.mkdir()
+    for i in range(30):
+        rows = frames(i, 10_000, 40)
+        table = pa.table({f"b{j}": rows[:, j] for j in range(40)})
+        parquet.write_table(table, data / f"{i:02}.parquet")
+    words = ["constraints", "data", "--seed", "7", "--cluster", cluster.scheduler_address]
+    words += ["--checkpoint", "c.jsonl", "-o", "m.json"]
+    child = subprocess.Popen(
+        [*FLAGSTONE, *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    ledger = tmp_path / "c.jsonl"
+    deadline = time.monotonic() + 60
+    while not ledger.exists() or len(ledger.read_bytes().splitlines()) < 4:
+        assert time.monotonic() < deadline
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(number)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 128 + number
+    assert re.search(r"interrupted; c.jsonl holds \d+ finished partitions. To resume", err), err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "m.json").exists()
+    code, _, err = run(*words, cwd=tmp_path)
+    assert code == 0, err
+    assert not ledger.exists()
+    found = flagstone.load(tmp_path / "m.json")
+    again = distributed.ask(str(data), ConstraintsQuestion(), IndexRule(), Coins(7))
+    assert found.flag.to_bytes() == again.flag.to_bytes()
+    assert found.promises == again.promises
