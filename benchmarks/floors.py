@@ -153,6 +153,19 @@ def _floors() -> Iterator[Floor]:
         for m in sizes:
             text, case = f"certificate over fit, d={dim} m={m:,}", f"certify/d={dim} m={m}"
             yield Floor("Certificates", text, f"{case}/certify", 2.0, f"{case}/fit")
+    group = "Two workers"
+    for what, limit in (("processor", 1.15), ("elapsed", 0.6)):
+        case = f"distributed/d=64 {what}"
+        yield Floor(
+            group,
+            f"{what} time over one process, d=64, 80 million rows",
+            f"{case}/2 workers",
+            limit,
+            f"{case}/one process",
+        )
+    memory = "distributed/memory of a worker"
+    text = "memory of a worker, 80 files over 20"
+    yield Floor(group, text, f"{memory}/80 files", 1.15, f"{memory}/20 files")
 
 
 FLOORS = tuple(_floors())

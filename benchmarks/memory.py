@@ -11,10 +11,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["ROOT", "extra_memory", "in_child", "resident"]
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -38,11 +39,11 @@ def extra_memory(run: Callable[[], Any]) -> int:
     return max(0, _status("VmHWM") - before)
 
 
-def in_child(function: Callable[..., float], **arguments: Any) -> float:
-    """Call a function of a module of this package in a fresh process; return its number."""
+def in_child(function: Callable[..., T], **arguments: Any) -> T:
+    """Call a function of a module of this package in a fresh process; return its plain value."""
     code = (
         f"import json, sys; from {function.__module__} import {function.__name__} as f; "
-        "print(f(**json.loads(sys.argv[1])))"
+        "print(json.dumps(f(**json.loads(sys.argv[1]))))"
     )
     child = subprocess.run(
         [sys.executable, "-c", code, json.dumps(arguments)],
@@ -53,4 +54,5 @@ def in_child(function: Callable[..., float], **arguments: Any) -> float:
     )
     if child.returncode:
         raise RuntimeError(child.stderr.strip().splitlines()[-1])
-    return float(child.stdout)
+    found: T = json.loads(child.stdout)
+    return found

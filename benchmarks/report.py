@@ -26,6 +26,7 @@ SUITES = {
     "startup": "Start-up",
     "estimator_fit": "Estimators",
     "certify": "Certificates",
+    "distributed": "Partitions on two workers",
     "cli_startup": "Command line",
 }
 
