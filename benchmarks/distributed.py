@@ -22,7 +22,7 @@ from benchmarks.memory import in_child
 from flagstone import BitRows, Coins, ConstraintsQuestion, Flag, IndexRule
 
 DIM, FILES, ROWS = 64, 80, 1_000_000
-WORKERS = 2
+WORKERS, TASKS = 2, 3000
 RULE = IndexRule(t_min=0.01, t_max=0.012)
 
 
@@ -41,6 +41,7 @@ def run(bench: Bench) -> None:
             bench.record(f"{case} elapsed", who, found["elapsed"], rows=m, dim=DIM)
             bench.say(f"{case}, {m:,} rows, {who}: {found}")
         bench.record("start of workers", "elapsed", spread["start"])
+        bench.record("an empty task", "elapsed", spread["task"])
         bench.record("memory of a worker", f"{FILES} files", spread["memory"], "bytes")
         bench.record("memory of a worker", f"{FILES // 4} files", spread["memory of few"], "bytes")
     for dim in (64, 256, 1024):
@@ -79,14 +80,17 @@ def single(folder: str, warm: str) -> dict[str, float]:
         _ask(warm)
         cpu, begin = time.process_time(), time.perf_counter()
         _ask(folder)
-        spent = {"cpu": time.process_time() - cpu, "elapsed": time.perf_counter() - begin}
-    return spent
+        return {"cpu": time.process_time() - cpu, "elapsed": time.perf_counter() - begin}
 
 
 def _ask(folder: Any, client: Any = None) -> None:
     from flagstone import distributed
 
     distributed.ask(folder, ConstraintsQuestion(), RULE, Coins(2026), client=client)
+
+
+def _nothing(number: int) -> int:
+    return number
 
 
 def _peak() -> int:
@@ -125,5 +129,9 @@ def cluster(folder: str, warm: str) -> dict[str, float]:
         elapsed = time.perf_counter() - begin
         cpu = sum(client.run(time.process_time).values()) + time.process_time() - before
         memory = max(client.run(_peak).values())
-    spent = {"cpu": cpu, "elapsed": elapsed, "start": start}
+        client.gather(client.map(_nothing, range(100)))
+        begin = time.perf_counter()
+        client.gather(client.map(_nothing, range(100, 100 + TASKS)))
+        task = (time.perf_counter() - begin) / TASKS
+    spent = {"cpu": cpu, "elapsed": elapsed, "start": start, "task": task}
     return spent | {"memory": memory, "memory of few": memory_of_few}

@@ -87,10 +87,9 @@ def partitions(finding: Finding) -> str | None:
     if number < 2:
         return None
     text = f"{number:,} partitions"
-    if finding.promises is not None and finding.promises.n_shards > 1:
-        text += (
-            f" (what is proven loses a factor {finding.promises.n_shards:,}; certificates do not)"
-        )
+    shards = 1 if finding.promises is None else finding.promises.n_shards
+    if shards > 1:
+        text += f" (what is proven loses a factor {shards:,}, what is certified does not)"
     if empty:
         text += f"; {empty:,} of them hold no rows"
     if short:
