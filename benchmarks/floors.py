@@ -158,14 +158,17 @@ def _floors() -> Iterator[Floor]:
         case = f"distributed/d=64 {what}"
         yield Floor(
             group,
-            f"{what} time over one process, d=64, 80 million rows",
+            f"{what} time over one process, d=64, 100 million rows",
             f"{case}/2 workers",
             limit,
             f"{case}/one process",
         )
+    case = "distributed/d=64 elapsed"
+    text = "elapsed time over two processes with half of the files each"
+    yield Floor(group, text, f"{case}/2 workers", 1.15, f"{case}/two halves")
     memory = "distributed/memory of a worker"
-    text = "memory of a worker, 80 files over 20"
-    yield Floor(group, text, f"{memory}/80 files", 1.15, f"{memory}/20 files")
+    text = "memory of a worker, 20 files over 5"
+    yield Floor(group, text, f"{memory}/20 files", 1.15, f"{memory}/5 files")
 
 
 FLOORS = tuple(_floors())

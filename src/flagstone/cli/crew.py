@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import re
 import socket
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,6 @@ from flagstone.cli.options import CrewOptions, RunOptions
 from flagstone.cli.runner import AT_END, Interrupted, UsageError
 from flagstone.errors import MissingDependencyError
 from flagstone.progress import progress_bar
-from flagstone.workers import safe_path
 
 if TYPE_CHECKING:
     from flagstone.certification import SecondLook
@@ -79,8 +76,8 @@ def hired(options: CrewOptions) -> Crew | None:
 
 @contextlib.contextmanager
 def _client(options: CrewOptions) -> Iterator[Any]:
-    from distributed import Client, LocalCluster
-    from flagstone.distributed import ClusterError
+    from distributed import Client
+    from flagstone.distributed import ClusterError, local_workers
 
     if options.cluster is not None:
         host, port = options.cluster.partition("://")[2].rsplit(":", 1)
@@ -95,33 +92,8 @@ def _client(options: CrewOptions) -> Iterator[Any]:
         with client:
             yield client
         return
-    workers = min(options.workers or 1, os.cpu_count() or 1)
-    with (
-        tempfile.TemporaryDirectory(prefix="flagstone-") as folder,
-        safe_path(),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"dashboard": False},
-            local_directory=folder,
-            silence_logs=logging.CRITICAL,
-            security=_security(),
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    with local_workers(options.workers or 1) as client:
         yield client
-
-
-def _security() -> Any:
-    """Keys for this run alone, where they can be made: nobody else on this machine gets in."""
-    from distributed.security import Security
-
-    try:
-        return Security.temporary()
-    except ImportError:
-        return None
 
 
 @contextlib.contextmanager

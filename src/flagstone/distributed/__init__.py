@@ -14,6 +14,7 @@ x0 ⊕ x3 ⊕ x4 = 0
 
 from flagstone.distributed.crew import ClusterError, Crew
 from flagstone.distributed.dataset import PARTITION_BYTES, Dataset, Partition
+from flagstone.distributed.local import local_workers
 from flagstone.distributed.road import ask, check, fit, predict, summarize
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "ask",
     "check",
     "fit",
+    "local_workers",
     "predict",
     "summarize",
 ]
