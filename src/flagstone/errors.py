@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "BottomError",
+    "EntryTypeError",
     "FlagstoneError",
     "FormatError",
     "InputError",
@@ -62,6 +63,10 @@ class FlagstoneError(_Worded):
 
 class InputError(FlagstoneError, ValueError):
     """An input does not fit: the message names row, column, value and remedy."""
+
+
+class EntryTypeError(InputError, TypeError):
+    """An entry is no number at all."""
 
 
 class WindowError(InputError):

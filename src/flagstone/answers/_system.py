@@ -13,6 +13,7 @@ from flagstone.answers._constraints import Equations
 from flagstone.answers._solve import VectorCoins, pick_solution
 from flagstone.bitrows import BitRows
 from flagstone.errors import BottomError, InputError
+from flagstone.exact import exact_array
 from flagstone.fields import Array, Field
 from flagstone.subspace import AffineSubspace, Subspace
 
@@ -50,8 +51,8 @@ class Contradiction:
         if hasattr(A, "tocsr"):
             A = A.tocsr()
         elif not isinstance(A, BitRows):
-            A = np.asarray(A)
-        right = np.asarray(b)
+            A = exact_array(A)
+        right = exact_array(b)
         short = min(A.shape[0], len(right))
         if short <= max(rows):
             raise InputError(

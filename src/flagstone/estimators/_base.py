@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,9 +17,15 @@ from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
-from flagstone.estimators._contracts import SPAN, Contract, check_parameters
+from flagstone.estimators._contracts import (
+    SPAN,
+    Contract,
+    check_parameters,
+    check_shape,
+    shape_of,
+)
 from flagstone.estimators._digest import RowDigest, digest_of
-from flagstone.estimators._input import checked_counts, table_rows
+from flagstone.estimators._input import checked_counts, feature_names, table_rows
 from flagstone.fields import Array, Field, Rows, as_field, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
@@ -38,6 +43,7 @@ _FITTED = {
     "_finding",
     "_stream",
     "_label_counts",
+    "_shape",
     "_summary",
     "feature_names_in_",
     "n_features_in_",
@@ -111,9 +117,17 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self._rule()
         for name in _FITTED & vars(self).keys():
             delattr(self, name)
+        self._shape = shape_of(self)
         self._stream: StreamCertification | None = None
         if stream and self.confidence is not None:
             self._stream = StreamCertification(self._rule(), self.confidence)
+
+    def _go_on(self) -> None:
+        """Begin with the first batch of rows; go on with the others as it was begun."""
+        if self._is_begun:
+            check_shape(self, self._shape, streamed=self._stream is not None)
+        else:
+            self._begin(stream=True)
 
     @property
     def _is_begun(self) -> bool:
@@ -196,6 +210,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _ask(self) -> Finding:
         check_is_fitted(self)
+        check_shape(self, self._shape, streamed=self._stream is not None)
         if self._finding is None:
             self._finding = ask(
                 self._summary,
@@ -345,31 +360,11 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         modulo = self.out_of_field == "reduce" and self._field.order is not None
         return Encoding.plain(
             self._field,
-            self._all_names().tolist(),
+            feature_names(self).tolist(),
             label="y" if self._question.labelled else None,
             labels=self._named_labels,
             kind="mod" if modulo else "element",
         )
-
-    def _all_names(self) -> Array:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{i}" for i in range(self.n_features_in_)]
-        return np.array([str(name) for name in names], dtype=object)
-
-    def _check_input_features(self, input_features: Any) -> None:
-        """Refuse names other than those of the fit, in scikit-learn's words."""
-        check_is_fitted(self)
-        if input_features is None:
-            return
-        given = np.asarray(input_features, dtype=object)
-        if hasattr(self, "feature_names_in_") and not np.array_equal(given, self._all_names()):
-            raise InputError("input_features is not equal to feature_names_in_")
-        if len(given) != self.n_features_in_:
-            raise InputError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(given)}"
-            )
 
     def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
         """Count how many rows lie outside the kept span, and how many break the answer.

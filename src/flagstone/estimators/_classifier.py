@@ -63,8 +63,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         self
         """
         with all_or_nothing(self):
-            if not self._is_begun:
-                self._begin(stream=True)
+            self._go_on()
             self._take(X, y, classes, sample_weight)
         return self
 

@@ -8,11 +8,12 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from flagstone.bitrows import BitRows
 from flagstone.checks import checked_weights
-from flagstone.errors import InputError
+from flagstone.errors import EntryTypeError, InputError
+from flagstone.exact import exact_array
 from flagstone.fields import Array, Field, Rows, as_table
 from flagstone.lift import chunks, stack_all
 
@@ -27,15 +28,14 @@ def table_rows(
     """
     if isinstance(X, BitRows):
         return _packed_rows(estimator, X, field, reset)
-    # Without reduction the field looks at every entry itself and names row and column.
-    table: Any = validate_data(
-        estimator,
-        plain_table(X),
-        reset=reset,
-        accept_sparse="csr",
-        dtype="numeric" if reduce else None,
-        ensure_all_finite=reduce,
-    )
+    # The field looks at every entry itself and names row and column; scikit-learn would make
+    # floats of integers, which have too few digits for some.
+    table, rules = plain_table(X), {"dtype": None, "ensure_all_finite": False}
+    if is_frame(table):
+        validate_data(estimator, table, reset=reset, skip_check_array=True)
+        table = check_array(exact_array(table), **rules)
+    else:
+        table = validate_data(estimator, table, reset=reset, accept_sparse="csr", **rules)
     offset = 0
     try:
         if isinstance(table, np.ndarray):
@@ -59,7 +59,7 @@ def plain_table(X: Any) -> Any:
     if X is None:
         raise InputError("X must be a table of rows, got None")
     refuse_masked(X, "X")
-    if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple)):
+    if isinstance(X, (list, tuple)) and len(X) and hasattr(X[0], "__len__"):
         return as_table(X, dim=None, name="X")
     try:
         frame = nw.from_native(X, pass_through=True)
@@ -76,6 +76,11 @@ def plain_table(X: Any) -> Any:
     return X
 
 
+def is_frame(table: Any) -> bool:
+    """Say whether a table has columns of different types."""
+    return isinstance(nw.from_native(table, eager_only=True, pass_through=True), nw.DataFrame)
+
+
 def refuse_masked(values: Any, name: str) -> None:
     """Name the first masked entry: conversion to a plain array would bring it back."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -88,6 +93,27 @@ def checked_counts(sample_weight: Any, n_rows: int) -> tuple[Array | None, int]:
     """Return how often each row counts (None for once) and the sum, or say which is bad."""
     refuse_masked(sample_weight, "sample_weight")
     return checked_weights(sample_weight, n_rows, "sample_weight")
+
+
+def feature_names(estimator: BaseEstimator, input_features: Any = None) -> Array:
+    """Return the names of the columns, x0, x1, … where they have none.
+
+    ``input_features`` that are others are refused in scikit-learn's words.
+    """
+    check_is_fitted(estimator)
+    names = getattr(estimator, "feature_names_in_", None)
+    n_features = estimator.n_features_in_
+    if input_features is not None:
+        given = list(input_features)
+        if names is not None and given != list(names):
+            raise InputError("input_features is not equal to feature_names_in_")
+        if len(given) != n_features:
+            raise InputError(
+                "input_features should have length equal to number of features "
+                f"({n_features}), got {len(given)}"
+            )
+    known = (f"x{i}" for i in range(n_features)) if names is None else map(str, names)
+    return np.array(list(known), dtype=object)
 
 
 def _packed_rows(estimator: BaseEstimator, X: BitRows, field: Field, reset: bool) -> Rows:
@@ -116,4 +142,6 @@ def _placed(error: InputError, estimator: BaseEstimator, offset: int, reduce: bo
         text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
     if "is not in GF" in text and not reduce:
         text += "; encode them with FieldEncoder, or map them with out_of_field='reduce'"
-    return InputError(text)
+    if isinstance(error, EntryTypeError):
+        text += ": an argument must be turned from strings into numbers, as FieldEncoder does"
+    return type(error)(text)

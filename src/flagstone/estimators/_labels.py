@@ -9,6 +9,7 @@ from sklearn.utils.validation import column_or_1d
 
 from flagstone.errors import InputError, Parameter
 from flagstone.estimators._input import refuse_masked
+from flagstone.exact import exact_array, exact_integers, is_missing
 from flagstone.fields import Array
 
 _SHOWN = 5
@@ -20,13 +21,17 @@ def label_vector(y: Any, n_rows: int, owner: str) -> Array:
         raise InputError(f"{owner} requires y to be passed, but the target y is None")
     refuse_masked(y, "y")
     try:
-        labels: Array = column_or_1d(y, warn=True)
+        labels: Array = column_or_1d(exact_array(y), warn=True)
     except ValueError as error:
         raise InputError(f"y must be one label per row: {error} Choose one column") from None
-    if labels.dtype == object:
-        labels = _plain(labels)
-    if labels.dtype.kind == "f" and not (finite := np.isfinite(labels)).all():
-        row = int(np.argmin(finite))
+    labels = _plain(labels)
+    gaps = np.zeros(len(labels), dtype=bool)
+    if labels.dtype.kind == "f":
+        gaps = ~np.isfinite(labels)
+    elif labels.dtype == object:
+        gaps = np.array([is_missing(label) for label in labels.tolist()], dtype=bool)
+    if gaps.any():
+        row = int(np.argmax(gaps))
         raise InputError(
             f"y: row {row} is {labels[row]}, a missing or infinite label; drop the row first"
         )
@@ -44,14 +49,14 @@ def named_classes(classes: Any) -> Array | None:
         return None
     refuse_masked(classes, "classes")
     try:
-        named = np.asarray(classes)
+        named = exact_array(classes)
     except ValueError:
         named = np.empty((0, 0))
     if named.ndim != 1 or not len(named):
         raise InputError(
             Parameter("classes"), f" must be a list of all labels that can occur, got {classes!r}"
         )
-    return distinct(_plain(named) if named.dtype == object else named)
+    return distinct(_plain(named))
 
 
 def distinct(labels: Array) -> Array:
@@ -85,11 +90,13 @@ def some_of(classes: Array) -> str:
 
 
 def _plain(labels: Array) -> Array:
-    """Return labels that are Python booleans or integers in an object array as numbers."""
+    """Return booleans in an object array as such, and integers as int64 if all of them fit.
+
+    Signed and unsigned integers side by side would become floats.
+    """
+    if labels.dtype != object and labels.dtype != np.uint64:
+        return labels
     kinds = {type(v) for v in labels.tolist()}
-    if kinds and (kinds <= {bool, np.bool_} or kinds <= {int}):
-        try:
-            return np.array(labels.tolist())
-        except OverflowError:
-            return labels
-    return labels
+    if kinds and kinds <= {bool, np.bool_}:
+        return labels.astype(bool)
+    return exact_integers(labels.tolist()) if kinds == {int} else labels

@@ -13,7 +13,8 @@ from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
 from flagstone.errors import InputError
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._contracts import COMMON
-from flagstone.estimators._input import plain_table
+from flagstone.estimators._input import feature_names, plain_table
+from flagstone.exact import exact_array, exact_floor, exact_integers
 from flagstone.fields import Array, Field, as_field
 from flagstone.tables.proposals import propose
 
@@ -141,20 +142,11 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the encoded columns, such as ``n[0]`` or ``colour=red``."""
-        check_is_fitted(self)
-        if input_features is not None:
-            given, names = list(input_features), getattr(self, "feature_names_in_", None)
-            if names is not None and given != list(names):
-                raise InputError("input_features is not equal to feature_names_in_")
-            if len(given) != self.n_features_in_:
-                raise InputError(
-                    "input_features should have length equal to number of features "
-                    f"({self.n_features_in_}), got {len(given)}"
-                )
+        feature_names(self, input_features)
         return np.array(self.encoding_.names, dtype=object)
 
     def _propose(self, name: str, values: Array, field: Field) -> ColumnEncoder | None:
-        if self.out_of_field == "reduce" and values.dtype.kind in "uif" and field.order is not None:
+        if self.out_of_field == "reduce" and _are_numbers(values) and field.order is not None:
             return ColumnEncoder(name, "mod")
         proposal = propose(name, values, field)
         if proposal.encoder is None and len(set(values.tolist())) == 1:
@@ -172,8 +164,8 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         field, parts = self.encoding_.field, []
         for encoder in self.encoding_.encoders:
             values = columns[encoder.column]
-            if encoder.kind == "mod" and values.dtype.kind == "f":
-                values = np.floor(values)
+            if encoder.kind == "mod":
+                values = _floored(values)
             try:
                 parts.append(encoder.encode(values, field))
             except BadEntry as bad:
@@ -217,7 +209,21 @@ def _series(series: Any) -> Array:
             f"X: row {int(np.argmax(missing))}, column {series.name!r} is missing; "
             "fill it in or drop the row first"
         )
-    return _typed(series.to_numpy())
+    return _typed(exact_array(series.to_native()))
+
+
+def _are_numbers(values: Array) -> bool:
+    if values.dtype != object:
+        return values.dtype.kind in "uif"
+    return all(exact_floor(v) is not None and not isinstance(v, bool) for v in values.tolist())
+
+
+def _floored(values: Array) -> Array:
+    if values.dtype.kind == "f":
+        return np.floor(values)
+    if values.dtype != object or not _are_numbers(values):
+        return values
+    return exact_integers([int(exact_floor(v) or 0) for v in values.tolist()])
 
 
 def _typed(values: Array) -> Array:
@@ -228,6 +234,6 @@ def _typed(values: Array) -> Array:
         finite: Array = check_array(values[:, np.newaxis], dtype=None)[:, 0]
         return finite
     kinds = {type(v) for v in values.tolist()}
-    if kinds <= {bool} or kinds <= {int} or kinds <= {int, float}:
-        return np.array(values.tolist())
-    return values
+    if kinds <= {int}:
+        return exact_integers(values.tolist())
+    return exact_array(values.tolist()) if kinds <= {bool} or kinds <= {int, float} else values

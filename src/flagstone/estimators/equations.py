@@ -10,6 +10,7 @@ from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators._input import feature_names
 from flagstone.estimators._labels import label_vector
 from flagstone.fields import Array, Rows
 from flagstone.question import EquationsQuestion
@@ -102,8 +103,7 @@ class LinearEquations(SpanEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add equations; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
-            if not self._is_begun:
-                self._begin(stream=True)
+            self._go_on()
             self._take(X, y, sample_weight)
         return self
 
@@ -168,9 +168,8 @@ class LinearEquations(SpanEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the unknowns that appear in the kept equations."""
-        self._check_input_features(input_features)
-        used = np.asarray(self.answer_.matrix != 0, dtype=bool).any(axis=0)
-        return self._all_names()[used]
+        names = feature_names(self, input_features)
+        return names[np.asarray(self.answer_.matrix != 0, dtype=bool).any(axis=0)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
 from flagstone.estimators._classifier import SpanClassifier, no_label
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract
+from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
 from flagstone.guarantees import Plan, plan
 from flagstone.guarantees.exact import check_share
@@ -82,8 +83,7 @@ class LinearRuleClassifier(SpanClassifier):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the rule."""
-        self._check_input_features(input_features)
-        return self._all_names()[list(self.answer_.support)]
+        return feature_names(self, input_features)[list(self.answer_.support)]
 
 
 class ParityClassifier(LinearRuleClassifier):

@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 from flagstone.answers import Constraints
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
 from flagstone.question import SpanQuestion
 from flagstone.subspace import Subspace
@@ -42,8 +43,7 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
-            if not self._is_begun:
-                self._begin(stream=True)
+            self._go_on()
             self._take(X, sample_weight)
         return self
 
@@ -74,7 +74,7 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of :meth:`transform`: check0, check1, …."""
-        self._check_input_features(input_features)
+        feature_names(self, input_features)
         return np.array([f"check{i}" for i in range(len(self.constraints_))], dtype=object)
 
     def __sklearn_tags__(self) -> Any:

@@ -11,6 +11,7 @@ from flagstone.answers import Constraints
 from flagstone.estimators._classifier import SpanClassifier
 from flagstone.estimators._coders import SignCoder
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, truth
+from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
 from flagstone.question import SubspaceQuestion
 from flagstone.subspace import AffineSubspace, Subspace
@@ -162,9 +163,8 @@ class SubspaceClassifier(SpanClassifier):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the equations."""
-        self._check_input_features(input_features)
-        used = np.asarray(self.constraints_.matrix != 0, dtype=bool).any(axis=0)
-        return self._all_names()[used]
+        names = feature_names(self, input_features)
+        return names[np.asarray(self.constraints_.matrix != 0, dtype=bool).any(axis=0)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

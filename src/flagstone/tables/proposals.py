@@ -15,7 +15,8 @@ import numpy as np
 from flagstone.checks import shown
 from flagstone.encoding import ColumnEncoder, texts
 from flagstone.errors import Parameter
-from flagstone.fields import Field, exact_integers, exact_rational
+from flagstone.exact import exact_integers, exact_rational, is_missing
+from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
@@ -127,9 +128,7 @@ def missing(values: Array) -> int | None:
 
 
 def _is_gap(value: object) -> bool:
-    if isinstance(value, str):
-        return not value.strip()
-    return value is None or value != value  # nothing but NaN differs from itself
+    return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
 def _is_rational(text: str) -> bool:

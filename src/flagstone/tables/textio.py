@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from flagstone.errors import FormatError
-from flagstone.fields import exact_integer
+from flagstone.exact import exact_integer
 from flagstone.tables.limits import MOST_ROW_BYTES, check_row_bytes
 
 __all__ = [
