@@ -16,6 +16,7 @@ __all__ = [
     "checked_integer",
     "checked_total",
     "checked_weights",
+    "owner_of",
     "shown",
 ]
 
@@ -67,6 +68,20 @@ def checked_dim(dim: Any) -> int:
 def checked_index(j: Any) -> int:
     """Return the number of a set (from 1 on), or say what was given."""
     return checked_integer(j, 1, "sets are numbered from 1 on")
+
+
+def owner_of(estimator: Any, attribute: str) -> Any | None:
+    """Return the fitted estimator with an attribute: itself, or what it wraps.
+
+    That is the last step of a pipeline, and the best estimator of a search.
+    """
+    while estimator is not None and not hasattr(estimator, attribute):
+        steps = getattr(estimator, "steps", None)
+        inner = getattr(estimator, "best_estimator_", None) or getattr(
+            estimator, "estimator_", None
+        )
+        estimator = steps[-1][1] if steps else inner
+    return estimator
 
 
 def checked_total(seen: int, more: int) -> int:

@@ -73,8 +73,10 @@ def ask(
     provenance : mapping, optional
         Plain values to keep beside the answer.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     A function of (summary, question, rule, coins): equal ones give equal findings. The answer is
     read off V* and the coins alone, so it is at least as replicable as V*, whose promises are
     ``finding.promises``.

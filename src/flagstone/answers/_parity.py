@@ -149,8 +149,8 @@ class ParityRule(Answer):
         and needs no second look at the data; the field is arbitrary; over QQ, where no
         uniform choice exists, the free coordinates are 0.
 
-        Guarantees
-        ----------
+        **Guarantees**
+
         - A function of (U*, coins, choice) alone: equal spans and seeds give equal rules.
         - ``"uniform"`` is uniform over C when the coins are uniform.
         - A rule other than ⊥ is right on every labelled row inside U*.

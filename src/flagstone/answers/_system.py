@@ -122,8 +122,10 @@ class LinearSystem(Equations):
     def from_subspace(cls, V: Subspace, *, names: Sequence[str] | None = None) -> LinearSystem:
         """Read the system off the span V* of rows (a, b): it is V* itself.
 
-        Guarantees
-        ----------
+        Notes
+        -----
+        **Guarantees**
+
         Every solution satisfies each equation inside V*, hence all but an ε of the input when
         V* covers all but an ε; when the input is solvable so is the system, since V* lies in
         its span.

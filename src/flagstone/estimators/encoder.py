@@ -60,8 +60,10 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     ``transform`` is a function of ``encoders_`` and of the row alone. A value that has no code
     is refused with its row and column, never guessed.
 

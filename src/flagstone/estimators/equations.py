@@ -47,8 +47,10 @@ class LinearEquations(SpanEstimator):
     feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - The kept equations are consequences of the given ones; when these have a common
       solution, so has the kept system.
     - Every solution of the kept system satisfies all covered equations; coverage and

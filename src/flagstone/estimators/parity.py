@@ -167,8 +167,10 @@ class ParityClassifier(LinearRuleClassifier):
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - Replicability and coverage as stated by ``guarantee_``, proven or not, for rows drawn
       independently; equal U* and seeds give equal rules.
     - The rule is right on every labelled row inside U*; so it errs on no more than the
@@ -180,13 +182,8 @@ class ParityClassifier(LinearRuleClassifier):
     - Not promised: anything under noise on a constant share of labels (that problem is
       believed hard), or that ``on_bottom="majority"`` predicts the same label twice.
 
-    See Also
-    --------
-    EliminationClassifier : Plain elimination, not replicable.
-    LinearSpan : Which equations do rows without labels obey?
+    **Remarks**
 
-    Notes
-    -----
     Labels that are whole numbers in 0..q−1 are field elements as they stand, whichever of them
     occur; False and True are 0 and 1; other labels (strings, {-1, 1}) are numbered 0, 1, … in
     sorted order, which for fields other than GF(2) makes "linear" depend on the names. Without
@@ -197,6 +194,11 @@ class ParityClassifier(LinearRuleClassifier):
     are predicted as they are, otherwise they count as ⊥. ``eps`` is a share of *rows*; a
     prediction error of ε on fresh rows takes half of it for coverage and half for
     generalization, as ``plan_`` does.
+
+    See Also
+    --------
+    EliminationClassifier : Plain elimination, not replicable.
+    LinearSpan : Which equations do rows without labels obey?
 
     References
     ----------

@@ -84,8 +84,10 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     With ``random_state=None``, ``classes`` given and rows inside the field, the fitted
     attributes and all predictions are α-differentially private with respect to exchanging one
     row; the number of rows is public. No flag, margin, count or other function of the data is

@@ -144,22 +144,24 @@ class LinearSpan(SpanLearner):
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - The subspace lies in the span of the rows, so every equation that all rows obey is
       among (the consequences of) ``constraints_``.
     - Replicability and coverage as stated by ``guarantee_``, proven or not.
     - The answer is a function of the rows in the order in which they come.
 
+    **Remarks**
+
+    ``predict`` gives 1 for rows inside and −1 outside, as outlier detectors do, but this is no
+    outlier detector: ``contamination`` is a bound on what may be wrong, not a quota.
+
     See Also
     --------
     AffineSpan : Equations with a constant.
     flagstone.rep_linear_span : The same as a function.
-
-    Notes
-    -----
-    ``predict`` gives 1 for rows inside and −1 outside, as outlier detectors do, but this is no
-    outlier detector: ``contamination`` is a bound on what may be wrong, not a quota.
 
     References
     ----------

@@ -52,14 +52,16 @@ class SubspaceClassifier(SpanClassifier):
     feature_names_in_
         As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - No false positive on realizable data: when the positive examples lie in a subspace that
       holds no negative one, every vector predicted positive lies in it.
     - Coverage and replicability as stated by ``guarantee_``.
 
-    Notes
-    -----
+    **Remarks**
+
     There must be at most two labels, and the larger is positive. Without ``classes`` a single 1
     or True is the positive class, a single 0, -1 or False the negative one, as in {0, 1} and
     {-1, 1}; other single labels are refused, because nothing says which class they are, and
