@@ -136,19 +136,25 @@ class ColumnEncoder:
             return "text" if _past_floats(self.values[0]) else "number"
         return "text" if self.kind in ("levels", "onehot") or field.order is None else "integer"
 
-    def encode(self, values: Array, field: Field) -> Array:
-        """Return the encoded columns, shape (n_rows, len(names)); BadEntry names a bad row."""
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        """Return the encoded columns, shape (n_rows, len(names)); BadEntry names a bad row.
+
+        Values that are not listed become zeros if they are to be ignored.
+        """
         if self.kind == "element":
             return _elements(values, field)[:, np.newaxis]
         if self.kind in ("levels", "onehot"):
             codes = self._codes(values)
+            if not ignore_unknown:
+                listed = ", ".join(self.values)
+                _refuse(codes < 0, values, f"is none of the listed values {listed}")
             if self.kind == "levels":
                 if field.order is not None and len(self.values) > field.order:
                     raise InputError(
                         f"column {self.column!r} lists {len(self.values)} levels, but {field.name} "
                         f"has {field.order} elements; use onehot, or a larger field"
                     )
-                return codes.astype(field.dtype)[:, np.newaxis]
+                return np.maximum(codes, 0).astype(field.dtype)[:, np.newaxis]
             places = np.arange(len(self.values))
             return np.asarray(codes[:, np.newaxis] == places).astype(field.dtype)
         if self.kind == "above":
@@ -167,9 +173,7 @@ class ColumnEncoder:
 
     def _codes(self, values: Array) -> Array:
         places = {value: i for i, value in enumerate(self.values)}
-        codes = np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
-        _refuse(codes < 0, values, f"is none of the listed values {', '.join(self.values)}")
-        return codes
+        return np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
 
 
 def texts(values: Array) -> Iterable[str]:

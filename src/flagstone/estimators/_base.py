@@ -34,7 +34,7 @@ from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.lift import chunks
 from flagstone.measurement import Measurement
 from flagstone.question import Question
-from flagstone.road import ask, certify, measure
+from flagstone.road import ask, certify, inside, measure
 from flagstone.rules import SpanRule, rule_named
 
 _FITTED = {
@@ -45,6 +45,7 @@ _FITTED = {
     "_label_counts",
     "_shape",
     "_summary",
+    "_target",
     "feature_names_in_",
     "n_features_in_",
     "random_state_",
@@ -64,6 +65,8 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     take: int | None = None
     confidence: float | None = None
 
+    _legend = ""  #: What the elements in the answer stand for, where it does not show.
+    _target: str  #: What the label is called.
     #: What each parameter may be.
     _contracts: ClassVar[Mapping[str, Contract]] = SPAN
 
@@ -277,6 +280,15 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self._finding = certify(finding, rows, labels, confidence=confidence, checked=True)
         return self.guarantee_
 
+    def contains(self, X: Any, y: Any = None) -> Array:
+        """Say of each row whether it lies in the kept span, which the answer was read off.
+
+        Where labels belong to rows, a row (x, y); without y, whether x has a label with which it
+        does: elsewhere, what the answer says of x was drawn by the coins.
+        """
+        rows, labels = (self._rows(X), None) if y is None else self._given(X, y)
+        return inside(self._ask(), rows, labels)
+
     def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:
         """Return rows and labels, checked."""
         return self._rows(X), None
@@ -332,8 +344,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def formula_(self) -> str:
         """The answer as text, with a word of warning where it says nothing about the rows."""
         finding = self._ask()
-        note = f"  # {finding.title}" if finding.nothing_kept else ""
-        return finding.answer.text + note
+        text, note = finding.answer.text, finding.title if finding.nothing_kept else self._legend
+        gap = "\n" if "\n" in text else "  "
+        return f"{text}{gap}# {note}" if note else text
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
@@ -361,7 +374,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return Encoding.plain(
             self._field,
             feature_names(self).tolist(),
-            label="y" if self._question.labelled else None,
+            label=self._target if self._question.labelled else None,
             labels=self._named_labels,
             kind="mod" if modulo else "element",
         )

@@ -11,7 +11,14 @@ from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._coders import LabelCoder
-from flagstone.estimators._labels import distinct, label_vector, named_classes
+from flagstone.estimators._input import feature_names
+from flagstone.estimators._labels import (
+    distinct,
+    label_name,
+    label_vector,
+    legend,
+    named_classes,
+)
 from flagstone.fields import Array, Field, Rows, as_field
 
 
@@ -83,6 +90,8 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
         self._absorb(rows, elements, weights)
         self._label_counts, self._coder = counts, coder
+        if "_target" not in vars(self):
+            self._target = label_name(y, feature_names(self))
 
     def _next_coder(self, found: Array, classes: Any) -> Any:
         named = named_classes(self.classes)
@@ -123,6 +132,10 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     @property
     def _named_labels(self) -> Array | None:
         return None if self._coder.by_value else self._coder.classes
+
+    @property
+    def _legend(self) -> str:  # type: ignore[override]
+        return legend(self._named_labels)
 
     def _majority(self) -> Any:
         """The most frequent label; the smallest of several."""

@@ -40,9 +40,9 @@ class LabelCoder:
         if len(classes) > field.order:
             binary = "Only binary classification is supported. " if field.order == 2 else ""
             raise InputError(
-                f"{binary}y has {len(classes)} distinct labels ({some_of(classes)}), but {field} "
-                f"has {field.order} "
-                f"elements; use a field of order {len(classes)} or more, or merge labels"
+                f"{binary}y has {len(classes)} distinct labels ({some_of(classes.tolist())}), but "
+                f"{field} has {field.order} elements; use a field of order {len(classes)} or more, "
+                "or merge labels"
             )
         return cls(classes, field, False, closed)
 

@@ -25,6 +25,7 @@ __all__ = [
     "check_shape",
     "finite_field",
     "one_of",
+    "optional",
     "shape_of",
     "truth",
 ]

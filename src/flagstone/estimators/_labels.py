@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,13 @@ def label_vector(y: Any, n_rows: int, owner: str) -> Array:
     return labels
 
 
+def label_name(y: Any, taken: Array) -> str:
+    """Return the name of a series, or of the only column of a frame; ``y`` where there is none."""
+    columns = getattr(y, "columns", None)
+    name = getattr(y, "name", None) if columns is None else next(iter(columns), None)
+    return name if isinstance(name, str) and name.strip() and name not in taken else "y"
+
+
 def named_classes(classes: Any) -> Array | None:
     """Return the sorted distinct labels that a caller names, or None."""
     if classes is None:
@@ -78,15 +86,21 @@ def refuse_label(label: Any, classes: Array) -> None:
     """Raise for a label that is none of those known."""
     value = label.item() if isinstance(label, np.generic) else label
     raise InputError(
-        f"y holds {value!r}, a label that does not go with those known ({some_of(classes)}); drop "
-        "its rows, or name every label that can occur when the estimator is made: classes=[...]"
+        f"y holds {value!r}, a label that does not go with those known "
+        f"({some_of(classes.tolist())}); drop its rows, or name every label that can occur when "
+        "the estimator is made: classes=[...]"
     )
 
 
-def some_of(classes: Array) -> str:
+def some_of(labels: Sequence[Any], say: Callable[[Any], str] = repr) -> str:
     """Return the first few labels as text."""
-    more = ", …" if len(classes) > _SHOWN else ""
-    return ", ".join(repr(v) for v in classes[:_SHOWN].tolist()) + more
+    return ", ".join(map(say, labels[:_SHOWN])) + (", …" if len(labels) > _SHOWN else "")
+
+
+def legend(classes: Array | None) -> str:
+    """Say which element each label is, where labels are numbered."""
+    numbered = [] if classes is None else list(enumerate(classes.tolist()))
+    return some_of(numbered, lambda pair: f"{pair[1]!r} is {pair[0]}")
 
 
 def _plain(labels: Array) -> Array:

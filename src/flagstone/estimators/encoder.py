@@ -12,13 +12,19 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
 from flagstone.errors import InputError
 from flagstone.estimators._atomic import all_or_nothing
-from flagstone.estimators._contracts import COMMON
+from flagstone.estimators._contracts import COMMON, check_parameters, one_of
 from flagstone.estimators._input import feature_names, plain_table
 from flagstone.exact import exact_array, exact_floor, exact_integers
 from flagstone.fields import Array, Field, as_field
 from flagstone.tables.proposals import propose
 
 __all__ = ["FieldEncoder"]
+
+_CONTRACTS = {
+    "field": COMMON["field"],
+    "out_of_field": COMMON["out_of_field"],
+    "handle_unknown": one_of("error", "ignore"),
+}
 
 #: What may be chosen without being asked for: encodings that lose nothing.
 _FAITHFUL = ("element", "levels", "onehot", "bits")
@@ -46,6 +52,9 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``"mod"``. Columns without a name are x0, x1, ….
     out_of_field : {"raise", "reduce"}, default="raise"
         With ``"reduce"`` numbers are mapped into the field: floor, then modulo q.
+    handle_unknown : {"error", "ignore"}, default="error"
+        What ``transform`` does with a category that the fit did not see, as a rare one in a fold:
+        refuse it with its row, or write zeros for it in all columns of its encoder.
 
     Attributes
     ----------
@@ -65,7 +74,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     **Guarantees**
 
     ``transform`` is a function of ``encoders_`` and of the row alone. A value that has no code
-    is refused with its row and column, never guessed.
+    is refused with its row and column, never guessed; unless ``handle_unknown`` says otherwise.
 
     Examples
     --------
@@ -87,10 +96,12 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         field: Any = 2,
         encoders: dict[str, str] | None = None,
         out_of_field: str = "raise",
+        handle_unknown: str = "error",
     ) -> None:
         self.field = field
         self.encoders = encoders
         self.out_of_field = out_of_field
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose an encoder for every column.
@@ -110,7 +121,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _choose(self, X: Any) -> None:
         field = as_field(self.field)
-        COMMON["out_of_field"]("out_of_field", self.out_of_field)
+        check_parameters(self, _CONTRACTS)
         columns = self._columns(X, reset=True)
         named = dict(self.encoders or {})
         if unknown := [name for name in named if name not in columns]:
@@ -163,13 +174,13 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return proposal.encoder
 
     def _encode(self, columns: dict[str, Array]) -> Array:
-        field, parts = self.encoding_.field, []
+        field, parts, ignore = self.encoding_.field, [], self.handle_unknown == "ignore"
         for encoder in self.encoding_.encoders:
             values = columns[encoder.column]
             if encoder.kind == "mod":
                 values = _floored(values)
             try:
-                parts.append(encoder.encode(values, field))
+                parts.append(encoder.encode(values, field, ignore_unknown=ignore))
             except BadEntry as bad:
                 raise InputError(
                     f"X: row {bad.index}, column {encoder.column!r}: {bad.problem}"

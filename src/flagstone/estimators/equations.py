@@ -8,10 +8,11 @@ import numpy as np
 
 from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
+from flagstone.errors import BottomError
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._input import feature_names
-from flagstone.estimators._labels import label_vector
+from flagstone.estimators._labels import label_name, label_vector
 from flagstone.fields import Array, Rows
 from flagstone.question import EquationsQuestion
 
@@ -113,6 +114,8 @@ class LinearEquations(SpanEstimator):
         rows = self._rows(X, reset=not self._is_begun)
         right, weights = self._right(y, len(rows)), self._counts_of(sample_weight, len(rows))
         self._absorb(*self._first(rows, right, weights))
+        if "_target" not in vars(self):
+            self._target = label_name(y, feature_names(self))
 
     def _right(self, y: Any, n_rows: int) -> Array:
         values = label_vector(y, n_rows, type(self).__name__)
@@ -147,6 +150,11 @@ class LinearEquations(SpanEstimator):
         BottomError
             When the kept system has no solution.
         """
+        if not self.is_feasible_:
+            raise BottomError(
+                "the kept equations have no solution: they include 0 = 1; contradiction(X, y) "
+                "shows which of the given ones clash"
+            )
         return self.answer_.solve(choice=choice, coins=Coins(self.random_state_))
 
     def contradiction(self, X: Any = None, y: Any = None) -> Contradiction | None:

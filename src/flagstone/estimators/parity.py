@@ -10,7 +10,7 @@ import numpy as np
 from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
 from flagstone.estimators._classifier import SpanClassifier, no_label
-from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract
+from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, optional
 from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
 from flagstone.guarantees import Plan, plan
@@ -116,8 +116,9 @@ class ParityClassifier(LinearRuleClassifier):
         Allowed probability that two samples give different rules; sets the window.
     eps : float, default=0.1
         Allowed share of rows outside the kept span; sets the window where ``rho`` does not.
-    delta : float, default=0.05
-        Allowed probability that the rule generalizes badly; for ``plan_``.
+    delta : float, optional
+        Allowed probability that the rule generalizes badly: ``plan_`` then has rows enough for
+        that, too.
     rule : {"index", "heavy"}, default="index"
         Our rule, or the paper's Algorithm 1.
     t_min, t_max : int or float, optional
@@ -150,13 +151,15 @@ class ParityClassifier(LinearRuleClassifier):
     finding_ : Finding
         All that is known about it: ``save``, ``report``, ``plot``.
     formula_ : str
-        ``y = x3 ⊕ x7 ⊕ 1``, ``y = 0``, ``⊥``.
+        ``y = x3 ⊕ x7 ⊕ 1``, ``y = 0``, ``⊥``; the name of a series in place of y, and which label
+        is which element where they are numbered: ``fault = x3  # 'no' is 0, 'yes' is 1``.
     fingerprint_ : str
         SHA-256 of the rule, and of the labels where these are no field elements. Two people
         compare sixteen hex digits.
     guarantee_ : Guarantee
     plan_ : Plan or None
-        Rows that prove ``rho``, ``eps`` and ``delta`` together; None without ``rho``.
+        Rows that prove ``rho``, ``eps`` and, where it is given, ``delta`` together; None without
+        ``rho``.
     margin_ : int
     nothing_kept_ : bool
         Whether no direction was kept: the answer then says nothing about the rows.
@@ -224,7 +227,9 @@ class ParityClassifier(LinearRuleClassifier):
     2,000 rows: 0 uncovered (0 %), 0 misfits (0 %)
     """
 
-    _contracts: ClassVar[Mapping[str, Contract]] = SPAN | CLASSIFIER | {"delta": check_share}
+    _contracts: ClassVar[Mapping[str, Contract]] = (
+        SPAN | CLASSIFIER | {"delta": optional(check_share)}
+    )
 
     def __init__(
         self,
@@ -236,7 +241,7 @@ class ParityClassifier(LinearRuleClassifier):
         classes: Any = None,
         rho: float | None = None,
         eps: float = 0.1,
-        delta: float = 0.05,
+        delta: float | None = None,
         rule: str = "index",
         t_min: int | float | None = None,
         t_max: int | float | str | None = None,
@@ -278,7 +283,7 @@ class ParityClassifier(LinearRuleClassifier):
 
     @property
     def plan_(self) -> Plan | None:
-        """Rows that prove rho, eps and delta together; None without rho."""
+        """Rows that prove rho, eps and, where it is given, delta together; None without rho."""
         self._ask()
         if self.rho is None:
             return None

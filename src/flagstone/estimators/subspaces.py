@@ -45,7 +45,7 @@ class SubspaceClassifier(SpanClassifier):
     classes_ : array of shape (2,)
         The labels; ``classes_[1]`` is the positive one.
     formula_ : str
-        The equations, one per line.
+        The equations, one per line, and of which class they are.
     fingerprint_ : str
         SHA-256 of the subspace, and of the labels where these are not 0 and 1.
     guarantee_, margin_, nothing_kept_, finding_, flag_, random_state_, n_features_in_,
@@ -87,7 +87,7 @@ class SubspaceClassifier(SpanClassifier):
     >>> y = np.where(X[:, 0] == X[:, 3], "yes", "no")
     >>> model = SubspaceClassifier(random_state=2026).fit(X, y)
     >>> print(model.formula_)
-    x0 ⊕ x3 = 0
+    x0 ⊕ x3 = 0  # where y is 'yes'
     >>> model.predict([[1, 0, 0, 1], [1, 0, 0, 0]]).tolist()
     ['yes', 'no']
     """
@@ -153,9 +153,17 @@ class SubspaceClassifier(SpanClassifier):
         assert isinstance(answer, Constraints)
         return answer
 
-    def contains(self, X: Any) -> Array:
-        """Say of each row whether it lies in the subspace."""
+    def contains(self, X: Any, y: Any = None) -> Array:
+        """Say of each row whether it lies in the subspace; y is ignored."""
         return self.constraints_.check(self._rows(X))
+
+    @property
+    def _legend(self) -> str:  # type: ignore[override]
+        labels = self._named_labels
+        if labels is None:
+            return ""
+        positive = labels.tolist()[-1 if self._coder.lone_sign is None else 0]
+        return f"where {self._target} is {positive!r}"
 
     def predict(self, X: Any) -> Array:
         """Return the positive label for rows in the subspace, the negative one for others."""

@@ -7,6 +7,7 @@ model).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ __all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "refusal", "typed"]
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
+#: What data frames call the column of their index in a file, if they call it anything.
+_INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         reason = f"fractional numbers; {middle} is the median of the rows looked at"
         return Proposal(column, ColumnEncoder(column, "above", (middle,)), reason)
     if kind in "ui" or all(type(value) is int for value in values.tolist()):
+        if _INDEX.fullmatch(column) and _counts(values):
+            return Proposal(column, None, "row numbers, like the index of a data frame")
         return _whole(column, values, field)
     found = sorted(set(texts(values)))
     if field.order is None and all(_is_rational(text) for text in found):
@@ -77,6 +82,12 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         reason = f"text with {len(found)} values"
         return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
+
+
+def _counts(values: Array) -> bool:
+    """Say whether numbers count 0, 1, 2, … or 1, 2, …, perhaps anew in every file."""
+    steps = np.diff(values)
+    return int(values[0]) in (0, 1) and bool(((steps == 1) | (values[1:] == values[0])).all())
 
 
 def _whole(column: str, values: Array, field: Field) -> Proposal:
@@ -146,11 +157,11 @@ def refusal(
     first = refused[0]
     role = "label" if first.column == label else "column"
     others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+    problem = f"does not hold elements of {field}" if first.encoder else "is better left out"
     encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
     columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
     return [
-        f"{file}: {role} {first.column!r}{others} does not hold elements of {field}: "
-        f"{first.reason}. Proposed: ",
+        f"{file}: {role} {first.column!r}{others} {problem}: {first.reason}. Proposed: ",
         *([Parameter("encode", encode)] if encode else []),
         *([" "] if encode and columns else []),
         *([Parameter("columns", columns)] if columns else []),
