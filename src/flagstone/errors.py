@@ -12,6 +12,7 @@ __all__ = [
     "FlagstoneError",
     "FormatError",
     "InputError",
+    "InputWarning",
     "MissingDependencyError",
     "Parameter",
     "ReplicabilityWarning",
@@ -83,6 +84,10 @@ class FormatError(FlagstoneError, ValueError):
 
 class MissingDependencyError(FlagstoneError, ImportError):
     """An optional package is needed; the message says how to install it."""
+
+
+class InputWarning(_Worded, UserWarning):
+    """An input can be read, but hardly means what it says."""
 
 
 class ReplicabilityWarning(_Worded, UserWarning):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
-from flagstone.cli.longrun import LongRun, State, repeat_command
+from flagstone.cli.longrun import LongRun, State
 from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions
 from flagstone.cli.outputs import (
     check_outputs,
@@ -21,6 +21,7 @@ from flagstone.cli.outputs import (
     refuse_inputs,
     write_outputs,
 )
+from flagstone.cli.repeating import repeat_command
 from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.words import parsed
 from flagstone.disk import read_regular
@@ -115,7 +116,7 @@ def answer(
             "sources": [] if source.table is None else [str(path) for path in read],
             "reading": reading_of(table) | dict(protocol.reading if protocol else {}),
             "summary": type(state.summary).__name__.lower(),
-            "command": repeat_command(state.seed if protocol is None else None),
+            "command": repeat_command(state.seed if protocol is None else None, outputs=options),
         },
     )
     if state.phase == "read":
