@@ -20,12 +20,14 @@ Array: TypeAlias = np.ndarray[Any, Any]
 __all__ = [
     "Array",
     "exact_array",
+    "exact_column",
     "exact_floor",
     "exact_integer",
     "exact_integers",
     "exact_modulo",
     "exact_rational",
     "is_missing",
+    "missing_entries",
 ]
 
 #: More digits than this are refused, because reading them alone would take seconds per number.
@@ -163,6 +165,22 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.generic)) and bool(value != value)
 
 
+def missing_entries(values: Array) -> Array:
+    """Say of each entry whether it is missing.
+
+    Examples
+    --------
+    >>> from flagstone.exact import missing_entries
+    >>> missing_entries(np.array([0.0, np.nan])).tolist(), missing_entries(np.array([3])).tolist()
+    ([False, True], [False])
+    """
+    if values.dtype.kind in "fmM":
+        return np.asarray(values != values)
+    if values.dtype == object:
+        return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
 def exact_array(X: Any) -> Array:
     """Return an array, a nested list or a data frame as an array, with no integer rounded.
 
@@ -179,12 +197,27 @@ def exact_array(X: Any) -> Array:
         return X
     columns = _columns_of(X)
     if columns is not None:
-        return _side_by_side([exact_array(column) for column in columns])
+        return _side_by_side([exact_column(column) for column in columns])
+    if str(getattr(X, "dtype", "")) in ("Int128", "UInt128"):  # Polars has them, NumPy has not
+        return exact_integers(X.to_list()) if not X.null_count() else np.array(X.to_list(), object)
     array = np.asarray(X)
     # whatever was an integer before is now a float past those that are all exact
-    if array.dtype.kind == "f" and (np.abs(array) >= 2.0**53).any():
+    wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8
+    if wide and (np.abs(array) >= 2.0**53).any():
         array = np.array(X, dtype=object)
     return array
+
+
+def exact_column(X: Any) -> Array:
+    """Return a column of a frame as an array: lists and structs in it are entries, not columns."""
+    values = exact_array(X)
+    if values.dtype.kind in "mM":  # NumPy would hand out dates of nanoseconds as plain integers
+        return values.astype(f"{values.dtype.kind}8[us]").astype(object)
+    if values.ndim == 1:
+        return values
+    out = np.empty(len(values), dtype=object)
+    out[:] = list(values)
+    return out
 
 
 def _columns_of(X: Any) -> list[Any] | None:
@@ -203,9 +236,7 @@ def _side_by_side(columns: Sequence[Array]) -> Array:
             return np.column_stack(columns)
     table = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
     for j, column in enumerate(columns):
-        # NumPy would hand out dates of nanoseconds as plain integers
-        is_date = column.dtype.kind in "mM"
-        table[:, j] = column.astype(f"{column.dtype.kind}8[us]") if is_date else column
+        table[:, j] = column
     return table
 
 

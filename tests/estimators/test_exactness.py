@@ -1,5 +1,7 @@
 """No door rounds: any dtype, any magnitude, every field, compared with Python's integers."""
 
+import datetime
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -49,9 +51,12 @@ INTEGERS = {
     "Float64": (-(2**53), 2**53),
     "bool": (0, 1),
     "boolean": (0, 1),
+    "int128": (-(2**90), 2**90),  # of Polars alone
 }
+PANDAS = sorted(INTEGERS.keys() - {"int128"})
 POLARS = {"int8": pl.Int8, "int32": pl.Int32, "int64": pl.Int64, "uint64": pl.UInt64,
           "decimal": pl.Decimal(38, 0), "float64": pl.Float64, "bool": pl.Boolean}  # fmt: skip
+POLARS |= {"int128": pl.Int128} if hasattr(pl, "Int128") else {}
 ARROW = {"int8": pa.int8(), "int32": pa.int32(), "int64": pa.int64(), "uint64": pa.uint64(),
          "decimal": pa.decimal128(38, 0), "float64": pa.float64(), "bool": pa.bool_()}  # fmt: skip
 
@@ -77,7 +82,7 @@ def of_pandas(kind, values):
 def tables(draw):
     """Return (the integers, row by row; the same as a table of some library)."""
     library = draw(st.sampled_from(["pandas", "polars", "arrow", "lists", "objects"]))
-    kinds = {"polars": POLARS, "arrow": ARROW}.get(library, INTEGERS)
+    kinds = {"polars": POLARS, "arrow": ARROW}.get(library, PANDAS)
     chosen = draw(st.lists(st.sampled_from(sorted(kinds)), min_size=1, max_size=4))
     n = draw(st.integers(1, 5))
     columns = [draw(st.lists(whole(*INTEGERS[k]), min_size=n, max_size=n)) for k in chosen]
@@ -200,6 +205,68 @@ def test_columns_that_hold_no_numbers_are_named(field, reduce, column, says):
     with pytest.raises(InputError, match=says) as caught:
         LinearSpan(field=field, out_of_field=reduce).fit(frame)
     assert "column 1 ('what')" in str(caught.value)
+
+
+def column_of(library, values, kind):
+    if library == "pandas":
+        dtype = pd.ArrowDtype(kind) if isinstance(kind, pa.DataType) else kind
+        return pd.DataFrame({"n": [0] * len(values), "what": pd.Series(values, dtype=dtype)})
+    if library == "polars":
+        return pl.DataFrame({"n": [0] * len(values), "what": pl.Series(values, dtype=kind)})
+    return pa.table({"n": [0] * len(values), "what": pa.array(values, kind)})
+
+
+DAYS = [datetime.datetime(2020, 1, 1), datetime.datetime(2021, 1, 1)]
+#: Columns that are no numbers, by library; whoever is asked names the column.
+OTHERS = [
+    ("pandas", DAYS, "datetime64[ns]"), ("pandas", DAYS, "datetime64[us, UTC]"),
+    ("pandas", [1, 2], "timedelta64[ns]"), ("pandas", DAYS, "period[D]"),
+    ("pandas", [[1], [2]], object), ("pandas", [b"a", b"b"], object),
+    ("pandas", DAYS, pa.timestamp("ns")), ("pandas", [b"a", b"b"], pa.binary()),
+    ("polars", DAYS, pl.Datetime("ns")), ("polars", DAYS, pl.Date),
+    ("polars", [datetime.time(1), datetime.time(2)], pl.Time),
+    ("polars", [datetime.timedelta(1), datetime.timedelta(2)], pl.Duration("ns")),
+    ("polars", [[1], [2]], pl.List(pl.Int64)), ("polars", [[1], [2]], pl.Array(pl.Int64, 1)),
+    ("polars", [{"a": 1}, {"a": 2}], pl.Struct({"a": pl.Int64})),
+    ("polars", [b"a", b"b"], pl.Binary), ("polars", [object(), object()], pl.Object),
+    ("arrow", DAYS, pa.timestamp("ns")), ("arrow", DAYS, pa.timestamp("us", tz="UTC")),
+    ("arrow", DAYS, pa.date32()), ("arrow", [datetime.time(1), datetime.time(2)], pa.time64("us")),
+    ("arrow", [datetime.timedelta(1), datetime.timedelta(2)], pa.duration("ns")),
+    ("arrow", [[1], [2]], pa.list_(pa.int64())), ("arrow", [b"a", b"b"], pa.binary()),
+    ("arrow", [{"a": 1}, {"a": 2}], pa.struct([("a", pa.int64())])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("library", "values", "kind"), OTHERS, ids=str)
+def test_columns_of_other_types_are_no_numbers_to_anybody(library, values, kind):
+    frame = column_of(library, values, kind)
+    for field in (2, "QQ"):
+        for reduce in ("raise", "reduce"):
+            with pytest.raises(InputError, match=r"row 0, column 1 \('what'\) is .*"):
+                LinearSpan(field=field, out_of_field=reduce).fit(frame)
+        with pytest.raises(InputError, match=r"row 0, column 'what' is .*must hold numbers, text"):
+            FieldEncoder(field=field).fit(frame)
+    with pytest.raises(InputError, match="row 0, column 1 is"):
+        Flag(2).update(frame)
+
+
+def test_whole_decimals_are_encoded_as_numbers():
+    frame = pd.DataFrame({"d": [Decimal("0.00"), Decimal("1.00"), Decimal(1)], "h": [0, 1, 0]})
+    assert FieldEncoder().fit(frame).encoders_ == {"d": "element", "h": "element"}
+    half = pd.DataFrame({"d": [Decimal("0.5"), Decimal("1.25"), Decimal(0)]})
+    assert FieldEncoder(field="QQ").fit_transform(half).tolist() == [
+        [Fraction(1, 2)], [Fraction(5, 4)], [Fraction(0)]
+    ]  # fmt: skip
+
+
+def test_half_floats_of_arrow_are_not_missing():
+    frame = pd.DataFrame({"h": pd.Series([0, 1, 1], dtype=pd.ArrowDtype(pa.float16()))})
+    assert FieldEncoder().fit_transform(frame).tolist() == [[0], [1], [1]]
+    halves = np.array([[0.0], [1.0]], dtype=np.float16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert FieldEncoder().fit_transform(halves).tolist() == [[0], [1]]
+        assert LinearSpan(t_max=1, random_state=1).fit(halves).subspace_.dim == 1
 
 
 def test_dates_alone_are_no_integers_either():

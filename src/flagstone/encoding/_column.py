@@ -229,7 +229,8 @@ def _integers(values: Array, hint: str = "is not a whole number") -> Array:
         return values
     if kind == "f":
         with np.errstate(invalid="ignore"):
-            whole = np.isfinite(values) & (np.floor(values) == values) & (np.abs(values) < 2.0**53)
+            small = np.abs(values.astype(np.promote_types(values.dtype, np.float64))) < 2.0**53
+            whole = np.isfinite(values) & (np.floor(values) == values) & small
         _refuse(~whole, values, hint)
         return values.astype(np.int64)
     found = []

@@ -31,8 +31,9 @@ def table_rows(
     # The field looks at every entry itself and names row and column; scikit-learn would make
     # floats of integers, which have too few digits for some.
     table, rules = plain_table(X), {"dtype": None, "ensure_all_finite": False}
-    if is_frame(table):
-        validate_data(estimator, table, reset=reset, skip_check_array=True)
+    names = named_columns(table)
+    if names is not None:
+        validate_data(estimator, names, reset=reset, skip_check_array=True)
         table = check_array(exact_array(table), **rules)
     else:
         table = validate_data(estimator, table, reset=reset, accept_sparse="csr", **rules)
@@ -50,11 +51,10 @@ def table_rows(
 
 
 def plain_table(X: Any) -> Any:
-    """Return X in a form that scikit-learn understands, or say why there is none.
+    """Return a table of rows, or say why there is none.
 
-    Frames of other libraries than pandas become Arrow tables, which hand their column names to
-    every supported release of scikit-learn. What scikit-learn would refuse in words that lead
-    nowhere, or take silently (masked entries), is refused here.
+    What scikit-learn would refuse in words that lead nowhere, or take silently (masked entries),
+    is refused here.
     """
     if X is None:
         raise InputError("X must be a table of rows, got None")
@@ -71,14 +71,22 @@ def plain_table(X: Any) -> Any:
         raise InputError(
             f"X is a {type(X).__name__}, whose rows are not there yet; pass X.collect()"
         )
-    if isinstance(frame, nw.DataFrame) and not frame.implementation.is_pandas():
-        return frame.to_arrow()
-    return X
+    return frame.to_native() if isinstance(frame, nw.DataFrame) else X
 
 
-def is_frame(table: Any) -> bool:
-    """Say whether a table has columns of different types."""
-    return isinstance(nw.from_native(table, eager_only=True, pass_through=True), nw.DataFrame)
+def named_columns(table: Any) -> Any | None:
+    """Return what tells every release of scikit-learn the names of a frame; None for no frame.
+
+    That is a frame of pandas as it is, and an Arrow table without rows for any other.
+    """
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    if frame.implementation.is_pandas():
+        return table
+    import pyarrow as pa
+
+    return pa.table([pa.nulls(0)] * frame.shape[1], names=list(frame.columns))
 
 
 def refuse_masked(values: Any, name: str) -> None:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from flagstone.errors import InputError, Parameter
 from flagstone.estimators._input import refuse_masked
-from flagstone.exact import exact_array, exact_integers, is_missing
+from flagstone.exact import exact_array, exact_integers, missing_entries
 from flagstone.fields import Array
 
 _SHOWN = 5
@@ -26,11 +26,7 @@ def label_vector(y: Any, n_rows: int, owner: str) -> Array:
     except ValueError as error:
         raise InputError(f"y must be one label per row: {error} Choose one column") from None
     labels = _plain(labels)
-    gaps = np.zeros(len(labels), dtype=bool)
-    if labels.dtype.kind == "f":
-        gaps = ~np.isfinite(labels)
-    elif labels.dtype == object:
-        gaps = np.array([is_missing(label) for label in labels.tolist()], dtype=bool)
+    gaps = ~np.isfinite(labels) if labels.dtype.kind == "f" else missing_entries(labels)
     if gaps.any():
         row = int(np.argmax(gaps))
         raise InputError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Number
 from typing import Any, Self
 
 import narwhals.stable.v1 as nw
@@ -9,12 +11,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from flagstone.checks import shown
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
-from flagstone.errors import InputError
+from flagstone.errors import EntryTypeError, InputError
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._contracts import COMMON, check_parameters, one_of
-from flagstone.estimators._input import feature_names, plain_table
-from flagstone.exact import exact_array, exact_floor, exact_integers
+from flagstone.estimators._input import feature_names, named_columns, plain_table
+from flagstone.exact import exact_array, exact_column, exact_floor, exact_integers, missing_entries
 from flagstone.fields import Array, Field, as_field
 from flagstone.tables.proposals import propose
 
@@ -25,6 +28,9 @@ _CONTRACTS = {
     "out_of_field": COMMON["out_of_field"],
     "handle_unknown": one_of("error", "ignore"),
 }
+
+#: What a column may hold.
+_ENTRIES = (str, bool, np.bool_, Number, Decimal)
 
 #: What may be chosen without being asked for: encodings that lose nothing.
 _FAITHFUL = ("element", "levels", "onehot", "bits")
@@ -190,19 +196,20 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Array]:
         """Return the columns by name, each with its own type; nothing may be missing."""
         table = plain_table(X)
-        frame = nw.from_native(table, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
-            validate_data(self, table, reset=reset, skip_check_array=True)
+        known = named_columns(table)
+        if known is not None:
+            validate_data(self, known, reset=reset, skip_check_array=True)
+            frame = nw.from_native(table, eager_only=True)
             if not frame.shape[0]:
                 raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
-            arrays = [_series(frame[name]) for name in frame.columns]
+            arrays = [exact_column(series.to_native()) for series in frame.iter_columns()]
         else:
-            array = validate_data(self, table, reset=reset, dtype=None)
-            arrays = [_typed(array[:, j]) for j in range(array.shape[1])]
+            array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
+            arrays = [exact_column(array[:, j]) for j in range(array.shape[1])]
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{i}" for i in range(self.n_features_in_)]
-        return dict(zip(names, arrays, strict=True))
+        return {name: _typed(values, name) for name, values in zip(names, arrays, strict=True)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -210,19 +217,6 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _series(series: Any) -> Array:
-    """Return a column of a frame as an array, or say which entry is missing."""
-    missing = series.is_null().to_numpy()
-    if not missing.any() and series.dtype.is_float():
-        missing = series.is_nan().to_numpy()
-    if missing.any():
-        raise InputError(
-            f"X: row {int(np.argmax(missing))}, column {series.name!r} is missing; "
-            "fill it in or drop the row first"
-        )
-    return _typed(exact_array(series.to_native()))
 
 
 def _are_numbers(values: Array) -> bool:
@@ -239,14 +233,28 @@ def _floored(values: Array) -> Array:
     return exact_integers([int(exact_floor(v) or 0) for v in values.tolist()])
 
 
-def _typed(values: Array) -> Array:
+def _typed(values: Array, name: str) -> Array:
     """Return a column of objects that are all booleans or all numbers as such."""
+    gaps = missing_entries(values)
+    if gaps.any():
+        row = int(np.argmax(gaps))
+        raise InputError(
+            f"X: row {row}, column {name!r} is missing; fill it in or drop the row first"
+        )
     if values.dtype.kind in "US":
         return values.astype(object)
-    if values.dtype != object:
+    if values.dtype.kind in "biuf":
         finite: Array = check_array(values[:, np.newaxis], dtype=None)[:, 0]
         return finite
     kinds = {type(v) for v in values.tolist()}
-    if kinds <= {int}:
-        return exact_integers(values.tolist())
+    if other := next((k for k in kinds if not issubclass(k, _ENTRIES)), None):
+        row = next(i for i, v in enumerate(values.tolist()) if type(v) is other)
+        raise EntryTypeError(
+            f"X: row {row}, column {name!r} is {shown(values[row])}, of type {other.__name__}; a "
+            "column must hold numbers, text, or true and false: turn it into one of these first"
+        )
+    if not kinds & {bool, np.bool_, str}:  # decimals and fractions, too, are what they are
+        whole = [floor for value in values.tolist() if (floor := exact_floor(value)) is not None]
+        if whole == values.tolist():
+            return exact_integers(whole)
     return exact_array(values.tolist()) if kinds <= {bool} or kinds <= {int, float} else values

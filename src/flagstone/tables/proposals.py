@@ -60,6 +60,7 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
     if kind == "b":
         return Proposal(column, ColumnEncoder(column, "element"), "true and false are 1 and 0")
     if kind == "f":
+        values = values.astype(np.promote_types(values.dtype, np.float64))  # half floats end early
         finite = values[np.isfinite(values)]
         exact = np.isfinite(values) & (np.abs(values) < 2.0**53)
         if exact.all() and (np.floor(values) == values).all():
