@@ -239,7 +239,8 @@ def _typed(values: Array, name: str) -> Array:
     if gaps.any():
         row = int(np.argmax(gaps))
         raise InputError(
-            f"X: row {row}, column {name!r} is missing; fill it in or drop the row first"
+            f"X: row {row}, column {name!r} is missing (None or NaN); fill it in or drop the row "
+            "first"
         )
     if values.dtype.kind in "US":
         return values.astype(object)
