@@ -223,7 +223,12 @@ def exact_column(X: Any) -> Array:
 def _columns_of(X: Any) -> list[Any] | None:
     """Return the columns of a data frame of any library, each with its own type."""
     if hasattr(X, "iloc"):  # pandas and those who follow it
-        return [X.iloc[:, j] for j in range(X.shape[1])] if X.ndim == 2 else None
+        if X.ndim == 1:
+            return None
+        first, *others = set(X.dtypes) or {None}
+        if not others and isinstance(first, np.dtype) and first.kind in "bui":
+            return None  # of one type of NumPy's, and perhaps without a copy
+        return [X.iloc[:, j] for j in range(X.shape[1])]
     each = getattr(X, "iter_columns", None) or getattr(X, "itercolumns", None)  # Polars; Arrow
     return None if each is None else list(each())
 
