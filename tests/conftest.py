@@ -1,8 +1,10 @@
 """Settings that every test shares."""
 
 import os
+import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
@@ -21,6 +23,14 @@ settings.register_profile(  # for `make mutants`: the first failure is enough, a
     derandomize=True,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Close the figures that displays leave to pyplot, as the end of a cell does."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def pytest_configure(config):

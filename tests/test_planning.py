@@ -28,7 +28,7 @@ def test_plan_is_a_table():
     rule = next(i for i, line in enumerate(lines) if line.startswith("─"))
     assert {len(line) for line in lines[rule - 1 : rule + 5]} == {len(lines[rule])}
     assert json.loads(json.dumps(p.to_dict()))["entries"][3]["rows"] == p.rows
-    assert "<table>" in p._repr_html_()
+    assert "<table" in p._repr_html_()
     assert hash(p) == hash(plan(20, 0.05, 0.1))
     with pytest.raises(KeyError, match="no analysis 'best'"):
         p["best"]
@@ -162,7 +162,7 @@ def test_a_plan_notes_what_was_asked_and_nothing_else():
 def test_the_title_of_a_plan_repeats_what_was_asked(asked, title):
     p = plan(5, 0.05, 0.1, **asked)
     assert str(p).splitlines()[0] == title
-    assert f"<caption>{title}</caption>" in p._repr_html_()
+    assert f">{title}</div>" in p._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -208,18 +208,18 @@ def test_a_plan_in_a_notebook_shows_the_printed_cells():
     p = plan(5, 0.05, 0.1, contamination=0.001)
     page = p._repr_html_()
     printed = str(p).splitlines()
-    assert re.findall("<th>(.*?)</th>", page) == [
+    assert re.findall("<th[^>]*>(.*?)</th>", page) == [
         "analysis",
         "rows needed",
         "length T",
         "first t",
     ]
-    cells = re.findall("<td>(.*?)</td>", page)
-    assert len(cells) == 16
+    cells = re.findall("<td[^>]*>(.*?)</td>", page)
+    assert len(cells) == 16 + len(notes(p))
     for i, entry in enumerate(p.entries):
         mine = cells[4 * i : 4 * i + 4]
         assert mine[0] == entry.analysis
         assert printed[4 + i].split()[-3:] == mine[1:]
         assert ("–" in mine) == (entry.rows is None)
-    assert page.count("<tr>") == page.count("</tr>") == 5
-    assert [html.unescape(note) for note in re.findall("<li>(.*?)</li>", page)] == notes(p)
+    assert page.count("<tr") == page.count("</tr>") == 5 + len(notes(p))
+    assert [html.unescape(note) for note in cells[16:]] == [f"· {note}" for note in notes(p)]

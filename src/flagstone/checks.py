@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from flagstone.errors import InputError, Parameter
-
-Array: TypeAlias = np.ndarray[Any, Any]
+from flagstone.exact import Array, exact_array, exact_floor
 
 __all__ = [
     "checked_dim",
@@ -17,6 +16,7 @@ __all__ = [
     "checked_integer",
     "checked_total",
     "checked_weights",
+    "owner_of",
     "shown",
 ]
 
@@ -70,6 +70,20 @@ def checked_index(j: Any) -> int:
     return checked_integer(j, 1, "sets are numbered from 1 on")
 
 
+def owner_of(estimator: Any, attribute: str) -> Any | None:
+    """Return the fitted estimator with an attribute: itself, or what it wraps.
+
+    That is the last step of a pipeline, and the best estimator of a search.
+    """
+    while estimator is not None and not hasattr(estimator, attribute):
+        steps = getattr(estimator, "steps", None)
+        inner = getattr(estimator, "best_estimator_", None) or getattr(
+            estimator, "estimator_", None
+        )
+        estimator = steps[-1][1] if steps else inner
+    return estimator
+
+
 def checked_total(seen: int, more: int) -> int:
     """Return how many rows there are with these, or say that counts do not reach so far."""
     if seen + more > _MOST_ROWS:
@@ -94,7 +108,7 @@ counts, so they must be whole numbers ≥ 0 and below 2^63
     if weights is None:
         return None, n_rows
     try:
-        array = np.asarray(weights)
+        array = exact_array(weights)
     except ValueError:
         raise InputError(f"{name} must be one number per row, got a ragged list") from None
     if array.shape != (n_rows,):
@@ -104,7 +118,14 @@ counts, so they must be whole numbers ≥ 0 and below 2^63
     if array.dtype.kind not in "buifO":
         raise InputError(f"{name} must be whole numbers ≥ 0, got dtype {array.dtype}")
     if array.dtype.kind == "O":  # integers past 64 bits, or no numbers at all
-        good = np.array([isinstance(w, int) and 0 <= w <= _MOST_ROWS for w in array], dtype=bool)
+        whole = [exact_floor(w) for w in array]
+        good = np.array(
+            [
+                n is not None and n == w and 0 <= n <= _MOST_ROWS
+                for n, w in zip(whole, array, strict=True)
+            ],
+            dtype=bool,
+        )
     else:
         good = array >= 0
     if array.dtype.kind == "u":

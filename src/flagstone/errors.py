@@ -8,9 +8,11 @@ from typing import Any
 
 __all__ = [
     "BottomError",
+    "EntryTypeError",
     "FlagstoneError",
     "FormatError",
     "InputError",
+    "InputWarning",
     "MissingDependencyError",
     "Parameter",
     "ReplicabilityWarning",
@@ -64,6 +66,10 @@ class InputError(FlagstoneError, ValueError):
     """An input does not fit: the message names row, column, value and remedy."""
 
 
+class EntryTypeError(InputError, TypeError):
+    """An entry is no number at all."""
+
+
 class WindowError(InputError):
     """No threshold can be drawn: the window ends before it begins, or past the number of rows."""
 
@@ -78,6 +84,10 @@ class FormatError(FlagstoneError, ValueError):
 
 class MissingDependencyError(FlagstoneError, ImportError):
     """An optional package is needed; the message says how to install it."""
+
+
+class InputWarning(_Worded, UserWarning):
+    """An input can be read, but hardly means what it says."""
 
 
 class ReplicabilityWarning(_Worded, UserWarning):

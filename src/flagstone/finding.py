@@ -19,6 +19,8 @@ from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee, Window
+from flagstone.guarantees.rows import promise_rows
+from flagstone.markup import card, listing, table
 from flagstone.measurement import Measurement
 from flagstone.question import (
     QUESTIONS,
@@ -355,6 +357,17 @@ class Finding:
             raise FormatError("it promises something for rows of another length")
         if not promises.is_covered_by(self.flag.counts.tolist(), V.dim):
             raise FormatError("its flag does not certify what it says")
+
+    def _repr_html_(self) -> str:
+        g, title = self.promises, self.headline
+        notes = [f"{n[0].upper()}{n[1:]}." for n in (self.caution, self.hint) if n is not None]
+        seed = "" if self.seed is None else self.seed + " (fresh: share it)" * self.seed_is_fresh
+        facts = [("Fingerprint", self.fingerprint[:16]), ("Seed", seed), ("Note", " ".join(notes))]
+        parts = [listing(list(self.answer.lines) or [self.answer.text])]
+        if g is not None:
+            rows = promise_rows(g, self.rows.uncovered)
+            parts.append(table([row[:3] for row in rows], badges=[row[3] for row in rows]))
+        return card(title, *parts, table([fact for fact in facts if fact[1]]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Finding):

@@ -10,6 +10,7 @@ import numpy as np
 from flagstone.checks import checked_dim, checked_index, checked_total, checked_weights
 from flagstone.errors import InputError
 from flagstone.fields import Array, Field, FieldLike, Rows, as_field
+from flagstone.markup import card, table
 from flagstone.subspace import Subspace
 
 __all__ = ["Flag", "Level", "merge_flags", "merge_tree"]
@@ -79,8 +80,10 @@ class Flag:
         replicability and coverage grow with it (docs/theory/guarantees.md, S23). Rows that
         come after a merge do not.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     The flag equals that of the literal partition of the rows in arrival order, bit for bit.
     Adding or removing one row, anywhere, changes exactly one V_j by one dimension.
     Threads may read a flag while one of them updates it: each sees the rows of before or of after
@@ -249,6 +252,19 @@ class Flag:
             f"Flag(dim={self.dim}, field={self.field}, n_rows={self.n_rows}, "
             f"rank={self.rank}, n_sets={self.n_sets}{shards})"
         )
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("Rows", f"{self.n_rows:,}"),
+            ("Dimension", f"{self.rank:,} of {self.dim:,}"),
+            ("Sets", f"{self.n_sets:,}"),
+        ]
+        levels = [
+            (f"{v.first_index:,}" + f" … {v.last_index:,}" * (v.multiplicity > 1), f"{v.dim:,}")
+            for v in self.levels()
+        ]
+        spans = table(levels, head=("Sets", "span dimension")) if levels else ""
+        return card(f"Flag over {self.field}", table(facts), spans)
 
     def to_bytes(self) -> bytes:
         """Serialize on the canonical basis: equal flags are byte-identical.

@@ -35,8 +35,10 @@ class Histogram:
     counts : array of int64, shape (q^d,)
         How often each value was seen.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     :meth:`to_flag` equals the flag of the stable partition of the rows sorted by value,
     whatever the order in which they came and however they were split over shards.
 

@@ -56,8 +56,10 @@ def rep_linear_span(
     Finding
         `subspace`, `answer` (its equations), `threshold`, `window`, `promises`, `margin`, `seed`.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     The subspace lies in the span of the rows. Replicability and coverage: see `promises`, which
     says for each whether it is proven, and on which hypotheses.
 

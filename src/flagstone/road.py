@@ -27,6 +27,7 @@ from flagstone.lift import chunks
 from flagstone.measurement import Measurement
 from flagstone.question import Question
 from flagstone.rules import SpanRule, select_span
+from flagstone.subspace import Subspace
 
 __all__ = ["ask", "certify", "compare", "look", "measure"]
 
@@ -74,8 +75,10 @@ def ask(
     provenance : mapping, optional
         Plain values to keep beside the answer.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     A function of (summary, question, rule, coins): equal ones give equal findings. The answer is
     read off V* and the coins alone, so it is at least as replicable as V*, whose promises are
     ``finding.promises``.
@@ -230,6 +233,21 @@ def measure(
 
     total = len(rows) if weights is None else int(weights.sum())
     return Measurement(total, count(outside), count(wrong))
+
+
+def inside(finding: Finding, rows: Rows, labels: Array | None = None) -> Array:
+    """Say of each row whether V* holds it; without labels, whether it does with some label.
+
+    Outside of V*, an answer owes nothing to the rows that it was read off.
+    """
+    V, question, F = finding.subspace, finding.question, finding.field
+    if V is None:
+        raise InputError("this finding was made of a bare answer: no span is known behind it")
+    if labels is not None or not question.labelled:
+        return V.contains(question.lift(F, rows, labels))
+    lifted = F.array(question.lift(F, rows, np.full(len(rows), F.zero, dtype=F.dtype)))
+    shadow = Subspace.span(V.basis[:, :-1], F, dim=V.ambient_dim - 1)
+    return shadow.contains(lifted[:, :-1])
 
 
 def compare(a: Finding, b: Finding) -> dict[str, Any]:

@@ -21,7 +21,8 @@ import numpy as np
 from flagstone.bitrows import BitRows
 from flagstone.checks import checked_total, shown
 from flagstone.errors import FormatError
-from flagstone.fields import Array, Field, Rows, as_field, exact_rational
+from flagstone.exact import exact_rational
+from flagstone.fields import Array, Field, Rows, as_field
 from flagstone.subspace import canonical_text
 
 if TYPE_CHECKING:

@@ -140,8 +140,10 @@ def suggest_window(
         Its ``protocol`` can be saved, given to ``--protocol``, or to an estimator
         (``LinearSpan(**protocol.parameters)``).
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     None on the pilot rows: a window that was chosen on the rows it is applied to proves nothing.
     On other rows the window is as good as any that was fixed in advance.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from flagstone import (
     AffineSpan,
@@ -122,3 +123,42 @@ def test_a_flag_that_was_given_out_may_be_updated(cls):
     model = cls(random_state=1).fit(X, Y)
     model.flag_.update(np.ones((1, model.flag_.dim), dtype=int))
     assert model.flag_.n_rows == model.guarantee_.n_rows == 60
+
+
+@pytest.mark.parametrize(
+    ("made", "changed"),
+    [
+        (LinearSpan(), {"field": 3}),
+        (AffineSpan(), {"out_of_field": "reduce"}),
+        (LinearEquations(field=3), {"field": "QQ"}),
+        (ParityClassifier(), {"fit_intercept": False}),
+        (ParityClassifier(classes=[0, 1]), {"classes": None}),
+        (SubspaceClassifier(), {"affine": True}),
+        (EliminationClassifier(), {"random_state": 7}),
+        (LinearSpan(), {"confidence": 0.9}),
+        (LinearSpan(confidence=0.9, t_max=3), {"t_max": 4}),
+    ],
+    ids=repr,
+)
+def test_what_rows_are_counted_by_cannot_change_on_the_way(made, changed):
+    """It was silently ignored: rows of two kinds in one summary."""
+    X = np.random.RandomState(0).randint(0, 2, size=(40, 3))
+    y = X[:, 0] ^ X[:, 1]
+    model = clone(made).partial_fit(X, y)
+    (name,) = changed
+    before = getattr(model, name)
+    model.set_params(**changed)
+    for act in (lambda: model.partial_fit(X, y), lambda: model.fingerprint_):
+        with pytest.raises(InputError, match=rf"{name} was .* when the first rows were counted"):
+            act()
+    model.set_params(**{name: before}).partial_fit(X, y)
+    assert model.flag_.n_rows == 80
+    model.set_params(**changed)
+    assert model.fit(X, y).flag_.n_rows == 40
+
+
+def test_another_name_of_the_same_field_and_another_rule_are_no_change():
+    X = np.eye(3, dtype=int)
+    model = LinearSpan(field=2, t_max=1).partial_fit(X)
+    model.set_params(field="GF(2)", t_max=2).partial_fit(X)
+    assert model.flag_.n_rows == 6

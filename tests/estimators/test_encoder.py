@@ -5,8 +5,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
-from flagstone import FieldEncoder, InputError
+from flagstone import FieldEncoder, InputError, ParityClassifier
 
 COLUMNS = {
     "on": [True, False, True, True],
@@ -130,3 +132,51 @@ def test_values_without_a_code_are_refused_with_their_place():
         encoder.transform(pd.DataFrame({"mode": ["a"], "other": [1]}))
     with pytest.raises(InputError, match="not equal to feature_names_in_"):
         encoder.get_feature_names_out(["p", "q"])
+
+
+def test_a_category_that_the_fit_did_not_see_is_refused_or_ignored():
+    seen = pd.DataFrame({"c": ["r", "g", "b"], "l": ["no", "yes", "no"]})
+    rare = pd.DataFrame({"c": ["g", "violet"], "l": ["perhaps", "yes"]})
+    with pytest.raises(InputError, match=r"row 1, column 'c': 'violet' is none of the listed"):
+        FieldEncoder().fit(seen).transform(rare)
+    lenient = FieldEncoder(handle_unknown="ignore").fit(seen)
+    assert lenient.get_feature_names_out().tolist() == ["c=b", "c=g", "c=r", "l"]
+    assert lenient.transform(rare).tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
+    with pytest.raises(InputError, match="handle_unknown must be 'error' or 'ignore', got 'skip'"):
+        FieldEncoder(handle_unknown="skip").fit(seen)
+
+
+def test_a_grid_search_outlives_a_rare_category():
+    """A fold without it could not score the others: nan, and a warning of scikit-learn's."""
+    rng = np.random.RandomState(0)
+    frame = pd.DataFrame({"c": rng.choice(["r", "g", "b"], 60), "n": rng.randint(0, 2, 60)})
+    frame.loc[7, "c"] = "violet"
+    y = np.where(frame["n"], "good", "bad")
+    search = GridSearchCV(
+        make_pipeline(
+            FieldEncoder(handle_unknown="ignore"),
+            ParityClassifier(random_state=1, classes=["bad", "good"], on_bottom="majority"),
+        ),
+        {"parityclassifier__t_max": [2, 4]},
+        cv=3,
+        error_score="raise",
+    )
+    search.fit(frame, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_an_index_that_became_a_column_is_recognised():
+    frame = pd.DataFrame({"Unnamed: 0": range(9), "on": [True, False, True] * 3})
+    with pytest.raises(
+        InputError, match=r"'Unnamed: 0' holds row numbers, like the index.*drop it"
+    ):
+        FieldEncoder().fit(frame)
+
+
+@pytest.mark.parametrize("dtype", ["category", "string", object, "string[pyarrow]"])
+def test_text_categories_beside_booleans(dtype):
+    frame = pd.DataFrame({"t": pd.Series(["a", "b", "a"], dtype=dtype), "on": [True, False, True]})
+    assert FieldEncoder().fit_transform(frame).tolist() == [[0, 1], [1, 0], [0, 1]]
+    for table in (frame, pl.from_pandas(frame)):
+        with pytest.raises(InputError, match=r"row 0, column 0 \('t'\) is 'a', of type str.*Fiel"):
+            ParityClassifier().fit(table, [0, 1, 1])

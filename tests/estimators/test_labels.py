@@ -4,6 +4,7 @@ import hashlib
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from flagstone import (
@@ -193,3 +194,41 @@ def test_labels_that_are_text_are_predicted_as_text(dtype):
 def test_a_vector_of_right_hand_sides_is_no_table():
     with pytest.raises(InputError, match=r"one label per row: .*\(60, 2\).*Choose one column"):
         LinearEquations().fit(X, X[:, :2])
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), pd.NA, pd.NaT])
+@pytest.mark.parametrize(
+    "cls", [ParityClassifier, SubspaceClassifier, LinearEquations, PrivateParityClassifier]
+)
+def test_a_label_that_is_missing_is_called_so(cls, gap):
+    labels = np.array(["no", "yes"] * 10, dtype=object)
+    labels[3] = gap
+    with pytest.raises(InputError, match=r"y: row 3 is .*, a missing or infinite label; drop"):
+        cls().fit(np.eye(20, dtype=int), labels)
+
+
+def test_the_formula_names_the_label_and_its_classes():
+    X = np.random.RandomState(0).randint(0, 2, size=(80, 3))
+    y = pd.Series(np.where(X[:, 0] ^ X[:, 2], "good", "bad"), name="quality")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    formula = "quality = a ⊕ c  # 'bad' is 0, 'good' is 1"
+    model = ParityClassifier(random_state=1).fit(frame, y)
+    assert model.formula_ == EliminationClassifier(random_state=1).fit(frame, y).formula_ == formula
+    assert ParityClassifier(random_state=1).fit(frame, y.to_frame()).formula_ == formula
+    assert PrivateParityClassifier(random_state=1, alpha=2).fit(
+        pd.concat([frame] * 90), pd.concat([y] * 90)
+    ).formula_ == formula  # fmt: skip
+    assert model.finding_.answer.text == "quality = a ⊕ c"
+    assert model.finding_.encoding.label.column == "quality"
+    assert model.fingerprint_ == ParityClassifier(random_state=1).fit(X, y.tolist()).fingerprint_
+    assert ParityClassifier(random_state=1).fit(X, X[:, 0]).formula_ == "y = x0"
+    streamed = ParityClassifier(random_state=1).partial_fit(frame, y).partial_fit(frame, y.tolist())
+    assert streamed.formula_ == formula
+    named_like_a_feature = ParityClassifier(random_state=1).fit(frame, y.rename("b"))
+    assert named_like_a_feature.formula_.startswith("y = a ⊕ c")
+
+
+def test_the_equations_of_a_subspace_say_of_which_class():
+    X = np.random.RandomState(0).randint(0, 2, size=(80, 3))
+    inside = SubspaceClassifier(random_state=1).fit(X, np.where(X[:, 0] == X[:, 1], "in", "Out"))
+    assert inside.formula_ == "x0 ⊕ x1 = 0  # where y is 'in'"

@@ -109,7 +109,8 @@ def test_too_few_rows_for_an_asked_rho_warns_once_with_the_rows_needed():
     assert not model.guarantee_.is_coverage_proven
     assert "not proven" in str(model.guarantee_)
     assert model.guarantee_.rows_needed == 731_850
-    assert model.plan_["index"].rows > model.guarantee_.rows_needed  # half of eps for coverage
+    assert model.plan_["index"].rows == model.guarantee_.rows_needed  # one count for one rho
+    assert model.set_params(delta=0.05).plan_["index"].rows > model.guarantee_.rows_needed
 
 
 def test_a_proven_fit_says_so_and_does_not_warn():
@@ -122,7 +123,7 @@ def test_a_proven_fit_says_so_and_does_not_warn():
     assert model.guarantee_.is_replicable_proven
     assert model.guarantee_.is_coverage_proven
     assert model.formula_ == "y = x0"
-    assert model.plan_.delta == 0.05
+    assert model.plan_.delta is None
 
 
 def test_the_plan_is_for_the_rows_that_are_counted():
@@ -130,7 +131,8 @@ def test_the_plan_is_for_the_rows_that_are_counted():
     with pytest.warns(ReplicabilityWarning):
         model = ParityClassifier(fit_intercept=True, rho=0.1, random_state=1).fit(X, y)
     assert str(model.plan_).startswith("Rows of dimension 5 over GF(2)")
-    assert model.plan_ == plan(5, 0.1, 0.1, 0.05)
+    assert model.plan_ == plan(5, 0.1, 0.1)
+    assert model.set_params(delta=0.05).plan_ == plan(5, 0.1, 0.1, 0.05)
 
 
 def test_a_fresh_seed_is_kept_and_says_that_it_must_be_shared():
@@ -226,7 +228,8 @@ def test_two_labels_of_any_kind(labels, dtype):
     assert model.classes_.tolist() == labels
     assert model.predict(X).tolist() == y.tolist()
     assert model.predict(X).dtype == y.dtype
-    assert model.formula_ == "y = x0 ⊕ x2"
+    note = "" if labels == [0, 1] else f"  # {labels[0]!r} is 0, {labels[1]!r} is 1"
+    assert model.formula_ == f"y = x0 ⊕ x2{note}"
 
 
 def test_labels_in_the_field_stand_for_themselves():
@@ -338,7 +341,7 @@ def test_refitting_forgets():
     model.fit(X[:, :3], np.where(X[:, 1] == 1, "b", "a"))
     assert (model.n_features_in_, model.flag_.n_rows) == (3, 100)
     assert model.classes_.tolist() == ["a", "b"]
-    assert model.formula_ == "y = x1"
+    assert model.formula_ == "y = x1  # 'a' is 0, 'b' is 1"
 
 
 def test_repr_is_readable():

@@ -355,7 +355,7 @@ def test_labels_rows_and_intercepts():
     names = np.array(["no", "yes"])
     model = PrivateParityClassifier(alpha=2.0, fit_intercept=True, random_state=2)
     model.fit(X, names[1 - y])
-    assert model.formula_ == "y = x0 ⊕ x2 ⊕ 1"
+    assert model.formula_ == "y = x0 ⊕ x2 ⊕ 1  # 'no' is 0, 'yes' is 1"
     assert (model.predict(X) == names[1 - y]).all()
     with pytest.raises(InputError, match="does not go with"):
         PrivateParityClassifier(classes=[0, 1]).fit([[1]], [5])

@@ -1,6 +1,7 @@
 """LinearSpan, AffineSpan, LinearEquations, SubspaceClassifier."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from flagstone import (
     InputError,
     LinearEquations,
     LinearSpan,
+    ParityClassifier,
     Subspace,
     SubspaceClassifier,
     rep_linear_span,
 )
+from flagstone.errors import ReplicabilityWarning
 from tests.strategies import ORDERS, elements, table
 
 
@@ -206,3 +209,38 @@ def test_an_infeasible_system_says_why():
     assert not model.is_feasible_
     assert "0 = 1" in model.formula_
     assert str(model.contradiction(A, b)) == "equation 0 + equation 1 + equation 2 gives 0 = 1"
+
+
+@pytest.mark.parametrize("field", [2, 5, "QQ"])
+def test_every_estimator_says_of_each_row_whether_the_kept_span_holds_it(field):
+    """Rows of the plane x1 = 0; (x, y) is held with the right label only."""
+    rng = np.random.RandomState(0)
+    X = np.column_stack([rng.randint(0, 2, 90), np.zeros(90, dtype=int), rng.randint(0, 2, 90)])
+    y = X[:, 0]
+    new, labels = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]), [1, 0, 0, 0]
+    options = {"field": field, "random_state": 1, "t_max": 3}
+    for cls in (LinearSpan, AffineSpan):
+        assert cls(**options).fit(X).contains(new).tolist() == [True, True, False, True]
+    choice = {"choice": "lexmin"} if field == "QQ" else {}
+    for model in (
+        ParityClassifier(**options, **choice),
+        ParityClassifier(**options, **choice, fit_intercept=False),
+        LinearEquations(**options),
+    ):
+        model.fit(X, y)
+        assert model.contains(new).tolist() == [True, True, False, True]
+        assert model.contains(new, labels).tolist() == [True, True, False, False]
+        measured = model.measure(new, labels)
+        assert measured.uncovered == 2
+    positive = SubspaceClassifier(**options).fit(X, np.ones(90, dtype=int))
+    assert positive.contains(new).tolist() == [True, True, False, True]
+
+
+def test_an_infeasible_system_names_methods_that_there_are():
+    A, b = np.array([[1, 0], [1, 0], [0, 1]] * 20), np.array([0, 1, 1] * 20)
+    with pytest.warns(ReplicabilityWarning):
+        model = LinearEquations(random_state=1).fit(A, b)
+    with pytest.raises(BottomError, match=r"; contradiction\(X, y\) shows which") as caught:
+        model.solve()
+    assert hasattr(model, re.search(r"(\w+)\(X, y\)", str(caught.value))[1])
+    assert model.contradiction(A, b).verify(A, b)

@@ -7,7 +7,12 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
+from flagstone import LinearSpan, ParityClassifier
 from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_subspace, random_subspace
 from flagstone.errors import InputError
@@ -167,3 +172,28 @@ def test_scree_of_the_geometric_law_reads_as_a_staircase():
     flag = Flag(5).update(*geometric(5).sample_weighted(10**6, rng=0))
     dims = [s.dim for s in ScreeDisplay.from_flag(flag).stairs.steps]
     assert dims == [5, 4, 3, 2, 1]
+
+
+def test_a_scree_display_from_an_estimator_a_pipeline_and_a_search():
+    X = np.random.RandomState(0).randint(0, 2, size=(60, 3))
+    model = LinearSpan(random_state=1, t_max=4).fit(X)
+    pipeline = make_pipeline(FunctionTransformer(), LinearSpan(random_state=1, t_max=4)).fit(X)
+    search = GridSearchCV(ParityClassifier(random_state=1), {"t_max": [2, 4]}, cv=2)
+    search.fit(X, X[:, 0])
+    for fitted in (model, pipeline, search):
+        display = ScreeDisplay.from_estimator(fitted)
+        assert display.ax_.get_figure() is display.figure_
+        assert pyplot.fignum_exists(display.figure_.number)
+        assert "dimension" in " ".join(display.ax_.get_legend_handles_labels()[1])
+    _, axis = pyplot.subplots()
+    assert ScreeDisplay.from_estimator(model, ax=axis).ax_ is axis
+    for other in (LinearSpan(), FunctionTransformer()):
+        with pytest.raises(InputError, match=r"has no finding_; fit a learner of flagstone"):
+            ScreeDisplay.from_estimator(other)
+
+
+def test_a_figure_that_is_only_saved_is_none_of_pyplots(flag, tmp_path):
+    display = ScreeDisplay.from_flag(flag)
+    display.save(tmp_path / "a.png")
+    assert pyplot.get_fignums() == []
+    assert repr(display) == f"ScreeDisplay({display.describe()})"

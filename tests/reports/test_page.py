@@ -27,9 +27,9 @@ from flagstone import (
     ask,
 )
 from flagstone.errors import InputError, MissingDependencyError, ReplicabilityWarning
+from flagstone.guarantees.rows import promise_rows
 from flagstone.plots import ScreeDisplay
 from flagstone.reports import html_report, plot_bytes, scree_svg, write_report
-from flagstone.reports.promises import promise_rows
 from flagstone.road import certify
 from flagstone.rules import rule_named
 from flagstone.staircase import Staircase, Step
@@ -244,7 +244,10 @@ def test_nothing_kept_is_said_first():
 
 def test_what_is_proven_is_said_with_its_condition():
     found = finding()
-    lines = {what: (text, badge, kind) for what, text, badge, kind in promise_rows(found)}
+    lines = {
+        what: (text, badge, kind)
+        for what, text, badge, kind in promise_rows(found.promises, found.rows.uncovered)
+    }
     text, badge, kind = lines["Damaged rows"]
     assert "at most 4 are damaged; at a rate of 1 % more than that" in text
     assert badge.startswith("proven, but for probability 0.")
@@ -263,7 +266,9 @@ def test_the_margin_has_one_wording():
         found = dataclasses.replace(
             found, promises=dataclasses.replace(found.promises, margin=margin)
         )
-        lines = {what: line for what, line, _, _ in promise_rows(found)}
+        lines = {
+            what: line for what, line, _, _ in promise_rows(found.promises, found.rows.uncovered)
+        }
         assert lines["Margin"] == f"With the same threshold, {text}"
         assert text in str(found.promises)
         assert text in html_report(found)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from flagstone import GF, QQ
+from flagstone import GF, QQ, InputError
 from flagstone.fields import as_field
-from flagstone.tables import propose
+from flagstone.tables import open_table, propose
 from flagstone.tables.proposals import missing, typed
 
 
@@ -88,3 +88,21 @@ def test_text_becomes_numbers_where_all_of_it_is_one():
 )
 def test_the_first_gap_is_found(values, index):
     assert missing(values) == index
+
+
+@pytest.mark.parametrize("name", ["", "index", "Unnamed: 0"])
+@pytest.mark.parametrize("field", [2, 257, "QQ"])
+def test_an_index_in_a_file_is_recognised(tmp_path, name, field):
+    """What pandas.to_csv writes unless told otherwise; also where numbers are elements."""
+    lines = [f"{i},{i % 2}" for i in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{name},a", *lines]) + "\n")
+    table = open_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match=rf"'{name}' is better left out: row numbers") as caught:
+        table.encoding(field)
+    proposed = next(part for part in caught.value.args if getattr(part, "name", "") == "columns")
+    assert table.encoding(field, columns=proposed.value).names == ("a",)
+    assert table.encoding(field, encode="auto").names == ("a",)
+    shuffled = "\n".join([f"{name},a", *lines[::-1]])
+    (tmp_path / "u.csv").write_text(shuffled + "\n")
+    if field != 2:
+        assert open_table(tmp_path / "u.csv").encoding(field).names == (name, "a")

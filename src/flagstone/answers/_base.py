@@ -13,6 +13,7 @@ import numpy as np
 from flagstone.answers._text import mask
 from flagstone.errors import FormatError, InputError
 from flagstone.fields import Array, Field, as_field
+from flagstone.markup import card, listing
 from flagstone.subspace import canonical_text
 
 
@@ -143,6 +144,10 @@ class Answer(ABC):
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        lines = list(self.lines) or [self.text]
+        return card(f"{type(self).__name__} over {self.field}", listing(lines))
 
 
 def frozen(array: Array) -> Array:

@@ -212,8 +212,10 @@ class Constraints(Equations):
     ) -> Constraints:
         """Return the equations of V: its annihilator, or Ax = b of an affine subspace.
 
-        Guarantees
-        ----------
+        Notes
+        -----
+        **Guarantees**
+
         ``check(X)`` is true of exactly the rows in V. Of an empty affine subspace the only
         equation is 0 = 1, which no row obeys.
         """

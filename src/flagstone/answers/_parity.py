@@ -19,6 +19,7 @@ from flagstone.answers._base import (
 from flagstone.answers._solve import VectorCoins, check_choice, pick_solution
 from flagstone.answers._text import combination, expression, feature_names, modulus
 from flagstone.errors import BottomError, FormatError, InputError, Parameter
+from flagstone.exact import exact_array
 from flagstone.fields import Array, Field, FieldLike, as_field
 from flagstone.subspace import Subspace
 
@@ -78,7 +79,7 @@ class ParityRule(Answer):
         field = as_field(self.field)
         dim = self.dim
         if self.coef is not None:
-            coef = np.asarray(self.coef)
+            coef = exact_array(self.coef)
             if coef.ndim != 1 or len(coef) == 0:
                 raise InputError(f"coef must be a non-empty vector, got shape {coef.shape}")
             if dim not in (0, len(coef)):
@@ -148,8 +149,8 @@ class ParityRule(Answer):
         and needs no second look at the data; the field is arbitrary; over QQ, where no
         uniform choice exists, the free coordinates are 0.
 
-        Guarantees
-        ----------
+        **Guarantees**
+
         - A function of (U*, coins, choice) alone: equal spans and seeds give equal rules.
         - ``"uniform"`` is uniform over C when the coins are uniform.
         - A rule other than ⊥ is right on every labelled row inside U*.

@@ -13,6 +13,7 @@ from flagstone.answers._constraints import Equations
 from flagstone.answers._solve import VectorCoins, pick_solution
 from flagstone.bitrows import BitRows
 from flagstone.errors import BottomError, InputError
+from flagstone.exact import exact_array
 from flagstone.fields import Array, Field
 from flagstone.subspace import AffineSubspace, Subspace
 
@@ -50,8 +51,8 @@ class Contradiction:
         if hasattr(A, "tocsr"):
             A = A.tocsr()
         elif not isinstance(A, BitRows):
-            A = np.asarray(A)
-        right = np.asarray(b)
+            A = exact_array(A)
+        right = exact_array(b)
         short = min(A.shape[0], len(right))
         if short <= max(rows):
             raise InputError(
@@ -121,8 +122,10 @@ class LinearSystem(Equations):
     def from_subspace(cls, V: Subspace, *, names: Sequence[str] | None = None) -> LinearSystem:
         """Read the system off the span V* of rows (a, b): it is V* itself.
 
-        Guarantees
-        ----------
+        Notes
+        -----
+        **Guarantees**
+
         Every solution satisfies each equation inside V*, hence all but an ε of the input when
         V* covers all but an ε; when the input is solvable so is the system, since V* lies in
         its span.

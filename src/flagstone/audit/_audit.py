@@ -80,7 +80,8 @@ def audit(
     notion = same if isinstance(same, Same) else Same(same, grid=grid)
     if integrate is None:
         # Ours are read off a flag; the window of elimination has one set, nothing to integrate.
-        integrate = hasattr(type(estimator), "finding_") and notion.kind in {"auto", "fingerprint"}
+        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        integrate = hasattr(type(last), "finding_") and notion.kind in {"auto", "fingerprint"}
     if name is not None:
         if isinstance(source, (Source, Distribution)):
             raise InputError(

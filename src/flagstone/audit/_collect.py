@@ -72,8 +72,10 @@ def collect(
     list of AuditStats
         In the order of the tasks.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     The same task gives the same counts, whatever ``n_jobs``, interruptions and resumptions. The
     anytime interval and every verdict stay valid under all stop rules, and when a collection is
     continued because of what it showed. Clopper–Pearson intervals do not: use them only if

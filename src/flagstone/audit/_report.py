@@ -7,6 +7,7 @@ from typing import Any
 
 from flagstone.audit.stats import AuditStats, Verdict
 from flagstone.audit.task import Task
+from flagstone.markup import card, table
 
 __all__ = ["AuditReport", "report"]
 
@@ -93,6 +94,10 @@ class AuditReport:
         if self.verdict is not None:
             lines.append(f"  verdict: {self.verdict}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title, *lines = str(self).split("\n")
+        return card(title[0].upper() + title[1:], table([(line.strip(),) for line in lines]))
 
     def _headline(self) -> str:
         """Return the rate, and in the same breath what it is not about."""

@@ -20,6 +20,7 @@ from flagstone.distributions import LabelledParity
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.guarantees.exact import positive
+from flagstone.markup import card, table
 from flagstone.plots import SERIES, Display
 from flagstone.question import ParityQuestion, Question, SpanQuestion
 from flagstone.subspace import Subspace
@@ -50,7 +51,7 @@ class TradeoffPoint:
     pairs: int
 
 
-@dataclass
+@dataclass(repr=False)
 class TradeoffCurve(Display):
     """The curve, as numbers (``points``) and as a drawing (:meth:`plot`).
 
@@ -87,6 +88,21 @@ class TradeoffCurve(Display):
         ]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        kinds = ", ".join(dict.fromkeys(p.rule for p in self.points))
+        return f"TradeoffCurve({len(self.points)} windows of {kinds}; {self.quantity})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (p.rule, f"{p.t_max:.6g}", _with_error(p.kept, p.kept_sem),
+             _with_error(p.replicability, p.replicability_sem))
+            for p in self.points
+        ]  # fmt: skip
+        head = ("rule", "t_max", self.quantity, "replicability")
+        note = "; halves of one table: indicative only" if self.indicative else ""
+        title = f"{self.quantity.capitalize()} and replicability, {self.m:,} rows per sample{note}"
+        return card(title, table(rows, head=head))
+
     def _draw(self, axes: list[Axes]) -> None:
         axis = axes[0]
         for rule in dict.fromkeys(p.rule for p in self.points):
@@ -121,6 +137,10 @@ class TradeoffCurve(Display):
         axis.legend(loc="lower left")
 
 
+def _with_error(mean: float, sem: float) -> str:
+    return f"{100 * mean:.1f} % ± {100 * sem:.1f}"
+
+
 def tradeoff(
     source: Any,
     *,
@@ -150,8 +170,10 @@ def tradeoff(
         The first threshold.
     pairs, seed : int
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     The threshold is integrated out exactly for each pair. Choose ``t_max`` on *pilot* data and
     fix it before the samples it is used on: a window chosen on the data itself voids every
     promise.

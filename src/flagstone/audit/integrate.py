@@ -119,8 +119,10 @@ def disagreement(
         Turns a subspace into what is compared with ``==`` (the parity rule under the shared
         coins, say); by default the subspaces themselves.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     Exact: its mean over pairs of samples is the disagreement rate of the randomized rule.
 
     Examples

@@ -58,8 +58,10 @@ def check_confidence(confidence: float) -> float:
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the exact two-sided binomial interval of Clopper and Pearson.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     If ``trials`` was fixed beforehand, the interval holds the true rate with probability at
     least ``confidence``, for every rate. Without trials it is (0, 1).
 
@@ -88,8 +90,10 @@ def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tu
 def log_evidence(successes: float, trials: int, p: float) -> float:
     """Return the log e-value of coins against the hypothesis that their rate is ``p``.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     If every coin has rate ``p`` given the past, the e-value ever reaches 1/α with probability at
     most α, under any stop rule.
     """
@@ -113,8 +117,10 @@ def log_evidence_of_values(values: npt.ArrayLike, p: float) -> float:
 
     The order of the values does not matter: no bet depends on what was seen.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     If every value has mean ``p`` given the past, the e-value ever reaches 1/α with probability at
     most α, under any stop rule.
     """
@@ -145,8 +151,10 @@ def anytime_interval(
 ) -> tuple[float, float]:
     """Return the rates of a coin whose e-value is below 1/α: valid at every time at once.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     If the coins are independent of one rate, then with probability at least ``confidence`` the
     intervals for *all* numbers of trials hold it, so their number may depend on what was seen.
 
@@ -175,8 +183,10 @@ def anytime_interval(
 def betting_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
     """Return the means of values in [0, 1] whose e-value is below 1/α: valid at every time.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     If all values have the same mean given the past, then with probability at least ``confidence``
     the intervals for *all* numbers of values hold it, so their number may depend on what was seen.
 

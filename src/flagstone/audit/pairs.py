@@ -8,16 +8,18 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from flagstone.audit.integrate import integrated_disagreement
-from flagstone.audit.same import TaskError
+from flagstone.audit.same import TaskError, meaning
 from flagstone.audit.sources import Sample
 from flagstone.audit.stats import AuditStats
 from flagstone.audit.task import Task
+from flagstone.checks import owner_of
 from flagstone.errors import ReplicabilityWarning
+from flagstone.finding import Finding
 
 __all__ = ["Outcome", "run_pair"]
 
@@ -138,7 +140,7 @@ def _fit(estimator: Any, sample: Sample, coins: int) -> Any:
 
 
 def _compare(task: Task, a: Any, b: Any) -> str:
-    bottoms = [bool(getattr(e, "is_bottom_", False)) for e in (a, b)]
+    bottoms = [_is_bottom(estimator) for estimator in (a, b)]
     if all(bottoms):
         return "both_bottom"
     if any(bottoms):
@@ -148,10 +150,21 @@ def _compare(task: Task, a: Any, b: Any) -> str:
     return "both_empty" if _is_empty(a) and _is_empty(b) else "agree"
 
 
+def _is_bottom(estimator: Any) -> bool:
+    owner = owner_of(estimator, "is_bottom_")
+    return owner is not None and bool(owner.is_bottom_)
+
+
 def _is_empty(estimator: Any) -> bool:
     """Whether one of our estimators kept no direction at all: its answer is drawn from coins."""
-    finding = getattr(estimator, "finding_", None)
+    finding = _finding_of(estimator)
     return finding is not None and finding.subspace is not None and finding.subspace.dim == 0
+
+
+def _finding_of(estimator: Any) -> Finding | None:
+    """Return the finding of one of our estimators, alone or at the end of a pipeline."""
+    owner = owner_of(estimator, "finding_")
+    return None if owner is None else cast(Finding, owner.finding_)
 
 
 def _kept(runs: list[Any], samples: tuple[Sample, Sample]) -> dict[str, float]:
@@ -165,12 +178,15 @@ def _kept(runs: list[Any], samples: tuple[Sample, Sample]) -> dict[str, float]:
 
 
 def _coverage(run: Any, other: Sample) -> float | None:
-    seen = run.measure(other.X, sample_weight=other.weights)
+    X = other.X
+    if not hasattr(run, "measure"):  # a pipeline: its last step sees what the others make of X
+        run, X = run[-1], run[:-1].transform(X)
+    seen = run.measure(X, sample_weight=other.weights)
     return 1.0 - float(seen.share(seen.uncovered))
 
 
 def _accuracy(run: Any, other: Sample) -> float | None:
-    if getattr(run, "is_bottom_", False):
+    if _is_bottom(run):
         return 0.0
     if getattr(run, "_estimator_type", "classifier") != "classifier":
         return None
@@ -179,10 +195,10 @@ def _accuracy(run: Any, other: Sample) -> float | None:
 
 
 def _integrated(a: Any, b: Any) -> float:
-    first, second = (getattr(estimator, "finding_", None) for estimator in (a, b))
+    first, second = _finding_of(a), _finding_of(b)
     if first is None or second is None:
         raise TaskError(
             f"the threshold of {type(a).__name__} cannot be integrated out: it is not one of our "
             "flag-based estimators; use integrate=False"
         )
-    return integrated_disagreement(first, second)
+    return integrated_disagreement(first, second) if meaning(a) == meaning(b) else 1.0

@@ -8,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 
 from flagstone.audit.sources import array_hash, callable_identity, unnamed
+from flagstone.checks import owner_of
 from flagstone.errors import InputError
 
-__all__ = ["Same", "TaskError"]
+__all__ = ["Same", "TaskError", "meaning"]
 
 
 class TaskError(InputError):
@@ -24,9 +25,10 @@ class Same:
     ----------
     kind : {"auto", "fingerprint", "coef", "predictions"} or callable
         ``"fingerprint"`` compares ``fingerprint_``; ``"coef"`` compares ``coef_`` and, where there
-        is one, ``intercept_``; ``"predictions"`` compares ``predict(grid)``; a callable gets the
-        two fitted estimators and returns a truth value. ``"auto"`` takes predictions where a grid
-        is given, else the fingerprint, else the coefficients.
+        is one, ``intercept_``; of a pipeline those of its last step, and what the columns mean
+        that the steps before hand on to it. ``"predictions"`` compares ``predict(grid)``; a
+        callable gets the two fitted estimators and returns a truth value. ``"auto"`` takes
+        predictions where a grid is given, else the fingerprint, else the coefficients.
     grid : array, optional
         The fixed rows of ``"predictions"``.
     name : str, optional
@@ -73,16 +75,13 @@ class Same:
             return bool(self.kind(a, b))
         kind = self.kind
         if kind == "auto":
-            kind = "fingerprint" if hasattr(a, "fingerprint_") else "coef"
+            kind = "coef" if owner_of(a, "fingerprint_") is None else "fingerprint"
         if kind == "predictions":
             return bool(np.array_equal(a.predict(self.grid), b.predict(self.grid)))
         attribute = "fingerprint_" if kind == "fingerprint" else "coef_"
-        for estimator in (a, b):
-            if not hasattr(estimator, attribute):
-                raise TaskError(
-                    f"{type(estimator).__name__} has no {attribute}; compare predictions on a "
-                    "fixed grid (same='predictions', grid=...) or give your own comparison"
-                )
+        if meaning(a) != meaning(b):
+            return False
+        a, b = _owner(a, attribute), _owner(b, attribute)
         if kind == "fingerprint":
             return bool(a.fingerprint_ == b.fingerprint_)
         return np.array_equal(a.coef_, b.coef_) and np.array_equal(
@@ -96,3 +95,26 @@ class Same:
     def __repr__(self) -> str:
         rows = "" if self.grid is None else f", grid of {len(self.grid)} rows"
         return f"Same({self.name!r}{rows})"
+
+
+def meaning(estimator: Any) -> list[Any]:
+    """Return what the columns mean that the last step of a pipeline sees."""
+    pipeline = owner_of(estimator, "steps")
+    if pipeline is None or len(pipeline.steps) < 2:
+        return []
+    before = [step for _, step in pipeline.steps[:-1]]
+    try:
+        names = [str(name) for name in pipeline[:-1].get_feature_names_out()]
+    except (AttributeError, ValueError):  # some steps have no names to hand on
+        names = []
+    return [names, *(getattr(step, "encoders_", None) for step in before)]
+
+
+def _owner(estimator: Any, attribute: str) -> Any:
+    owner = owner_of(estimator, attribute)
+    if owner is None:
+        raise TaskError(
+            f"{type(estimator).__name__} has no {attribute}; compare predictions on a fixed grid "
+            "(same='predictions', grid=...) or give your own comparison"
+        )
+    return owner

@@ -8,12 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 
 from flagstone.bitrows import BitRows
 from flagstone.distributions import Distribution, LabelledParity
 from flagstone.errors import InputError
+from flagstone.exact import exact_array
 
 __all__ = ["FromFunction", "FromLaw", "FromTable", "Sample", "Source"]
 
@@ -154,8 +156,10 @@ class FromTable(Source):
     indicative = True
 
     def __init__(self, X: Any, y: Any = None) -> None:
-        self.X: Array = X.unpack() if isinstance(X, BitRows) else np.asarray(X)
-        self.y: Array | None = None if y is None else np.asarray(y)
+        # A frame stays one: pipelines choose columns by their names.
+        self._frame = nw.from_native(X, eager_only=True, pass_through=True)
+        self.X: Array = X.unpack() if isinstance(X, BitRows) else exact_array(X)
+        self.y: Array | None = None if y is None else exact_array(y)
         if self.X.ndim != 2 or len(self.X) < 2:
             raise InputError(
                 f"a table to be halved needs two dimensions and at least 2 rows, "
@@ -172,11 +176,20 @@ class FromTable(Source):
     ) -> tuple[Sample, Sample]:
         order = first.permutation(len(self.X))
         halves = order[: self.m], order[self.m : 2 * self.m]
-        a, b = (Sample(self.X[h], None if self.y is None else self.y[h]) for h in halves)
+        a, b = (Sample(self._rows(h), None if self.y is None else self.y[h]) for h in halves)
         return a, b
 
+    def _rows(self, chosen: Array) -> Any:
+        if isinstance(self._frame, nw.DataFrame):
+            return self._frame[chosen, :].to_native()
+        return self.X[chosen]
+
     def canonical(self) -> dict[str, Any]:
-        return {"source": "halves of a table", "X": array_hash(self.X), "y": array_hash(self.y)}
+        named = {}
+        if isinstance(self._frame, nw.DataFrame):
+            named = {"columns": list(self._frame.columns)}
+        values = {"X": array_hash(self.X), "y": array_hash(self.y)}
+        return {"source": "halves of a table", **values, **named}
 
     def __repr__(self) -> str:
         return f"disjoint halves ({self.m} rows each) of a table of {len(self.X)} rows"

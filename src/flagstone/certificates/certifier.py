@@ -39,8 +39,10 @@ class Certifier:
         What was seen so far.
     confidence : float
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     See `Certificate`. One certifier may be asked about any space and threshold, as often as one
     likes; but how many rows it gets must be fixed beforehand, not by what it has said so far.
 

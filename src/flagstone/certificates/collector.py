@@ -33,8 +33,10 @@ class Collector:
         Zero rows; rows in U_1; rows in U_2 but not in U_1; …; rows in none of the spaces. Of the
         rows that were looked at, that is, all of them if ``plan.stride`` is 1.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     The result depends on the rows and their order alone, not on how they are split over calls of
     `update`. Merging adds everything up; no piece reaches over the end of a run.
 

@@ -59,8 +59,10 @@ class Evidence:
     bet : float
         c > 0, fixed as well. About √(fresh rows/rows seen) is best.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     If rows are independent and alike, then with probability 1 − δ over the pieces seen *every*
     value of `beyond` and `bound` is right, whichever and how many are asked for.
 

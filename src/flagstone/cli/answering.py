@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.crew import Together, hired
 from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
-from flagstone.cli.longrun import repeat_command
 from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions, RunOptions
 from flagstone.cli.outputs import (
     check_outputs,
@@ -22,6 +21,7 @@ from flagstone.cli.outputs import (
     refuse_inputs,
     write_outputs,
 )
+from flagstone.cli.repeating import repeat_command
 from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
 from flagstone.cli.words import parsed
 from flagstone.cli.work import Alone
@@ -115,7 +115,7 @@ def answer(
             "sources": [] if source.table is None else [str(path) for path in read],
             "reading": reading_of(table) | dict(protocol.reading if protocol else {}),
             "summary": type(summary).__name__.lower(),
-            "command": repeat_command(work.seed if protocol is None else None),
+            "command": repeat_command(work.seed if protocol is None else None, outputs=options),
             **work.notes,
         },
     )

@@ -248,7 +248,7 @@ def _in_words_of_options(results: str | None) -> Iterator[None]:
 
 def _how_to_resume(results: str | None) -> str:
     from flagstone.audit import read_outcomes
-    from flagstone.cli.longrun import repeat_command
+    from flagstone.cli.repeating import repeat_command
 
     if results is None:
         return "interrupted; nothing was written. With --results FILE an audit can be resumed"

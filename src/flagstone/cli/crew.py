@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.inputs import Source
-from flagstone.cli.longrun import repeat_command
 from flagstone.cli.options import CrewOptions, RunOptions
+from flagstone.cli.repeating import repeat_command
 from flagstone.cli.runner import AT_END, Interrupted, UsageError
 from flagstone.errors import MissingDependencyError
 from flagstone.progress import progress_bar

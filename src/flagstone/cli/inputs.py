@@ -13,7 +13,7 @@ from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.output import safe
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
-from flagstone.errors import FormatError, InputError
+from flagstone.errors import FormatError, InputError, Parameter
 
 if TYPE_CHECKING:
     from flagstone.encoding import Encoding
@@ -96,9 +96,26 @@ def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = No
                 # what is remembered of frames says nothing about a table
                 if name in APPLIES and formats & set(APPLIES[name]):
                     reading.setdefault(name, value)
-        return open_table(*files, **reading, max_columns=options.max_columns or MOST_COLUMNS)
+        table = open_table(*files, **reading, max_columns=options.max_columns or MOST_COLUMNS)
+        if options.delimiter is None and "delimiter" in known and len(table.columns) == 1:
+            _check_remembered(table, known["delimiter"])
+        return table
     except ReadingError as error:
         raise UsageError(*error.args) from error
+
+
+def _check_remembered(table: Table, delimiter: str) -> None:
+    """Refuse a file whose cells are not told apart as those that a finding was made from."""
+    name = table.columns[0]
+    other = next((c for c in ",;\t|" if c != delimiter and c in name), None)
+    if other is not None:
+        raise InputError(
+            f"{table.files[0]}: its only column is called {name!r}, because the finding remembers "
+            "a table with ",
+            Parameter("delimiter", delimiter),
+            f"; if {other!r} separates the cells here, give ",
+            Parameter("delimiter", other),
+        )
 
 
 def reading_of(options: ReadOptions) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.options import RunOptions
 from flagstone.cli.output import tell
-from flagstone.cli.runner import ARGUMENTS, AT_END, Interrupted
+from flagstone.cli.repeating import repeat_command
+from flagstone.cli.runner import AT_END, Interrupted
 from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
 from flagstone.progress import progress_bar
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flagstone.histogram import Histogram
     from flagstone.tables import EncodedBatch, Table
 
-__all__ = ["LongRun", "State", "repeat_command", "watched"]
+__all__ = ["LongRun", "State", "watched"]
 
 _FIELDS = {
     "id": str,
@@ -251,12 +251,3 @@ def _progress(
             show(share, f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s")
 
         yield update
-
-
-def repeat_command(seed: str | None) -> str:
-    """Return the command line as typed, with the seed added if it was drawn afresh."""
-    words = ["flagstone", *ARGUMENTS]
-    given = any(word == "--seed" or word.startswith("--seed=") for word in words)
-    if seed is not None and not given:
-        words += ["--seed", seed]
-    return shlex.join(words)

@@ -70,7 +70,11 @@ class ReadOptions:
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option("--delimiter", help="What separates cells of a csv.", rich_help_panel=TABLE),
+        typer.Option(
+            "--delimiter",
+            help="What separates cells of a csv; \\t is a tab.",
+            rich_help_panel=TABLE,
+        ),
     ] = None
     bit_order: Annotated[
         str | None,

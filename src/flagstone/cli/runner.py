@@ -23,6 +23,7 @@ from flagstone.errors import (
     BottomError,
     FlagstoneError,
     InputError,
+    InputWarning,
     Parameter,
     ReplicabilityWarning,
     WindowError,
@@ -180,7 +181,7 @@ def _worded(message: object) -> str:
     """Return a message in the words of the command line."""
     from flagstone.cli.words import as_option
 
-    if isinstance(message, (FlagstoneError, ReplicabilityWarning)):
+    if isinstance(message, (FlagstoneError, InputWarning, ReplicabilityWarning)):
         return message.worded(as_option)
     return str(message)
 

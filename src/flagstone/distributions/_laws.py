@@ -196,8 +196,10 @@ class Finite(Distribution):
 class UniformOn(Distribution):
     """The uniform law on a subspace over a finite field.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     ``probability(W)`` is ``q**(dim(V & W) - dim(V))``, and for an affine ``W`` the same with the
     solutions counted; no enumeration takes place, whatever the dimension.
 

@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import csv
 import math
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 
 import numpy as np
 
 from flagstone.checks import shown
 from flagstone.errors import InputError
-from flagstone.fields import Array, Field, exact_integers, exact_rational
+from flagstone.exact import (
+    exact_floor,
+    exact_integers,
+    exact_modulo,
+    exact_rational,
+    is_missing,
+)
+from flagstone.fields import Array, Field
 
 __all__ = ["KINDS", "BadEntry", "ColumnEncoder"]
 
@@ -87,7 +95,7 @@ class ColumnEncoder:
             problem = "different values must be listed, each once"
         elif kind == "bits" and not (len(values) == 1 and _in_range(values[0], 1, 64)):
             problem = "the number of bits must be between 1 and 64"
-        elif kind == "above" and not (len(values) == 1 and _is_float(values[0])):
+        elif kind == "above" and not (len(values) == 1 and _is_number(values[0])):
             problem = "one number must be given"
         elif kind in ("element", "mod") and values:
             problem = "it takes no values"
@@ -124,33 +132,38 @@ class ColumnEncoder:
 
     def reads(self, field: Field) -> str:
         """Say what untyped text must be read as: integer, number or text."""
-        if self.kind in ("levels", "onehot") or field.order is None:
-            return "number" if self.kind == "above" else "text"
-        return "number" if self.kind == "above" else "integer"
+        if self.kind == "above":
+            return "text" if _past_floats(self.values[0]) else "number"
+        return "text" if self.kind in ("levels", "onehot") or field.order is None else "integer"
 
-    def encode(self, values: Array, field: Field) -> Array:
-        """Return the encoded columns, shape (n_rows, len(names)); BadEntry names a bad row."""
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        """Return the encoded columns, shape (n_rows, len(names)); BadEntry names a bad row.
+
+        Values that are not listed become zeros if they are to be ignored.
+        """
         if self.kind == "element":
             return _elements(values, field)[:, np.newaxis]
         if self.kind in ("levels", "onehot"):
             codes = self._codes(values)
+            if not ignore_unknown:
+                listed = ", ".join(self.values)
+                _refuse(codes < 0, values, f"is none of the listed values {listed}")
             if self.kind == "levels":
                 if field.order is not None and len(self.values) > field.order:
                     raise InputError(
                         f"column {self.column!r} lists {len(self.values)} levels, but {field.name} "
                         f"has {field.order} elements; use onehot, or a larger field"
                     )
-                return codes.astype(field.dtype)[:, np.newaxis]
+                return np.maximum(codes, 0).astype(field.dtype)[:, np.newaxis]
             places = np.arange(len(self.values))
             return np.asarray(codes[:, np.newaxis] == places).astype(field.dtype)
         if self.kind == "above":
-            numbers = _numbers(values)
-            return (numbers > float(self.values[0])).astype(field.dtype)[:, np.newaxis]
+            return _above(values, self.values[0]).astype(field.dtype)[:, np.newaxis]
         whole = _integers(values)
         if self.kind == "mod":
             if field.order is None:
                 raise InputError("encoder 'mod' needs a finite field; QQ takes whole numbers as is")
-            return (whole % field.order).astype(field.dtype)[:, np.newaxis]
+            return exact_modulo(whole, field.order).astype(field.dtype)[:, np.newaxis]
         n_bits = int(self.values[0])
         out_of_range = (whole < 0) | (whole > (1 << n_bits) - 1)
         _refuse(out_of_range, values, f"does not fit into {n_bits} bits (0 … {(1 << n_bits) - 1})")
@@ -160,9 +173,7 @@ class ColumnEncoder:
 
     def _codes(self, values: Array) -> Array:
         places = {value: i for i, value in enumerate(self.values)}
-        codes = np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
-        _refuse(codes < 0, values, f"is none of the listed values {', '.join(self.values)}")
-        return codes
+        return np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
 
 
 def texts(values: Array) -> Iterable[str]:
@@ -218,27 +229,47 @@ def _integers(values: Array, hint: str = "is not a whole number") -> Array:
         return values
     if kind == "f":
         with np.errstate(invalid="ignore"):
-            whole = np.isfinite(values) & (np.floor(values) == values) & (np.abs(values) < 2.0**53)
+            small = np.abs(values.astype(np.promote_types(values.dtype, np.float64))) < 2.0**53
+            whole = np.isfinite(values) & (np.floor(values) == values) & small
         _refuse(~whole, values, hint)
         return values.astype(np.int64)
+    found = []
     for index, value in enumerate(values.tolist()):
-        if value is None:
+        if is_missing(value):
             raise BadEntry(index, "the value is missing; fill it in or drop the row")
-        if not isinstance(value, int):
+        whole = exact_floor(value)
+        if whole is None or whole != value or (isinstance(value, float) and abs(value) >= 2.0**53):
             raise BadEntry(index, f"{shown(value)} {hint}")
-    return exact_integers(values.tolist())
+        found.append(whole)
+    return exact_integers(found)
 
 
-def _numbers(values: Array) -> Array:
-    if values.dtype.kind not in "buif":
-        for index, value in enumerate(values.tolist()):
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise BadEntry(index, f"{shown(value)} is not a number")
-        top = sys.float_info.max  # larger integers are above every bound all the same
-        values = np.array([min(max(value, -top), top) for value in values.tolist()])
-    numbers = values.astype(float)
-    _refuse(np.isnan(numbers), values, "is not a number")
-    return numbers
+def _above(values: Array, bound: str) -> Array:
+    """Compare integers with the bound as it is written, and floats with the nearest float."""
+    exact = exact_rational(bound)
+    near = float(exact)
+    if values.dtype.kind in "iu":
+        return np.asarray(values > math.floor(exact))
+    if values.dtype.kind in "bf":
+        _refuse(np.isnan(values), values, "is not a number")
+        return np.asarray(values > near)
+    above = []
+    for index, value in enumerate(values.tolist()):
+        try:
+            number = value
+            if isinstance(value, Decimal) or (isinstance(value, str) and _past_floats(bound)):
+                number = exact_rational(str(value))
+            if isinstance(number, bool) or is_missing(number):
+                raise TypeError
+            above.append(number > (exact if isinstance(number, Rational) else near))
+        except (TypeError, ValueError):
+            raise BadEntry(index, f"{shown(value)} is not a number") from None
+    return np.array(above, dtype=bool)
+
+
+def _past_floats(bound: str) -> bool:
+    """Say whether whole numbers beside a bound could not be told apart as floats."""
+    return abs(exact_rational(bound)) >= 2**52
 
 
 def _refuse(bad: Array, values: Array, problem: str) -> None:
@@ -251,8 +282,8 @@ def _in_range(text: str, low: int, high: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high
 
 
-def _is_float(text: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
-    except ValueError:
+        return math.isfinite(float(exact_rational(text)))
+    except (ValueError, OverflowError):
         return False

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,9 +18,15 @@ from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._adopting import Adopting
-from flagstone.estimators._contracts import SPAN, Contract, check_parameters
+from flagstone.estimators._contracts import (
+    SPAN,
+    Contract,
+    check_parameters,
+    check_shape,
+    shape_of,
+)
 from flagstone.estimators._digest import RowDigest, digest_of
-from flagstone.estimators._input import checked_counts, table_rows
+from flagstone.estimators._input import checked_counts, feature_names, table_rows
 from flagstone.fields import Array, Field, Rows, as_field, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
@@ -30,21 +35,13 @@ from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.lift import chunks
 from flagstone.measurement import Measurement
 from flagstone.question import Question
-from flagstone.road import ask, certify, measure
+from flagstone.road import ask, certify, inside, measure
 from flagstone.rules import SpanRule, rule_named
 
 _FITTED = {
-    "_adopted",
-    "_coder",
-    "_digest",
-    "_finding",
-    "_stream",
-    "_label_counts",
-    "_summary",
-    "feature_names_in_",
-    "n_features_in_",
-    "random_state_",
-}
+    "_adopted", "_coder", "_digest", "_finding", "_stream", "_label_counts", "_shape",
+    "_summary", "_target", "feature_names_in_", "n_features_in_", "random_state_",
+}  # fmt: skip
 
 
 class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
@@ -60,6 +57,8 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
     take: int | None = None
     confidence: float | None = None
 
+    _legend = ""  #: What the elements in the answer stand for, where it does not show.
+    _target: str  #: What the label is called.
     #: What each parameter may be.
     _contracts: ClassVar[Mapping[str, Contract]] = SPAN
 
@@ -113,9 +112,17 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
         self._rule()
         for name in _FITTED & vars(self).keys():
             delattr(self, name)
+        self._shape = shape_of(self)
         self._stream: StreamCertification | None = None
         if stream and self.confidence is not None:
             self._stream = StreamCertification(self._rule(), self.confidence)
+
+    def _go_on(self) -> None:
+        """Begin with the first batch of rows; go on with the others as it was begun."""
+        if self._is_begun:
+            check_shape(self, self._shape, streamed=self._stream is not None)
+        else:
+            self._begin(stream=True)
 
     @property
     def _is_begun(self) -> bool:
@@ -199,6 +206,7 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _ask(self) -> Finding:
         check_is_fitted(self)
+        check_shape(self, self._shape, streamed=self._stream is not None)
         if self._finding is None:
             self._finding = ask(
                 self._summary,
@@ -266,6 +274,15 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
         self._finding = certify(finding, rows, labels, confidence=confidence, checked=True)
         return self.guarantee_
 
+    def contains(self, X: Any, y: Any = None) -> Array:
+        """Say of each row whether it lies in the kept span, which the answer was read off.
+
+        Where labels belong to rows, a row (x, y); without y, whether x has a label with which it
+        does: elsewhere, what the answer says of x was drawn by the coins.
+        """
+        rows, labels = (self._rows(X), None) if y is None else self._given(X, y)
+        return inside(self._ask(), rows, labels)
+
     def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:
         """Return rows and labels, checked."""
         return self._rows(X), None
@@ -321,8 +338,9 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
     def formula_(self) -> str:
         """The answer as text, with a word of warning where it says nothing about the rows."""
         finding = self._ask()
-        note = f"  # {finding.title}" if finding.nothing_kept else ""
-        return finding.answer.text + note
+        text, note = finding.answer.text, finding.title if finding.nothing_kept else self._legend
+        gap = "\n" if "\n" in text else "  "
+        return f"{text}{gap}# {note}" if note else text
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
@@ -349,31 +367,11 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
         modulo = self.out_of_field == "reduce" and self._field.order is not None
         return Encoding.plain(
             self._field,
-            self._all_names().tolist(),
-            label="y" if self._question.labelled else None,
+            feature_names(self).tolist(),
+            label=self._target if self._question.labelled else None,
             labels=self._named_labels,
             kind="mod" if modulo else "element",
         )
-
-    def _all_names(self) -> Array:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{i}" for i in range(self.n_features_in_)]
-        return np.array([str(name) for name in names], dtype=object)
-
-    def _check_input_features(self, input_features: Any) -> None:
-        """Refuse names other than those of the fit, in scikit-learn's words."""
-        check_is_fitted(self)
-        if input_features is None:
-            return
-        given = np.asarray(input_features, dtype=object)
-        if hasattr(self, "feature_names_in_") and not np.array_equal(given, self._all_names()):
-            raise InputError("input_features is not equal to feature_names_in_")
-        if len(given) != self.n_features_in_:
-            raise InputError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(given)}"
-            )
 
     def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
         """Count how many rows lie outside the kept span, and how many break the answer.

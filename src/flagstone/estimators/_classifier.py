@@ -12,7 +12,14 @@ from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._coders import LabelCoder
-from flagstone.estimators._labels import distinct, label_vector, named_classes
+from flagstone.estimators._input import feature_names
+from flagstone.estimators._labels import (
+    distinct,
+    label_name,
+    label_vector,
+    legend,
+    named_classes,
+)
 from flagstone.fields import Array, Field, Rows, as_field
 from flagstone.finding import Finding
 
@@ -65,8 +72,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         self
         """
         with all_or_nothing(self):
-            if not self._is_begun:
-                self._begin(stream=True)
+            self._go_on()
             self._take(X, y, classes, sample_weight)
         return self
 
@@ -86,6 +92,8 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
         self._absorb(rows, elements, weights)
         self._label_counts, self._coder = counts, coder
+        if "_target" not in vars(self):
+            self._target = label_name(y, feature_names(self))
 
     def _adopt_labels(self, finding: Finding) -> None:
         labels, field = finding.encoding.labels, self._field
@@ -139,6 +147,10 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     @property
     def _named_labels(self) -> Array | None:
         return None if self._coder.by_value else self._coder.classes
+
+    @property
+    def _legend(self) -> str:  # type: ignore[override]
+        return legend(self._named_labels)
 
     def _majority(self) -> Any:
         """The most frequent label; the smallest of several."""

@@ -40,9 +40,9 @@ class LabelCoder:
         if len(classes) > field.order:
             binary = "Only binary classification is supported. " if field.order == 2 else ""
             raise InputError(
-                f"{binary}y has {len(classes)} distinct labels ({some_of(classes)}), but {field} "
-                f"has {field.order} "
-                f"elements; use a field of order {len(classes)} or more, or merge labels"
+                f"{binary}y has {len(classes)} distinct labels ({some_of(classes.tolist())}), but "
+                f"{field} has {field.order} elements; use a field of order {len(classes)} or more, "
+                "or merge labels"
             )
         return cls(classes, field, False, closed)
 
@@ -198,8 +198,8 @@ def _are_elements(classes: Array, order: int) -> bool:
         return True
     if classes.dtype.kind not in "uif":
         return False
-    whole = bool((classes == np.floor(classes)).all())
-    return whole and classes[0] >= 0 and float(classes[-1]) < order
+    whole = classes.dtype.kind != "f" or bool((classes == np.floor(classes)).all())
+    return whole and classes[0] >= 0 and bool(classes[-1] < order)
 
 
 def _cast(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -208,5 +208,5 @@ def _cast(values: Array, dtype: np.dtype[Any]) -> Array:
         return values
     with np.errstate(over="ignore"):
         out = values.astype(dtype)
-    same = (out == values) & ((out < 0) == (values < 0))
-    return out if bool(same.all()) else values
+        back = out.astype(np.int64)
+    return out if bool((back == values).all() and ((out < 0) == (values < 0)).all()) else values

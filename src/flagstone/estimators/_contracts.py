@@ -17,7 +17,18 @@ from flagstone.guarantees.exact import check_share, positive
 
 Contract: TypeAlias = Callable[[str, Any], Any]
 
-__all__ = ["CLASSIFIER", "COMMON", "SPAN", "check_parameters", "finite_field", "one_of", "truth"]
+__all__ = [
+    "CLASSIFIER",
+    "COMMON",
+    "SPAN",
+    "check_parameters",
+    "check_shape",
+    "finite_field",
+    "one_of",
+    "optional",
+    "shape_of",
+    "truth",
+]
 
 
 def one_of(*values: str) -> Contract:
@@ -78,3 +89,36 @@ def check_parameters(estimator: BaseEstimator, contracts: Mapping[str, Contract]
     """Hold every parameter of an estimator to its contract."""
     for name, contract in contracts.items():
         contract(name, getattr(estimator, name))
+
+
+#: What rows are counted by: with another value, those counted before would be others.
+_SHAPE = (
+    "field",
+    "out_of_field",
+    "fit_intercept",
+    "affine",
+    "classes",
+    "random_state",
+    "confidence",
+)
+#: What is certified from row to row is certified for one rule.
+_RULE = ("rule", "rho", "eps", "t_min", "t_max", "contamination")
+
+
+def shape_of(estimator: BaseEstimator) -> dict[str, Any]:
+    """Return the parameters that may not change once rows were counted."""
+    return {n: getattr(estimator, n) for n in (*_SHAPE, *_RULE) if hasattr(estimator, n)}
+
+
+def check_shape(estimator: BaseEstimator, before: Mapping[str, Any], *, streamed: bool) -> None:
+    """Refuse a parameter that was changed after rows were counted, which would go unheard."""
+    for name, now in shape_of(estimator).items():
+        if name in _RULE and not streamed:
+            continue
+        was = before[name]
+        if (as_field(was) != as_field(now)) if name == "field" else not np.array_equal(was, now):
+            raise InputError(
+                Parameter(name),
+                f" was {was!r} when the first rows were counted, and is {now!r} now; set it back, "
+                "or begin anew with fit",
+            )

@@ -8,11 +8,12 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from flagstone.bitrows import BitRows
 from flagstone.checks import checked_weights
-from flagstone.errors import InputError
+from flagstone.errors import EntryTypeError, InputError
+from flagstone.exact import exact_array
 from flagstone.fields import Array, Field, Rows, as_table
 from flagstone.lift import chunks, stack_all
 
@@ -27,15 +28,15 @@ def table_rows(
     """
     if isinstance(X, BitRows):
         return _packed_rows(estimator, X, field, reset)
-    # Without reduction the field looks at every entry itself and names row and column.
-    table: Any = validate_data(
-        estimator,
-        plain_table(X),
-        reset=reset,
-        accept_sparse="csr",
-        dtype="numeric" if reduce else None,
-        ensure_all_finite=reduce,
-    )
+    # The field looks at every entry itself and names row and column; scikit-learn would make
+    # floats of integers, which have too few digits for some.
+    table, rules = plain_table(X), {"dtype": None, "ensure_all_finite": False}
+    names = named_columns(table)
+    if names is not None:
+        validate_data(estimator, names, reset=reset, skip_check_array=True)
+        table = check_array(exact_array(table), **rules)
+    else:
+        table = validate_data(estimator, table, reset=reset, accept_sparse="csr", **rules)
     offset = 0
     try:
         if isinstance(table, np.ndarray):
@@ -50,16 +51,15 @@ def table_rows(
 
 
 def plain_table(X: Any) -> Any:
-    """Return X in a form that scikit-learn understands, or say why there is none.
+    """Return a table of rows, or say why there is none.
 
-    Frames of other libraries than pandas become Arrow tables, which hand their column names to
-    every supported release of scikit-learn. What scikit-learn would refuse in words that lead
-    nowhere, or take silently (masked entries), is refused here.
+    What scikit-learn would refuse in words that lead nowhere, or take silently (masked entries),
+    is refused here.
     """
     if X is None:
         raise InputError("X must be a table of rows, got None")
     refuse_masked(X, "X")
-    if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple)):
+    if isinstance(X, (list, tuple)) and len(X) and hasattr(X[0], "__len__"):
         return as_table(X, dim=None, name="X")
     try:
         frame = nw.from_native(X, pass_through=True)
@@ -71,9 +71,22 @@ def plain_table(X: Any) -> Any:
         raise InputError(
             f"X is a {type(X).__name__}, whose rows are not there yet; pass X.collect()"
         )
-    if isinstance(frame, nw.DataFrame) and not frame.implementation.is_pandas():
-        return frame.to_arrow()
-    return X
+    return frame.to_native() if isinstance(frame, nw.DataFrame) else X
+
+
+def named_columns(table: Any) -> Any | None:
+    """Return what tells every release of scikit-learn the names of a frame; None for no frame.
+
+    That is a frame of pandas as it is, and an Arrow table without rows for any other.
+    """
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    if frame.implementation.is_pandas():
+        return table
+    import pyarrow as pa
+
+    return pa.table([pa.nulls(0)] * frame.shape[1], names=list(frame.columns))
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -88,6 +101,27 @@ def checked_counts(sample_weight: Any, n_rows: int) -> tuple[Array | None, int]:
     """Return how often each row counts (None for once) and the sum, or say which is bad."""
     refuse_masked(sample_weight, "sample_weight")
     return checked_weights(sample_weight, n_rows, "sample_weight")
+
+
+def feature_names(estimator: BaseEstimator, input_features: Any = None) -> Array:
+    """Return the names of the columns, x0, x1, … where they have none.
+
+    ``input_features`` that are others are refused in scikit-learn's words.
+    """
+    check_is_fitted(estimator)
+    names = getattr(estimator, "feature_names_in_", None)
+    n_features = estimator.n_features_in_
+    if input_features is not None:
+        given = list(input_features)
+        if names is not None and given != list(names):
+            raise InputError("input_features is not equal to feature_names_in_")
+        if len(given) != n_features:
+            raise InputError(
+                "input_features should have length equal to number of features "
+                f"({n_features}), got {len(given)}"
+            )
+    known = (f"x{i}" for i in range(n_features)) if names is None else map(str, names)
+    return np.array(list(known), dtype=object)
 
 
 def _packed_rows(estimator: BaseEstimator, X: BitRows, field: Field, reset: bool) -> Rows:
@@ -116,4 +150,6 @@ def _placed(error: InputError, estimator: BaseEstimator, offset: int, reduce: bo
         text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
     if "is not in GF" in text and not reduce:
         text += "; encode them with FieldEncoder, or map them with out_of_field='reduce'"
-    return InputError(text)
+    if isinstance(error, EntryTypeError):
+        text += ": an argument must be turned from strings into numbers, as FieldEncoder does"
+    return type(error)(text)

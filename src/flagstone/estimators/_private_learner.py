@@ -110,8 +110,10 @@ def base_learner(
     probability α/(2q), and the answer is a uniform solution of the kept equations, ⊥ if there
     is none.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     For α ≤ q and any two neighbouring data sets the probabilities of each rule, and of ⊥, are
     within a factor exp(α) of each other.
     """
@@ -141,8 +143,10 @@ def split(n_rows: int, n_blocks: int) -> list[slice]:
 def noisy_argmin(scores: Sequence[int], alpha: Fraction, source: Source) -> int:
     """Return the place of the smallest score after integer Laplace noise of scale 2/α.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     α-differentially private when a change of one row moves each score by at most 1: the other
     scores and the noise of the others held fixed, the winner's noise is shifted by at most 2.
     The noise is integer and drawn exactly, so that no rounding can tell neighbours apart.
@@ -198,8 +202,10 @@ def boosted_learner(
 ) -> tuple[ParityRule, slice]:
     """Run the base learner on disjoint blocks and choose among its rules on the held-out one.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     A row lies in one block only, and what happens on the others is the same or
     post-processing: α-differentially private for rows of the learning blocks, and
     ``choice_alpha`` for those of the held-out one.

@@ -38,8 +38,10 @@ class AffineSpan(SpanLearner):
     feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - The affine subspace lies inside the affine span of the rows and covers all but the
       uncovered share that ``guarantee_`` states.
     - At most n_features + 1 points.

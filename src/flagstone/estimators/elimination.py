@@ -36,8 +36,10 @@ class EliminationClassifier(LinearRuleClassifier):
     finding_, flag_, random_state_, classes_, n_features_in_, feature_names_in_
         As for :class:`ParityClassifier`.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     The rule is right on every row of the sample; ⊥ exactly when no rule is. Replicability is
     not promised.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Number
 from typing import Any, Self
 
 import narwhals.stable.v1 as nw
@@ -9,15 +11,26 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from flagstone.checks import shown
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
-from flagstone.errors import InputError
+from flagstone.errors import EntryTypeError, InputError
 from flagstone.estimators._atomic import all_or_nothing
-from flagstone.estimators._contracts import COMMON
-from flagstone.estimators._input import plain_table
+from flagstone.estimators._contracts import COMMON, check_parameters, one_of
+from flagstone.estimators._input import feature_names, named_columns, plain_table
+from flagstone.exact import exact_array, exact_column, exact_floor, exact_integers, missing_entries
 from flagstone.fields import Array, Field, as_field
 from flagstone.tables.proposals import propose
 
 __all__ = ["FieldEncoder"]
+
+_CONTRACTS = {
+    "field": COMMON["field"],
+    "out_of_field": COMMON["out_of_field"],
+    "handle_unknown": one_of("error", "ignore"),
+}
+
+#: What a column may hold.
+_ENTRIES = (str, bool, np.bool_, Number, Decimal)
 
 #: What may be chosen without being asked for: encodings that lose nothing.
 _FAITHFUL = ("element", "levels", "onehot", "bits")
@@ -45,6 +58,9 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``"mod"``. Columns without a name are x0, x1, ….
     out_of_field : {"raise", "reduce"}, default="raise"
         With ``"reduce"`` numbers are mapped into the field: floor, then modulo q.
+    handle_unknown : {"error", "ignore"}, default="error"
+        What ``transform`` does with a category that the fit did not see, as a rare one in a fold:
+        refuse it with its row, or write zeros for it in all columns of its encoder.
 
     Attributes
     ----------
@@ -59,10 +75,12 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     ``transform`` is a function of ``encoders_`` and of the row alone. A value that has no code
-    is refused with its row and column, never guessed.
+    is refused with its row and column, never guessed; unless ``handle_unknown`` says otherwise.
 
     Examples
     --------
@@ -84,10 +102,12 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         field: Any = 2,
         encoders: dict[str, str] | None = None,
         out_of_field: str = "raise",
+        handle_unknown: str = "error",
     ) -> None:
         self.field = field
         self.encoders = encoders
         self.out_of_field = out_of_field
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose an encoder for every column.
@@ -107,7 +127,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _choose(self, X: Any) -> None:
         field = as_field(self.field)
-        COMMON["out_of_field"]("out_of_field", self.out_of_field)
+        check_parameters(self, _CONTRACTS)
         columns = self._columns(X, reset=True)
         named = dict(self.encoders or {})
         if unknown := [name for name in named if name not in columns]:
@@ -141,20 +161,11 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the encoded columns, such as ``n[0]`` or ``colour=red``."""
-        check_is_fitted(self)
-        if input_features is not None:
-            given, names = list(input_features), getattr(self, "feature_names_in_", None)
-            if names is not None and given != list(names):
-                raise InputError("input_features is not equal to feature_names_in_")
-            if len(given) != self.n_features_in_:
-                raise InputError(
-                    "input_features should have length equal to number of features "
-                    f"({self.n_features_in_}), got {len(given)}"
-                )
+        feature_names(self, input_features)
         return np.array(self.encoding_.names, dtype=object)
 
     def _propose(self, name: str, values: Array, field: Field) -> ColumnEncoder | None:
-        if self.out_of_field == "reduce" and values.dtype.kind in "uif" and field.order is not None:
+        if self.out_of_field == "reduce" and _are_numbers(values) and field.order is not None:
             return ColumnEncoder(name, "mod")
         proposal = propose(name, values, field)
         if proposal.encoder is None and len(set(values.tolist())) == 1:
@@ -169,13 +180,13 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return proposal.encoder
 
     def _encode(self, columns: dict[str, Array]) -> Array:
-        field, parts = self.encoding_.field, []
+        field, parts, ignore = self.encoding_.field, [], self.handle_unknown == "ignore"
         for encoder in self.encoding_.encoders:
             values = columns[encoder.column]
-            if encoder.kind == "mod" and values.dtype.kind == "f":
-                values = np.floor(values)
+            if encoder.kind == "mod":
+                values = _floored(values)
             try:
-                parts.append(encoder.encode(values, field))
+                parts.append(encoder.encode(values, field, ignore_unknown=ignore))
             except BadEntry as bad:
                 raise InputError(
                     f"X: row {bad.index}, column {encoder.column!r}: {bad.problem}"
@@ -185,19 +196,20 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Array]:
         """Return the columns by name, each with its own type; nothing may be missing."""
         table = plain_table(X)
-        frame = nw.from_native(table, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
-            validate_data(self, table, reset=reset, skip_check_array=True)
+        known = named_columns(table)
+        if known is not None:
+            validate_data(self, known, reset=reset, skip_check_array=True)
+            frame = nw.from_native(table, eager_only=True)
             if not frame.shape[0]:
                 raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
-            arrays = [_series(frame[name]) for name in frame.columns]
+            arrays = [exact_column(series.to_native()) for series in frame.iter_columns()]
         else:
-            array = validate_data(self, table, reset=reset, dtype=None)
-            arrays = [_typed(array[:, j]) for j in range(array.shape[1])]
+            array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
+            arrays = [exact_column(array[:, j]) for j in range(array.shape[1])]
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{i}" for i in range(self.n_features_in_)]
-        return dict(zip(names, arrays, strict=True))
+        return {name: _typed(values, name) for name, values in zip(names, arrays, strict=True)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,27 +219,43 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _series(series: Any) -> Array:
-    """Return a column of a frame as an array, or say which entry is missing."""
-    missing = series.is_null().to_numpy()
-    if not missing.any() and series.dtype.is_float():
-        missing = series.is_nan().to_numpy()
-    if missing.any():
-        raise InputError(
-            f"X: row {int(np.argmax(missing))}, column {series.name!r} is missing; "
-            "fill it in or drop the row first"
-        )
-    return _typed(series.to_numpy())
+def _are_numbers(values: Array) -> bool:
+    if values.dtype != object:
+        return values.dtype.kind in "uif"
+    return all(exact_floor(v) is not None and not isinstance(v, bool) for v in values.tolist())
 
 
-def _typed(values: Array) -> Array:
+def _floored(values: Array) -> Array:
+    if values.dtype.kind == "f":
+        return np.floor(values)
+    if values.dtype != object or not _are_numbers(values):
+        return values
+    return exact_integers([int(exact_floor(v) or 0) for v in values.tolist()])
+
+
+def _typed(values: Array, name: str) -> Array:
     """Return a column of objects that are all booleans or all numbers as such."""
+    gaps = missing_entries(values)
+    if gaps.any():
+        row = int(np.argmax(gaps))
+        raise InputError(
+            f"X: row {row}, column {name!r} is missing (None or NaN); fill it in or drop the row "
+            "first"
+        )
     if values.dtype.kind in "US":
         return values.astype(object)
-    if values.dtype != object:
+    if values.dtype.kind in "biuf":
         finite: Array = check_array(values[:, np.newaxis], dtype=None)[:, 0]
         return finite
     kinds = {type(v) for v in values.tolist()}
-    if kinds <= {bool} or kinds <= {int} or kinds <= {int, float}:
-        return np.array(values.tolist())
-    return values
+    if other := next((k for k in kinds if not issubclass(k, _ENTRIES)), None):
+        row = next(i for i, v in enumerate(values.tolist()) if type(v) is other)
+        raise EntryTypeError(
+            f"X: row {row}, column {name!r} is {shown(values[row])}, of type {other.__name__}; a "
+            "column must hold numbers, text, or true and false: turn it into one of these first"
+        )
+    if not kinds & {bool, np.bool_, str}:  # decimals and fractions, too, are what they are
+        whole = [floor for value in values.tolist() if (floor := exact_floor(value)) is not None]
+        if whole == values.tolist():
+            return exact_integers(whole)
+    return exact_array(values.tolist()) if kinds <= {bool} or kinds <= {int, float} else values

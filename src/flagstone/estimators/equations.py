@@ -8,9 +8,11 @@ import numpy as np
 
 from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
+from flagstone.errors import BottomError
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._labels import label_vector
+from flagstone.estimators._input import feature_names
+from flagstone.estimators._labels import label_name, label_vector
 from flagstone.fields import Array, Rows
 from flagstone.question import EquationsQuestion
 
@@ -46,8 +48,10 @@ class LinearEquations(SpanEstimator):
     feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - The kept equations are consequences of the given ones; when these have a common
       solution, so has the kept system.
     - Every solution of the kept system satisfies all covered equations; coverage and
@@ -102,8 +106,7 @@ class LinearEquations(SpanEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add equations; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
-            if not self._is_begun:
-                self._begin(stream=True)
+            self._go_on()
             self._take(X, y, sample_weight)
         return self
 
@@ -111,6 +114,8 @@ class LinearEquations(SpanEstimator):
         rows = self._rows(X, reset=not self._is_begun)
         right, weights = self._right(y, len(rows)), self._counts_of(sample_weight, len(rows))
         self._absorb(*self._first(rows, right, weights))
+        if "_target" not in vars(self):
+            self._target = label_name(y, feature_names(self))
 
     def _right(self, y: Any, n_rows: int) -> Array:
         values = label_vector(y, n_rows, type(self).__name__)
@@ -145,6 +150,11 @@ class LinearEquations(SpanEstimator):
         BottomError
             When the kept system has no solution.
         """
+        if not self.is_feasible_:
+            raise BottomError(
+                "the kept equations have no solution: they include 0 = 1; contradiction(X, y) "
+                "shows which of the given ones clash"
+            )
         return self.answer_.solve(choice=choice, coins=Coins(self.random_state_))
 
     def contradiction(self, X: Any = None, y: Any = None) -> Contradiction | None:
@@ -168,9 +178,8 @@ class LinearEquations(SpanEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the unknowns that appear in the kept equations."""
-        self._check_input_features(input_features)
-        used = np.asarray(self.answer_.matrix != 0, dtype=bool).any(axis=0)
-        return self._all_names()[used]
+        names = feature_names(self, input_features)
+        return names[np.asarray(self.answer_.matrix != 0, dtype=bool).any(axis=0)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,8 @@ import numpy as np
 from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
 from flagstone.estimators._classifier import SpanClassifier, no_label
-from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract
+from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, optional
+from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
 from flagstone.guarantees import Plan, plan
 from flagstone.guarantees.exact import check_share
@@ -82,8 +83,7 @@ class LinearRuleClassifier(SpanClassifier):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the rule."""
-        self._check_input_features(input_features)
-        return self._all_names()[list(self.answer_.support)]
+        return feature_names(self, input_features)[list(self.answer_.support)]
 
 
 class ParityClassifier(LinearRuleClassifier):
@@ -116,8 +116,9 @@ class ParityClassifier(LinearRuleClassifier):
         Allowed probability that two samples give different rules; sets the window.
     eps : float, default=0.1
         Allowed share of rows outside the kept span; sets the window where ``rho`` does not.
-    delta : float, default=0.05
-        Allowed probability that the rule generalizes badly; for ``plan_``.
+    delta : float, optional
+        Allowed probability that the rule generalizes badly: ``plan_`` then has rows enough for
+        that, too.
     rule : {"index", "heavy"}, default="index"
         Our rule, or the paper's Algorithm 1.
     t_min, t_max : int or float, optional
@@ -150,13 +151,15 @@ class ParityClassifier(LinearRuleClassifier):
     finding_ : Finding
         All that is known about it: ``save``, ``report``, ``plot``.
     formula_ : str
-        ``y = x3 ⊕ x7 ⊕ 1``, ``y = 0``, ``⊥``.
+        ``y = x3 ⊕ x7 ⊕ 1``, ``y = 0``, ``⊥``; the name of a series in place of y, and which label
+        is which element where they are numbered: ``fault = x3  # 'no' is 0, 'yes' is 1``.
     fingerprint_ : str
         SHA-256 of the rule, and of the labels where these are no field elements. Two people
         compare sixteen hex digits.
     guarantee_ : Guarantee
     plan_ : Plan or None
-        Rows that prove ``rho``, ``eps`` and ``delta`` together; None without ``rho``.
+        Rows that prove ``rho``, ``eps`` and, where it is given, ``delta`` together; None without
+        ``rho``.
     margin_ : int
     nothing_kept_ : bool
         Whether no direction was kept: the answer then says nothing about the rows.
@@ -167,8 +170,10 @@ class ParityClassifier(LinearRuleClassifier):
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - Replicability and coverage as stated by ``guarantee_``, proven or not, for rows drawn
       independently; equal U* and seeds give equal rules.
     - The rule is right on every labelled row inside U*; so it errs on no more than the
@@ -180,13 +185,8 @@ class ParityClassifier(LinearRuleClassifier):
     - Not promised: anything under noise on a constant share of labels (that problem is
       believed hard), or that ``on_bottom="majority"`` predicts the same label twice.
 
-    See Also
-    --------
-    EliminationClassifier : Plain elimination, not replicable.
-    LinearSpan : Which equations do rows without labels obey?
+    **Remarks**
 
-    Notes
-    -----
     Labels that are whole numbers in 0..q−1 are field elements as they stand, whichever of them
     occur; False and True are 0 and 1; other labels (strings, {-1, 1}) are numbered 0, 1, … in
     sorted order, which for fields other than GF(2) makes "linear" depend on the names. Without
@@ -197,6 +197,11 @@ class ParityClassifier(LinearRuleClassifier):
     are predicted as they are, otherwise they count as ⊥. ``eps`` is a share of *rows*; a
     prediction error of ε on fresh rows takes half of it for coverage and half for
     generalization, as ``plan_`` does.
+
+    See Also
+    --------
+    EliminationClassifier : Plain elimination, not replicable.
+    LinearSpan : Which equations do rows without labels obey?
 
     References
     ----------
@@ -222,7 +227,9 @@ class ParityClassifier(LinearRuleClassifier):
     2,000 rows: 0 uncovered (0 %), 0 misfits (0 %)
     """
 
-    _contracts: ClassVar[Mapping[str, Contract]] = SPAN | CLASSIFIER | {"delta": check_share}
+    _contracts: ClassVar[Mapping[str, Contract]] = (
+        SPAN | CLASSIFIER | {"delta": optional(check_share)}
+    )
 
     def __init__(
         self,
@@ -234,7 +241,7 @@ class ParityClassifier(LinearRuleClassifier):
         classes: Any = None,
         rho: float | None = None,
         eps: float = 0.1,
-        delta: float = 0.05,
+        delta: float | None = None,
         rule: str = "index",
         t_min: int | float | None = None,
         t_max: int | float | str | None = None,
@@ -276,7 +283,7 @@ class ParityClassifier(LinearRuleClassifier):
 
     @property
     def plan_(self) -> Plan | None:
-        """Rows that prove rho, eps and delta together; None without rho."""
+        """Rows that prove rho, eps and, where it is given, delta together; None without rho."""
         self._ask()
         if self.rho is None:
             return None

@@ -18,7 +18,13 @@ from flagstone.estimators._classifier import is_binary, no_label
 from flagstone.estimators._coders import LabelCoder
 from flagstone.estimators._contracts import CLASSIFIER, check_parameters, finite_field
 from flagstone.estimators._input import table_rows
-from flagstone.estimators._labels import distinct, label_vector, named_classes
+from flagstone.estimators._labels import (
+    distinct,
+    label_name,
+    label_vector,
+    legend,
+    named_classes,
+)
 from flagstone.estimators._private_learner import (
     SeededSource,
     Source,
@@ -84,8 +90,10 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     With ``random_state=None``, ``classes`` given and rows inside the field, the fitted
     attributes and all predictions are α-differentially private with respect to exchanging one
     row; the number of rows is public. No flag, margin, count or other function of the data is
@@ -170,9 +178,9 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             fit_intercept=self.fit_intercept,
         )
         names = getattr(self, "feature_names_in_", None)
-        self.answer_ = ParityRule(
-            rule.coef, rule.intercept, field, None if names is None else tuple(names), "y", rule.dim
-        )
+        named_so = None if names is None else tuple(names)
+        target = label_name(y, np.array(named_so or ()))
+        self.answer_ = ParityRule(rule.coef, rule.intercept, field, named_so, target, rule.dim)
         self._coder = coder
         self._fallback = None
         if with_majority:
@@ -211,9 +219,10 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     @property
     def formula_(self) -> str:
-        """The rule as text."""
+        """The rule as text, with the labels that are no field elements."""
         check_is_fitted(self)
-        return self.answer_.text
+        note = legend(None if self._coder.by_value else self._coder.classes)
+        return f"{self.answer_.text}  # {note}" if note else self.answer_.text
 
     @property
     def classes_(self) -> Array:

@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 from flagstone.answers import Constraints
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
 from flagstone.question import SpanQuestion
 from flagstone.subspace import Subspace
@@ -42,8 +43,7 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
-            if not self._is_begun:
-                self._begin(stream=True)
+            self._go_on()
             self._take(X, sample_weight)
         return self
 
@@ -74,7 +74,7 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of :meth:`transform`: check0, check1, …."""
-        self._check_input_features(input_features)
+        feature_names(self, input_features)
         return np.array([f"check{i}" for i in range(len(self.constraints_))], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -144,22 +144,24 @@ class LinearSpan(SpanLearner):
     feature_names_in_ : array of str
         Only when X had names.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - The subspace lies in the span of the rows, so every equation that all rows obey is
       among (the consequences of) ``constraints_``.
     - Replicability and coverage as stated by ``guarantee_``, proven or not.
     - The answer is a function of the rows in the order in which they come.
 
+    **Remarks**
+
+    ``predict`` gives 1 for rows inside and −1 outside, as outlier detectors do, but this is no
+    outlier detector: ``contamination`` is a bound on what may be wrong, not a quota.
+
     See Also
     --------
     AffineSpan : Equations with a constant.
     flagstone.rep_linear_span : The same as a function.
-
-    Notes
-    -----
-    ``predict`` gives 1 for rows inside and −1 outside, as outlier detectors do, but this is no
-    outlier detector: ``contamination`` is a bound on what may be wrong, not a quota.
 
     References
     ----------

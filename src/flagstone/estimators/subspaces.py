@@ -11,6 +11,7 @@ from flagstone.answers import Constraints
 from flagstone.estimators._classifier import SpanClassifier
 from flagstone.estimators._coders import SignCoder
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, truth
+from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
 from flagstone.question import SubspaceQuestion
 from flagstone.subspace import AffineSubspace, Subspace
@@ -44,21 +45,23 @@ class SubspaceClassifier(SpanClassifier):
     classes_ : array of shape (2,)
         The labels; ``classes_[1]`` is the positive one.
     formula_ : str
-        The equations, one per line.
+        The equations, one per line, and of which class they are.
     fingerprint_ : str
         SHA-256 of the subspace, and of the labels where these are not 0 and 1.
     guarantee_, margin_, nothing_kept_, finding_, flag_, random_state_, n_features_in_,
     feature_names_in_
         As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - No false positive on realizable data: when the positive examples lie in a subspace that
       holds no negative one, every vector predicted positive lies in it.
     - Coverage and replicability as stated by ``guarantee_``.
 
-    Notes
-    -----
+    **Remarks**
+
     There must be at most two labels, and the larger is positive. Without ``classes`` a single 1
     or True is the positive class, a single 0, -1 or False the negative one, as in {0, 1} and
     {-1, 1}; other single labels are refused, because nothing says which class they are, and
@@ -84,7 +87,7 @@ class SubspaceClassifier(SpanClassifier):
     >>> y = np.where(X[:, 0] == X[:, 3], "yes", "no")
     >>> model = SubspaceClassifier(random_state=2026).fit(X, y)
     >>> print(model.formula_)
-    x0 ⊕ x3 = 0
+    x0 ⊕ x3 = 0  # where y is 'yes'
     >>> model.predict([[1, 0, 0, 1], [1, 0, 0, 0]]).tolist()
     ['yes', 'no']
     """
@@ -150,9 +153,17 @@ class SubspaceClassifier(SpanClassifier):
         assert isinstance(answer, Constraints)
         return answer
 
-    def contains(self, X: Any) -> Array:
-        """Say of each row whether it lies in the subspace."""
+    def contains(self, X: Any, y: Any = None) -> Array:
+        """Say of each row whether it lies in the subspace; y is ignored."""
         return self.constraints_.check(self._rows(X))
+
+    @property
+    def _legend(self) -> str:  # type: ignore[override]
+        labels = self._named_labels
+        if labels is None:
+            return ""
+        positive = labels.tolist()[-1 if self._coder.lone_sign is None else 0]
+        return f"where {self._target} is {positive!r}"
 
     def predict(self, X: Any) -> Array:
         """Return the positive label for rows in the subspace, the negative one for others."""
@@ -162,9 +173,8 @@ class SubspaceClassifier(SpanClassifier):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the equations."""
-        self._check_input_features(input_features)
-        used = np.asarray(self.constraints_.matrix != 0, dtype=bool).any(axis=0)
-        return self._all_names()[used]
+        names = feature_names(self, input_features)
+        return names[np.asarray(self.constraints_.matrix != 0, dtype=bool).any(axis=0)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,8 +5,8 @@ rows, and knows the kernels that do its linear algebra. Everything downstream ha
 the field's own form and never asks which field it is.
 """
 
-from flagstone.fields._base import Array, Field, FieldLike, Rows, width
-from flagstone.fields._exact import exact_integer, exact_integers, exact_rational
+from flagstone.exact import Array
+from flagstone.fields._base import Field, FieldLike, Rows, width
 from flagstone.fields._lookup import GF, QQ, as_field
 from flagstone.fields._tables import as_table
 
@@ -19,8 +19,5 @@ __all__ = [
     "Rows",
     "as_field",
     "as_table",
-    "exact_integer",
-    "exact_integers",
-    "exact_rational",
     "width",
 ]

@@ -11,9 +11,9 @@ import numpy as np
 
 from flagstone.bitrows import BitRows
 from flagstone.errors import InputError
+from flagstone.exact import Array, exact_array
 from flagstone.fields._tables import as_table
 
-Array: TypeAlias = np.ndarray[Any, Any]
 Rows: TypeAlias = "BitRows | Array"
 FieldLike: TypeAlias = "Field | int | str"
 
@@ -79,7 +79,7 @@ class Field(ABC):
 
         Parameters
         ----------
-        X : BitRows, array, nested list or sparse matrix, shape (n_rows, n_columns)
+        X : BitRows, array, nested list, data frame or sparse matrix, shape (n_rows, n_columns)
         dim : int, optional
             The number of columns there must be.
         name : str
@@ -104,7 +104,7 @@ class Field(ABC):
 
     def elements(self, values: Any, *, name: str = "y", reduce: bool = False) -> Array:
         """Validate a vector and return it as elements of the field's dtype."""
-        vector = np.asarray(values)
+        vector = exact_array(values)
         if vector.ndim != 1:
             raise InputError(f"{name} must be one value per row, got {vector.ndim} dimension(s)")
         return self.array(self.rows(vector[:, np.newaxis], name=name, reduce=reduce))[:, 0]

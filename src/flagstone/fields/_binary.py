@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from flagstone.bitrows import BitRows
-from flagstone.fields._base import Array, Field, Rows
+from flagstone.exact import Array
+from flagstone.fields._base import Field, Rows
 from flagstone.fields._tables import fail_value, whole_numbers
 
 

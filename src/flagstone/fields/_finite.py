@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.fields._base import Array, Field, Rows
+from flagstone.exact import Array, exact_modulo
+from flagstone.fields._base import Field, Rows
 from flagstone.fields._tables import fail_value, whole_numbers
 
 
@@ -51,7 +52,7 @@ class FiniteField(Field):
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
         whole = whole_numbers(table, name, floor=reduce)
         if reduce:
-            whole = whole % self.order
+            whole = exact_modulo(whole, self.order)
         elif whole.size and (whole.min() < 0 or whole.max() >= self.order):
             fail_value(
                 table,

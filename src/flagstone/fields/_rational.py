@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 from types import ModuleType
@@ -10,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.errors import MissingDependencyError
-from flagstone.fields._base import Array, Field, Rows
-from flagstone.fields._exact import exact_rational
+from flagstone.errors import EntryTypeError, MissingDependencyError
+from flagstone.exact import Array, exact_rational, is_missing
+from flagstone.fields._base import Field, Rows
 from flagstone.fields._tables import fail_value, whole_numbers
 
 _BINARY_FLOAT = (
@@ -55,16 +56,22 @@ class RationalField(Field):
             return Fraction(int(value)) if isinstance(value, np.bool_) else Fraction(value)
         if isinstance(value, (float, np.floating)) and value.is_integer():
             return Fraction(int(value))
-        if isinstance(value, str):
+        if is_missing(value):
+            fail_value(table, flat, name, "a missing value; fill or drop the row first")
+        if isinstance(value, (str, Decimal)):
             try:
-                return exact_rational(value)
+                return exact_rational(str(value))
             except ValueError as error:
                 fail_value(table, flat, name, f"which {error}")
         if isinstance(value, (float, np.floating)):
-            problem = _BINARY_FLOAT if value == value else "a missing value; drop the row first"
-            fail_value(table, flat, name, problem)
-        fail_value(table, flat, name, "no rational; give ints, Fractions or texts such as '3/4'")
-        raise AssertionError("unreachable")
+            fail_value(table, flat, name, _BINARY_FLOAT)
+        return fail_value(
+            table,
+            flat,
+            name,
+            "no rational; give ints, Fractions, Decimals or texts such as '3/4'",
+            EntryTypeError,
+        )
 
     def add(self, a: Any, b: Any) -> Array:
         return np.asarray(np.asarray(a, object) + np.asarray(b, object), object)

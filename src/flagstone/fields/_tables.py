@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from flagstone.bitrows import BitRows
 from flagstone.checks import shown
-from flagstone.errors import InputError
-from flagstone.fields._exact import exact_integers
-
-Array = np.ndarray[Any, Any]
+from flagstone.errors import EntryTypeError, InputError
+from flagstone.exact import Array, exact_array, exact_floor, exact_integers, is_missing
 
 
 def as_table(X: Any, *, dim: int | None, name: str) -> Array | BitRows:
@@ -35,7 +32,7 @@ def _as_array(X: Any, dim: int | None, name: str) -> Array:
     if isinstance(X, (str, bytes)) or np.isscalar(X):
         raise InputError(f"{name} must be a table of rows, got {shown(X)}")
     try:
-        array = np.asarray(X)
+        array = exact_array(X)
     except ValueError:
         array = _nested(X, name)
     if array.ndim == 1 and array.size == 0:
@@ -83,18 +80,24 @@ def _fail_at(bad: Array, name: str, problem: str) -> None:
     raise InputError(f"{name}: row {i}, column {j} {problem}")
 
 
-def fail_value(table: Array, bad: Array | int, name: str, problem: str) -> None:
+def fail_value(
+    table: Array,
+    bad: Array | int,
+    name: str,
+    problem: str,
+    error: type[InputError] = InputError,
+) -> NoReturn:
     """Raise for the first bad entry (a mask, or its flat position), showing its value."""
     flat = bad if isinstance(bad, int) else int(np.argmax(bad))
     i, j = divmod(flat, table.shape[1])
-    raise InputError(f"{name}: row {i}, column {j} is {shown(table[i, j])}, {problem}")
+    raise error(f"{name}: row {i}, column {j} is {shown(table[i, j])}, {problem}")
 
 
 def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
     """Return a table as an integer array (possibly of Python integers), or say what is not.
 
-    Accepts booleans, integers, floats that are whole, and objects that are any of these;
-    with ``floor`` fractions are rounded down instead of refused.
+    Accepts booleans, integers, floats and decimals that are whole, and objects that are any of
+    these; with ``floor`` fractions are rounded down instead of refused.
     """
     kind = table.dtype.kind
     if not table.size:
@@ -104,7 +107,7 @@ def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
     if kind == "f":
         finite = np.isfinite(table)
         if not finite.all():
-            fail_value(table, ~finite, name, "which is not a number; fill or drop the row first")
+            fail_value(table, ~finite, name, _NO_NUMBER)
         floored = np.floor(table if table.itemsize >= 8 else table.astype(np.float64))
         if not floor and not (whole := floored == table).all():
             fail_value(table, ~whole, name, "which is not a whole number")
@@ -115,35 +118,26 @@ def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
         return _objects(table, name, floor)
     if kind == "c":
         raise InputError(f"{name}: complex data not supported; entries must be whole numbers")
-    fail_value(
-        table, 0, name, f"of type {table.dtype}; entries must be whole numbers, so encode it first"
-    )
-    raise AssertionError("unreachable")
+    return fail_value(table, 0, name, f"of type {table.dtype}; {_ENCODE}", EntryTypeError)
 
 
 def _objects(table: Array, name: str, floor: bool) -> Array:
-    from numbers import Integral, Rational, Real
-
     def whole(value: Any, flat: int) -> int:
-        if isinstance(value, (Integral, np.bool_)):
-            return int(value)
-        if isinstance(value, (Rational, Real, np.floating)):
-            if value != value or value in (float("inf"), float("-inf")):
-                fail_value(table, flat, name, "which is not a number; fill or drop the row first")
-            # math.floor would read a long double as a float
-            below = int(np.floor(value) if isinstance(value, np.floating) else math.floor(value))
-            if floor or below == value:
-                return below
+        below = exact_floor(value)
+        if below is not None and (floor or below == value):
+            return below
+        if below is not None:
             fail_value(table, flat, name, "which is not a whole number")
-        if value is None:
+        if isinstance(value, (float, np.floating)):
+            fail_value(table, flat, name, _NO_NUMBER)
+        if is_missing(value):
             fail_value(table, flat, name, "a missing value; fill or drop the row first")
-        fail_value(
-            table,
-            flat,
-            name,
-            f"of type {type(value).__name__}; entries must be whole numbers, so encode it first",
-        )
-        raise AssertionError("unreachable")
+        kind = type(value).__name__
+        return fail_value(table, flat, name, f"of type {kind}; {_ENCODE}", EntryTypeError)
 
     values = [whole(value, flat) for flat, value in enumerate(table.ravel())]
     return exact_integers(values).reshape(table.shape)
+
+
+_NO_NUMBER = "which is not a number (NaN or infinite); fill or drop the row first"
+_ENCODE = "entries must be whole numbers, so encode it first"

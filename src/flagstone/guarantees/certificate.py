@@ -39,8 +39,10 @@ class Certificate:
         How many rows would certify the rho that was asked for, if they looked like these; None if
         it is certified already, or if more rows of this kind would not help.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     With probability ``confidence`` over the rows at hand, ``rho``, ``misses``, ``eps`` and the
     range ``t_first..t_last`` are all right. Needs independent rows from one source (rows that come
     in runs of equals break it), and a window and a pilot chosen before the certifying rows were

@@ -40,8 +40,10 @@ def check_contamination(contamination: object) -> float:
 def outlier_start(n_rows: int, contamination: float) -> int:
     """k = ⌈contamination·m⌉: sets after the k-th hold no outlier direction (S20).
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     If at most k rows are outliers and the others lie in V_clean, then V_j ⊆ V_clean for all j > k,
     wherever the outliers were placed.
 

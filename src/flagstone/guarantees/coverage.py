@@ -44,8 +44,10 @@ def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share 
     `mattering_rows` is N_t = Σ_{j ≤ t} dim V_j (`rows_in_first_sets`): the bound is Clopper and
     Pearson's, as if N_t of m independent rows had hit.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     With the given confidence over the sample, for t fixed or drawn by coins. One flag in arrival
     order; neither merged shards nor a histogram. For the heavy rule read d·⌈t⌉ for t.
 

@@ -27,8 +27,10 @@ def gap_rho(
 
     2·(P[Bin(m, p_in) < r·t_max + (R-1)(r-1)] + P[Bin(m, p_out) ≥ t_min]).
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     For flags in arrival order, merged or not. Each sample gives V itself with probability at least
     1 minus half of the value. A value ≥ 1 says nothing.
 

@@ -72,8 +72,10 @@ def heavy_rho(
     N is the smaller of m (`n_rows`; the bound then reads 2√(2dm)/T) and R·d²·⌈k+T⌉ (without
     shards and start √(8d³/T), for every m).
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     For every field and distribution; needs i.i.d. rows and the same m, T, path and shard tree in
     both runs. A value ≥ 1 says nothing.
 

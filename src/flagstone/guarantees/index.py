@@ -81,8 +81,10 @@ def index_rho(
     N = R·d·(k+T) bounds the rows that can move the first k + T sets, and N ≤ m if `n_rows` is
     given. For k = 0 and one shard the bound reads C(d)·√(d/T).
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     For every field, every distribution of the rows and every number of rows. Needs i.i.d. rows and
     the same m, T, path (flag or histogram) and shard tree in both runs. A value ≥ 1 says nothing.
 

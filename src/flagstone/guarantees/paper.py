@@ -55,8 +55,10 @@ def paper_length(dim: int, rho: Share, n_rows: int, *, corrected: bool = False) 
     Printed: (12d/ρ)·√(m·ln(2/ρ)). Corrected: (16d/ρ)·√(m·ln(2/ρ)), with ln(2/ρ) replaced by 1
     where it is smaller (ρ > 2/e).
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     With the corrected value Algorithm 1 is ρ-replicable, by the paper's own argument. The printed
     value is enough as well, but by another proof (S16 needs far less), not by the printed one.
 

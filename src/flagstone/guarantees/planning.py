@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -16,6 +15,7 @@ from flagstone.guarantees.heavy import heavy_length, heavy_rows
 from flagstone.guarantees.index import index_length, index_rows
 from flagstone.guarantees.pac import generalization_rows
 from flagstone.guarantees.paper import paper_length, paper_rows
+from flagstone.markup import card, table
 
 __all__ = ["Plan", "PlanRow", "plan"]
 
@@ -112,29 +112,20 @@ class Plan:
     def __str__(self) -> str:
         cells = self._cells()
         widths = [max(len(line[i]) for line in cells) for i in range(4)]
-        table = [
+        lines = [
             "  ".join(
                 cell.ljust(width) if i == 0 else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(line, widths, strict=True))
             ).rstrip()
             for line in cells
         ]
-        table.insert(1, "  ".join("─" * width for width in widths))
-        return "\n".join([self._title(), "", *table, "", *(f"· {n}" for n in self._notes())])
+        lines.insert(1, "  ".join("─" * width for width in widths))
+        return "\n".join([self._title(), "", *lines, "", *(f"· {n}" for n in self._notes())])
 
     def _repr_html_(self) -> str:
         head, *body = self._cells()
-        th = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>"
-            for line in body
-        )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self._notes())
-        title = html.escape(self._title())
-        return (
-            f"<table><caption>{title}</caption><thead><tr>{th}</tr></thead>"
-            f"<tbody>{rows}</tbody></table><ul>{notes}</ul>"
-        )
+        notes = table([(f"· {note}",) for note in self._notes()])
+        return card(self._title(), table(body, head=head), notes)
 
 
 def _number(value: int | None) -> str:

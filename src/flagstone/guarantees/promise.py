@@ -10,8 +10,10 @@ from typing import Any
 from flagstone.errors import FormatError
 from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.coverage import future_coverage
+from flagstone.guarantees.rows import promise_rows
 from flagstone.guarantees.window import Window
 from flagstone.guarantees.words import promises_in_words, shown
+from flagstone.markup import card, table
 
 __all__ = ["CONFIDENCE", "Guarantee"]
 
@@ -316,6 +318,10 @@ change the answer
 
     def __str__(self) -> str:
         return "; ".join(promises_in_words(self))
+
+    def _repr_html_(self) -> str:
+        rows = promise_rows(self)
+        return card("Promises", table([r[:3] for r in rows], badges=[r[3] for r in rows]))
 
 
 def _is_close(a: float | None, b: float | None) -> bool:

@@ -56,8 +56,10 @@ def uncovered_bracket(counts: Sequence[int], t: int, *, shards: int = 1) -> tupl
 def index_margin(counts: Sequence[int], dim: int, t: int) -> int:
     """The largest s with V_{t-s} = V_{t+s}: no s altered rows change V_t (S11).
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     With t held fixed, no s rows added, removed or replaced (inside their shards) change V_t.
 
     Examples
@@ -83,8 +85,10 @@ def heavy_margin(counts: Sequence[int], dim: int, t: float) -> int:
     One replaced row moves a multiplicity n(V) by at most 2: so V* stays heavy while
     2s ≤ n(V*) - t, and nothing larger becomes heavy while n(W) + 2s < t for all W ⊋ V*.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     With t held fixed, no s rows added, removed or replaced (inside their shards) change V*.
 
     Examples

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flagstone.checks import owner_of
+from flagstone.errors import InputError
 from flagstone.guarantees import Window
 from flagstone.plots.style import OKABE_ITO, Display
 from flagstone.staircase import Staircase, Step
@@ -20,7 +22,7 @@ __all__ = ["X_LABEL", "Y_LABEL", "ScreeDisplay"]
 X_LABEL, Y_LABEL = "set index j", "dimension of V(j)"
 
 
-@dataclass
+@dataclass(repr=False)
 class ScreeDisplay(Display):
     """Dimension of the span of each set of the partition, with the choice that was made.
 
@@ -60,6 +62,25 @@ class ScreeDisplay(Display):
     def from_flag(cls, flag: Flag) -> ScreeDisplay:
         """Read the staircase off a flag."""
         return cls(Staircase.of(flag))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ScreeDisplay:
+        """Draw the staircase of a fitted estimator, or of the last step of a pipeline.
+
+        Examples
+        --------
+        >>> from flagstone import LinearSpan
+        >>> fitted = LinearSpan(random_state=7).fit([[1, 1, 0], [0, 1, 1]] * 50)
+        >>> display = ScreeDisplay.from_estimator(fitted)
+        >>> display.ax_.get_ylabel()
+        'dimension of V(j)'
+        """
+        owner = owner_of(estimator, "finding_")
+        if owner is None:
+            raise InputError(
+                f"{type(estimator).__name__} has no finding_; fit a learner of flagstone"
+            )
+        return cls.of(owner.finding_).plot(ax)
 
     @classmethod
     def of(cls, finding: Finding) -> ScreeDisplay:
@@ -131,6 +152,9 @@ class ScreeDisplay(Display):
                 f"to {self.sets[1]:,}."
             )
         return f"{text} The threshold {self.threshold:,.4g} was drawn from {self.window}."
+
+    def __repr__(self) -> str:
+        return f"ScreeDisplay({self.describe()})"
 
     def _draw(self, axes: list[Axes]) -> None:
         axis, stairs = axes[0], self.stairs

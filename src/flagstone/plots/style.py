@@ -6,12 +6,13 @@ figures survive grey-scale printing.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from flagstone.disk import atomic_file
 from flagstone.errors import InputError, MissingDependencyError
@@ -87,27 +88,48 @@ _RC: dict[str, Any] = {
 }
 
 
+def need_matplotlib() -> None:
+    """Say what to install if matplotlib is missing, before any work is done."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingDependencyError(
+            "drawing needs matplotlib: install it with pip install 'flagstone[plot]'"
+        )
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """Apply the common look inside a ``with`` block, and only there."""
-    try:
-        import matplotlib
-    except ImportError as missing:  # pragma: no cover - exercised without the extra
-        raise MissingDependencyError(
-            "drawing needs matplotlib; install it with: pip install 'flagstone[plot]'"
-        ) from missing
+    need_matplotlib()
+    import matplotlib
+
     with matplotlib.rc_context(cast(Any, _RC)):
         yield
 
 
 def new_figure(
-    width: float = COLUMN_WIDTH, height: float = 2.3, *, rows: int = 1, columns: int = 1
+    width: float = COLUMN_WIDTH,
+    height: float = 2.3,
+    *,
+    rows: int = 1,
+    columns: int = 1,
+    shown: bool = False,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure outside pyplot's global state, and its axes from left to right, top down."""
-    with style():
-        from matplotlib.figure import Figure
+    """Return a figure, and its axes from left to right, top down.
 
-        figure = Figure(figsize=(width, height), layout="constrained")
+    One that is ``shown`` is pyplot's, which keeps it until it is closed.
+    """
+    need_matplotlib()
+    from matplotlib.figure import Figure
+
+    # made outside of the style, for what a notebook sets at its first figure would end with it
+    options: Any = {"figsize": (width, height), "dpi": _RC["figure.dpi"], "layout": "constrained"}
+    if shown:
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(**options)
+    else:
+        figure = Figure(**options)
+    with style():
         axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [axis for line in axes for axis in line]
 
@@ -129,27 +151,38 @@ class Display:
     """Numbers first, drawing second: a subclass keeps plain numbers and draws them on demand.
 
     Subclasses set ``panels`` (how many axes ``plot`` needs), ``size`` in inches, and implement
-    ``_draw(axes)``.
+    ``_draw(axes)``. As with the displays of scikit-learn, :meth:`plot` returns the display, with
+    ``figure_`` and ``ax_`` (a list of axes where there are several panels).
     """
 
     panels: tuple[int, int] = (1, 1)
     size: tuple[float, float] = (COLUMN_WIDTH, 2.3)
     figure_: Figure | None = None
+    ax_: Axes | list[Axes] | None = None
 
     def _draw(self, axes: list[Axes]) -> None:
         raise NotImplementedError
 
-    def plot(self, ax: Axes | list[Axes] | None = None) -> Display:
-        """Draw on the given axes (one per panel), or on a new figure kept in ``figure_``."""
-        wanted = self.panels[0] * self.panels[1]
+    def plot(self, ax: Axes | list[Axes] | None = None) -> Self:
+        """Draw on the given axes (one per panel), or on a new figure of pyplot.
+
+        Notebooks show that figure below the cell, and ``pyplot.show()`` does elsewhere.
+        """
         if ax is None:
-            self.figure_, axes = new_figure(*self.size, rows=self.panels[0], columns=self.panels[1])
-        else:
-            axes = list(ax) if isinstance(ax, (list, tuple)) else [ax]
-            if len(axes) != wanted:
-                raise InputError(f"this display draws {wanted} panels, got {len(axes)} axes")
-            figure = axes[0].get_figure(root=True)
-            self.figure_ = figure
+            return self._draw_on(self._new_axes(shown=True))
+        axes = list(ax) if isinstance(ax, (list, tuple)) else [ax]
+        wanted = self.panels[0] * self.panels[1]
+        if len(axes) != wanted:
+            raise InputError(f"this display draws {wanted} panels, got {len(axes)} axes")
+        return self._draw_on(axes)
+
+    def _new_axes(self, *, shown: bool) -> list[Axes]:
+        rows, columns = self.panels
+        return new_figure(*self.size, rows=rows, columns=columns, shown=shown)[1]
+
+    def _draw_on(self, axes: list[Axes]) -> Self:
+        self.figure_ = axes[0].get_figure(root=True)
+        self.ax_ = axes[0] if len(axes) == 1 else axes
         with style():
             self._draw(axes)
         return self
@@ -157,7 +190,7 @@ class Display:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Draw (if needed) and write the figure; the suffix chooses PNG, SVG or PDF."""
         if self.figure_ is None:
-            self.plot()
+            self._draw_on(self._new_axes(shown=False))
         assert self.figure_ is not None
         return save_figure(self.figure_, path)
 

@@ -7,7 +7,6 @@ page has no script, and a policy that forbids it to load anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape as escape_html
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -15,21 +14,14 @@ from typing import Any
 
 from flagstone.disk import atomic_write
 from flagstone.finding import Finding
+from flagstone.guarantees.rows import promise_rows
+from flagstone.markup import escape
 from flagstone.plots import ScreeDisplay
-from flagstone.reports.promises import promise_rows
 from flagstone.reports.scree import STYLE, scree_svg
 
 __all__ = ["html_report", "write_report"]
 
 _MANY = 200
-
-
-def escape(text: str) -> str:
-    """Return text from data for a page: markup stays text, control characters are shown."""
-    shown = (
-        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
-    )
-    return escape_html("".join(shown))
 
 
 def html_report(finding: Finding) -> str:
@@ -126,7 +118,7 @@ def _promises(finding: Finding) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(what)}</th><td>{escape(text)}</td>'
         f'<td><span class="badge {kind}">{escape(badge)}</span></td></tr>'
-        for what, text, badge, kind in promise_rows(finding)
+        for what, text, badge, kind in promise_rows(finding.promises, finding.rows.uncovered)
     )
     hypotheses = "".join(f"<li>{escape(h)}</li>" for h in finding.promises.hypotheses)
     return (

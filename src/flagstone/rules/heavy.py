@@ -27,8 +27,10 @@ class HeavyRule(SpanRule):
     bounds S16 and S17 unless t_max="paper", and "nothing is heavy" is answered by {0}, which the
     paper's choice of m excludes.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - Coverage, for every sample: at most R·(⌈k+T⌉-1)·d(d+1)/2 rows lie outside V* (S10, S23).
     - Replicability: two samples of m rows with the same coins disagree with probability at most
       √(8d·min(m, R·d²·⌈k+T⌉))/T (S16, S17, S23).

@@ -24,8 +24,10 @@ class IndexRule(SpanRule):
 
     Below, k = t_min - 1 and T = t_max - k, the length of the window.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     - V* lies in the span of the rows (with merged shards: in the span of all of them).
     - Coverage, for every sample: at most R·d·(k+T-1) rows lie outside V* (S9, S23).
     - Replicability, for every distribution and field: two samples of m rows with the same coins

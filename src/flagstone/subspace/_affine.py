@@ -9,6 +9,7 @@ import numpy as np
 
 from flagstone.errors import InputError
 from flagstone.fields import Array, Field, FieldLike
+from flagstone.markup import card, listing, matrix, table
 from flagstone.subspace._linear import Subspace, canonical_text, chunks
 
 __all__ = ["AffineSubspace"]
@@ -168,6 +169,16 @@ class AffineSubspace:
             f"AffineSubspace(dim={self.dim} of {self.field}^{self.ambient_dim}, "
             f"fingerprint={self.fingerprint()[:16]})"
         )
+
+    def _repr_html_(self) -> str:
+        where = f"of {self.field}^{self.ambient_dim}"
+        facts = [("Fingerprint", self.fingerprint()[:16])]
+        if self.is_empty:
+            return card(f"Empty affine subspace {where}", table(facts))
+        say = self.field.format
+        parts = [matrix(self.point[None, :], say), *[listing(["+ the span of"])] * (self.dim > 0)]
+        parts.append(matrix(self.direction.basis, say))
+        return card(f"Affine subspace of dimension {self.dim} {where}", *parts, table(facts))
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the canonical text, 64 hex digits.

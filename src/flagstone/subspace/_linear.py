@@ -11,6 +11,7 @@ import numpy as np
 from flagstone.checks import checked_dim
 from flagstone.errors import InputError
 from flagstone.fields import Array, Field, FieldLike, Rows, as_field, width
+from flagstone.markup import card, matrix, table
 
 __all__ = ["Subspace", "canonical_text", "chunks"]
 
@@ -188,6 +189,13 @@ class Subspace:
         return (
             f"Subspace(dim={self.dim} of {self.field}^{self.ambient_dim}, "
             f"fingerprint={self.fingerprint()[:16]})"
+        )
+
+    def _repr_html_(self) -> str:
+        return card(
+            f"Subspace of dimension {self.dim} of {self.field}^{self.ambient_dim}",
+            matrix(self.basis, self.field.format),
+            table([("Fingerprint", self.fingerprint()[:16])]),
         )
 
     def fingerprint(self) -> str:

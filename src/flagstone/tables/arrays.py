@@ -5,7 +5,10 @@ What a header announces is held against the size of the file before anything is 
 
 from __future__ import annotations
 
+import contextlib
 import math
+import shutil
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +32,11 @@ class _Layout(NamedTuple):
     fortran: bool
     dtype: np.dtype[Any]
     start: int
+
+    @property
+    def is_columnar(self) -> bool:
+        """Whether a matrix stands in the file column by column."""
+        return self.fortran and len(self.shape) == 2
 
     @property
     def row_bytes(self) -> int:
@@ -66,7 +74,7 @@ class NpyReader:
         chosen = _chosen(columns, self.columns)
         with reading(self.path, "NPY"), self.path.open("rb") as stream:
             for first in range((start or (0,))[0], total, size):
-                part = self._rows(stream, first, min(size, total - first))
+                part = _rows(stream, self._layout, first, min(size, total - first))
                 values: Array | list[Array]
                 if part.dtype.names:
                     values = [np.ascontiguousarray(part[name]) for name in columns]
@@ -75,17 +83,6 @@ class NpyReader:
                 _check_text(self.path, values, first + 1)
                 after = first + len(part)
                 yield Batch(tuple(columns), values, first + 1, None, (after,), after / total)
-
-    def _rows(self, stream: IO[bytes], first: int, n: int) -> Array:
-        shape, fortran, dtype, start = self._layout
-        if not (fortran and len(shape) == 2):
-            stream.seek(start + first * self._layout.row_bytes)
-            return _read(stream, n * math.prod(shape[1:]), dtype).reshape(n, *shape[1:])
-        part = np.empty((n, shape[1]), dtype, order="F")
-        for column in range(shape[1]):
-            stream.seek(start + (column * shape[0] + first) * dtype.itemsize)
-            part[:, column] = _read(stream, n, dtype)
-        return part
 
     def line(self, row: int) -> int | None:
         """Return None: arrays have no lines."""
@@ -99,7 +96,8 @@ class NpzReader:
     The matrix gives columns x0, x1, …; each 1-D array is one more column with its own name,
     so that an archive of ``X`` and ``y`` is read with ``label="y"``. Without a matrix every
     1-D array is a column, and all must have the same length. Members are streamed, so
-    a compressed archive larger than memory can be read.
+    a compressed archive larger than memory can be read; a matrix in Fortran order, whose rows are
+    all over it, by way of a temporary file.
     """
 
     position_size: ClassVar[int] = 1
@@ -136,9 +134,6 @@ class NpzReader:
                 )
             ((self._matrix, matrix),) = matrices.items()
             self.n_rows, self._width = matrix.shape
-            if matrix.fortran and self.n_rows > 1 and self._width > 1:
-                fail(self.path, "", "its matrix is in Fortran order and cannot be streamed; save a "
-                     "C-ordered copy (np.ascontiguousarray)")  # fmt: skip
         self._vectors = [key for key, v in vectors.items() if v.shape[0] == self.n_rows]
         check_width(self.path, self._width + len(self._vectors), self.max_columns)
         used = [*(vectors[key] for key in self._vectors), *matrices.values()]
@@ -157,8 +152,12 @@ class NpzReader:
         asked = set(columns)
         keys = [v for v in self._vectors if v in asked]
         keys += [] if self._matrix is None else [self._matrix]
-        with reading(self.path, "NPZ"), zipfile.ZipFile(binary_file(self.path)) as archive:
-            members = {key: _Stream(archive, self._members[key], self.path) for key in keys}
+        with (
+            reading(self.path, "NPZ"),
+            zipfile.ZipFile(binary_file(self.path)) as archive,
+            contextlib.ExitStack() as opened,
+        ):
+            members = {key: _Stream(archive, self._members[key], self.path, opened) for key in keys}
             for first in range(0, total, size):
                 parts = {k: m.rows(min(size, total - first)) for k, m in members.items()}
                 after = first + len(parts[keys[0]])
@@ -184,14 +183,42 @@ class NpzReader:
 class _Stream:
     """One member of an archive, read row by row."""
 
-    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Location) -> None:
-        self._member = archive.open(info)
-        self._layout = _header(self._member, path, info.file_size)
+    def __init__(
+        self,
+        archive: zipfile.ZipFile,
+        info: zipfile.ZipInfo,
+        path: Location,
+        opened: contextlib.ExitStack,
+    ) -> None:
+        self._member: IO[bytes] = opened.enter_context(archive.open(info))
+        self._layout = layout = _header(self._member, path, info.file_size)
+        self._first = 0
+        if layout.is_columnar:  # to be read here and there, which compressed bytes are not
+            spooled: Any = tempfile.SpooledTemporaryFile(max_size=1 << 26)  # noqa: SIM115
+            opened.enter_context(spooled)
+            shutil.copyfileobj(self._member, spooled)
+            self._member, self._layout = spooled, layout._replace(start=0)
 
     def rows(self, n: int) -> Array:
         """Read the next n rows."""
+        if self._layout.is_columnar:
+            self._first += n
+            return _rows(self._member, self._layout, self._first - n, n)
         inner = self._layout.shape[1:]
         return _read(self._member, n * math.prod(inner), self._layout.dtype).reshape(n, *inner)
+
+
+def _rows(stream: IO[bytes], layout: _Layout, first: int, n: int) -> Array:
+    """Read n rows, wherever they are."""
+    shape, _, dtype, start = layout
+    if not layout.is_columnar:
+        stream.seek(start + first * layout.row_bytes)
+        return _read(stream, n * math.prod(shape[1:]), dtype).reshape(n, *shape[1:])
+    part = np.empty((n, shape[1]), dtype, order="F")
+    for column in range(shape[1]):
+        stream.seek(start + (column * shape[0] + first) * dtype.itemsize)
+        part[:, column] = _read(stream, n, dtype)
+    return part
 
 
 def _header(stream: IO[bytes], path: Location, size: int) -> _Layout:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn
 
 from flagstone.checks import shown
 from flagstone.errors import InputError, Parameter
-from flagstone.fields import exact_integers
+from flagstone.exact import exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.columnar import as_numpy
 from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated

@@ -8,13 +8,14 @@ digits. ``;``, ``#`` and ``//`` start comments; blanks inside a row are ignored.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from flagstone.errors import InputError, Parameter
+from flagstone.errors import InputError, InputWarning, Parameter
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.files import BIT_ORDERS
 from flagstone.tables.limits import MOST_COLUMNS, check_width
@@ -27,6 +28,8 @@ _COMMENT = re.compile(rb"[;#]|//")
 _LENGTH = re.compile(rb"\s*\{\s*(\d+)\s*\}\s*")
 _BLANKS = b" \t\r\v\f"
 _BAD = 255
+#: So many digits that are all 0 or 1 are no accident.
+_TELLING = 16
 
 
 class _Alphabet(NamedTuple):
@@ -154,6 +157,8 @@ class FrameReader:
             raise InputError(f"bit order must be one of {BIT_ORDERS}, got {self.bit_order!r}")
         n_bits = self.length or self._first_length()
         check_width(self.path, n_bits, self.max_columns)
+        if self.notation == "hex":
+            self._warn_of_bits()
         self.n_bits = n_bits
         self.columns = tuple(f"x{i}" for i in range(n_bits))
 
@@ -173,6 +178,25 @@ class FrameReader:
             f"{self.path}: holds no rows (only blanks and comments): one {self.notation} string "
             "per line is expected"
         )
+
+    def _warn_of_bits(self) -> None:
+        """Warn of digits that look like bits: read as hexadecimal, three of four are constant."""
+        block, _, _ = next(line_blocks(self.path, block=1 << 16))
+        try:
+            frames = [parse_frame(line) for line in block.split(b"\n")]
+        except FrameProblem:
+            return  # its line is named when rows are read
+        digits = b"".join(frame[1] for frame in frames if frame)
+        if len(digits) >= _TELLING and set(digits) == set(b"01"):
+            first = "" if len(block) == self.path.stat().st_size else "the first of "
+            warnings.warn(
+                InputWarning(
+                    f"{self.path}: {first}its hexadecimal digits are all 0 or 1, and each stands "
+                    "for four bits; if they are bits, give ",
+                    Parameter("format", "bits"),
+                ),
+                stacklevel=2,
+            )
 
     def batches(
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flagstone.fields import exact_integer, exact_integers
+from flagstone.exact import exact_integer, exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
 from flagstone.tables.remote import Location

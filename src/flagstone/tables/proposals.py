@@ -7,6 +7,7 @@ model).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,8 @@ import numpy as np
 from flagstone.checks import shown
 from flagstone.encoding import ColumnEncoder, texts
 from flagstone.errors import Parameter
-from flagstone.fields import Field, exact_integers, exact_rational
+from flagstone.exact import exact_integers, exact_rational, is_missing
+from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
@@ -23,6 +25,8 @@ __all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "refusal", "typed"]
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
+#: What data frames call the column of their index in a file, if they call it anything.
+_INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
     if kind == "b":
         return Proposal(column, ColumnEncoder(column, "element"), "true and false are 1 and 0")
     if kind == "f":
+        values = values.astype(np.promote_types(values.dtype, np.float64))  # half floats end early
         finite = values[np.isfinite(values)]
         exact = np.isfinite(values) & (np.abs(values) < 2.0**53)
         if exact.all() and (np.floor(values) == values).all():
@@ -64,6 +69,8 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         reason = f"fractional numbers; {middle} is the median of the rows looked at"
         return Proposal(column, ColumnEncoder(column, "above", (middle,)), reason)
     if kind in "ui" or all(type(value) is int for value in values.tolist()):
+        if _INDEX.fullmatch(column) and _counts(values):
+            return Proposal(column, None, "row numbers, like the index of a data frame")
         return _whole(column, values, field)
     found = sorted(set(texts(values)))
     if field.order is None and all(_is_rational(text) for text in found):
@@ -76,6 +83,12 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         reason = f"text with {len(found)} values"
         return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
+
+
+def _counts(values: Array) -> bool:
+    """Say whether numbers count 0, 1, 2, … or 1, 2, …, perhaps anew in every file."""
+    steps = np.diff(values)
+    return int(values[0]) in (0, 1) and bool(((steps == 1) | (values[1:] == values[0])).all())
 
 
 def _whole(column: str, values: Array, field: Field) -> Proposal:
@@ -127,9 +140,7 @@ def missing(values: Array) -> int | None:
 
 
 def _is_gap(value: object) -> bool:
-    if isinstance(value, str):
-        return not value.strip()
-    return value is None or value != value  # nothing but NaN differs from itself
+    return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
 def _is_rational(text: str) -> bool:
@@ -147,11 +158,11 @@ def refusal(
     first = refused[0]
     role = "label" if first.column == label else "column"
     others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+    problem = f"does not hold elements of {field}" if first.encoder else "is better left out"
     encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
     columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
     return [
-        f"{file}: {role} {first.column!r}{others} does not hold elements of {field}: "
-        f"{first.reason}. Proposed: ",
+        f"{file}: {role} {first.column!r}{others} {problem}: {first.reason}. Proposed: ",
         *([Parameter("encode", encode)] if encode else []),
         *([" "] if encode and columns else []),
         *([Parameter("columns", columns)] if columns else []),

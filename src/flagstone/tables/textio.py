@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import IO, Any, cast
 
 from flagstone.errors import FormatError
-from flagstone.fields import exact_integer
+from flagstone.exact import exact_integer
 from flagstone.tables.limits import MOST_ROW_BYTES, check_row_bytes
 from flagstone.tables.remote import Location, binary_file
 

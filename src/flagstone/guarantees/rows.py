@@ -1,9 +1,9 @@
-"""The promises of a finding as lines of a table: what, how much, and how it is known."""
+"""Promises as lines of a table: what, how much, and how it is known."""
 
 from __future__ import annotations
 
-from flagstone.finding import Finding
-from flagstone.guarantees import Guarantee
+from typing import TYPE_CHECKING
+
 from flagstone.guarantees.words import (
     agreement,
     margin_text,
@@ -12,13 +12,17 @@ from flagstone.guarantees.words import (
     sure,
 )
 
+if TYPE_CHECKING:
+    from flagstone.guarantees.promise import Guarantee
+
 __all__ = ["promise_rows"]
 
 
-def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
-    """Return (promise, text, badge, kind of badge) for each line."""
-    g, measured = finding.promises, finding.rows
-    assert g is not None
+def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, str, str, str]]:
+    """Return (promise, text, badge, kind of badge) for each line.
+
+    ``uncovered`` is the number of rows outside the answer, where somebody counted them.
+    """
     rows = [_replicability(g)]
     if g.rho_certified is not None:
         assert g.certificate is not None
@@ -33,8 +37,8 @@ def promise_rows(finding: Finding) -> list[tuple[str, str, str, str]]:
         text = f"At most {percent(g.eps_certified)} of the rows to come lie outside"
         rows.append(("Coverage", text, f"certified at {sure(g.confidence)}", "proven"))
     rows.append(_coverage(g))
-    if (share := measured.share(measured.uncovered)) is not None:
-        text = f"{measured.uncovered:,} rows ({100 * share:.3g} %) lie outside the span"
+    if uncovered is not None:
+        text = f"{uncovered:,} rows ({100 * uncovered / g.n_rows:.3g} %) lie outside the span"
         rows.append(("Coverage, counted", text, "measured", "plain"))
     text = f"With the same threshold, {margin_text(g)}"
     badge, kind = ("proven", "proven") if g.margin else ("none", "open")
