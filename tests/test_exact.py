@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 from flagstone.errors import InputError
-from flagstone.fields import GF, QQ, as_field, exact_integer, exact_integers, exact_rational
+from flagstone.exact import exact_integer, exact_integers, exact_rational
+from flagstone.fields import GF, QQ, as_field
 from flagstone.fields._tables import whole_numbers
 from flagstone.flag import Flag
 from flagstone.subspace import Subspace
