@@ -1,6 +1,8 @@
 """The road over partitions, without a cluster: same partitions, same answer, whoever reads them."""
 
+import base64
 import dataclasses
+import json
 import zipfile
 
 import dask
@@ -345,9 +347,21 @@ def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monke
     with pytest.raises(FormatError):
         run()
     lines = checkpoint.read_text().splitlines()
-    checkpoint.write_text("\n".join([lines[0], '{"partition": 0, "leaf": {}}']) + "\n")
-    with pytest.raises(FormatError, match="damaged"):
-        run()
+    leaf = json.loads(lines[1])["leaf"]
+    other = base64.b64encode(Flag(3).to_bytes()).decode()
+    for wrong in (
+        {},
+        leaf | {"sizes": [1, 2]},
+        leaf | {"sizes": [True]},
+        leaf | {"summary": other},
+        leaf | {"summary": "no base64"},
+        leaf | {"labels": [["a", 1]]},
+        leaf | {"labels": 3},
+    ):
+        record = json.dumps({"partition": 0, "leaf": wrong})
+        checkpoint.write_text(f"{lines[0]}\n{record}\n")
+        with pytest.raises(FormatError, match="damaged"):
+            run()
 
 
 def test_files_elsewhere_are_read_where_they_are(folder, tmp_path):

@@ -128,10 +128,7 @@ def test_frames_without_any_row_of_the_length(tmp_path, order, notation, row):
     path = tmp_path / f"t.{notation}"
     path.write_text(f"{row}\n; a comment\n{row}\n")
     table = open_table(path, length=8, bit_order=order)
-    with pytest.raises(InputError, match="no rows are left: all 2 of them"):
-        table.encoding(2)
-    other = open_table(path, length=16, bit_order=order)
-    encoding = other.encoding(2, columns=[f"x{i}" for i in range(8)])
+    encoding = table.encoding(2)  # of bits no row needs to be looked at
     with pytest.raises(InputError, match="no rows are left: all 2 of them"):
         list(table.rows(encoding))
 

@@ -62,7 +62,10 @@ def open_store(path: str | Path | None, identity: str, seed: str, job: Job) -> I
         try:
             for record in records:
                 check_fields(record, {"partition": int, "leaf": dict})
-                store.leaves[record["partition"]] = Leaf.from_dict(record["leaf"], job)
+                leaf = Leaf.from_dict(record["leaf"], job)
+                if leaf.sizes != (leaf.summary.n_rows,):
+                    raise ValueError("it counts other rows than it sums up")
+                store.leaves[record["partition"]] = leaf
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{path}: damaged ({error}); remove it") from error
         yield store

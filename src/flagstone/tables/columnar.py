@@ -21,6 +21,8 @@ from flagstone.tables.remote import Location, arrow_file
 
 __all__ = ["ArrowReader", "ParquetReader", "as_numpy"]
 
+#: Cells that are quicker made one by one.
+_FEW = 100
 _DTYPES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
@@ -69,6 +71,11 @@ def _plain(column: Any) -> Array:
         total = int(sizes[column.offset : column.offset + len(column)].sum(dtype=np.int64))
         if total > 16 * MOST_ROW_BYTES:
             raise ValueError(f"its texts are {total:,} bytes long, more than a batch may hold")
+    if pa.types.is_string(column.type) and len(column) > _FEW:
+        # a text that many cells share is made once
+        shared = column.dictionary_encode()
+        if len(shared.dictionary) < len(column) // 2:
+            return _plain(shared.dictionary)[_plain(shared.indices)]
     values = column.to_pylist()
     out = np.empty(len(values), dtype=object)
     for index, value in enumerate(values):

@@ -145,6 +145,7 @@ class FrameReader:
     """
 
     position_size: ClassVar[int] = 3
+    only_bits: ClassVar[bool] = True
     path: Location
     notation: str = "hex"
     bit_order: str = "msb"
@@ -293,6 +294,8 @@ class FrameReader:
         """Return the bits of digit values, most significant first, padding included."""
         if self.notation == "bits":
             return digits
-        shifts = np.array([3, 2, 1, 0], dtype=np.uint8)
-        bits: Array = (digits[:, :, np.newaxis] >> shifts) & 1
-        return bits.reshape(len(digits), 4 * digits.shape[1])
+        n, width = digits.shape
+        pairs = np.zeros((n, width + width % 2), dtype=np.uint8)
+        pairs[:, :width] = digits
+        packed = pairs[:, 0::2] << np.uint8(4) | pairs[:, 1::2]
+        return np.unpackbits(packed, axis=1, count=4 * width)

@@ -109,9 +109,10 @@ def typed(values: Array) -> Array:
     if not all(isinstance(value, str) for value in values.tolist()):
         return values
     cells = values.tolist()
-    whole = [number for cell in cells if (number := whole_number(cell)) is not None]
-    if len(whole) == len(cells):
-        return exact_integers(whole)
+    distinct = set(cells)  # most often few
+    known = {cell: n for cell in distinct if (n := whole_number(cell)) is not None}
+    if len(known) == len(distinct):
+        return exact_integers([known[cell] for cell in cells])
     try:
         numbers = np.array([float(cell) for cell in cells])
     except ValueError:

@@ -192,6 +192,9 @@ class Table:
 
     def proposals(self, columns: Sequence[str], field: FieldLike = 2) -> list[Proposal]:
         """Propose an encoder for each column from the first rows of the table."""
+        if all(getattr(reader, "only_bits", False) for reader in self.readers):
+            reason = "bits are elements of every field"
+            return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
         values = self.sample(columns)
         return [propose(name, values[name], as_field(field)) for name in columns]
 
