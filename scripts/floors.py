@@ -8,4 +8,6 @@ from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
 groups = [project["dependencies"], *project["optional-dependencies"].values()]
-print(*(need.replace(">=", "==") for group in groups for need in group if ">=" in need), sep="\n")
+for need in (need for group in groups for need in group if ">=" in need):
+    name, version = need.split(">=")
+    print(f"{name.partition('[')[0]}=={version}")  # a constraint has no extras

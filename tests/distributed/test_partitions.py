@@ -270,7 +270,9 @@ def test_bad_partitions_are_named(parts, tmp_path):
     hidden = da.concatenate(
         [da.from_delayed(dask.delayed(parts[0][:n, 0]), (np.nan,), dtype=int) for n in (1000, 3000)]
     )
-    with pytest.raises(InputError, match=r"partition 0: 2,000 rows, but its labels have the shape"):
+    with pytest.raises(
+        InputError, match=r"partition [01]: 2,000 rows, but its labels have the shape"
+    ):
         distributed.fit(ParityClassifier(), halves, hidden)
     with pytest.raises(InputError, match="delimiter is for files"):
         distributed.ask(X, SpanQuestion(), RULE, COINS, delimiter=";")

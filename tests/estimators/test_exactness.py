@@ -95,7 +95,9 @@ def tables(draw):
     if library == "polars":
         return rows, pl.DataFrame(
             {
-                c: pl.Series(v, dtype=POLARS[kind], strict=False)
+                c: pl.Series(
+                    [*map(Decimal, v)] if kind == "decimal" else v, dtype=POLARS[kind], strict=False
+                )
                 for c, (kind, v) in given_columns.items()
             }
         )

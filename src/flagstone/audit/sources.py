@@ -181,7 +181,7 @@ class FromTable(Source):
 
     def _rows(self, chosen: Array) -> Any:
         if isinstance(self._frame, nw.DataFrame):
-            return self._frame[chosen, :].to_native()
+            return self._frame[chosen].to_native()
         return self.X[chosen]
 
     def canonical(self) -> dict[str, Any]:

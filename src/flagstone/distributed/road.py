@@ -81,8 +81,10 @@ def ask(
     **reading
         How files are read, as of :func:`flagstone.tables.open_table`.
 
-    Guarantees
-    ----------
+    Notes
+    -----
+    **Guarantees**
+
     A function of the rows, of how they are cut into partitions, and of the parameters; never of
     workers, threads, order of completion or failures. Equal to writing the flag of each partition
     with ``flagstone summarize``, merging them with ``flagstone merge`` and asking that flag. Of R

@@ -202,7 +202,8 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             frame = nw.from_native(table, eager_only=True)
             if not frame.shape[0]:
                 raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
-            arrays = [exact_column(series.to_native()) for series in frame.iter_columns()]
+            columns = [frame[name] for name in frame.columns]
+            arrays = [exact_column(series.to_native()) for series in columns]
         else:
             array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
             arrays = [exact_column(array[:, j]) for j in range(array.shape[1])]
