@@ -11,10 +11,11 @@ and when it is printed. Every function of ours on these stacks is a hop, counted
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import sys
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import flagstone
@@ -26,26 +27,27 @@ WORDS = [
 ]  # fmt: skip
 FIRST = "cli/constraints: command"
 MOMENTS = {
-    "kernels/counting: count",
+    "kernels/gf2_word: insert",
     "flag: Flag.span_at",
     "answers/_constraints: Equations.__post_init__",
     "answers/_text: combination",
 }
 
 
-def name_of(frame: FrameType) -> str | None:
-    """Return module and function of a frame of ours."""
-    path = Path(frame.f_code.co_filename)
-    if ROOT not in path.parents or frame.f_code.co_name.startswith("<"):
+@functools.cache
+def name_of(code: CodeType) -> str | None:
+    """Return module and function of code of ours."""
+    path = Path(code.co_filename)
+    if ROOT not in path.parents or code.co_name.startswith("<"):
         return None
-    return f"{path.relative_to(ROOT).with_suffix('')}: {frame.f_code.co_qualname}"
+    return f"{path.relative_to(ROOT).with_suffix('')}: {code.co_qualname}"
 
 
 def stack(frame: FrameType | None) -> list[str]:
     """Return our functions on the stack of a frame, from the verb inwards."""
     names: list[str] = []
     while frame is not None:
-        name = name_of(frame)
+        name = name_of(frame.f_code)
         names += [name] if name else []
         if name == FIRST:
             return names[::-1]
@@ -58,10 +60,13 @@ def hops() -> list[str]:
     from flagstone.cli import main
 
     met: dict[str, None] = {}
+    left: set[str | None] = {*MOMENTS, "print"}
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
         printing = event == "c_call" and argument is print
-        if printing or (event == "call" and name_of(frame) in MOMENTS):
+        name = name_of(frame.f_code) if event == "call" else None
+        if printing or name in MOMENTS:
+            left.discard("print" if printing else name)
             met.update(dict.fromkeys(stack(frame)))
 
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
@@ -70,6 +75,10 @@ def hops() -> list[str]:
             main(WORDS)
         finally:
             sys.setprofile(None)
+    if left:
+        raise SystemExit(
+            f"the row never came to {', '.join(sorted(map(str, left)))}: mend this script"
+        )
     return list(met)
 
 
