@@ -1,9 +1,21 @@
 """Digests: what check equations over GF(2) say about frames, and what is known by a name.
 
-- :class:`Layers`: constants, pairs, check bits and the rest.
+- :class:`Layers`: constants, pairs, check bits and the rest;
+- :class:`Digest`: what check bits are called, found by :func:`name_frame` and :func:`name_check`.
 """
 
+from flagstone.digests.digest import Digest
 from flagstone.digests.layers import Frame, Layers, Solved, propose
+from flagstone.digests.naming import name_check, name_frame
 from flagstone.digests.relations import Relation
 
-__all__ = ["Frame", "Layers", "Relation", "Solved", "propose"]
+__all__ = [
+    "Digest",
+    "Frame",
+    "Layers",
+    "Relation",
+    "Solved",
+    "name_check",
+    "name_frame",
+    "propose",
+]

@@ -14,7 +14,7 @@ from flagstone.errors import InputError, Parameter
 from flagstone.fields import Array
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["Frame", "Layers", "Solved"]
+__all__ = ["Frame", "Layers", "Solved", "propose", "windows"]
 
 #: So many proposals of check bits are worth a look.
 _PROPOSALS = 24
@@ -224,6 +224,26 @@ class Layers:
         return self.frame.names
 
 
+def windows(frame: Frame) -> list[tuple[int, ...]]:
+    """Return neighbours that can be solved for, from the end of the frame, the widest first.
+
+    >>> from flagstone import Constraints
+    >>> windows(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
+    (4, 5)
+    """
+    own, spare, found = frame.own, len(frame.own) - frame.n_free, []
+    start = len(own)
+    for end in range(len(own), 0, -1):
+        start = min(start, end)  # part of what can be solved for can be solved for
+        while end - start < spare and start and _neighbours(own[start - 1 : end]):
+            if not frame.solvable(own[start - 1 : end]):
+                break
+            start -= 1
+        widths = {end - start, *(w for w in (4, 8, 16, 24, 32) if w < end - start)} - {0}
+        found += [own[end - width : end] for width in sorted(widths, reverse=True)]
+    return found
+
+
 def propose(frame: Frame) -> list[tuple[int, ...]]:
     """Return columns that may be check bits, the likeliest first.
 
@@ -237,21 +257,12 @@ def propose(frame: Frame) -> list[tuple[int, ...]]:
     >>> propose(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
     (4, 5)
     """
-    spare = len(frame.own) - frame.n_free
-    if spare < 1:
-        return []
     scored = []
-    for end in range(len(frame.own), 0, -1):
-        longest = 0
-        while longest < min(spare, end) and _neighbours(frame.own[end - longest - 1 : end]):
-            if not frame.solvable(frame.own[end - longest - 1 : end]):
-                break
-            longest += 1
-        for width in {longest, *(w for w in (4, 8, 16, 24, 32) if w < longest)} - {0}:
-            columns = frame.own[end - width : end]
-            weights = [len(r.columns) for r in _plainly(frame, columns).relations]
-            alike = _ALIKE * max(weights) <= min(weights)
-            scored.append((not alike, end < len(frame.own), -width, -end, columns))
+    for columns in windows(frame):
+        weights = [len(r.columns) for r in _plainly(frame, columns).relations]
+        alike = _ALIKE * max(weights) <= min(weights)
+        ends = columns[-1] == frame.own[-1]
+        scored.append((not alike, not ends, -len(columns), -columns[-1], columns))
     return [columns for *_, columns in sorted(scored)[:_PROPOSALS]]
 
 
