@@ -42,3 +42,16 @@ def damaged(rng, X, share=0.02):
     flips = rng.random(X.shape) < 0.1
     flips[np.arange(len(X)), rng.integers(0, X.shape[1], len(X))] = True
     return X ^ (flips & hit[:, np.newaxis]).astype(np.uint8), hit
+
+
+def lfsr(data, width, generator, key, *, reflect=False, restart=False):
+    """An LFSR digest as decoders of radio sensors write it: a key that rolls right."""
+    total, start = 0, key
+    for byte in reversed(data) if reflect else data:
+        if restart:
+            key = start
+        for i in range(8) if reflect else range(7, -1, -1):
+            if byte >> i & 1:
+                total ^= key
+            key = (key >> 1) ^ generator if key & 1 else key >> 1
+    return total

@@ -150,6 +150,10 @@ def test_no_name_where_the_data_are_poor(width, n_free):
         assert name_frame(frame) is None
 
 
+def test_no_name_for_bits_that_nothing_settles():
+    assert name_check(Frame.of(Constraints([[1] * 12], [0])), range(4, 12)) is None
+
+
 def test_a_real_crc_on_poor_data_is_not_named_either():
     known = named("CRC-8/SMBUS")
     rng = np.random.default_rng(4)

@@ -6,8 +6,9 @@
 
 from flagstone.digests.digest import Digest
 from flagstone.digests.layers import Frame, Layers, Solved, propose
-from flagstone.digests.naming import name_check, name_frame
+from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
+from flagstone.digests.sums import name_sum
 
 __all__ = [
     "Digest",
@@ -15,7 +16,9 @@ __all__ = [
     "Layers",
     "Relation",
     "Solved",
+    "key_stream",
     "name_check",
     "name_frame",
+    "name_sum",
     "propose",
 ]

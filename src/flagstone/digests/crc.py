@@ -59,7 +59,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         "refout": register.backwards,
         "order": layout.order,
         "byte_order": ("little" if layout.little else "big") if w > 8 else None,
-        "data": span_text(frame, data),
+        "data": span_text(frame.names, data),
         "check_counts_as_zeros": -1 in layout.data,
         "init_if_xorout_is_0": shown(init),
         "xorout_if_init_is_0": shown(_turned(effect, w, register.backwards)),
@@ -72,7 +72,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
                 "name": entry.name,
                 "init": shown(entry.init),
                 "xorout": shown(entry.xorout),
-                "data": span_text(frame, [i for i in layout.data[skipped:] if i >= 0]),
+                "data": span_text(frame.names, [i for i in layout.data[skipped:] if i >= 0]),
             }
             for entry, skipped in known
         ]

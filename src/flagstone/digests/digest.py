@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -80,11 +80,10 @@ class Digest:
         }
 
 
-def span_text(frame: Frame, columns: list[int] | tuple[int, ...]) -> str:
+def span_text(names: Sequence[str], columns: Sequence[int]) -> str:
     """Return columns as ranges of neighbours: x0..x31, x40.
 
-    >>> from flagstone import Constraints
-    >>> span_text(Frame.of(Constraints([[1] * 6], [0])), [0, 1, 2, 5])
+    >>> span_text([f"x{i}" for i in range(6)], [0, 1, 2, 5])
     'x0..x2, x5'
     """
     runs: list[list[int]] = []
@@ -93,7 +92,6 @@ def span_text(frame: Frame, columns: list[int] | tuple[int, ...]) -> str:
             runs[-1][1] = i
         else:
             runs.append([i, i])
-    names = frame.names
     return ", ".join(names[a] if a == b else f"{names[a]}..{names[b]}" for a, b in runs)
 
 

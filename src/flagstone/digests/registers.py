@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +21,7 @@ from flagstone.digests.polynomials import gcd, inverse, mirrored, modulo, power,
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
 
-__all__ = ["CERTAIN", "MIRRORED", "Layout", "Register", "layouts", "registers"]
+__all__ = ["CERTAIN", "MIRRORED", "Layout", "Register", "layouts", "ranges", "registers"]
 
 #: A name must be less likely to fit by chance than 2 to the minus this many.
 CERTAIN = 20
@@ -99,7 +100,7 @@ def layouts(frame: Frame, columns: Sequence[int]) -> Iterator[Layout]:
     chosen = set(columns)
     slots = [-1 if i in chosen else i for i in range(frame.dim)]
     seen: set[tuple[tuple[int, ...], bool]] = set()
-    for start, end in _ranges(frame, columns):
+    for start, end in ranges(frame, tuple(columns)):
         held = slots[start:end]
         for data in ([i for i in held if i >= 0], held):
             if not data or data[0] < 0 or data[-1] < 0:
@@ -128,7 +129,8 @@ def _orders(data: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "last byte first", tuple(i for part in reversed(parts) for i in part)
 
 
-def _ranges(frame: Frame, columns: Sequence[int]) -> list[tuple[int, int]]:
+@lru_cache(maxsize=32)  # every kind of digest asks for the same
+def ranges(frame: Frame, columns: tuple[int, ...]) -> list[tuple[int, int]]:
     """Return ranges of columns that settle the check bits: everything, and as little as can be."""
     chosen = set(columns)
 
@@ -138,6 +140,8 @@ def _ranges(frame: Frame, columns: Sequence[int]) -> list[tuple[int, int]]:
     # fewer columns settle less, so both ends can be found by halving
     places = range(frame.dim + 1)
     first = bisect_left(places, True, key=lambda start: not settles(start, frame.dim)) - 1
+    if first < 0:
+        return []  # nothing settles them
     last = bisect_left(places, True, lo=first, key=lambda end: settles(first, end))
     starts = dict.fromkeys([0, first // 8 * 8, first])
     ends = dict.fromkeys([frame.dim, -(-last // 8) * 8, last])
