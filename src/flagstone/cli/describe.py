@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.options import OutputOptions
@@ -63,11 +63,19 @@ def answer_lines(finding: Finding, shown_as: str) -> list[str]:
 
 
 def print_finding(
-    finding: Finding, options: OutputOptions, written: Sequence[str] = (), view: str = "text"
+    finding: Finding,
+    options: OutputOptions,
+    written: Sequence[str] = (),
+    view: str = "text",
+    said: Sequence[str] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print a finding as the options say, or else in the view of the verb."""
+    """Print a finding as the options say, or else as was said of it, or in the view of the verb.
+
+    What is ``extra`` goes into its JSON.
+    """
     if options.json:
-        print_json(finding.to_dict() | {"outputs": list(written)})
+        print_json(finding.to_dict() | {"outputs": list(written)} | dict(extra or {}))
         return
     if options.show_as is not None:
         print("\n".join(answer_lines(finding, options.show_as)))
@@ -76,7 +84,7 @@ def print_finding(
     for note in (finding.caution, finding.hint):
         if note is not None:
             print(f"! {note}")
-    for line in answer_lines(finding, view):
+    for line in answer_lines(finding, view) if said is None else said:
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
     for label, text in _remarks(finding):

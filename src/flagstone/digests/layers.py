@@ -18,6 +18,8 @@ __all__ = ["Frame", "Layers", "Solved", "propose", "windows"]
 
 #: So many proposals of check bits are worth a look.
 _PROPOSALS = 24
+#: The widest check that is looked for.
+_WIDEST = 32
 #: Equations look alike where the lightest has this share of the terms of the heaviest.
 _ALIKE = 0.5
 
@@ -75,6 +77,11 @@ class Frame:
     def varies(self) -> Array:
         """Which columns are not constant."""
         return np.asarray(self.directions.any(axis=0))
+
+    @cached_property
+    def padded(self) -> Array:
+        """The directions and, as column −1, a bit that is always 0."""
+        return np.pad(self.directions, ((0, 0), (0, 1)))
 
     @property
     def pattern(self) -> str:
@@ -231,7 +238,8 @@ def windows(frame: Frame) -> list[tuple[int, ...]]:
     >>> windows(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
     (4, 5)
     """
-    own, spare, found = frame.own, len(frame.own) - frame.n_free, []
+    own, found = frame.own, list[tuple[int, ...]]()
+    spare = min(len(frame.own) - frame.n_free, _WIDEST)
     start = len(own)
     for end in range(len(own), 0, -1):
         start = min(start, end)  # part of what can be solved for can be solved for

@@ -15,7 +15,7 @@ from flagstone.digests.relations import rank
 __all__ = ["key_stream", "name_check", "name_frame"]
 
 #: So many places of a check are tried.
-_TRIED = 64
+_TRIED = 40
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
 

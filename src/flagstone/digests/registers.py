@@ -165,8 +165,8 @@ def registers(frame: Frame, layout: Layout) -> list[Register]:
     """
     w = layout.width
     data = [i for i in layout.data if i >= 0]
-    padded = np.pad(frame.directions, ((0, 0), (0, 1)))  # the last column stands for a gap
-    inputs, outputs = _numbers(padded[:, list(layout.data)]), _numbers(padded[:, list(layout.word)])
+    bits = frame.padded
+    inputs, outputs = _numbers(bits[:, list(layout.data)]), _numbers(bits[:, list(layout.word)])
     pairs = [(a, b) for a, b in zip(inputs, outputs, strict=True) if a or b]
     if any(not a for a, _ in pairs) or not any(b for _, b in pairs):
         return []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -27,6 +28,16 @@ _CANDIDATES = 16
 #: Frames with more bytes are not searched.
 _LONGEST = 128
 
+#: Width of the check, of what is added, and whether the lowest byte stands first.
+_KINDS = (
+    (8, 8, False),
+    (8, 4, False),
+    (4, 4, False),
+    (16, 8, False),
+    (16, 8, True),
+    (16, 16, False),
+    (16, 16, True),
+)
 _WORDS = {4: "nibbles", 8: "bytes", 16: "16-bit words"}
 
 
@@ -70,7 +81,7 @@ def units(X: Array, size: int, little: bool = False) -> Array:
     >>> units(np.array([[1, 0, 1, 0, 0, 0, 1, 1]]), 4).tolist()
     [[10, 3]]
     """
-    parts = X.reshape(len(X), -1, size).astype(np.int64)
+    parts = X.reshape(len(X), X.shape[1] // size, size).astype(np.int64)
     if little and size == 16:
         parts = np.concatenate([parts[:, :, 8:], parts[:, :, :8]], axis=2)
     weights: Array = np.int64(1) << np.arange(size - 1, -1, -1)
@@ -114,59 +125,47 @@ def name_sum(names: Sequence[str], X: Array) -> Digest | None:
 
 def _candidates(X: Array) -> Iterator[Sum]:
     """Return the sums whose difference to the check is one constant in most of a few rows."""
-    d = X.shape[1]
-    for width, unit, little in (
-        (8, 8, False),
-        (8, 4, False),
-        (4, 4, False),
-        (16, 8, False),
-        (16, 8, True),
-        (16, 16, False),
-        (16, 16, True),
-    ):
-        step = min(width, 8)
-        for start in range(0, d - width + 1, step):
-            check = units(X[:, start : start + width], width, little)[:, 0]
+    for width, unit, little in _KINDS:
+        for start in range(0, X.shape[1] - width + 1, min(width, 8)):
+            end = start + width
+            check = units(X[:, start:end], width, little)
             if (check == check[0]).all():
                 continue
-            for data in _ranges(start, start + width, unit, d):
-                columns = [i for i in range(*data) if not start <= i < start + width]
-                total = units(X[:, columns], unit, little and unit == 16).sum(axis=1)
-                for sign in (1, -1):
-                    for modulus in (1 << width, (1 << width) - 1):
-                        constant = _common((check - sign * total) % modulus)
-                        if constant is None:
-                            continue
-                        for zero in (0,) if modulus % 2 == 0 else (modulus, 0):
-                            yield Sum(
-                                (start, start + width),
-                                width,
-                                data,
-                                unit,
-                                sign,
-                                modulus,
-                                constant,
-                                little,
-                                zero,
-                            )
+            places, totals = _totals(X, start, end, unit, little and unit == 16)
+            for sign in (1, -1):
+                for modulus in (1 << width, (1 << width) - 1):
+                    found = _common((check - sign * totals) % modulus)
+                    zeros = (0,) if modulus % 2 == 0 else (modulus, 0)
+                    for (i, constant), zero in product(found, zeros):
+                        data = places[i]
+                        yield Sum(
+                            (start, end), width, data, unit, sign, modulus, constant, little, zero
+                        )
 
 
-def _ranges(start: int, end: int, unit: int, d: int) -> Iterator[tuple[int, int]]:
-    """Return the data that a sum may cover: up to the check, from it on, or all around it."""
-    for first in range(start % unit, start, unit):
-        yield first, start
-    for last in range(end + unit, d + 1, unit):
-        yield end, last
-    if start % unit == 0 and (d - end) % unit == 0 and 0 < start and end < d:
-        yield 0, d
+def _totals(
+    X: Array, start: int, end: int, unit: int, little: bool
+) -> tuple[list[tuple[int, int]], Array]:
+    """Return what a sum may cover, and the sums: up to the check, from it on, or all around it."""
+    first, last = start % unit, end + (X.shape[1] - end) // unit * unit
+    before = units(X[:, first:start], unit, little)[:, ::-1].cumsum(axis=1)
+    after = units(X[:, end:last], unit, little).cumsum(axis=1)
+    places = [(start - unit * (i + 1), start) for i in range(before.shape[1])]
+    places += [(end, end + unit * (i + 1)) for i in range(after.shape[1])]
+    totals = np.concatenate([before, after], axis=1)
+    if first == 0 and last == X.shape[1] and start and last > end:
+        places.append((0, last))
+        totals = np.concatenate([totals, before[:, -1:] + after[:, -1:]], axis=1)
+    return places, totals
 
 
-def _common(values: Array) -> int | None:
-    """Return the value that most of them have; the first few show it, or there is none."""
-    for value in dict.fromkeys(values[:5].tolist()):
-        if (values == value).mean() >= _SHARE - 0.1:
-            return int(value)
-    return None
+def _common(values: Array) -> list[tuple[int, int]]:
+    """Return the columns most of whose values are one, with it; the first few rows show it."""
+    found: dict[int, int] = {}
+    for row in values[:5]:
+        for i in np.flatnonzero((values == row).mean(axis=0) >= _SHARE - 0.1).tolist():
+            found.setdefault(i, int(row[i]))
+    return sorted(found.items())
 
 
 def _described(names: Sequence[str], rule: Sum, bits: int) -> Digest:
