@@ -137,3 +137,33 @@ def test_too_few_rows_are_said_first(run, place):
         assert "(not supported by the rows)" in done.out
     assert "CRC" not in done.out
     assert "LFSR" not in done.out
+
+
+def test_code_for_decoders(run, capture, place):
+    done = run("constraints", capture, *SEED, "--as", "python-check", "-o", "m.json")
+    assert done.code == 0
+    assert "check bits x40..x47: CRC-8/MAXIM-DOW" in done.out
+    space = {}
+    exec(done.out, space)
+    frames = [bytes.fromhex(line[4:]) for line in (place / capture).read_text().split()]
+    wrong = [space["frame_check"](frame) for frame in frames]
+    assert wrong[:6] == [1] * 6
+    assert not any(wrong[6:])
+    code = run("constraints", capture, *SEED, "--as", "c").out
+    assert "static int frame_check(uint8_t const *b)" in code
+    assert "static int frame_check" in run("show", "m.json", "--as", "c").out
+
+
+def test_code_undoes_the_order_that_bits_were_read_in(run, capture, place):
+    done = run("constraints", capture, *SEED, "--bit-order", "lsb", "--as", "python-check")
+    space = {}
+    exec(done.out, space)
+    frames = [bytes.fromhex(line[4:]) for line in (place / capture).read_text().split()]
+    wrong = [space["frame_check"](frame) > 0 for frame in frames]
+    assert wrong == [True] * 6 + [False] * 594
+
+
+def test_there_is_no_code_without_check_bits(run, sums):
+    done = run("constraints", sums, "--seed", "1", "--as", "c", "-o", "m.json")
+    assert done.code == 2
+    assert "say which they are with --solve" in done.err

@@ -125,12 +125,12 @@ def answer(
     if source.table is not None and options.measure:
         finding = work.again(finding, survey)
     # what cannot be shown fails before anything is written
-    answer_lines(finding, options.show_as or view)
+    answer_lines(finding, options.show_as or view, survey)
     written = write_outputs(finding, options, resumed=work.resumed)
     work.finish()
     said = layer_lines(survey, finding, solve is not None) if view == "text" else None
     extra = layer_keys(survey) if question.kind in ("constraints", "span") else {}
-    print_finding(finding, options, written, view, said, extra)
+    print_finding(finding, options, written, view, said, extra, survey)
     return OK if finding.is_answer else BOTTOM
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flagstone.digests import Relation, Survey
     from flagstone.finding import Finding
 
-__all__ = ["LAYER_KEYS", "layer_keys", "layer_lines", "survey_of"]
+__all__ = ["LAYER_KEYS", "code_lines", "layer_keys", "layer_lines", "survey_of"]
 
 LAYER_KEYS = {
     "pattern": "one character per bit: 0, 1, or ? where it varies (GF(2) only; null elsewhere)",
@@ -60,6 +60,30 @@ def _columns(texts: Sequence[str], names: Sequence[str]) -> list[int]:
             raise UsageError(f"--solve {text} runs backwards: write {last}..{first}")
         columns += range(start, end + 1)
     return columns
+
+
+def code_lines(finding: Finding, survey: Survey | None, shown_as: str) -> list[str]:
+    """Return a function that checks the check bits of a frame as it is written."""
+    from flagstone.digests import check_code, span_text, surveyed
+    from flagstone.models import as_written
+
+    if survey is None and finding.question.kind in _KINDS:
+        survey = surveyed(finding.answer)
+    solved = None if survey is None else survey.layers.solved
+    if survey is None or solved is None:
+        raise UsageError(
+            f"--as {shown_as} writes code for check bits, and none were found; say which they are "
+            "with --solve"
+        )
+    rows = solved.matrix.copy()
+    rows[range(len(rows)), list(solved.columns)] = 1
+    names = [digest.name for digest in survey.digests if digest.name and digest.kind != "sum"]
+    what = f"check bits {span_text(survey.layers.names, solved.columns)}"
+    if names:
+        what += f": {names[0]}"
+    language = "c" if shown_as == "c" else "python"
+    bits = as_written(finding, rows)
+    return check_code(bits, solved.constant.tolist(), what, language).rstrip("\n").split("\n")
 
 
 def layer_keys(survey: Survey | None) -> dict[str, Any]:

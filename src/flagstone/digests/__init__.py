@@ -5,7 +5,8 @@
 - :class:`Survey`: both, held against every row.
 """
 
-from flagstone.digests.digest import Digest
+from flagstone.digests.code import check_code
+from flagstone.digests.digest import Digest, span_text
 from flagstone.digests.layers import Frame, Layers, Solved, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
@@ -20,10 +21,12 @@ __all__ = [
     "Relation",
     "Solved",
     "Survey",
+    "check_code",
     "key_stream",
     "name_check",
     "name_frame",
     "name_sum",
     "propose",
+    "span_text",
     "surveyed",
 ]
