@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flagstone import AffineSpan, Constraints, Subspace
-from flagstone.digests import Frame, name_check, name_frame
+from flagstone.digests import Frame, Layers, name_check, name_frame
 from flagstone.digests.catalogue import CATALOGUE, Known
 from tests.digests import oracle
 
@@ -80,6 +80,31 @@ def test_data_after_the_check():
     digest = name_check(frame, range(8))
     assert digest.name == known.name
     assert digest.parameters["data"] == "x8..x31"
+
+
+def test_frames_that_are_repeated_in_the_row():
+    known = named("CRC-8/SMBUS")
+    X = carried(known, 7, n=800, n_bytes=2)[0]
+    frame = learned(np.hstack([X, X, X]), contamination=0.03)
+    columns, digest = name_frame(frame)
+    assert (columns, digest.name) == (tuple(range(16, 24)), known.name)
+    assert digest.measured(np.hstack([X, X, X])).rows_verified == 800
+    layers = Layers.solved_for(frame, columns)
+    assert len(layers.pairs) == 48  # the copies
+    assert not layers.solved.matrix[:, 16:].any()  # explain no check bit
+
+
+def test_a_check_in_the_middle_that_counts_as_zeros():
+    known = named("CRC-16/XMODEM")
+    rng = np.random.default_rng(12)
+    payload = oracle.skewed(rng, 500, 6)
+    payload[:, 2:4] = 0
+    checks = [oracle.crc(data, known) for data in payload.tolist()]
+    payload[:, 2:4] = [divmod(check, 256) for check in checks]
+    frame = learned(np.unpackbits(payload, axis=1), contamination=0)
+    columns, digest = name_frame(frame)
+    assert (columns, digest.name) == (tuple(range(16, 32)), known.name)
+    assert digest.parameters["check_counts_as_zeros"]
 
 
 def test_an_uncatalogued_crc_says_what_the_frames_say():

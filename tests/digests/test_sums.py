@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from flagstone import AffineSpan
-from flagstone.digests import Frame, name_frame, name_sum
+from flagstone import AffineSpan, Constraints
+from flagstone.digests import Frame, Survey, name_frame, name_sum
 from tests.digests import oracle
 
 
@@ -83,6 +83,17 @@ def test_what_is_not_covered_and_what_is_constant():
     X, frame, _ = carried(lambda d: sum(d[1:]) & 255, 8, 6, after=8)
     digest = name_sum(frame.names, X)
     assert digest.parameters["data"] == "x8..x39"
+
+
+def test_a_survey_lists_no_name_that_most_rows_break():
+    X, _, _ = carried(lambda d: sum(d) & 255, 8, 8)
+    survey = Survey(Constraints(np.zeros((0, 48)), np.zeros(0)))
+    survey.update(X)
+    assert [digest.kind for digest in survey.digests] == ["sum"]
+    # the same rows, of which more and more are noise
+    survey.update(np.random.default_rng(1).integers(0, 2, size=(4000, 48), dtype=np.uint8))
+    assert survey.n_rows == 4800
+    assert survey.digests == []
 
 
 def test_crcs_and_random_bits_are_no_sums():

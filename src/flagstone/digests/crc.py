@@ -91,6 +91,8 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         else f"init {shown(init)} with xorout 0, or init 0 with xorout "
         f"{parameters['xorout_if_init_is_0']}"
     )
+    if not known and not effect:
+        start = "init 0, xorout 0"
     covered = parameters["catalogued"][0]["data"] if known else parameters["data"]
     formula = f"polynomial {shown(low)}, {start}{turned}{order}, over {covered}"
     if -1 in layout.data:

@@ -100,6 +100,11 @@ class Frame:
                 pairs.append(Relation((j, i), int(self.point[i] ^ self.point[j])))
         return tuple(pairs)
 
+    def cut(self, end: int) -> Frame:
+        """Return the first columns alone."""
+        directions = Subspace.span(self.directions[:, :end]).basis
+        return Frame(directions, self.point[:end], self.names[:end])
+
     @cached_property
     def own(self) -> tuple[int, ...]:
         """The columns that vary, and not just as an earlier one does."""
@@ -208,13 +213,12 @@ class Layers:
         """Sort the equations of a frame, solved for these columns; none for no check bits."""
         chosen = tuple(columns)
         _check(frame, chosen)
-        pairs = tuple(p for p in frame.pairs if not set(p.columns) & set(chosen))
-        taken = {pair.columns[1] for pair in pairs}
-        rest = [
-            i
-            for i in np.flatnonzero(frame.varies).tolist()
-            if i not in taken and i not in set(chosen)
-        ]
+        # a copy of a check bit must not explain it, unless nothing else does
+        pairs = tuple(p for p in frame.pairs if p.columns[1] not in chosen)
+        rest = _rest(frame, chosen, pairs)
+        if not frame.settle(chosen, rest):
+            pairs = tuple(p for p in pairs if p.columns[0] not in chosen)
+            rest = _rest(frame, chosen, pairs)
         relations = sparse_basis(_equations(frame, rest))
         others = tuple(Relation(tuple(rest[i] for i in r.columns), r.value) for r in relations)
         solved = _solved(frame, chosen, rest, others) if chosen else None
@@ -280,6 +284,12 @@ def _neighbours(columns: Sequence[int]) -> bool:
 
 def _plainly(frame: Frame, columns: tuple[int, ...]) -> Solved:
     return _solved(frame, columns, [i for i in frame.own if i not in set(columns)], ())
+
+
+def _rest(frame: Frame, chosen: tuple[int, ...], pairs: tuple[Relation, ...]) -> list[int]:
+    """Return the columns that vary, are no check bits, and follow no other column."""
+    taken = {*chosen, *(pair.columns[1] for pair in pairs)}
+    return [i for i in np.flatnonzero(frame.varies).tolist() if i not in taken]
 
 
 def _check(frame: Frame, chosen: tuple[int, ...]) -> None:

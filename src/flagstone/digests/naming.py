@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from flagstone.digests.crc import crc_of
 from flagstone.digests.digest import Digest
@@ -15,7 +18,7 @@ from flagstone.digests.relations import rank
 __all__ = ["key_stream", "name_check", "name_frame"]
 
 #: So many places of a check are tried.
-_TRIED = 40
+_TRIED = 64
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
 
@@ -39,16 +42,33 @@ def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
 
 
 def name_frame(frame: Frame) -> tuple[tuple[int, ...], Digest] | None:
-    """Look for check bits that have a name, from the end of the frame, the most bits first."""
+    """Look for check bits that have a name: where the frame ends, then the most, then the last."""
     inside = parities_inside(frame)
     if inside is not None:
         columns = tuple(frame.names.index(name) for name in inside.columns)
         return columns, inside
-    for columns in windows(frame)[:_TRIED]:
+    if not frame.own:
+        return None
+    end = min(frame.dim, -(-(frame.own[-1] + 1) // 8) * 8)
+    if end < frame.dim:  # a frame that is repeated in the row: the copies explain nothing
+        found = name_frame(frame.cut(end))
+        if found is not None:
+            return found[0], _widened(found[1], frame.dim)
+    last = frame.own[-1]
+    places = sorted(windows(frame), key=lambda w: (w[-1] != last, -len(w), -w[-1]))
+    for columns in places[:_TRIED]:
         digest = name_check(frame, columns)
         if digest is not None:
             return columns, digest
     return None
+
+
+def _widened(digest: Digest, dim: int) -> Digest:
+    """Return a digest of the first columns as one of rows with more columns."""
+    rule = digest.rule
+    assert isinstance(rule, Solved)
+    matrix = np.pad(rule.matrix, ((0, 0), (0, dim - rule.matrix.shape[1])))
+    return replace(digest, rule=Solved(rule.columns, matrix, rule.constant))
 
 
 def key_stream(frame: Frame, solved: Solved) -> Digest:

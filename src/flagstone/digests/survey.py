@@ -46,7 +46,8 @@ class Survey:
     -----
     **Guarantees**
 
-    A digest counts every row that was given, and is listed only after it was tried on them.
+    A digest counts every row that was given, and is listed only after it was tried on them, and
+    only if most of them fit it.
 
     Examples
     --------
@@ -122,9 +123,9 @@ class Survey:
 
     @property
     def digests(self) -> list[Digest]:
-        """The digest of the check bits, named or as a stream of keys; none before rows came."""
+        """The digest of the check bits, named or as keys; none that most rows break."""
         self._settle()
-        return list(self._digests) if self.n_rows else []
+        return [d for d in self._digests if 2 * d.rows_broken < d.rows_verified]
 
     def broken(self, relation: Relation) -> int | None:
         """How many rows break a relation; None where no row was counted."""
