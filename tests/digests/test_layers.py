@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import Constraints, InputError, Subspace
-from flagstone.digests import Frame, Layers, Relation, propose
+from flagstone.digests import Frame, Layers, Relation, Survey, propose
 from flagstone.digests.relations import sparse_basis
 
 
@@ -121,3 +121,20 @@ def test_only_bits_that_somebody_obeys_have_layers():
         Layers.of(Constraints([[1, 2]], [1], 7))
     with pytest.raises(InputError, match="contradict"):
         Layers.of(Constraints([[0, 0]], [1]))
+
+
+def test_a_survey_counts_the_same_whoever_tells_it_the_misfits():
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 2, size=(5000, 40), dtype=np.uint8)
+    X[:, 9] = X[:, 8]
+    X[:, 32:] = X[:, :32] @ rng.integers(0, 2, size=(32, 8)) % 2
+    answer = Constraints.from_subspace(Subspace.span(X))
+    X[::50] ^= (rng.random((100, 40)) < 0.1).astype(np.uint8)
+    told, alone = Survey(answer), Survey(answer)
+    for part in (X[:3000], X[3000:4900], X[4900:]):
+        told.update(part, ~answer.check(part))
+        alone.update(part)
+    assert told.to_dict() == alone.to_dict()
+    assert told.to_dict()["digest"][0]["rows_verified"] == 5000
+    wrong = (answer.syndrome(X) != 0).any(axis=1).sum()
+    assert 0 < told.to_dict()["digest"][0]["rows_broken"] <= wrong

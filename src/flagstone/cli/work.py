@@ -125,7 +125,7 @@ class Alone:
             outside, wrong = look(finding, encoding.field.rows(X), y, certification)
             total += measured(batch, outside, wrong, shown - len(total.places))
             if survey is not None:
-                survey.update(X)
+                survey.update(X, wrong)
 
         state = dataclasses.replace(self._state, rows=0)
         self._run.drive(state, self._rows(), step, n_rows, len(table.files))

@@ -89,16 +89,19 @@ class Survey:
         checks = [] if solved is None else solved.relations
         return [*self.layers.pairs, *checks, *self.layers.relations]
 
-    def update(self, X: Array) -> None:
-        """Count rows of bits."""
+    def update(self, X: Array, misfits: Array | None = None) -> None:
+        """Count rows of bits; who knows which of them break the equations saves some work."""
         bits = np.asarray(X, dtype=np.uint8)
         self.n_rows += len(bits)
-        if self._waiting is not None:
-            self._waiting.append(bits)
-            if self.n_rows >= _SAMPLE:
-                self._settle()
+        suspects = bits if misfits is None else bits[misfits]  # others break no relation
+        for relation in self._broken:
+            self._broken[relation] += int(np.count_nonzero(relation.broken(suspects)))
+        if self._waiting is None:
+            self._digests = [digest.measured(bits) for digest in self._digests]
             return
-        self._count(bits)
+        self._waiting.append(bits)
+        if self.n_rows >= _SAMPLE:
+            self._settle()
 
     def _settle(self) -> None:
         """Look for sums among the first rows, and count the rows that waited for that."""
@@ -114,12 +117,7 @@ class Survey:
                 self._digests.append(total)
             elif self.layers.solved is not None:
                 self._digests.append(key_stream(self.frame, self.layers.solved))
-        self._count(sample)
-
-    def _count(self, bits: Array) -> None:
-        self._digests = [digest.measured(bits) for digest in self._digests]
-        for relation in self._broken:
-            self._broken[relation] += int(np.count_nonzero(relation.broken(bits)))
+        self._digests = [digest.measured(sample) for digest in self._digests]
 
     @property
     def digests(self) -> list[Digest]:
@@ -129,7 +127,6 @@ class Survey:
 
     def broken(self, relation: Relation) -> int | None:
         """How many rows break a relation; None where no row was counted."""
-        self._settle()
         return self._broken[relation] if self.n_rows else None
 
     def to_dict(self) -> dict[str, Any]:
