@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.crew import Together, hired
 from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
+from flagstone.cli.layered import layer_keys, layer_lines, survey_of
 from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions, RunOptions
 from flagstone.cli.outputs import (
     check_outputs,
@@ -62,6 +63,7 @@ def answer(
     options: AnswerOptions,
     *,
     view: str = "text",
+    solve: Sequence[str] | None = None,
 ) -> int:
     """Answer a question about files, and print, draw and save the finding."""
     from flagstone.coins import Coins, fresh_seed
@@ -119,13 +121,16 @@ def answer(
             **work.notes,
         },
     )
+    survey = survey_of(finding, solve)
     if source.table is not None and options.measure:
-        finding = work.again(finding)
+        finding = work.again(finding, survey)
     # what cannot be shown fails before anything is written
-    answer_lines(finding, options.show_as or view)
+    answer_lines(finding, options.show_as or view, survey)
     written = write_outputs(finding, options, resumed=work.resumed)
     work.finish()
-    print_finding(finding, options, written, view)
+    said = layer_lines(survey, finding, solve is not None) if view == "text" else None
+    extra = layer_keys(survey) if question.kind in ("constraints", "span") else {}
+    print_finding(finding, options, written, view, said, extra, survey)
     return OK if finding.is_answer else BOTTOM
 
 

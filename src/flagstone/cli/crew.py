@@ -18,6 +18,7 @@ from flagstone.progress import progress_bar
 
 if TYPE_CHECKING:
     from flagstone.certification import SecondLook
+    from flagstone.digests import Survey
     from flagstone.distributed import Crew
     from flagstone.distributed.tasks import Seen
     from flagstone.finding import Finding
@@ -154,8 +155,11 @@ class Together:
         self.notes = notes_of(self._leaf, self._job)
         return self._leaf.summary, Measurement(sum(self._leaf.sizes), skipped=self._leaf.skipped)
 
-    def again(self, finding: Finding) -> Finding:
-        """Read the rows again: certify, and count what does not fit."""
+    def again(self, finding: Finding, survey: Survey | None = None) -> Finding:
+        """Read the rows again: certify, and count what does not fit.
+
+        The rows are elsewhere, so a survey sees none of them, and says so.
+        """
         options: Any = self._options
         seen = self._look(finding, options.confidence, options.show_rows)
         return seen.certified(finding, options.confidence, self._leaf.sizes)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from flagstone.cli.layered import code_lines
 from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, percent, print_json, safe
 
 if TYPE_CHECKING:
+    from flagstone.digests import Survey
     from flagstone.finding import Finding
 
 __all__ = ["FINDING_KEYS", "answer_lines", "places_text", "print_finding"]
@@ -45,9 +47,11 @@ FINDING_KEYS = {
 }
 
 
-def answer_lines(finding: Finding, shown_as: str) -> list[str]:
-    """Return the answer as text, as a basis, as bit masks (by columns or frames) or Python."""
+def answer_lines(finding: Finding, shown_as: str, survey: Survey | None = None) -> list[str]:
+    """Return the answer as text, basis, bit masks (by columns or frames), Python or code."""
     answer = finding.answer
+    if shown_as in ("c", "python-check"):
+        return code_lines(finding, survey, shown_as)
     if answer.augmented is None:
         return [answer.text]  # ⊥ looks the same in every notation
     if shown_as == "python":
@@ -63,20 +67,29 @@ def answer_lines(finding: Finding, shown_as: str) -> list[str]:
 
 
 def print_finding(
-    finding: Finding, options: OutputOptions, written: Sequence[str] = (), view: str = "text"
+    finding: Finding,
+    options: OutputOptions,
+    written: Sequence[str] = (),
+    view: str = "text",
+    said: Sequence[str] | None = None,
+    extra: Mapping[str, Any] | None = None,
+    survey: Survey | None = None,
 ) -> None:
-    """Print a finding as the options say, or else in the view of the verb."""
+    """Print a finding as the options say, or else as was said of it, or in the view of the verb.
+
+    What is ``extra`` goes into its JSON.
+    """
     if options.json:
-        print_json(finding.to_dict() | {"outputs": list(written)})
+        print_json(finding.to_dict() | {"outputs": list(written)} | dict(extra or {}))
         return
     if options.show_as is not None:
-        print("\n".join(answer_lines(finding, options.show_as)))
+        print("\n".join(answer_lines(finding, options.show_as, survey)))
         return
     print(f"{safe(finding.headline)}:")
     for note in (finding.caution, finding.hint):
         if note is not None:
             print(f"! {note}")
-    for line in answer_lines(finding, view):
+    for line in answer_lines(finding, view) if said is None else said:
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
     for label, text in _remarks(finding):

@@ -23,7 +23,7 @@ __all__ = [
     "write_outputs",
 ]
 
-SHOWN_AS = ("text", "basis", "masks", "frames", "python")
+SHOWN_AS = ("text", "basis", "masks", "frames", "python", "c", "python-check")
 
 
 def output_paths(options: OutputOptions) -> list[str]:

@@ -13,6 +13,7 @@ from flagstone.errors import InputError, Parameter
 
 if TYPE_CHECKING:
     from flagstone.certification import Certification
+    from flagstone.digests import Survey
     from flagstone.finding import Finding
     from flagstone.flag import Flag
     from flagstone.histogram import Histogram
@@ -90,10 +91,10 @@ class Alone:
             self._run.save(state)
         return state.summary, Measurement(state.rows, skipped=state.skipped)
 
-    def again(self, finding: Finding) -> Finding:
-        """Read the rows again: certify, and count what does not fit."""
+    def again(self, finding: Finding, survey: Survey | None = None) -> Finding:
+        """Read the rows again: certify, count what does not fit, and show them to a survey."""
         options: Any = self._options
-        look, counted = self._look(finding, options.confidence, options.show_rows)
+        look, counted = self._look(finding, options.confidence, options.show_rows, survey)
         return dataclasses.replace(look.certified(), rows=counted)
 
     def second_look(self, finding: Finding, confidence: float) -> Certification:
@@ -101,7 +102,7 @@ class Alone:
         return self._look(finding, confidence, 0)[0]
 
     def _look(
-        self, finding: Finding, confidence: float, shown: int
+        self, finding: Finding, confidence: float, shown: int, survey: Survey | None = None
     ) -> tuple[Certification, Measurement]:
         """Read the rows again, and return what they show.
 
@@ -123,6 +124,8 @@ class Alone:
             X, y = encoding.split(batch.matrix)
             outside, wrong = look(finding, encoding.field.rows(X), y, certification)
             total += measured(batch, outside, wrong, shown - len(total.places))
+            if survey is not None:
+                survey.update(X, wrong)
 
         state = dataclasses.replace(self._state, rows=0)
         self._run.drive(state, self._rows(), step, n_rows, len(table.files))

@@ -11,7 +11,7 @@ from flagstone.fields import Array
 from flagstone.finding import Finding
 from flagstone.tables import reorder
 
-__all__ = ["frame_masks"]
+__all__ = ["as_written", "frame_masks"]
 
 
 def frame_masks(finding: Finding) -> list[str]:
@@ -27,13 +27,18 @@ def frame_masks(finding: Finding) -> list[str]:
     ['{5}88 ^ 1']
     """
     rows, sides = finding.answer.bits
+    masks = [_frame(row) for row in as_written(finding, rows)]
+    return [mask + side for mask, side in zip(masks, sides, strict=True)]
+
+
+def as_written(finding: Finding, rows: Array) -> Array:
+    """Return rows of bits by columns as bits of frames as they are written."""
     places, width = _places(finding)
     bits = np.zeros((len(rows), width), dtype=np.uint8)
     bits[:, places] = rows
     # every bit order is its own inverse
     order = dict(finding.provenance.get("reading") or {}).get("bit_order")
-    masks = [_frame(row) for row in reorder(bits, str(order or "msb"))]
-    return [mask + side for mask, side in zip(masks, sides, strict=True)]
+    return reorder(bits, str(order or "msb"))
 
 
 def _places(finding: Finding) -> tuple[list[int], int]:

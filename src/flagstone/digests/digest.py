@@ -1,0 +1,108 @@
+"""Digest: a check by its name, with the rows that it was tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from flagstone.digests.layers import Frame, Solved
+from flagstone.fields import Array
+
+__all__ = ["Digest", "span_text"]
+
+
+class Rule(Protocol):
+    """What a digest says of rows."""
+
+    def broken(self, X: Array) -> Array:
+        """Say of each row which check bits, or whether the check, is wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """A digest that frames carry.
+
+    Attributes
+    ----------
+    kind : str
+        parity, xor, crc, lfsr, keys or sum; ``linear`` where no name is known.
+    name : str or None
+        For people: ``CRC-16/XMODEM``. None where no name is known.
+    columns : tuple of str
+        The check bits, as they stand in the frame.
+    parameters : mapping
+        Plain values: polynomial, key, order of bits and bytes, columns of the data.
+    formula : str
+        How to compute it, in a line.
+    bits_determined : int
+        How many bits of the linear map from data to check bits the frames determine: what the
+        name was held against.
+    rule : Rule
+        Solved check bits, or a sum.
+    rows_verified, rows_broken : int
+        Rows that were tried, and those among them that it does not fit.
+    """
+
+    kind: str
+    name: str | None
+    columns: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    formula: str
+    bits_determined: int
+    rule: Rule = field(repr=False)
+    rows_verified: int = 0
+    rows_broken: int = 0
+
+    def measured(self, X: Array) -> Digest:
+        """Return the digest with these rows of bits counted, too."""
+        wrong = self.rule.broken(X)
+        broken = int(np.count_nonzero(wrong.reshape(len(X), -1).any(axis=1))) if len(X) else 0
+        return replace(
+            self,
+            rows_verified=self.rows_verified + len(X),
+            rows_broken=self.rows_broken + broken,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "columns": list(self.columns),
+            "parameters": dict(self.parameters),
+            "formula": self.formula,
+            "bits_determined": self.bits_determined,
+            "rows_verified": self.rows_verified,
+            "rows_broken": self.rows_broken,
+        }
+
+
+def span_text(names: Sequence[str], columns: Sequence[int]) -> str:
+    """Return columns as ranges of neighbours: x0..x31, x40.
+
+    >>> span_text([f"x{i}" for i in range(6)], [0, 1, 2, 5])
+    'x0..x2, x5'
+    """
+    runs: list[list[int]] = []
+    for i in sorted(columns):
+        if runs and runs[-1][1] == i - 1:
+            runs[-1][1] = i
+        else:
+            runs.append([i, i])
+    return ", ".join(names[a] if a == b else f"{names[a]}..{names[b]}" for a, b in runs)
+
+
+def solved_by(frame: Frame, columns: tuple[int, ...], matrix: Array) -> Solved:
+    """Return check bits by the linear part of their map; the frames say the constant."""
+    linear = (matrix.astype(np.int64) @ frame.point.astype(np.int64)) & 1
+    constant = (linear ^ frame.point[list(columns)]).astype(np.uint8)
+    return Solved(columns, matrix, constant)
+
+
+def holds(frame: Frame, columns: tuple[int, ...], matrix: Array) -> bool:
+    """Say whether the linear part of a map gives the check bits of every frame."""
+    shown = (frame.directions.astype(np.int64) @ matrix.T.astype(np.int64)) & 1
+    return bool((shown == frame.directions[:, list(columns)]).all())

@@ -1,0 +1,344 @@
+"""Layers: the equations of frames, sorted into constants, pairs, check bits and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from flagstone.answers import Constraints
+from flagstone.digests.relations import Relation, rank, sparse_basis
+from flagstone.errors import InputError, Parameter
+from flagstone.fields import Array
+from flagstone.subspace import AffineSubspace, Subspace
+
+__all__ = ["Frame", "Layers", "Solved", "propose", "windows"]
+
+#: So many proposals of check bits are worth a look.
+_PROPOSALS = 24
+#: The widest check that is looked for.
+_WIDEST = 32
+#: Equations look alike where the lightest has this share of the terms of the heaviest.
+_ALIKE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The rows that obey equations over GF(2): a point and directions, seen column by column.
+
+    Attributes
+    ----------
+    directions : array of shape (r, d)
+        Column i says on which of r free bits the bit i depends.
+    point : array of shape (d,)
+        One row that obeys.
+    names : tuple of str
+
+    Examples
+    --------
+    >>> from flagstone import Constraints
+    >>> frame = Frame.of(Constraints([[1, 0, 0], [0, 1, 1]], [1, 1]))
+    >>> frame.pattern
+    '1??'
+    >>> frame.pairs
+    (Relation(columns=(1, 2), value=1),)
+    """
+
+    directions: Array
+    point: Array
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, constraints: Constraints) -> Frame:
+        """Return the rows that obey; equations over another field, or without any, are refused."""
+        if constraints.field.order != 2:
+            raise InputError(f"frames are bits, these equations are over {constraints.field}")
+        if constraints.is_bottom:
+            raise InputError("no row obeys these equations: they contradict each other")
+        V = constraints.subspace
+        names = constraints.names or tuple(f"x{i}" for i in range(constraints.dim))
+        if isinstance(V, AffineSubspace):
+            return cls(V.direction.basis, V.point, names)
+        return cls(V.basis, np.zeros(constraints.dim, dtype=np.uint8), names)
+
+    @property
+    def dim(self) -> int:
+        """The number of columns."""
+        return len(self.point)
+
+    @property
+    def n_free(self) -> int:
+        """The number of bits that nothing determines."""
+        return len(self.directions)
+
+    @cached_property
+    def varies(self) -> Array:
+        """Which columns are not constant."""
+        return np.asarray(self.directions.any(axis=0))
+
+    @cached_property
+    def padded(self) -> Array:
+        """The directions and, as column −1, a bit that is always 0."""
+        return np.pad(self.directions, ((0, 0), (0, 1)))
+
+    @property
+    def pattern(self) -> str:
+        """One character per column: 0, 1 or ?."""
+        bits = zip(self.point.tolist(), self.varies.tolist(), strict=True)
+        return "".join("?" if free else str(bit) for bit, free in bits)
+
+    @cached_property
+    def pairs(self) -> tuple[Relation, ...]:
+        """Columns that equal, or are opposite to, an earlier one: the first such."""
+        first: dict[bytes, int] = {}
+        pairs = []
+        for i in np.flatnonzero(self.varies).tolist():
+            j = first.setdefault(self.directions[:, i].tobytes(), i)
+            if j != i:
+                pairs.append(Relation((j, i), int(self.point[i] ^ self.point[j])))
+        return tuple(pairs)
+
+    def cut(self, end: int) -> Frame:
+        """Return the first columns alone."""
+        directions = Subspace.span(self.directions[:, :end]).basis
+        return Frame(directions, self.point[:end], self.names[:end])
+
+    @cached_property
+    def own(self) -> tuple[int, ...]:
+        """The columns that vary, and not just as an earlier one does."""
+        follow = {pair.columns[1] for pair in self.pairs}
+        return tuple(i for i in np.flatnonzero(self.varies).tolist() if i not in follow)
+
+    def settle(self, columns: Sequence[int], by: Sequence[int]) -> bool:
+        """Say whether some columns are functions of others."""
+        known = self.directions[:, list(by)]
+        both = self.directions[:, [*by, *columns]]
+        return rank(known) == rank(both)
+
+    def solvable(self, columns: Sequence[int]) -> bool:
+        """Say whether the equations can be solved for all of these columns at once."""
+        chosen = set(columns)
+        return self.settle(columns, [i for i in self.own if i not in chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Check bits as sums of other columns: x[columns] = matrix·x ⊕ constant.
+
+    Attributes
+    ----------
+    columns : tuple of int
+    matrix : array of shape (w, d)
+        Zero in the check columns themselves.
+    constant : array of shape (w,)
+    """
+
+    columns: tuple[int, ...]
+    matrix: Array
+    constant: Array
+
+    @property
+    def relations(self) -> list[Relation]:
+        """One relation for each check bit."""
+        return [
+            Relation(tuple(sorted([column, *np.flatnonzero(row).tolist()])), int(value))
+            for column, row, value in zip(self.columns, self.matrix, self.constant, strict=True)
+        ]
+
+    def lines(self, names: Sequence[str]) -> list[str]:
+        """Return the equations for people: x32 = x0 ⊕ x5 ⊕ 1."""
+        out = []
+        for column, row, value in zip(self.columns, self.matrix, self.constant, strict=True):
+            terms = [names[i] for i in np.flatnonzero(row).tolist()] + (["1"] if value else [])
+            out.append(f"{names[column]} = {' ⊕ '.join(terms) or '0'}")
+        return out
+
+    def broken(self, X: Array) -> Array:
+        """Say of each row of bits which check bits are wrong, shape (n_rows, w)."""
+        # sums of bits are exact in single precision, which is fast, and never as large as 2^24
+        sums = X.astype(np.float32) @ self.matrix.T.astype(np.float32)
+        odd = sums.astype(np.int32) & 1
+        return np.asarray((odd ^ self.constant) != X[:, list(self.columns)])
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """What equations say about frames, in layers; together they are the equations.
+
+    Attributes
+    ----------
+    frame : Frame
+        Pattern and points.
+    pairs : tuple of Relation
+        Equal (value 0) and opposite (1) bits, each with the first of its kind.
+    solved : Solved or None
+        The check bits.
+    relations : tuple of Relation
+        What else holds, in sums as short as a bounded search finds.
+
+    Notes
+    -----
+    **Guarantees**
+
+    Constants, pairs, check bits and relations are a basis of the equations: none is lost, none
+    follows from the others.
+
+    Examples
+    --------
+    >>> from flagstone import Constraints
+    >>> checks = Constraints([[1,0,0,0,0,0], [0,1,1,0,0,0], [0,1,0,1,1,1]], [1, 0, 0])
+    >>> layers = Layers.of(checks, solve=[5])
+    >>> layers.pattern, [pair.text(layers.names) for pair in layers.pairs]
+    ('1?????', ['x1 ⊕ x2 = 0'])
+    >>> layers.solved.lines(layers.names)
+    ['x5 = x1 ⊕ x3 ⊕ x4']
+    """
+
+    frame: Frame
+    pairs: tuple[Relation, ...]
+    solved: Solved | None
+    relations: tuple[Relation, ...]
+
+    @classmethod
+    def of(cls, constraints: Constraints, solve: Sequence[int] | None = None) -> Layers:
+        """Sort the equations, solved for the given columns, or for those that look like checks."""
+        frame = Frame.of(constraints)
+        if solve is None:
+            proposals = propose(frame)
+            solve = proposals[0] if proposals else ()
+        return cls.solved_for(frame, solve)
+
+    @classmethod
+    def solved_for(cls, frame: Frame, columns: Sequence[int]) -> Layers:
+        """Sort the equations of a frame, solved for these columns; none for no check bits."""
+        chosen = tuple(columns)
+        _check(frame, chosen)
+        # a copy of a check bit must not explain it, unless nothing else does
+        pairs = tuple(p for p in frame.pairs if p.columns[1] not in chosen)
+        rest = _rest(frame, chosen, pairs)
+        if not frame.settle(chosen, rest):
+            pairs = tuple(p for p in pairs if p.columns[0] not in chosen)
+            rest = _rest(frame, chosen, pairs)
+        relations = sparse_basis(_equations(frame, rest))
+        others = tuple(Relation(tuple(rest[i] for i in r.columns), r.value) for r in relations)
+        solved = _solved(frame, chosen, rest, others) if chosen else None
+        return cls(frame, pairs, solved, others)
+
+    @property
+    def pattern(self) -> str:
+        """One character per column: 0, 1 or ?."""
+        return self.frame.pattern
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.frame.names
+
+
+def windows(frame: Frame) -> list[tuple[int, ...]]:
+    """Return neighbours that can be solved for, from the end of the frame, the widest first.
+
+    >>> from flagstone import Constraints
+    >>> windows(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
+    (4, 5)
+    """
+    own, found = frame.own, list[tuple[int, ...]]()
+    spare = min(len(frame.own) - frame.n_free, _WIDEST)
+    start = len(own)
+    for end in range(len(own), 0, -1):
+        start = min(start, end)  # part of what can be solved for can be solved for
+        while end - start < spare and start and _neighbours(own[start - 1 : end]):
+            if not frame.solvable(own[start - 1 : end]):
+                break
+            start -= 1
+        widths = {end - start, *(w for w in (4, 8, 16, 24, 32) if w < end - start)} - {0}
+        found += [own[end - width : end] for width in sorted(widths, reverse=True)]
+    return found
+
+
+def propose(frame: Frame) -> list[tuple[int, ...]]:
+    """Return columns that may be check bits, the likeliest first.
+
+    They are neighbours, and the equations can be solved for all of them. First come those whose
+    equations look alike, the heaviest with at most twice as many terms as the lightest; of these,
+    the bits that end the frame; then the most; then the last.
+
+    Examples
+    --------
+    >>> from flagstone import Constraints
+    >>> propose(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
+    (4, 5)
+    """
+    scored = []
+    for columns in windows(frame):
+        weights = [len(r.columns) for r in _plainly(frame, columns).relations]
+        alike = _ALIKE * max(weights) <= min(weights)
+        ends = columns[-1] == frame.own[-1]
+        scored.append((not alike, not ends, -len(columns), -columns[-1], columns))
+    return [columns for *_, columns in sorted(scored)[:_PROPOSALS]]
+
+
+def _neighbours(columns: Sequence[int]) -> bool:
+    return columns[-1] - columns[0] == len(columns) - 1
+
+
+def _plainly(frame: Frame, columns: tuple[int, ...]) -> Solved:
+    return _solved(frame, columns, [i for i in frame.own if i not in set(columns)], ())
+
+
+def _rest(frame: Frame, chosen: tuple[int, ...], pairs: tuple[Relation, ...]) -> list[int]:
+    """Return the columns that vary, are no check bits, and follow no other column."""
+    taken = {*chosen, *(pair.columns[1] for pair in pairs)}
+    return [i for i in np.flatnonzero(frame.varies).tolist() if i not in taken]
+
+
+def _check(frame: Frame, chosen: tuple[int, ...]) -> None:
+    if len(set(chosen)) != len(chosen):
+        raise InputError(Parameter("solve", _named(frame, chosen)), " names a column twice")
+    constant = [i for i in chosen if not frame.varies[i]]
+    if constant:
+        raise InputError(
+            Parameter("solve", _named(frame, chosen)),
+            f" holds {_named(frame, constant)}, constant in these equations: leave it out",
+        )
+    others = [i for i in range(frame.dim) if i not in set(chosen)]
+    if chosen and not frame.settle(chosen, others):
+        free = [i for i in chosen if not frame.settle([i], others)] or list(chosen)
+        raise InputError(
+            Parameter("solve", _named(frame, chosen)),
+            f": the equations do not say what {_named(frame, free)} is, given the other columns",
+        )
+
+
+def _named(frame: Frame, columns: Sequence[int]) -> str:
+    return ",".join(frame.names[i] for i in columns)
+
+
+def _equations(frame: Frame, columns: Sequence[int]) -> Array:
+    """Return the equations (a | b) among some columns alone."""
+    if not columns:
+        return np.zeros((0, 1), dtype=np.uint8)
+    shown = frame.directions[:, list(columns)]
+    A = Subspace.span(shown, dim=len(columns)).annihilator().basis
+    b = (A.astype(np.int64) @ frame.point[list(columns)].astype(np.int64)) & 1
+    return np.concatenate([A, b[:, np.newaxis].astype(np.uint8)], axis=1)
+
+
+def _solved(
+    frame: Frame, columns: tuple[int, ...], data: Sequence[int], others: Sequence[Relation]
+) -> Solved:
+    """Solve for columns by data, with terms taken out by the other relations where that helps."""
+    order = [*columns, *data]
+    E = _equations(frame, order)[: len(columns)]  # reduced, so the check columns come first
+    matrix = np.zeros((len(columns), frame.dim), dtype=np.uint8)
+    matrix[:, list(data)] = E[:, len(columns) : -1]
+    constant = E[:, -1].copy()
+    for relation in others:
+        row = np.zeros(frame.dim, dtype=np.uint8)
+        row[list(relation.columns)] = 1
+        lighter = (matrix ^ row).sum(axis=1) < matrix.sum(axis=1)
+        matrix[lighter] ^= row
+        constant[lighter] ^= relation.value
+    return Solved(columns, matrix, constant)

@@ -1,0 +1,158 @@
+"""Survey: what frames carry, named from their equations and held against every row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from flagstone.answers import Constraints
+from flagstone.digests.digest import Digest
+from flagstone.digests.layers import Frame, Layers, propose
+from flagstone.digests.naming import key_stream, name_check, name_frame
+from flagstone.digests.relations import Relation
+from flagstone.digests.sums import name_sum
+from flagstone.fields import Array
+
+__all__ = ["MOST_COLUMNS", "Survey", "surveyed"]
+
+#: Wider rows are no frames: their equations are listed, and nothing is looked for.
+MOST_COLUMNS = 256
+#: Sums are looked for among so many rows, and held against all.
+_SAMPLE = 4096
+#: Fewer neighbours than this are check bits only if they have a name or were asked for.
+_FEWEST = 3
+
+
+class Survey:
+    """Sorts the equations of frames, names the digest, and counts the rows that break each.
+
+    Parameters
+    ----------
+    answer : Constraints
+        Over GF(2), obeyed by some row.
+    solve : sequence of int, optional
+        The check bits; looked for otherwise.
+
+    Attributes
+    ----------
+    layers : Layers
+    digests : list of Digest
+        The digest of the check bits, if rows were counted: named, or as a stream of keys.
+    n_rows : int
+
+    Notes
+    -----
+    **Guarantees**
+
+    A digest counts every row that was given, and is listed only after it was tried on them, and
+    only if most of them fit it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import AffineSpan
+    >>> data = np.random.RandomState(0).randint(0, 256, size=(500, 4), dtype=np.uint8)
+    >>> check = data[:, :1] ^ data[:, 1:2] ^ data[:, 2:3] ^ data[:, 3:] ^ 0xA5
+    >>> X = np.unpackbits(np.hstack([data, check]), axis=1)
+    >>> survey = Survey(AffineSpan(random_state=1).fit(X).constraints_)
+    >>> survey.update(X)
+    >>> for digest in survey.digests:
+    ...     print(f"{digest.formula}; {digest.rows_broken} of {digest.rows_verified} rows break it")
+    the XOR of the bytes of x0..x31 ⊕ 0xa5; 0 of 500 rows break it
+    """
+
+    def __init__(self, answer: Constraints, solve: Sequence[int] | None = None) -> None:
+        self.frame = Frame.of(answer)
+        self.n_rows = 0
+        self._digests: list[Digest] = []
+        self._waiting: list[Array] | None = []
+        named: Digest | None = None
+        if solve is None:
+            columns, named = name_frame(self.frame) or (self._proposed(), None)
+            self.layers = Layers.solved_for(self.frame, columns)
+        else:
+            self.layers = Layers.solved_for(self.frame, solve)  # which refuses what cannot be
+            named = name_check(self.frame, solve)
+        if named is not None:
+            self._digests.append(named)
+        self._broken = dict.fromkeys(self._relations, 0)
+
+    def _proposed(self) -> tuple[int, ...]:
+        proposals = propose(self.frame)
+        return proposals[0] if proposals and len(proposals[0]) >= _FEWEST else ()
+
+    @property
+    def _relations(self) -> list[Relation]:
+        solved = self.layers.solved
+        checks = [] if solved is None else solved.relations
+        return [*self.layers.pairs, *checks, *self.layers.relations]
+
+    def update(self, X: Array, misfits: Array | None = None) -> None:
+        """Count rows of bits; who knows which of them break the equations saves some work."""
+        bits = np.asarray(X, dtype=np.uint8)
+        self.n_rows += len(bits)
+        suspects = bits if misfits is None else bits[misfits]  # others break no relation
+        for relation in self._broken:
+            self._broken[relation] += int(np.count_nonzero(relation.broken(suspects)))
+        if self._waiting is None:
+            self._digests = [digest.measured(bits) for digest in self._digests]
+            return
+        self._waiting.append(bits)
+        if self.n_rows >= _SAMPLE:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Look for sums among the first rows, and count the rows that waited for that."""
+        if self._waiting is None:
+            return
+        rows, self._waiting = self._waiting, None
+        if not rows:
+            return
+        sample = np.concatenate(rows)
+        if not self._digests:
+            total = name_sum(self.frame.names, sample[:_SAMPLE])
+            if total is not None:
+                self._digests.append(total)
+            elif self.layers.solved is not None:
+                self._digests.append(key_stream(self.frame, self.layers.solved))
+        self._digests = [digest.measured(sample) for digest in self._digests]
+
+    @property
+    def digests(self) -> list[Digest]:
+        """The digest of the check bits, named or as keys; none that most rows break."""
+        self._settle()
+        return [d for d in self._digests if 2 * d.rows_broken < d.rows_verified]
+
+    def broken(self, relation: Relation) -> int | None:
+        """How many rows break a relation; None where no row was counted."""
+        return self._broken[relation] if self.n_rows else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: ``pattern``, ``digest`` and ``relations`` (docs/digests.md)."""
+        layers, names = self.layers, self.layers.names
+        checks = [] if layers.solved is None else layers.solved.relations
+        kinds = [("pair", layers.pairs), ("check", checks), ("other", layers.relations)]
+        return {
+            "pattern": layers.pattern,
+            "digest": [d.to_dict() for d in self.digests] if self.n_rows else None,
+            "relations": [
+                {
+                    "kind": kind,
+                    "text": relation.text(names),
+                    "columns": [names[i] for i in relation.columns],
+                    "value": relation.value,
+                    "rows_broken": self.broken(relation),
+                }
+                for kind, relations in kinds
+                for relation in relations
+            ],
+        }
+
+
+def surveyed(answer: Any, solve: Sequence[int] | None = None) -> Survey | None:
+    """Return a survey of equations that frames obey; None for all other answers."""
+    if not isinstance(answer, Constraints) or answer.field.order != 2 or answer.is_bottom:
+        return None
+    return Survey(answer, solve) if answer.dim <= MOST_COLUMNS else None

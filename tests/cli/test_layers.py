@@ -1,0 +1,169 @@
+"""``constraints`` on frames: layers, names, --solve, and their JSON."""
+
+import json
+
+import numpy as np
+import pytest
+
+from flagstone.digests.catalogue import CATALOGUE
+from tests.digests import oracle
+
+SEED = ["--contamination", "0.01", "--seed", "1"]
+
+
+def write(place, name, X):
+    lines = [f"{{{X.shape[1]}}}{np.packbits(row).tobytes().hex()}" for row in X]
+    (place / name).write_text("\n".join(lines) + "\n")
+    return name
+
+
+@pytest.fixture
+def capture(place):
+    """Frames: a constant byte, a pair, a CRC; six of them damaged."""
+    known = next(k for k in CATALOGUE if k.name == "CRC-8/MAXIM-DOW")
+    rng = np.random.default_rng(1)
+    bits = np.unpackbits(oracle.skewed(rng, 600, 4), axis=1)
+    bits[:, 3] = bits[:, 2] ^ 1
+    payload = np.packbits(bits, axis=1)
+    checks = [oracle.crc(data, known) for data in payload.tolist()]
+    X = oracle.frames(payload, checks, 8, before=(0x2D,))
+    X[:6, 45] ^= 1
+    return write(place, "crc.hex", X)
+
+
+@pytest.fixture
+def sums(place):
+    """Frames that end in the sum of their bytes."""
+    payload = oracle.skewed(np.random.default_rng(2), 500, 4)
+    return write(place, "sum.hex", oracle.frames(payload, payload.sum(axis=1) & 255, 8))
+
+
+def test_the_first_screen(run, capture):
+    done = run("constraints", capture, *SEED)
+    assert done.code == 0
+    head, *lines = done.out.split("\n\n")[0].split("\n")
+    assert head.startswith("17 check equations hold; at most")
+    assert lines[0] == "  pattern     00101101 ???????? ???????? ???????? ???????? ????????"
+    assert lines[1] == "  digest      CRC-8/MAXIM-DOW"
+    assert "polynomial 0x31, init 0x00, xorout 0x00, reflected, over x8..x39" in lines[2]
+    assert "init and xorout only together" in lines[3]
+    assert lines[4].endswith("6 of 600 rows do not fit it; 248 bits of its map are determined")
+    assert lines[5] == "  opposite    x10 ⊕ x11 = 1"
+    assert lines[6].startswith("  check bits  x40 = ")
+    assert [line for line in lines if line.endswith("(6 rows break it)")] == [lines[11]]
+    assert len(lines) == 14
+
+
+def test_json_and_plain_text(run, capture):
+    found = json.loads(run("constraints", capture, *SEED, "--json").out)
+    assert found["pattern"] == "00101101" + "?" * 40
+    (digest,) = found["digest"]
+    assert (digest["kind"], digest["name"]) == ("crc", "CRC-8/MAXIM-DOW")
+    assert digest["columns"] == [f"x{i}" for i in range(40, 48)]
+    assert (digest["rows_verified"], digest["rows_broken"]) == (600, 6)
+    kinds = [relation["kind"] for relation in found["relations"]]
+    assert kinds == ["pair"] + ["check"] * 8
+    assert sum(r["rows_broken"] for r in found["relations"]) == 6
+    # the list of equations is what it was
+    text = run("constraints", capture, *SEED, "--as", "text").out.splitlines()
+    assert text == found["answer"]["lines"]
+
+
+def test_names_need_rows(run, capture):
+    done = run("constraints", capture, *SEED, "--no-measure")
+    assert "not looked for: the rows were not read again" in done.out
+    assert "CRC-8" not in done.out
+    found = json.loads(run("constraints", capture, *SEED, "--no-measure", "--json").out)
+    assert found["digest"] is None
+    assert found["pattern"].startswith("00101101?")
+    assert {relation["rows_broken"] for relation in found["relations"]} == {None}
+
+
+def test_sums_are_said_to_be_additive(run, sums):
+    done = run("constraints", sums, "--seed", "1")
+    assert "digest      sum of bytes, 8 bits" in done.out
+    assert "additive, not linear: sum of the bytes of x0..x31, modulo 256" in done.out
+
+
+def test_chosen_columns(run, capture):
+    done = run("constraints", capture, *SEED, "--solve", "x46..x47,x45")
+    lines = done.out.split("\n")
+    start = next(i for i, line in enumerate(lines) if line.startswith("  check bits"))
+    assert [line[14:19] for line in lines[start : start + 3]] == ["x46 =", "x47 =", "x45 ="]
+    assert "no name is known" in done.out
+    found = json.loads(run("constraints", capture, *SEED, "--solve", "x40..x47", "--json").out)
+    assert found["digest"][0]["name"] == "CRC-8/MAXIM-DOW"
+
+
+@pytest.mark.parametrize(
+    ("solve", "words"),
+    [
+        ("x99", "names 'x99', which is no column"),
+        ("x47..x40", "runs backwards: write x40..x47"),
+        ("x0", "holds x0, constant in these equations"),
+        ("x40,x40", "names a column twice"),
+        ("x12..x47", "the equations do not say what"),
+        ("", "names '', which is no column"),
+    ],
+)
+def test_what_cannot_be_solved_for_is_misuse(run, capture, solve, words):
+    done = run("constraints", capture, *SEED, "--solve", solve, "-o", "m.json")
+    assert done.code == 2
+    assert words in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_other_fields_and_small_answers_stay_plain(run, place):
+    (place / "t.csv").write_text("a,b\n" + "1,2\n2,4\n" * 30)
+    done = run("constraints", "t.csv", "--field", "7", "--seed", "1")
+    assert "pattern" not in done.out
+    found = json.loads(run("constraints", "t.csv", "--field", "7", "--seed", "1", "--json").out)
+    assert (found["pattern"], found["digest"], found["relations"]) == (None, None, None)
+    assert (
+        "--solve is for equations over GF(2)"
+        in run("constraints", "t.csv", "--field", "7", "--seed", "1", "--solve", "a").err
+    )
+    done = run("constraints", "examples/frames.txt", "-f", "bits", "--seed", "1")
+    assert "pattern" not in done.out
+
+
+def test_too_few_rows_are_said_first(run, place):
+    X = np.random.default_rng(3).integers(0, 2, size=(20, 40), dtype=np.uint8)
+    X[:, :8] = 1
+    done = run("constraints", write(place, "few.hex", X), "--seed", "1")
+    assert done.code == 3
+    assert done.out.startswith("Not supported by the rows")
+    if "pattern" in done.out:
+        assert "(not supported by the rows)" in done.out
+    assert "CRC" not in done.out
+    assert "LFSR" not in done.out
+
+
+def test_code_for_decoders(run, capture, place):
+    done = run("constraints", capture, *SEED, "--as", "python-check", "-o", "m.json")
+    assert done.code == 0
+    assert "check bits x40..x47: CRC-8/MAXIM-DOW" in done.out
+    space = {}
+    exec(done.out, space)
+    frames = [bytes.fromhex(line[4:]) for line in (place / capture).read_text().split()]
+    wrong = [space["frame_check"](frame) for frame in frames]
+    assert wrong[:6] == [1] * 6
+    assert not any(wrong[6:])
+    code = run("constraints", capture, *SEED, "--as", "c").out
+    assert "static int frame_check(uint8_t const *b)" in code
+    assert "static int frame_check" in run("show", "m.json", "--as", "c").out
+
+
+def test_code_undoes_the_order_that_bits_were_read_in(run, capture, place):
+    done = run("constraints", capture, *SEED, "--bit-order", "lsb", "--as", "python-check")
+    space = {}
+    exec(done.out, space)
+    frames = [bytes.fromhex(line[4:]) for line in (place / capture).read_text().split()]
+    wrong = [space["frame_check"](frame) > 0 for frame in frames]
+    assert wrong == [True] * 6 + [False] * 594
+
+
+def test_there_is_no_code_without_check_bits(run, sums):
+    done = run("constraints", sums, "--seed", "1", "--as", "c", "-o", "m.json")
+    assert done.code == 2
+    assert "say which they are with --solve" in done.err

@@ -1,0 +1,116 @@
+"""Sums are named on the rows, where equations show only their lowest bit."""
+
+import numpy as np
+import pytest
+
+from flagstone import AffineSpan, Constraints
+from flagstone.digests import Frame, Survey, name_frame, name_sum
+from tests.digests import oracle
+
+
+def carried(function, width, seed, n=800, n_bytes=5, **layout):
+    """Frames with a check, skewed and damaged; what the road finds in them; which are damaged."""
+    rng = np.random.default_rng(seed)
+    payload = oracle.skewed(rng, n, n_bytes)
+    checks = [function(data) for data in payload.tolist()]
+    X, hit = oracle.damaged(rng, oracle.frames(payload, checks, width, rng=rng, **layout), 0.01)
+    span = AffineSpan(contamination=0.01, random_state=1).fit(X)
+    return X, Frame.of(span.constraints_), hit
+
+
+def around(value, modulus):
+    """End-around carry, literally."""
+    while value > modulus:
+        value = (value & modulus) + (value >> modulus.bit_length())
+    return value
+
+
+NIBBLES = lambda data: sum((b >> 4) + (b & 15) for b in data)  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "constant"),
+    [
+        (lambda d: sum(d) & 255, "sum of bytes, 8 bits", 0),
+        (lambda d: sum(d) + 0x5A & 255, "sum of bytes, 8 bits", 0x5A),
+        (lambda d: -sum(d) & 255, "minus the sum of bytes, 8 bits", 0),
+        (lambda d: ~sum(d) & 255, "minus the sum of bytes, 8 bits", 0xFF),
+        (lambda d: NIBBLES(d) & 255, "sum of nibbles, 8 bits", 0),
+        (lambda d: around(sum(d), 255), "sum of bytes, 8 bits, with end-around carry", 0),
+        (
+            lambda d: 255 - around(sum(d), 255),
+            "minus the sum of bytes, 8 bits, with end-around carry",
+            0,
+        ),
+    ],
+)
+def test_sums_of_eight_bits(function, name, constant):
+    X, frame, hit = carried(function, 8, constant + 1)
+    assert len(frame.own) - frame.n_free <= 1  # at most the lowest bit is linear
+    digest = name_sum(frame.names, X[:200]).measured(X)
+    assert digest.name == name
+    assert int(digest.parameters["constant"], 16) == constant
+    assert digest.formula.startswith("additive, not linear")
+    assert digest.rows_verified == len(X)
+    assert digest.rows_broken <= hit.sum()
+    assert digest.columns == tuple(f"x{i}" for i in range(40, 48))
+
+
+def test_sums_of_four_bits():
+    X, frame, _ = carried(lambda d: NIBBLES(d) & 15, 4, 3)
+    digest = name_sum(frame.names, X)
+    assert (digest.name, digest.parameters["data"]) == ("sum of nibbles, 4 bits", "x0..x39")
+
+
+@pytest.mark.parametrize("little", [False, True])
+def test_sums_of_sixteen_bits(little):
+    X, frame, _ = carried(lambda d: sum(d) + 0x1234, 16, 4, little=little)
+    digest = name_sum(frame.names, X)
+    assert digest.name == "sum of bytes, 16 bits"
+    assert digest.parameters["byte_order"] == ("little" if little else "big")
+    assert digest.parameters["constant"] == "0x1234"
+
+    def words(d):
+        return around(sum((a << 8) + b for a, b in zip(d[::2], d[1::2], strict=True)), 65535)
+
+    X, frame, _ = carried(lambda d: 65535 - words(d), 16, 5, n_bytes=6)
+    digest = name_sum(frame.names, X)
+    assert digest.name == "minus the sum of 16-bit words, 16 bits, with end-around carry"
+    assert digest.parameters["constant"] == "0x0000"
+
+
+def test_what_is_not_covered_and_what_is_constant():
+    X, frame, _ = carried(lambda d: sum(d[1:]) & 255, 8, 6, after=8)
+    digest = name_sum(frame.names, X)
+    assert digest.parameters["data"] == "x8..x39"
+
+
+def test_a_survey_lists_no_name_that_most_rows_break():
+    X, _, _ = carried(lambda d: sum(d) & 255, 8, 8)
+    survey = Survey(Constraints(np.zeros((0, 48)), np.zeros(0)))
+    survey.update(X)
+    assert [digest.kind for digest in survey.digests] == ["sum"]
+    # the same rows, of which more and more are noise
+    survey.update(np.random.default_rng(1).integers(0, 2, size=(4000, 48), dtype=np.uint8))
+    assert survey.n_rows == 4800
+    assert survey.digests == []
+
+
+def test_crcs_and_random_bits_are_no_sums():
+    rng = np.random.default_rng(7)
+    names = [f"x{i}" for i in range(40)]
+    for _ in range(40):
+        X = rng.integers(0, 2, size=(60, 40), dtype=np.uint8)
+        X[:, 32:] = X[:, :32] @ rng.integers(0, 2, size=(32, 8)) % 2
+        assert name_sum(names, X) is None
+
+
+@pytest.mark.parametrize("n_bits", [0, 1, 2, 3])
+def test_poor_data_fit_many_sums_and_get_none(n_bits):
+    rng = np.random.default_rng(n_bits)
+    payload = np.full((200, 5), 0x31, dtype=np.uint8)
+    payload[:, 2] = rng.integers(0, 1 << n_bits, 200)
+    X = oracle.frames(payload, [sum(d) & 255 for d in payload.tolist()], 8)
+    frame = Frame.of(AffineSpan(random_state=1).fit(X).constraints_)
+    assert name_sum(frame.names, X) is None
+    assert name_frame(frame) is None
