@@ -47,7 +47,7 @@ floors: | $(BIN)/python  ## the tests again, with the oldest packages that pypro
 	$(PYTHON) -m venv .floors
 	.floors/bin/python scripts/floors.py > .floors/pins.txt
 	.floors/bin/python -m pip install --quiet --constraint .floors/pins.txt --editable '.[dev]'
-	NUMBA_CACHE_DIR=.floors/kernels .floors/bin/python -m pytest -n $(JOBS)
+	NUMBA_CACHE_DIR=$(CURDIR)/.floors/kernels .floors/bin/python -m pytest -n $(JOBS)
 
 clean:  ## remove the environment and every cache
 	rm -rf $(VENV) .floors .fuzz .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

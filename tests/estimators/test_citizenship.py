@@ -115,7 +115,7 @@ def test_sparse_tables(cls, container):
 
 
 def test_sparse_tables_are_unfolded_in_pieces_and_errors_count_from_the_first_row():
-    tall = sparse.random_array((70_000, 5), density=0.1, rng=0, format="csr")
+    tall = sparse.random(70_000, 5, density=0.1, random_state=0, format="csr")
     tall.data[:] = 1
     model = LinearSpan(random_state=1).fit(tall)
     assert model.flag_ == LinearSpan(random_state=1).fit(tall.toarray().astype(np.uint8)).flag_

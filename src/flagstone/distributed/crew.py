@@ -231,6 +231,8 @@ def _version() -> str:
 def _check_versions(client: Any) -> None:
     """Refuse workers without this very version of flagstone, by their addresses."""
     for worker, found in sorted(client.run(_version, on_error="return").items()):
+        if isinstance(found, OSError):
+            continue  # it has just died; who comes in its place is asked by the tasks themselves
         if isinstance(found, Exception):
             raise ClusterError(f"worker {worker} cannot load flagstone ({found}); install it there")
         if found != __version__:
