@@ -144,9 +144,9 @@ def test_every_question_with_a_label_through_both_doors(question, estimator, fie
     here = X.compute()
     if hasattr(fitted, "predict"):
         assert len(fitted.predict(here[:5])) == 5
-    with pytest.raises(InputError, match="cannot be added to a finding that was made elsewhere"):
+    with pytest.raises(InputError, match="cannot be added: the finding was made elsewhere"):
         fitted.partial_fit(here, y.compute())
-    with pytest.raises(InputError, match="cannot be certified to a finding"):
+    with pytest.raises(InputError, match="cannot be certified: the finding was made"):
         fitted.certify(here, y.compute())
 
 

@@ -68,5 +68,5 @@ class Adopting:
     def _refuse_if_adopted(self, what: str) -> None:
         if self._adopted:
             raise InputError(
-                f"rows cannot be {what} to a finding that was made elsewhere; fit on all of them"
+                f"rows cannot be {what}: the finding was made elsewhere, of rows that are not here"
             )
