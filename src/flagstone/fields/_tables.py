@@ -124,7 +124,9 @@ def whole_numbers(table: Array, name: str, *, floor: bool = False) -> Array:
 def _objects(table: Array, name: str, floor: bool) -> Array:
     def whole(value: Any, flat: int) -> int:
         below = exact_floor(value)
-        if below is not None and (floor or below == value):
+        # an older NumPy compares a long double with an int as doubles
+        rounded = np.floor(value) if isinstance(value, np.floating) else below
+        if below is not None and (floor or rounded == value):
             return below
         if below is not None:
             fail_value(table, flat, name, "which is not a whole number")

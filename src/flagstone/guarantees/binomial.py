@@ -55,7 +55,7 @@ def binomial_below(trials: int, share: float, count: int) -> float:
         return 1.0
     from scipy.special import betaincc  # P[Bin(n, p) < k] = 1 − I_p(k, n − k + 1)
 
-    return min(1.0, float(betaincc(count, trials - count + 1, share)) * (1 + _ROOM))
+    return min(1.0, float(betaincc(float(count), float(trials - count + 1), share)) * (1 + _ROOM))
 
 
 def binomial_least(trials: int, share: float, failure: float) -> int:
