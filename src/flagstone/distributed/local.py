@@ -15,7 +15,7 @@ from flagstone.workers import safe_path
 __all__ = ["local_workers"]
 
 #: Workers of Dask give every freed megabyte back at once, and take it again for the next batch of
-#: rows: a fifth of their time. Ours take little, and keep it.
+#: rows. Ours take little, and keep it.
 _MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}
 
 
