@@ -30,11 +30,7 @@ __all__ = ["Thresholds", "average", "disagreement", "flag_of", "integrated_disag
 
 
 def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:
-    """Return the flag that an estimator would build of these rows.
-
-    Small domains go through a histogram, as everywhere: the choice depends on public parameters
-    alone.
-    """
+    """Return the flag that an estimator would build of these rows."""
     F = as_field(field)
     return Flag(width(F.rows(rows)), F).update(rows, weights)
 

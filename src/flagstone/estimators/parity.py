@@ -194,9 +194,9 @@ class ParityClassifier(LinearRuleClassifier):
     others differently, so ``guarantee_`` then promises agreement only of samples that show the
     same labels. With ``classes``, or field elements, it does without this condition. A rule
     may take values that were no label in the sample: with labels that are field elements they
-    are predicted as they are, otherwise they count as ⊥. ``eps`` is a share of *rows*; a
-    prediction error of ε on fresh rows takes half of it for coverage and half for
-    generalization, as ``plan_`` does.
+    are predicted as they are, otherwise they count as ⊥. ``eps`` is a share of *rows*; what a
+    rule gets wrong lies outside the span, so with ``delta`` the same ε bounds its error on fresh
+    rows (S37): ``plan_`` counts the rows for that.
 
     See Also
     --------

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 from flagstone.guarantees.binomial import binomial_below, share_at_most
 from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
@@ -183,13 +184,11 @@ def pac_rows(
     if c * each >= e:
         return None
     miss = float(share / 2 if c else share)
+    length = cache(lambda k: index_length(d, rho, start=k))  # without outliers k never changes
 
     def enough(m: int) -> bool:
         k = max(k0, pac_start(m, float(c), delta))
-        if rule == "index":
-            T: float = index_length(d, rho, start=k)
-        else:
-            T = heavy_length(d, rho, start=k, n_rows=m)
+        T: float = length(k) if rule == "index" else heavy_length(d, rho, start=k, n_rows=m)
         return binomial_below(m, float(e), each * math.ceil(k + T)) <= miss
 
     return smallest(enough)
