@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,19 +123,45 @@ def ask(
     )
 
 
+class Seen(NamedTuple):
+    """What is seen of each row.
+
+    Attributes
+    ----------
+    outside : array of bool, or None
+        Whether it lies outside V*; None where V* is not known (a bare answer).
+    wrong : array of bool, or None
+        Whether it breaks the answer; None where there is nothing to break (⊥).
+    last : array of int, or None
+        The last set whose span holds it; None where nobody looked.
+    """
+
+    outside: Array | None
+    wrong: Array | None
+    last: Array | None = None
+
+    def levels(self, finding: Finding, weights: Array | None = None) -> tuple[int, ...] | None:
+        """Count the rows outside each level of the flag."""
+        if self.last is None:
+            return None
+        one = np.int64(1) if weights is None else weights
+        return tuple(int(((self.last < s.first) * one).sum()) for s in finding.stairs.steps)
+
+
 def look(
     finding: Finding,
     rows: Rows,
     labels: Array | None,
     again: Certification | SecondLook | None = None,
-) -> tuple[Array | None, Array | None]:
+) -> Seen:
     """Say of each row whether it lies outside V*, and whether it breaks the answer.
 
-    Rows are in the field's internal form, labels elements. None where V* is not known (a bare
-    answer), and where there is nothing to break (⊥). Rows of the fit may certify on the way.
+    Rows are in the field's internal form, labels elements. Rows of the fit may certify on the way;
+    they are also asked how far down the flag they lie.
     """
     F, question, V = finding.field, finding.question, finding.subspace
-    outside, wrong = [], []
+    heights = None if again is None else finding.heights
+    outside, wrong, last = [], [], []
     for piece in list(chunks(len(rows))) or [slice(0, 0)]:
         y = None if labels is None else labels[piece]
         left_out = None
@@ -144,12 +170,14 @@ def look(
             left_out = ~V.contains(lifted)
             if again is not None:
                 again.update(lifted)
+            if heights is not None:
+                last.append(heights(lifted))
         outside.append(left_out)
         wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
-    return _joined(outside), _joined(wrong)
+    return Seen(_joined(outside), _joined(wrong), _joined(last))
 
 
-def _joined(parts: list[Array | None]) -> Array | None:
+def _joined(parts: Sequence[Array | None]) -> Array | None:
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if known else None
 
@@ -224,7 +252,7 @@ def measure(
     again: Certification | SecondLook | None = None,
 ) -> Measurement:
     """Count exactly how many of these rows V* leaves out, and how many break the answer."""
-    outside, wrong = look(finding, rows, labels, again)
+    seen = look(finding, rows, labels, again)
 
     def count(mask: Array | None) -> int | None:
         if mask is None:
@@ -232,7 +260,8 @@ def measure(
         return int(np.count_nonzero(mask) if weights is None else weights[mask].sum())
 
     total = len(rows) if weights is None else int(weights.sum())
-    return Measurement(total, count(outside), count(wrong))
+    levels = seen.levels(finding, weights)
+    return Measurement(total, count(seen.outside), count(seen.wrong), levels=levels)
 
 
 def inside(finding: Finding, rows: Rows, labels: Array | None = None) -> Array:

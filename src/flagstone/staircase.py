@@ -1,4 +1,4 @@
-"""Staircase: how fast the spans of a flag shrink, as numbers alone."""
+"""Staircase: how fast the spans of a flag shrink, and how far down a row can go."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
+from flagstone.fields import Array, Rows
 from flagstone.flag import Flag
 
-__all__ = ["Plateau", "Staircase", "Step"]
+__all__ = ["Heights", "Plateau", "Staircase", "Step"]
 
 
 class Step(NamedTuple):
@@ -96,3 +99,37 @@ class Staircase:
     def to_list(self) -> list[list[int]]:
         """Return the levels as JSON values: [dimension, sets, first set]."""
         return [[step.dim, step.sets, step.first] for step in self.steps]
+
+
+class Heights:
+    """Says of rows how far down a flag they lie: the last set whose span holds them.
+
+    Basis vectors x_i with falling counts c_i span V_j where c_i ≥ j, so the last of them that a row
+    needs says it all; one product with the inverse of a basis shows which.
+
+    Examples
+    --------
+    >>> from flagstone import Flag
+    >>> flag = Flag(3).update([[1, 0, 0], [0, 1, 0]], weights=[7, 2])
+    >>> Heights(flag)(flag.field.rows([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]])).tolist()
+    [7, 2, 0, 8]
+    """
+
+    def __init__(self, flag: Flag) -> None:
+        F, dim = flag.field, flag.dim
+        basis, counts = flag.adapted_basis()
+        unit = F.array(F.rows(np.eye(dim, dtype=np.uint8)))
+        free = np.setdiff1d(np.arange(dim), F.rref(basis)[1])
+        whole = np.concatenate([F.array(basis), unit[free]])
+        inverse = F.array(F.rref(F.rows(np.concatenate([whole, unit], axis=1)))[0])[:, dim:]
+        self._field = F
+        self._functionals = F.rows(inverse.T[::-1])  # those outside of V_1 first
+        self._sets = np.concatenate([np.zeros(len(free), np.int64), counts[::-1]])
+        self._all = flag.n_sets + 1
+
+    def __call__(self, rows: Rows) -> Array:
+        """Return the last j with x ∈ V_j for each row x: 0 outside V_1, n_sets + 1 for x = 0."""
+        needed = self._field.dot(rows, self._functionals) != 0
+        first = needed.argmax(axis=1)
+        found = needed[np.arange(len(first)), first]
+        return np.where(found, self._sets[first], self._all)
