@@ -6,12 +6,13 @@ files are refused with a reason.
 
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._files import SummaryFile, is_saved, load, save
-from flagstone.models._masks import as_written, frame_masks
+from flagstone.models._masks import as_written, frame_code, frame_masks
 
 __all__ = [
     "VERSION",
     "SummaryFile",
     "as_written",
+    "frame_code",
     "frame_masks",
     "is_saved",
     "load",

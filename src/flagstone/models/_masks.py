@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from flagstone.fields import Array
 from flagstone.finding import Finding
 from flagstone.tables import reorder
 
-__all__ = ["as_written", "frame_masks"]
+if TYPE_CHECKING:
+    from flagstone.digests import Survey
+
+__all__ = ["as_written", "frame_code", "frame_masks"]
 
 
 def frame_masks(finding: Finding) -> list[str]:
@@ -29,6 +33,23 @@ def frame_masks(finding: Finding) -> list[str]:
     rows, sides = finding.answer.bits
     masks = [_frame(row) for row in as_written(finding, rows)]
     return [mask + side for mask, side in zip(masks, sides, strict=True)]
+
+
+def frame_code(finding: Finding, survey: Survey, language: str) -> str:
+    """Return a function of frames as written, in C or Python, that checks their check bits."""
+    from flagstone.digests import check_code, span_text
+
+    solved = survey.layers.solved
+    if solved is None:
+        raise InputError("code checks check bits, and these equations were solved for none")
+    rows = solved.matrix.copy()
+    rows[range(len(rows)), list(solved.columns)] = 1
+    names = [digest.name for digest in survey.digests if digest.name and digest.kind != "sum"]
+    what = f"check bits {span_text(survey.layers.names, solved.columns)}"
+    if names:
+        what += f": {names[0]}"
+    bits = as_written(finding, rows)
+    return check_code(bits, solved.constant.tolist(), what, language).rstrip("\n")
 
 
 def as_written(finding: Finding, rows: Array) -> Array:
