@@ -15,7 +15,7 @@ from flagstone.tables import reorder
 if TYPE_CHECKING:
     from flagstone.digests import Survey
 
-__all__ = ["as_written", "frame_code", "frame_masks"]
+__all__ = ["as_written", "frame_code", "frame_masks", "frame_text"]
 
 
 def frame_masks(finding: Finding) -> list[str]:
@@ -31,7 +31,7 @@ def frame_masks(finding: Finding) -> list[str]:
     ['{5}88 ^ 1']
     """
     rows, sides = finding.answer.bits
-    masks = [_frame(row) for row in as_written(finding, rows)]
+    masks = [frame_text(row) for row in as_written(finding, rows)]
     return [mask + side for mask, side in zip(masks, sides, strict=True)]
 
 
@@ -78,7 +78,12 @@ def _places(finding: Finding) -> tuple[list[int], int]:
     return [known[name] for name in features], len(known)
 
 
-def _frame(row: Array) -> str:
+def frame_text(row: Array) -> str:
+    """Return the bits of a frame in the notation of files.
+
+    >>> frame_text(np.array([1, 0, 0, 0, 1]))
+    '{5}88'
+    """
     text = "".join(str(int(bit)) for bit in row)
     n_digits = -(-len(text) // 4)
     return f"{{{len(text)}}}{int(text.ljust(4 * n_digits, '0'), 2):0{n_digits}x}"
