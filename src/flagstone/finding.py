@@ -226,9 +226,11 @@ class Finding:
         """Write the finding to a file that every door reads; an existing one is refused."""
         above("models").save(path, self, overwrite=overwrite)
 
-    def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write one self-contained HTML page."""
-        above("reports").write_report(path, self, overwrite=overwrite)
+    def report(
+        self, path: str | PathLike[str], survey: Any = None, *, overwrite: bool = False
+    ) -> None:
+        """Write one self-contained HTML page; a `Survey` of the rows names their digest there."""
+        above("reports").write_report(path, self, survey, overwrite=overwrite)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the staircase, with window, threshold and margin; returns the display."""

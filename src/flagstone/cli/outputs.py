@@ -40,6 +40,10 @@ def check_outputs(options: OutputOptions) -> None:
     for a, b in itertools.combinations(output_paths(options), 2):
         if same_place(a, b):
             raise UsageError(f"{a} and {b} are one file; give every output its own")
+    if options.report is not None:
+        from flagstone.reports import report_date
+
+        report_date()
     if options.plot is not None:
         suffix = Path(options.plot).suffix.lower()
         if suffix not in (".png", ".svg"):

@@ -43,7 +43,7 @@ class LevelView:
     outside : tuple of int
         At least and at most so many rows lie outside; equal where they were counted.
     lines : sequence of str, or None
-        The answer there, without what the pattern says; None where the page has no room for it.
+        The answer there, constants in one line; None where the page has no room for it.
     pattern : str or None
         One character per bit, where rows are frames.
     is_chosen : bool
@@ -69,7 +69,7 @@ def level_views(finding: Finding) -> list[LevelView]:
     ...     print(view.step.dim, view.step.first, view.pattern, view.lines, view.outside)
     3 1 ??? [] (0, 0)
     2 2 ??? ['x0 ⊕ x2 = 0'] (1, 3)
-    1 31 ?0? ['x0 ⊕ x2 = 0'] (31, 61)
+    1 31 ?0? ['x1 = 0', 'x0 ⊕ x2 = 0'] (31, 61)
     """
     flag, V = finding.flag, finding.subspace
     if flag is None or V is None:
@@ -106,13 +106,14 @@ def _answer(finding: Finding, V: Subspace) -> tuple[Sequence[str], str | None]:
     coins = Coins(finding.seed)
     answer = finding.question.read(V, coins, names=encoding.names, target=target)
     pattern = None
-    is_frame = isinstance(answer, Constraints) and answer.dim <= MOST_COLUMNS
-    if is_frame and answer.field.order == 2 and not answer.is_bottom:
-        pattern = Frame.of(answer).pattern  # type: ignore[arg-type]
     lines = list(answer.lines)
-    if pattern is not None:  # which says what is constant
-        single = (answer.augmented[:, :-1] != 0).sum(axis=1) == 1  # type: ignore[index]
-        lines = [line for line, alone in zip(lines, single, strict=True) if not alone]
+    if isinstance(answer, Constraints):  # constants fill one line, not many
+        alone = ((answer.matrix != 0).sum(axis=1) == 1).tolist()
+        constants = [line for line, single in zip(lines, alone, strict=True) if single]
+        others = [line for line, single in zip(lines, alone, strict=True) if not single]
+        lines = [", ".join(constants)] * bool(constants) + others
+        if answer.field.order == 2 and answer.dim <= MOST_COLUMNS and not answer.is_bottom:
+            pattern = Frame.of(answer).pattern
     if len(lines) > _EQUATIONS:
         lines = [*lines[:_EQUATIONS], f"… and {len(lines) - _EQUATIONS:,} more"]
     return lines, pattern
@@ -146,7 +147,7 @@ def _remarks(finding: Finding, views: Sequence[LevelView]) -> Iterator[str]:
     if told < len(views):
         yield (
             f" This page holds the equations of the {told:,} levels next to the answer’s: at most "
-            f"{_CHARACTERS:,} characters."
+            f"{_CHARACTERS:,} characters, and of wide rows what is solved in little time."
         )
 
 
@@ -173,7 +174,7 @@ def _item(finding: Finding, view: LevelView) -> str:
         body += '<p class="hint">No room for its equations in this page.</p>'
     elif view.lines:
         body += items(view.lines, "equations")
-    elif view.pattern is None or set(view.pattern) == {"?"}:
+    else:
         body += '<p class="hint">No equation holds: every row fits.</p>'
     mark = '<span class="stat tag">the answer</span>' if view.is_chosen else ""
     return (

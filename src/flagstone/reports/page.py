@@ -34,7 +34,7 @@ from flagstone.reports.misfits import misfit_section
 from flagstone.reports.parts import MANY, bits, copied, folded, items, table
 from flagstone.reports.scree import STYLE, scree_svg
 
-__all__ = ["date_of", "html_report", "write_report"]
+__all__ = ["date_of", "html_report", "report_date", "write_report"]
 
 _LONGEST = 20_000
 
@@ -64,7 +64,7 @@ def html_report(finding: Finding, survey: Survey | None = None, *, made: date | 
         f"default-src 'none'; style-src {_hash(css)}; script-src {_hash(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    day = _today() if made is None else made
+    day = report_date() if made is None else made
     sections = [
         _head(finding, day),
         _answer(finding, survey),
@@ -88,9 +88,15 @@ def html_report(finding: Finding, survey: Survey | None = None, *, made: date | 
     )
 
 
-def write_report(path: str | PathLike[str], finding: Finding, *, overwrite: bool = False) -> None:
+def write_report(
+    path: str | PathLike[str],
+    finding: Finding,
+    survey: Survey | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
     """Write the page of a finding to a file, atomically."""
-    atomic_write(Path(path), html_report(finding).encode(), overwrite=overwrite)
+    atomic_write(Path(path), html_report(finding, survey).encode(), overwrite=overwrite)
 
 
 def date_of(path: str | PathLike[str]) -> date | None:
@@ -110,7 +116,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _today() -> date:
+def report_date() -> date:
     """Return the day, or the one that builds which must be repeated bit for bit are told."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     try:

@@ -19,7 +19,7 @@ def measured(finding: Finding, batch: EncodedBatch, seen: Seen, most: int) -> Me
     """Return the counts of one batch, and the first misfits with their places."""
     outside, wrong = seen.outside, seen.wrong
     places = [] if wrong is None else batch.places(wrong, most)
-    shown = batch.matrix[:0] if wrong is None else batch.matrix[wrong][: len(places)]
+    shown = batch.matrix[:0] if wrong is None else batch.matrix[wrong.nonzero()[0][: len(places)]]
     return Measurement(
         len(batch),
         None if outside is None else int(outside.sum()),
