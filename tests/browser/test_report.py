@@ -268,6 +268,10 @@ def test_buttons_copy_what_stands_beside_them(browser, report):
     page.get_by_text("Copied").wait_for()
     lines = finding_of(report)["answer"]["lines"]
     assert page.evaluate("navigator.clipboard.readText()") == "\n".join(lines)
+    page.locator(".current .equations").hover()
+    page.locator(".current .equations + .copy").click()
+    page.locator(".current .equations + .copy:has-text('Copied')").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == "\n".join(reversed(lines))
     page.locator(".full").hover()
     page.locator(".full + .copy:has-text('Copy')").click()
     page.locator(".full + .copy:has-text('Copied')").wait_for()

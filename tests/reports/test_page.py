@@ -214,14 +214,17 @@ def framed() -> tuple[Finding, Survey]:
 def test_layers_are_said_as_on_the_console():
     found, survey = framed()
     page = html_report(found, survey)
-    assert '<dt>pattern</dt><dd class="bits"><span>10100101</span> <span>????????</span>' in page
+    assert '<ul class="pattern" data-copy><li><span>10100101</span> <span>????????</span>' in page
     for label, text, remark in layer_lines(survey):
         if label != "pattern":
             assert f">{text}" in page
             assert not remark or f'<span class="remark">{remark}</span>' in page
-    assert f'<dd class="name">{survey.digests[0].name}</dd>' in page
+    assert f'<ul class="digest" data-copy><li>{survey.digests[0].name}</li>' in page
     assert "The check bits as a C function of a frame" in page
     assert "static int frame_check" in page
+    plain = Constraints([[1, 1, 1, 0]], [0])
+    assert '<dl class="layers">' not in html_report(Finding.of(plain))
+    assert "<li>x2 = x0 ⊕ x1</li>" in html_report(Finding.of(plain), Survey(plain, solve=[2]))
     bare = html_report(found)  # nobody saw the rows
     assert "not looked for: the rows were not read again" in bare
     assert "10100101" in bare

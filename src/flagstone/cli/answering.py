@@ -128,7 +128,7 @@ def answer(
     answer_lines(finding, options.show_as or view, survey)
     written = write_outputs(finding, options, survey, resumed=work.resumed)
     work.finish()
-    said = layer_lines(survey, finding, solve is not None) if view == "text" else None
+    said = layer_lines(survey, finding) if view == "text" else None
     extra = layer_keys(survey) if question.kind in ("constraints", "span") else {}
     print_finding(finding, options, written, view, said, extra, survey)
     return OK if finding.is_answer else BOTTOM

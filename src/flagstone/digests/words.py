@@ -25,9 +25,9 @@ class LayerLine(NamedTuple):
 
 
 def worth_layers(survey: Survey, n_equations: int) -> bool:
-    """Say whether layers say more than a plain list: a name, or much that is constant or equal."""
+    """Say whether layers were asked for, or say more than a plain list: names, many constants."""
     constants = survey.layers.pattern.replace("?", "")
-    if n_equations > _MANY and (constants or survey.layers.pairs):
+    if survey.asked or (n_equations > _MANY and (constants or survey.layers.pairs)):
         return True
     return any(digest.name is not None for digest in survey.digests)
 
@@ -96,7 +96,7 @@ def _listed(survey: Survey, word: str, relations: Sequence[Relation]) -> list[La
         for i, relation in enumerate(relations[:_LISTED])
     ]
     if len(relations) > _LISTED:
-        lines.append(LayerLine("", f"… and {len(relations) - _LISTED} more (--json lists all)"))
+        lines.append(LayerLine("", f"… and {len(relations) - _LISTED} more (JSON lists all)"))
     return lines
 
 

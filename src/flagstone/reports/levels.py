@@ -15,7 +15,7 @@ from flagstone.finding import Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.plots import ScreeDisplay
 from flagstone.reports.parts import bits, items
-from flagstone.reports.scree import BOTTOM, HEIGHT, TOP, step_places
+from flagstone.reports.scree import BOTTOM, HEIGHT, TOP, set_place, step_places
 from flagstone.staircase import Step
 from flagstone.subspace import Subspace
 
@@ -40,6 +40,8 @@ class LevelView:
     step : Step
     place : tuple of float
         Left, right and height of the step in the drawing.
+    stop : float
+        Where a slider stands for it: in its middle, or at the threshold that was drawn.
     outside : tuple of int
         At least and at most so many rows lie outside; equal where they were counted.
     lines : sequence of str, or None
@@ -51,6 +53,7 @@ class LevelView:
 
     step: Step
     place: tuple[float, float, float]
+    stop: float
     outside: tuple[int, int]
     is_chosen: bool
     lines: Sequence[str] | None = field(default=None, repr=False)
@@ -77,7 +80,8 @@ def level_views(finding: Finding) -> list[LevelView]:
     steps, levels = finding.stairs.steps, flag.levels()
     chosen = next((i for i, step in enumerate(steps) if step.dim == V.dim), len(steps) - 1)
     nearest = sorted(range(len(steps)), key=lambda i: (abs(i - chosen), i))[:_LEVELS]
-    places = step_places(ScreeDisplay.of(finding))
+    scree = ScreeDisplay.of(finding)
+    places = step_places(scree)
     answers: dict[int, tuple[Sequence[str], str | None]] = {}
     room = _CHARACTERS
     for i in nearest[: max(1, _ENTRIES // flag.dim**2)]:
@@ -94,7 +98,11 @@ def level_views(finding: Finding) -> list[LevelView]:
         if exact is not None:
             outside = (exact[i], exact[i])
         said = answers.get(i, (None, None))
-        views.append(LevelView(steps[i], places[i], outside, steps[i].dim == V.dim, *said))
+        is_chosen = steps[i].dim == V.dim
+        stop = (places[i][0] + places[i][1]) / 2
+        if is_chosen and scree.sets is not None and scree.threshold is not None:
+            stop = set_place(scree, scree.threshold)
+        views.append(LevelView(steps[i], places[i], stop, outside, is_chosen, *said))
     return views
 
 
@@ -177,8 +185,11 @@ def _item(finding: Finding, view: LevelView) -> str:
     else:
         body += '<p class="hint">No equation holds: every row fits.</p>'
     mark = '<span class="stat tag">the answer</span>' if view.is_chosen else ""
+    place = (
+        f'data-left="{left:.1f}" data-right="{right:.1f}" data-height="{height:.1f}" '
+        f'data-stop="{view.stop:.1f}"'
+    )
     return (
-        f'<li class="level{chosen}" data-left="{left:.1f}" data-right="{right:.1f}" '
-        f'data-height="{height:.1f}"><details{" open" if chosen else ""}>'
+        f'<li class="level{chosen}" {place}><details{" open" if chosen else ""}>'
         f"<summary>{stats}{mark}</summary>{body}</details></li>"
     )

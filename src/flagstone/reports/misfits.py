@@ -15,12 +15,14 @@ from flagstone.fields import Array
 from flagstone.finding import Finding
 from flagstone.markup import escape
 from flagstone.models import as_written, frame_text
-from flagstone.reports.parts import bits, table
+from flagstone.reports.parts import bits, folded, table
 
 __all__ = ["Misfit", "misfit_section", "misfits_of"]
 
 #: So many things that break are said of a row.
 _SAID = 6
+#: So many rows are seen at once; the others unfold.
+_OPEN = 12
 #: Longer rows are cut.
 _WIDE = 512
 
@@ -139,8 +141,8 @@ def misfit_section(finding: Finding, survey: Survey | None) -> str:
         out.append(_listed(finding, misfits_of(finding, survey), survey))
         if misfits > len(rows.places):
             out.append(
-                f'<p class="hint">The first {len(rows.places):,} are listed; '
-                "<code>--show-rows</code> says how many.</p>"
+                f'<p class="hint">The first {len(rows.places):,} are listed; show-rows, on the '
+                "command line, says how many.</p>"
             )
     return "".join(out)
 
@@ -157,17 +159,21 @@ def _listed(finding: Finding, found: Sequence[Misfit], survey: Survey | None) ->
         said = "Marked bits are not what the rest of the frame says they must be."
         out.append(f'<p class="hint">{said} The pattern of all others:</p>')
         out.append(f'<p class="bits pattern">{bits(survey.layers.pattern)}</p>')
-    out.append('<ol class="misfits">')
+    listed = []
     for (file, row, line), misfit in zip(places, found, strict=True):
         where = f"row {row}" if line == "–" else f"line {line}"
         frame = "" if misfit.written is None else f" <code>{escape(misfit.written)}</code>"
         text = misfit.values
         shown = bits(text, misfit.marks) if survey is not None else escape(_cut(text))
-        out.append(
+        listed.append(
             f'<li><p class="place">{file}, {where}{frame}</p><p class="bits">{shown}</p>'
             f"{_said(misfit.breaks)}</li>"
         )
-    return "".join([*out, "</ol>"])
+    for part, summary in ((listed[:_OPEN], ""), (listed[_OPEN:], f"{len(listed) - _OPEN} more")):
+        body = f'<ol class="misfits">{"".join(part)}</ol>'
+        if part:
+            out.append(folded(summary, body) if summary else body)
+    return "".join(out)
 
 
 def _said(breaks: Sequence[str]) -> str:

@@ -8,9 +8,12 @@
     return element;
   };
 
+  const plain = (item) =>
+    Array.from(item.childNodes, (node) => (node.className === "remark" ? "" : node.textContent));
   const textOf = (box) =>
     box.tagName === "UL"
-      ? Array.from(box.querySelectorAll("li:not(.more)"), (item) => item.textContent).join("\n")
+      ? Array.from(box.querySelectorAll("li:not(.more)"), (item) => plain(item).join("").trim())
+          .join("\n")
       : box.textContent;
 
   const copy = async (box, button) => {
@@ -85,7 +88,7 @@
     band.setAttribute("width", width);
     for (const [name, value] of [["x1", left], ["x2", right]]) tread.setAttribute(name, value);
     for (const name of ["y1", "y2"]) tread.setAttribute(name, level.dataset.height);
-    slider.value = place ?? (left + right) / 2;
+    slider.value = place ?? level.dataset.stop;
     const stats = level.querySelectorAll(".stat");
     const said = Array.from(stats, (stat) => stat.textContent).join(", ");
     slider.setAttribute("aria-valuetext", said);

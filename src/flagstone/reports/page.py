@@ -21,7 +21,7 @@ from typing import Any
 
 from flagstone._version import __version__
 from flagstone.digests import Survey, surveyed
-from flagstone.digests.words import layer_lines, worth_layers
+from flagstone.digests.words import LayerLine, layer_lines, worth_layers
 from flagstone.disk import atomic_write
 from flagstone.errors import InputError
 from flagstone.finding import Finding
@@ -37,6 +37,8 @@ from flagstone.reports.scree import STYLE, scree_svg
 __all__ = ["date_of", "html_report", "report_date", "write_report"]
 
 _LONGEST = 20_000
+#: More lines than this, all of them short, stand in columns.
+_FEW, _SHORT = 8, 30
 
 
 def html_report(finding: Finding, survey: Survey | None = None, *, made: date | None = None) -> str:
@@ -154,18 +156,29 @@ def _answer(finding: Finding, survey: Survey | None) -> str:
     plain = items(lines, "answer")
     if survey is None or finding.nothing_kept or not worth_layers(survey, len(answer.lines)):
         return plain + _notations(finding, None)
-    layers = []
-    for label, text, remark in layer_lines(survey, finding.support):
-        said = f' <span class="remark">{escape(remark)}</span>' if remark else ""
-        if label == "pattern":
-            layers.append(f'<dt>{label}</dt><dd class="bits">{bits(text)}{said}</dd>')
-            continue
-        name = ' class="name"' if label == "digest" else ""
-        layers.append(f"<dt>{label}</dt><dd{name}>{escape(text)}{said}</dd>")
     count = f"As {len(lines)} equations in reduced form, which the fingerprint is of"
-    return f'<dl class="layers">{"".join(layers)}</dl>{folded(count, plain)}' + _notations(
-        finding, survey
-    )
+    return _layers(finding, survey) + folded(count, plain) + _notations(finding, survey)
+
+
+def _layers(finding: Finding, survey: Survey) -> str:
+    """Return the layers as the console has them, each a list; short lines stand in columns."""
+    groups: list[list[LayerLine]] = []
+    for line in layer_lines(survey, finding.support):
+        if line.label:
+            groups.append([])
+        groups[-1].append(line)
+    out = []
+    for group in groups:
+        label = group[0].label
+        lines = []
+        for _, text, remark in group:
+            shown = bits(text) if label == "pattern" else escape(text)
+            said = f' <span class="remark">{escape(remark)}</span>' if remark else ""
+            lines.append(f"<li>{shown}{said}</li>")
+        short = len(group) > _FEW and max(len(line.text) for line in group) < _SHORT
+        name = f"{label.replace(' ', '-')}{' short' if short else ''}"
+        out.append(f'<dt>{label}</dt><dd><ul class="{name}" data-copy>{"".join(lines)}</ul></dd>')
+    return f'<dl class="layers">{"".join(out)}</dl>'
 
 
 def _notations(finding: Finding, survey: Survey | None) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from flagstone.plots import X_LABEL, Y_LABEL, ScreeDisplay
 
-__all__ = ["STYLE", "scree_svg", "step_places"]
+__all__ = ["STYLE", "scree_svg", "set_place", "step_places"]
 
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
@@ -56,6 +56,11 @@ def scree_svg(scree: ScreeDisplay, *, standalone: bool = False) -> str:
         f'<title id="scree-title">{scree.describe()}</title>'
         f"{style if standalone else ''}{_body(scree)}{_keys(scree) if standalone else ''}</svg>"
     )
+
+
+def set_place(scree: ScreeDisplay, j: float) -> float:
+    """Return where a set stands in the drawing."""
+    return _Axis(scree)(j)
 
 
 def step_places(scree: ScreeDisplay) -> list[tuple[float, float, float]]:
