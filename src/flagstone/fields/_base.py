@@ -143,11 +143,14 @@ class Field(ABC):
         return [gap.join(map(self.format, row)) for row in self.array(rows).tolist()]
 
     def from_texts(self, texts: Sequence[str], dim: int) -> Rows:
-        """Return the rows of which these are the :meth:`texts`."""
+        """Return the rows of which these are the :meth:`texts`; any other text is refused."""
         table: list[list[Any]] = [list(t) if self.order == 2 else t.split() for t in texts]
         if self.order is not None:
             table = [[int(x) for x in row] for row in table]
-        return self.rows(table, dim=dim) if table else self.empty(0, dim)
+        rows = self.rows(table, dim=dim) if table else self.empty(0, dim)
+        if self.texts(rows) != list(texts):
+            raise InputError("elements are written in another way than texts of rows have them")
+        return rows
 
     @abstractmethod
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows: ...
