@@ -10,7 +10,7 @@ from flagstone.errors import FormatError
 from flagstone.finding import MOST_COUNTED, Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.road import certify, measure
-from flagstone.staircase import Heights
+from flagstone.staircase import Depths
 
 FIELDS = [GF(2), GF(5), GF(2**8), QQ]
 
@@ -21,15 +21,15 @@ FIELDS = [GF(2), GF(5), GF(2**8), QQ]
     st.lists(st.lists(st.integers(0, 4), min_size=7, max_size=7), max_size=25),
     st.lists(st.lists(st.integers(0, 4), min_size=7, max_size=7), min_size=1, max_size=8),
 )
-def test_the_last_set_is_the_last_whose_span_holds_the_row(F, dim, seen, asked):
+def test_depths_count_the_levels_that_hold_a_row(F, dim, seen, asked):
     bound = 2 if F.order == 2 else 5
     seen, asked = ([[x % bound for x in row[:dim]] for row in rows] for rows in (seen, asked))
     flag = Flag(dim, F)
     if seen:
         flag.update(seen)
     rows = F.rows(asked)
-    inside = [flag.span_at(j).contains(rows) for j in range(1, flag.n_sets + 2)]
-    assert Heights(flag)(rows).tolist() == np.sum(inside, axis=0).tolist()
+    inside = [level.subspace.contains(rows) for level in flag.levels()]
+    assert Depths(flag)(rows).tolist() == (np.sum(inside, axis=0) + [0] * len(asked)).tolist()
 
 
 def frames(n: int = 600, damaged: int = 9) -> np.ndarray:
@@ -68,5 +68,5 @@ def test_a_second_look_counts_every_level_exactly(question):
 def test_wide_rows_are_not_counted_by_level():
     X = np.eye(MOST_COUNTED + 1, dtype=np.uint8)[:3]
     found = ask(Flag(MOST_COUNTED + 1).update(X), SpanQuestion(), IndexRule(), Coins(1))
-    assert found.heights is None
+    assert found.depths is None
     assert certify(found, X).rows.levels is None

@@ -29,7 +29,7 @@ from flagstone.question import (
     question_from_dict,
 )
 from flagstone.rules import rule_named
-from flagstone.staircase import Heights, Staircase
+from flagstone.staircase import Depths, Staircase
 from flagstone.subspace import Subspace
 
 __all__ = ["SCHEMA", "Finding", "above"]
@@ -140,10 +140,10 @@ class Finding:
         return Staircase(self.answer.dim, ()) if self.flag is None else Staircase.of(self.flag)
 
     @cached_property
-    def heights(self) -> Heights | None:
+    def depths(self) -> Depths | None:
         """Says how far down the flag rows lie; None where that would take long to count."""
         flag = self.flag
-        return None if flag is None or flag.dim > MOST_COUNTED else Heights(flag)
+        return None if flag is None or flag.dim > MOST_COUNTED else Depths(flag)
 
     @property
     def window(self) -> Window | None:

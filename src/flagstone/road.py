@@ -132,20 +132,20 @@ class Seen(NamedTuple):
         Whether it lies outside V*; None where V* is not known (a bare answer).
     wrong : array of bool, or None
         Whether it breaks the answer; None where there is nothing to break (⊥).
-    last : array of int, or None
-        The last set whose span holds it; None where nobody looked.
+    depth : array of int, or None
+        How many levels of the flag hold it; None where nobody looked.
     """
 
     outside: Array | None
     wrong: Array | None
-    last: Array | None = None
+    depth: Array | None = None
 
-    def levels(self, finding: Finding, weights: Array | None = None) -> tuple[int, ...] | None:
+    def levels(self, finding: Finding) -> tuple[int, ...] | None:
         """Count the rows outside each level of the flag."""
-        if self.last is None:
+        if self.depth is None:
             return None
-        one = np.int64(1) if weights is None else weights
-        return tuple(int(((self.last < s.first) * one).sum()) for s in finding.stairs.steps)
+        n_levels = len(finding.stairs.steps)
+        return tuple(np.bincount(self.depth, minlength=n_levels).cumsum()[:n_levels].tolist())
 
 
 def look(
@@ -160,8 +160,8 @@ def look(
     they are also asked how far down the flag they lie.
     """
     F, question, V = finding.field, finding.question, finding.subspace
-    heights = None if again is None else finding.heights
-    outside, wrong, last = [], [], []
+    depths = None if again is None else finding.depths
+    outside, wrong, depth = [], [], []
     for piece in list(chunks(len(rows))) or [slice(0, 0)]:
         y = None if labels is None else labels[piece]
         left_out = None
@@ -170,11 +170,11 @@ def look(
             left_out = ~V.contains(lifted)
             if again is not None:
                 again.update(lifted)
-            if heights is not None:
-                last.append(heights(lifted))
+            if depths is not None:
+                depth.append(depths(lifted))
         outside.append(left_out)
         wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
-    return Seen(_joined(outside), _joined(wrong), _joined(last))
+    return Seen(_joined(outside), _joined(wrong), _joined(depth))
 
 
 def _joined(parts: Sequence[Array | None]) -> Array | None:
@@ -260,7 +260,7 @@ def measure(
         return int(np.count_nonzero(mask) if weights is None else weights[mask].sum())
 
     total = len(rows) if weights is None else int(weights.sum())
-    levels = seen.levels(finding, weights)
+    levels = seen.levels(finding) if weights is None else None
     return Measurement(total, count(seen.outside), count(seen.wrong), levels=levels)
 
 

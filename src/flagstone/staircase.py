@@ -12,7 +12,7 @@ import numpy as np
 from flagstone.fields import Array, Rows
 from flagstone.flag import Flag
 
-__all__ = ["Heights", "Plateau", "Staircase", "Step"]
+__all__ = ["Depths", "Plateau", "Staircase", "Step"]
 
 
 class Step(NamedTuple):
@@ -101,8 +101,8 @@ class Staircase:
         return [[step.dim, step.sets, step.first] for step in self.steps]
 
 
-class Heights:
-    """Says of rows how far down a flag they lie: the last set whose span holds them.
+class Depths:
+    """Says of rows how far down a flag they lie: how many of its levels hold them.
 
     Basis vectors x_i with falling counts c_i span V_j where c_i ≥ j, so the last of them that a row
     needs says it all; one product with the inverse of a basis shows which.
@@ -111,8 +111,8 @@ class Heights:
     --------
     >>> from flagstone import Flag
     >>> flag = Flag(3).update([[1, 0, 0], [0, 1, 0]], weights=[7, 2])
-    >>> Heights(flag)(flag.field.rows([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]])).tolist()
-    [7, 2, 0, 8]
+    >>> Depths(flag)(flag.field.rows([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]])).tolist()
+    [2, 1, 0, 2]
     """
 
     def __init__(self, flag: Flag) -> None:
@@ -122,14 +122,14 @@ class Heights:
         free = np.setdiff1d(np.arange(dim), F.rref(basis)[1])
         whole = np.concatenate([F.array(basis), unit[free]])
         inverse = F.array(F.rref(F.rows(np.concatenate([whole, unit], axis=1)))[0])[:, dim:]
-        self._field = F
+        ends, level = np.unique(counts, return_inverse=True)
+        self._field, self._n_levels = F, len(ends)
         self._functionals = F.rows(inverse.T[::-1])  # those outside of V_1 first
-        self._sets = np.concatenate([np.zeros(len(free), np.int64), counts[::-1]])
-        self._all = flag.n_sets + 1
+        self._depths = np.concatenate([np.zeros(len(free), np.int64), level[::-1] + 1])
 
     def __call__(self, rows: Rows) -> Array:
-        """Return the last j with x ∈ V_j for each row x: 0 outside V_1, n_sets + 1 for x = 0."""
+        """Return for each row how many levels hold it, of which V_1 is the first."""
         needed = self._field.dot(rows, self._functionals) != 0
         first = needed.argmax(axis=1)
         found = needed[np.arange(len(first)), first]
-        return np.where(found, self._sets[first], self._all)
+        return np.where(found, self._depths[first], self._n_levels)

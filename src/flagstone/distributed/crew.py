@@ -82,7 +82,7 @@ class Crew:
         certifier = None
         if leaf.pilot is not None:
             certifier = planned(finding, leaf.pilot, confidence)
-        flag = None if finding.heights is None else finding.flag  # rows are counted by its levels
+        flag = None if finding.depths is None else finding.flag  # rows are counted by its levels
         found = replace(_slim(finding), flag=flag)
         shared = [self._shared(job), self._shared(found), self._shared(certifier)]
         looks = [
