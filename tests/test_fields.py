@@ -264,3 +264,33 @@ def test_whole_floats_of_any_width_are_read(dtype):
     assert GF(3).rows(X).tolist() == [[0, 1], [2, 1]]
     with pytest.raises(InputError, match="row 1, column 0"):
         GF(2).rows(X)
+
+
+@pytest.mark.parametrize("F", [GF(2), GF(5), GF(2**8), GF(2**31 - 1), QQ])
+@given(data=st.data())
+def test_rows_come_back_from_their_texts(F, data):
+    dim = data.draw(st.integers(1, 5))
+    element = st.integers(0, (F.order or 10**30) - 1)
+    if F is QQ:
+        element = st.fractions(max_denominator=10**6)
+    table = data.draw(st.lists(st.lists(element, min_size=dim, max_size=dim), max_size=4))
+    rows = F.rows(table, dim=dim) if table else F.empty(0, dim)
+    back = F.from_texts(F.texts(rows), dim)
+    assert F.array(back).tolist() == F.array(rows).tolist()
+    assert F.array(back).shape == (len(table), dim)
+
+
+@pytest.mark.parametrize(
+    ("F", "text"),
+    [
+        (GF(2), "0１"),
+        (GF(2), "012"),
+        (GF(5), "1  2"),
+        (GF(5), "+1 2"),
+        (QQ, "2/4 1"),
+        (QQ, "0.5 1"),
+    ],
+)
+def test_texts_of_rows_are_canonical(F, text):
+    with pytest.raises(InputError):
+        F.from_texts([text], 2)

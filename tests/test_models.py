@@ -70,13 +70,14 @@ def full_finding() -> Finding:
     X, _ = rows_and_labels()
     X[:2, 5] ^= 1
     question, names = ConstraintsQuestion(), ("a", "b", "c", "d", "é ⊕ <b>", "y")
+    places, values = (("t.csv", 1, 2), ("t.csv", 2, None)), GF(2).texts(X[:2])
     return ask(
         Flag(7).update(question.lift(GF(2), GF(2).rows(X))),
         question,
         IndexRule(contamination=0.01),
         Coins("2026"),
         encoding=Encoding(GF(2), tuple(ColumnEncoder(name, "element") for name in names)),
-        rows=Measurement(300, 2, 2, 1, (("t.csv", 1, 2), ("t.csv", 2, None))),
+        rows=Measurement(300, 2, 2, 1, places, tuple(values)),
         provenance={
             "command": "flagstone constraints t.csv",
             "sources": ["t.csv"],
@@ -403,6 +404,7 @@ FREE = (
     ("encoding", "label", 0),  # of a rule the answer repeats it
     ("rows", "skipped"),
     ("rows", "places"),
+    ("rows", "values"),
     ("window", "t_max"),  # some lengths draw the same threshold
     ("promises", "replicability"),
     ("promises", "coverage"),
@@ -596,6 +598,14 @@ def test_names_that_no_encoding_holds_come_back(tmp_path):
     save(tmp_path / "m.json", rule)
     assert load(tmp_path / "m.json").answer == rule
     assert "\\u009b31m" in (tmp_path / "m.json").read_text()
+
+
+@pytest.mark.parametrize("text", ["ab", "12", "0101010", "01", "0 1 0 1 0", "01010１", "<b>101"])
+def test_rows_that_are_no_rows_are_refused(text):
+    data = full_finding().to_dict()
+    data["rows"]["values"][0] = text
+    with pytest.raises(FormatError):
+        Finding.from_dict(data)
 
 
 if __name__ == "__main__":  # write the golden files of the current version

@@ -29,13 +29,16 @@ from flagstone.question import (
     question_from_dict,
 )
 from flagstone.rules import rule_named
-from flagstone.staircase import Staircase
+from flagstone.staircase import Depths, Staircase
 from flagstone.subspace import Subspace
 
 __all__ = ["SCHEMA", "Finding", "above"]
 
 #: The version of the JSON form: of files, and of what the command line prints with --json.
 SCHEMA = 2
+
+#: Of wider rows nobody counts how many each level of the flag leaves out.
+MOST_COUNTED = 260
 
 #: What the parts of a provenance must be, where they are there.
 _PROVENANCE: dict[str, type] = {
@@ -136,6 +139,12 @@ class Finding:
         """The levels of the flag."""
         return Staircase(self.answer.dim, ()) if self.flag is None else Staircase.of(self.flag)
 
+    @cached_property
+    def depths(self) -> Depths | None:
+        """Says how far down the flag rows lie; None where that would take long to count."""
+        flag = self.flag
+        return None if flag is None or flag.dim > MOST_COUNTED else Depths(flag)
+
     @property
     def window(self) -> Window | None:
         """What the threshold was drawn from."""
@@ -200,7 +209,7 @@ class Finding:
         kept: Any = self.subspace.contains(basis) if len(counts) else []
         return [
             {"count": int(count), "kept": bool(inside), "vector": vector}
-            for vector, count, inside in zip(_texts(basis, self.field), counts, kept, strict=True)
+            for vector, count, inside in zip(self.field.texts(basis), counts, kept, strict=True)
         ]
 
     @property
@@ -217,9 +226,11 @@ class Finding:
         """Write the finding to a file that every door reads; an existing one is refused."""
         above("models").save(path, self, overwrite=overwrite)
 
-    def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write one self-contained HTML page."""
-        above("reports").write_report(path, self, overwrite=overwrite)
+    def report(
+        self, path: str | PathLike[str], survey: Any = None, *, overwrite: bool = False
+    ) -> None:
+        """Write one self-contained HTML page; a `Survey` of the rows names their digest there."""
+        above("reports").write_report(path, self, survey, overwrite=overwrite)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the staircase, with window, threshold and margin; returns the display."""
@@ -253,7 +264,7 @@ class Finding:
             "nothing_kept": self.nothing_kept,
             "subspace": None
             if subspace is None
-            else {"dim": subspace.dim, "basis": _texts(subspace.rows, self.field)},
+            else {"dim": subspace.dim, "basis": self.field.texts(subspace.rows)},
             "seed": self.seed,
             "seed_is_fresh": self.seed_is_fresh,
             "rule": None if window is None else window.rule,
@@ -304,9 +315,9 @@ class Finding:
             window = Window(data["rule"], data["window"]["t_min"], data["window"]["t_max"])
             promises = Guarantee.from_dict(data["promises"], window, data["threshold"])
             D = question.dim(answer.dim)
-            subspace = Subspace.span(_rows(data["subspace"]["basis"], F), F, dim=D)
+            subspace = Subspace.of_rows(F.from_texts(data["subspace"]["basis"], D), F)
             counts = np.array([d["count"] for d in data["directions"]], dtype=np.int64)
-            basis = F.rows(_rows([d["vector"] for d in data["directions"]], F), dim=D)
+            basis = F.from_texts([d["vector"] for d in data["directions"]], D)
             flag = Flag.of_basis(F, D, basis, counts, promises.n_rows, promises.n_shards)
         return cls(
             question,
@@ -341,6 +352,7 @@ class Finding:
         if any(type(number) is not int for number in numbers):
             raise FormatError("it counts partitions or labels in no whole numbers")
         question.check(self.field)
+        self.field.from_texts(self.rows.values, answer.dim + question.labelled)
         if promises is None or self.flag is None or self.seed is None:
             if (promises, self.flag, self.seed) != (None, None, None):
                 raise FormatError("promises need a flag and a seed")
@@ -351,7 +363,8 @@ class Finding:
         again = question.read(V, coins, names=names, target=target)
         if (t, V, again.to_dict()) != (promises.threshold, self.subspace, answer.to_dict()):
             raise FormatError("its seed, its flag and its answer belong to different runs")
-        if self.rows.read != self.flag.n_rows:
+        dims = [step.dim for step in self.stairs.steps]
+        if self.rows.read != self.flag.n_rows or not self.rows.agrees(dims, V.dim):
             raise FormatError("it counts other rows than its flag")
         if promises.dim != self.flag.dim:
             raise FormatError("it promises something for rows of another length")
@@ -385,15 +398,3 @@ class Finding:
 def above(name: str) -> Any:
     """Load a package that lies above the core, when it is asked for: the only way up."""
     return importlib.import_module(f"flagstone.{name}")
-
-
-def _texts(rows: Any, field: Field) -> list[str]:
-    """Return rows as texts: bits over GF(2), numbers apart by spaces otherwise."""
-    gap = "" if field.order == 2 else " "
-    return [gap.join(map(field.format, row)) for row in field.array(rows).tolist()]
-
-
-def _rows(texts: list[str], field: Field) -> list[list[Any]]:
-    """The inverse of :func:`_texts`."""
-    rows = [list(text) if field.order == 2 else text.split() for text in texts]
-    return rows if field.order is None else [[int(x) for x in row] for row in rows]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,19 +123,45 @@ def ask(
     )
 
 
+class Seen(NamedTuple):
+    """What is seen of each row.
+
+    Attributes
+    ----------
+    outside : array of bool, or None
+        Whether it lies outside V*; None where V* is not known (a bare answer).
+    wrong : array of bool, or None
+        Whether it breaks the answer; None where there is nothing to break (⊥).
+    depth : array of int, or None
+        How many levels of the flag hold it; None where nobody looked.
+    """
+
+    outside: Array | None
+    wrong: Array | None
+    depth: Array | None = None
+
+    def levels(self, finding: Finding) -> tuple[int, ...] | None:
+        """Count the rows outside each level of the flag."""
+        if self.depth is None:
+            return None
+        n_levels = len(finding.stairs.steps)
+        return tuple(np.bincount(self.depth, minlength=n_levels).cumsum()[:n_levels].tolist())
+
+
 def look(
     finding: Finding,
     rows: Rows,
     labels: Array | None,
     again: Certification | SecondLook | None = None,
-) -> tuple[Array | None, Array | None]:
+) -> Seen:
     """Say of each row whether it lies outside V*, and whether it breaks the answer.
 
-    Rows are in the field's internal form, labels elements. None where V* is not known (a bare
-    answer), and where there is nothing to break (⊥). Rows of the fit may certify on the way.
+    Rows are in the field's internal form, labels elements. Rows of the fit may certify on the way;
+    they are also asked how far down the flag they lie.
     """
     F, question, V = finding.field, finding.question, finding.subspace
-    outside, wrong = [], []
+    depths = None if again is None else finding.depths
+    outside, wrong, depth = [], [], []
     for piece in list(chunks(len(rows))) or [slice(0, 0)]:
         y = None if labels is None else labels[piece]
         left_out = None
@@ -144,12 +170,14 @@ def look(
             left_out = ~V.contains(lifted)
             if again is not None:
                 again.update(lifted)
+            if depths is not None:
+                depth.append(depths(lifted))
         outside.append(left_out)
         wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
-    return _joined(outside), _joined(wrong)
+    return Seen(_joined(outside), _joined(wrong), _joined(depth))
 
 
-def _joined(parts: list[Array | None]) -> Array | None:
+def _joined(parts: Sequence[Array | None]) -> Array | None:
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if known else None
 
@@ -224,7 +252,7 @@ def measure(
     again: Certification | SecondLook | None = None,
 ) -> Measurement:
     """Count exactly how many of these rows V* leaves out, and how many break the answer."""
-    outside, wrong = look(finding, rows, labels, again)
+    seen = look(finding, rows, labels, again)
 
     def count(mask: Array | None) -> int | None:
         if mask is None:
@@ -232,7 +260,8 @@ def measure(
         return int(np.count_nonzero(mask) if weights is None else weights[mask].sum())
 
     total = len(rows) if weights is None else int(weights.sum())
-    return Measurement(total, count(outside), count(wrong))
+    levels = seen.levels(finding) if weights is None else None
+    return Measurement(total, count(seen.outside), count(seen.wrong), levels=levels)
 
 
 def inside(finding: Finding, rows: Rows, labels: Array | None = None) -> Array:

@@ -161,6 +161,52 @@ def test_a_resumed_run_recognizes_its_own_outputs(run, place, monkeypatch):
     assert not (place / "c.ckpt").exists()
 
 
+def test_a_report_that_was_written_yesterday_is_still_its_own(run, place, monkeypatch):
+    words = [*FRAMES, "--checkpoint", "c.ckpt", "--report", "r.html"]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    stopped_before_the_end(run, monkeypatch, words, "finish")
+    before = (place / "r.html").read_bytes()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "172800")
+    assert run(*words).code == 0
+    assert (place / "r.html").read_bytes() == before
+    assert run(*words, "--force").code == 0
+    assert b"1970-01-03" in (place / "r.html").read_bytes()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "soon")
+    refused(run(*words, "--force"), "SOURCE_DATE_EPOCH must be a number of seconds since 1970")
+
+
+def misfits_in(page: str) -> str:
+    return page[page.index("<h2>Rows that do not fit") : page.index("<h2>How often")]
+
+
+def test_a_finding_keeps_what_a_report_shows_of_rows(run, place):
+    """Levels are counted exactly, and misfits listed with their values, when rows are gone."""
+    words = [*FRAMES, "--contamination", ".01"]
+    assert run(*words, "-o", "f.json", "--report", "a.html").code == 0
+    assert run("show", "f.json", "--report", "b.html").code == 0
+    first, second = ((place / name).read_text() for name in ("a.html", "b.html"))
+    assert "were counted exactly, in the second reading" in second
+    assert misfits_in(first) == misfits_in(second)
+    rows = load("f.json").rows
+    assert rows.misfits == len(rows.values) == misfits_in(second).count("<li>") == 6
+    lines = Path("examples/frames.txt").read_text().split()
+    assert [lines[line - 1] for _, _, line in rows.places] == list(rows.values)
+    assert run(*words, "--report", "c.html", "--no-measure").code == 0
+    page = (place / "c.html").read_text()
+    assert "are bounded by the flag" in page
+    assert "<h2>Rows that do not fit" not in page
+
+
+def test_five_misfits_are_said_and_fifty_are_kept(run, place):
+    done = run(*FRAMES, "--contamination", ".01", "-o", "f.json")
+    [said] = [line for line in done.out.splitlines() if line.startswith("do not fit")]
+    assert said.count(", ") == 5
+    assert said.endswith(", …")
+    done = run(*FRAMES, "--contamination", ".01", "-o", "g.json", "--show-rows", "2")
+    assert len(load("g.json").rows.values) == 2
+    assert len(load("f.json").rows.values) == 6
+
+
 def test_a_file_changed_in_the_middle_is_another_file(run, place, monkeypatch):
     """Of the same size and time: no byte may change under a checkpoint."""
     rows = b"0110\n1001\n" * 300_000

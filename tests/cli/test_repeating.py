@@ -26,7 +26,9 @@ def write(path, delimiter=",", names=("a", "b", "c", "o")):
 
 def printed(report):
     """The command of a report, as somebody copies it from the page."""
-    [command] = re.findall(r"Repeat it.*?<pre>(.*?)</pre>", Path(report).read_text(), re.DOTALL)
+    [command] = re.findall(
+        r"Repeat it.*?<pre data-copy>(.*?)</pre>", Path(report).read_text(), re.DOTALL
+    )
     return html.unescape(re.sub(r"<[^>]*>", "", command))
 
 

@@ -1,7 +1,10 @@
 """The report as text: complete, escaped, self-contained."""
 
 import dataclasses
+import hashlib
 import re
+from base64 import b64encode
+from datetime import UTC, date, datetime
 from html.parser import HTMLParser
 
 import numpy as np
@@ -24,12 +27,15 @@ from flagstone import (
     Subspace,
     SubspaceQuestion,
     Window,
+    __version__,
     ask,
 )
+from flagstone.digests import Survey
+from flagstone.digests.words import layer_lines
 from flagstone.errors import InputError, MissingDependencyError, ReplicabilityWarning
 from flagstone.guarantees.rows import promise_rows
 from flagstone.plots import ScreeDisplay
-from flagstone.reports import html_report, plot_bytes, scree_svg, write_report
+from flagstone.reports import date_of, html_report, plot_bytes, scree_svg, write_report
 from flagstone.road import certify
 from flagstone.rules import rule_named
 from flagstone.staircase import Staircase, Step
@@ -79,9 +85,11 @@ class Tags(HTMLParser):
         self.open: list[str] = []
         self.seen: set[str] = set()
         self.loads: list[str] = []
+        self.handlers: list[str] = []
 
     def handle_starttag(self, tag, attrs):
         self.seen.add(tag)
+        self.handlers += [name for name, _ in attrs if name.startswith("on") or name == "style"]
         self.loads += [v for k, v in attrs if k in ("src", "href", "action", "data") and v]
         if tag not in self.VOID:
             self.open.append(tag)
@@ -112,8 +120,10 @@ def test_nothing_is_loaded_and_tags_are_balanced():
     tags.feed(page)
     assert tags.open == []
     assert tags.loads == ["data:,"]
-    assert not tags.seen & {"script", "img", "iframe", "object", "embed", "base", "form"}
-    assert "default-src 'none'" in page
+    assert not tags.seen & {"img", "iframe", "object", "embed", "base", "form"}
+    assert tags.handlers == []
+    assert "content=\"default-src 'none'; style-src 'sha256-" in page
+    assert "unsafe" not in page[: page.index("<style>")]
     assert "url(" not in page
     assert "@import" not in page
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; ⊕ &#x27;c&#x27;" in page
@@ -136,7 +146,88 @@ def test_every_kind_of_answer_has_a_page(answer):
     tags = Tags()
     tags.feed(page)
     assert tags.open == []
-    assert "<script" not in page
+    assert page.count("<script") == 1
+
+
+def test_the_policy_admits_this_script_and_this_style_alone():
+    page = html_report(finding((HOSTILE, "</style>", "</script>", "d")))
+    policy = re.search(r'Policy" content="([^"]+)"', page)[1]
+    for tag in ("style", "script"):
+        [body] = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}';" in policy
+    assert "unsafe" not in policy
+
+
+def test_version_and_date_are_said_and_can_be_held_fixed(monkeypatch, tmp_path):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    page = html_report(finding())
+    assert f'flagstone {__version__} · <time datetime="1970-01-02">1970-01-02</time>' in page
+    (tmp_path / "r.html").write_text(page)
+    assert date_of(tmp_path / "r.html") == date(1970, 1, 2)
+    assert date_of(tmp_path / "none.html") is None
+    (tmp_path / "none.html").write_text("<time datetime='soon'>")
+    assert date_of(tmp_path / "none.html") is None
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    assert html_report(finding(), made=date(1970, 1, 2)) == page
+    assert f'<time datetime="{datetime.now(UTC).date()}">' in html_report(finding())
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(InputError, match="SOURCE_DATE_EPOCH must be a number of seconds"):
+        html_report(finding())
+
+
+def test_masks_come_in_file_order_where_columns_are_frames():
+    checks = Constraints([[1, 0, 0, 0, 0, 1, 0, 0, 0]], [1])
+    page = html_report(Finding.of(checks))
+    assert "<pre data-copy>{9}840 = 1</pre>" in page
+    assert "<pre data-copy>0x21 = 1</pre>" in page
+    named = dataclasses.replace(checks, names=tuple("abcdefghi"))
+    assert "file order" not in html_report(Finding.of(named))
+
+
+def framed() -> tuple[Finding, Survey]:
+    """Frames with a constant byte, a pair and an XOR of nibbles, three of them damaged."""
+    rows = np.random.RandomState(3).randint(0, 2, size=(800, 24)).astype(np.uint8)
+    rows[:, :8] = [1, 0, 1, 0, 0, 1, 0, 1]
+    rows[:, 20:] = rows[:, 8:12] ^ rows[:, 12:16] ^ rows[:, 16:20]
+    rows[7, 0] ^= 1
+    rows[400, 9] ^= 1
+    question = ConstraintsQuestion()
+    asked = ask(
+        Flag(25).update(question.lift(GF(2), GF(2).rows(rows))),
+        question,
+        rule_named("index", t_min=5, t_max=20),
+        Coins(1),
+    )
+    found = certify(asked, rows)
+    survey = Survey(found.answer)
+    survey.update(rows)
+    wrong = np.flatnonzero(~found.answer.check(rows)).tolist()
+    counted = dataclasses.replace(
+        found.rows,
+        places=tuple(("a.hex", i + 1, i + 1) for i in wrong),
+        values=tuple("".join(map(str, rows[i])) for i in wrong),
+    )
+    return dataclasses.replace(found, rows=counted), survey
+
+
+def test_layers_are_said_as_on_the_console():
+    found, survey = framed()
+    page = html_report(found, survey)
+    assert '<ul class="pattern" data-copy><li><span>10100101</span> <span>????????</span>' in page
+    for label, text, remark in layer_lines(survey):
+        if label != "pattern":
+            assert f">{text}" in page
+            assert not remark or f'<span class="remark">{remark}</span>' in page
+    assert f'<ul class="digest" data-copy><li>{survey.digests[0].name}</li>' in page
+    assert "The check bits as a C function of a frame" in page
+    assert "static int frame_check" in page
+    plain = Constraints([[1, 1, 1, 0]], [0])
+    assert '<dl class="layers">' not in html_report(Finding.of(plain))
+    assert "<li>x2 = x0 ⊕ x1</li>" in html_report(Finding.of(plain), Survey(plain, solve=[2]))
+    bare = html_report(found)  # nobody saw the rows
+    assert "not looked for: the rows were not read again" in bare
+    assert "10100101" in bare
 
 
 def test_a_span_has_a_page():
@@ -212,9 +303,9 @@ def test_png_says_what_to_install_when_matplotlib_is_missing(monkeypatch):
 
 def test_masks_carry_their_right_hand_sides():
     page = html_report(Finding.of(ParityRule([1, 0, 0, 0, 1], 1)))
-    assert "<pre>0x11 ^ 1</pre>" in page
+    assert "<pre data-copy>0x11 ^ 1</pre>" in page
     page = html_report(Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0])))
-    assert re.search(r"<pre>0x[0-9a-f]+ = [01]\n0x[0-9a-f]+ = [01]</pre>", page)
+    assert re.search(r"<pre data-copy>0x[0-9a-f]+ = [01]\n0x[0-9a-f]+ = [01]</pre>", page)
     assert "= 1</pre>" in page or "= 1\n" in page
 
 

@@ -197,13 +197,12 @@ class Constraints(Equations):
     def basis_lines(self) -> tuple[str, ...]:
         """The rows that obey, written down: a basis, after a point where there is a constant."""
         V, F = self.subspace, self.field
-        gap = "" if F.order == 2 else " "
         points = [V.point] if isinstance(V, AffineSubspace) and not V.is_empty else []
         rows = V.direction.basis if isinstance(V, AffineSubspace) else V.basis
         return (
             f"dimension {V.dim} of {self.dim}" + (", basis:" if V.dim > 0 else ""),
-            *(f"{gap.join(map(F.format, p))} +" for p in points),
-            *(gap.join(map(F.format, row)) for row in rows),
+            *(f"{F.texts(point[np.newaxis])[0]} +" for point in points),
+            *F.texts(rows),
         )
 
     @classmethod

@@ -126,9 +126,9 @@ def answer(
         finding = work.again(finding, survey)
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or view, survey)
-    written = write_outputs(finding, options, resumed=work.resumed)
+    written = write_outputs(finding, options, survey, resumed=work.resumed)
     work.finish()
-    said = layer_lines(survey, finding, solve is not None) if view == "text" else None
+    said = layer_lines(survey, finding) if view == "text" else None
     extra = layer_keys(survey) if question.kind in ("constraints", "span") else {}
     print_finding(finding, options, written, view, said, extra, survey)
     return OK if finding.is_answer else BOTTOM

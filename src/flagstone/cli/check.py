@@ -22,7 +22,8 @@ JSON_KEYS = {
     "fingerprint": "of the finding",
     "ok": "whether the share of rows that break it is within the tolerance",
     "rows": "read, skipped (frames of another length), misfits, places (the first of them: file, "
-    "row, line), uncovered (outside the span, where it is known)",
+    "row, line), values (what stands there), uncovered (outside the span, where it is known), "
+    "levels (null)",
     "share": "misfits / rows read",
     "tolerance": "the share that may break it",
     "equations": "for each equation, how many rows break it",

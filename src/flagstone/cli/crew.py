@@ -161,7 +161,7 @@ class Together:
         The rows are elsewhere, so a survey sees none of them, and says so.
         """
         options: Any = self._options
-        seen = self._look(finding, options.confidence, options.show_rows)
+        seen = self._look(finding, options.confidence, options.kept_rows)
         return seen.certified(finding, options.confidence, self._leaf.sizes)
 
     def second_look(self, finding: Finding, confidence: float) -> SecondLook:

@@ -38,7 +38,8 @@ FINDING_KEYS = {
     "promises": "replicability, coverage and error, each with proven, certified and measured; "
     "outliers, margin, rows, text",
     "rows": "read, skipped, uncovered (outside the span), misfits (break the answer), places "
-    "(the first of them: file, row, line)",
+    "(the first of them: file, row, line), values (what stands there), levels (rows outside each "
+    "level of the flag)",
     "levels": "the flag: [dimension, sets, first set], from the largest space down",
     "directions": "how often each direction was seen (count, kept, vector)",
     "columns, encoding": "names of the encoded feature columns, and how the table was encoded",
@@ -92,13 +93,14 @@ def print_finding(
     for line in answer_lines(finding, view) if said is None else said:
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
-    for label, text in _remarks(finding):
+    shown = 5 if options.show_rows is None else options.show_rows
+    for label, text in _remarks(finding, shown):
         print(f"{label:<14}{text}")
     for path in written:
         print(f"{'written':<14}{safe(path)}")
 
 
-def _remarks(finding: Finding) -> list[tuple[str, str]]:
+def _remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
     """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
     lines = []
     if finding.promises is not None:
@@ -121,7 +123,7 @@ def _remarks(finding: Finding) -> list[tuple[str, str]]:
             text += f"; {number(rows.uncovered)} outside the span ({share})"
         lines.append(("rows", text))
     if rows.misfits is not None:
-        lines.append(("do not fit", places_text(rows.misfits, rows.read, rows.places)))
+        lines.append(("do not fit", places_text(rows.misfits, rows.read, rows.places[:shown])))
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]

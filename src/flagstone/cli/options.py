@@ -280,14 +280,20 @@ class OutputOptions:
         ),
     ] = None
     show_rows: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--show-rows",
             min=0,
-            help="How many rows that do not fit are listed.",
+            help="How many rows that do not fit are listed: 5 here, and 50 in reports and files, "
+            "unless told.",
             rich_help_panel=OUTPUT,
         ),
-    ] = 5
+    ] = None
+
+    @property
+    def kept_rows(self) -> int:
+        """How many rows that do not fit a finding keeps."""
+        return 50 if self.show_rows is None else self.show_rows
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from flagstone.cli.runner import UsageError
 from flagstone.disk import check_target, same_place, write_all
 
 if TYPE_CHECKING:
+    from flagstone.digests import Survey
     from flagstone.finding import Finding
 
 __all__ = [
@@ -39,6 +40,10 @@ def check_outputs(options: OutputOptions) -> None:
     for a, b in itertools.combinations(output_paths(options), 2):
         if same_place(a, b):
             raise UsageError(f"{a} and {b} are one file; give every output its own")
+    if options.report is not None:
+        from flagstone.reports import report_date
+
+        report_date()
     if options.plot is not None:
         suffix = Path(options.plot).suffix.lower()
         if suffix not in (".png", ".svg"):
@@ -68,11 +73,17 @@ def refuse_existing_outputs(options: OutputOptions, *, resumed: bool = False) ->
         check_target(path, overwrite=options.force or resumed)
 
 
-def write_outputs(finding: Finding, options: OutputOptions, *, resumed: bool = False) -> list[str]:
+def write_outputs(
+    finding: Finding,
+    options: OutputOptions,
+    survey: Survey | None = None,
+    *,
+    resumed: bool = False,
+) -> list[str]:
     """Write finding, report and plot, all or none of them; return their names.
 
-    What a resumed run wrote before it was killed may stand there, and holds the same bytes;
-    what anybody else wrote meanwhile does not, and is kept.
+    What a resumed run wrote before it was killed may stand there, and holds the same bytes (of a
+    report with the same date); what anybody else wrote meanwhile does not, and is kept.
     """
     from flagstone.models import pack_document
 
@@ -80,9 +91,10 @@ def write_outputs(finding: Finding, options: OutputOptions, *, resumed: bool = F
     if options.output is not None:
         files[options.output] = pack_document("finding", finding.to_dict())
     if options.report is not None:
-        from flagstone.reports import html_report
+        from flagstone.reports import date_of, html_report
 
-        files[options.report] = html_report(finding).encode()
+        made = date_of(options.report) if resumed else None
+        files[options.report] = html_report(finding, survey, made=made).encode()
     if options.plot is not None:
         from flagstone.plots import ScreeDisplay
         from flagstone.reports import plot_bytes

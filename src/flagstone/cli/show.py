@@ -80,7 +80,6 @@ def describe_flag(loaded: SummaryFile) -> dict[str, Any]:
 
     flag = loaded.summary.to_flag()
     basis, counts = flag.adapted_basis()
-    gap = "" if flag.field.order == 2 else " "
     return {
         "schema": SCHEMA,
         "summary": loaded.kind,
@@ -93,8 +92,8 @@ def describe_flag(loaded: SummaryFile) -> dict[str, Any]:
         "n_sets": flag.n_sets,
         "levels": Staircase.of(flag).to_list(),
         "directions": [
-            {"count": int(c), "vector": gap.join(map(flag.field.format, row))}
-            for row, c in zip(flag.field.array(basis), counts, strict=True)
+            {"count": int(c), "vector": vector}
+            for vector, c in zip(flag.field.texts(basis), counts, strict=True)
         ],
     }
 

@@ -94,7 +94,7 @@ class Alone:
     def again(self, finding: Finding, survey: Survey | None = None) -> Finding:
         """Read the rows again: certify, count what does not fit, and show them to a survey."""
         options: Any = self._options
-        look, counted = self._look(finding, options.confidence, options.show_rows, survey)
+        look, counted = self._look(finding, options.confidence, options.kept_rows, survey)
         return dataclasses.replace(look.certified(), rows=counted)
 
     def second_look(self, finding: Finding, confidence: float) -> Certification:
@@ -122,10 +122,10 @@ class Alone:
         def step(batch: EncodedBatch) -> None:
             nonlocal total
             X, y = encoding.split(batch.matrix)
-            outside, wrong = look(finding, encoding.field.rows(X), y, certification)
-            total += measured(batch, outside, wrong, shown - len(total.places))
+            seen = look(finding, encoding.field.rows(X), y, certification)
+            total += measured(finding, batch, seen, shown - len(total.places))
             if survey is not None:
-                survey.update(X, wrong)
+                survey.update(X, seen.wrong)
 
         state = dataclasses.replace(self._state, rows=0)
         self._run.drive(state, self._rows(), step, n_rows, len(table.files))

@@ -41,6 +41,8 @@ class Survey:
     digests : list of Digest
         The digest of the check bits, if rows were counted: named, or as a stream of keys.
     n_rows : int
+    asked : bool
+        Whether somebody said which the check bits are.
 
     Notes
     -----
@@ -65,6 +67,7 @@ class Survey:
 
     def __init__(self, answer: Constraints, solve: Sequence[int] | None = None) -> None:
         self.frame = Frame.of(answer)
+        self.asked = solve is not None
         self.n_rows = 0
         self._digests: list[Digest] = []
         self._waiting: list[Array] | None = []

@@ -82,7 +82,9 @@ class Crew:
         certifier = None
         if leaf.pilot is not None:
             certifier = planned(finding, leaf.pilot, confidence)
-        shared = [self._shared(job), self._shared(_slim(finding)), self._shared(certifier)]
+        flag = None if finding.depths is None else finding.flag  # rows are counted by its levels
+        found = replace(_slim(finding), flag=flag)
+        shared = [self._shared(job), self._shared(found), self._shared(certifier)]
         looks = [
             self._task(tasks.look_again, part, *shared, part.name, part.rows, part.label, n, shown)
             for part, n in zip(data.partitions, leaf.sizes, strict=True)
@@ -101,9 +103,7 @@ class Crew:
 
         def merge(a: Any, b: Any) -> Any:
             counted = a[0] + b[0]
-            return replace(counted, places=counted.places[:shown]), (
-                None if a[1] is None else a[1] + b[1]
-            )
+            return counted.first(shown), None if a[1] is None else a[1] + b[1]
 
         counted, broken = self._root(parts, merge, job)
         if not counted.read:

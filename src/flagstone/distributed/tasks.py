@@ -201,9 +201,8 @@ class Seen:
 
     def merge(self, other: Seen) -> Seen:
         """Return both together; ``other`` comes after."""
-        counted = self.counted + other.counted
-        places = counted.places[: self.shown]
-        return Seen(self.look.merge(other.look), replace(counted, places=places), self.shown)
+        counted = (self.counted + other.counted).first(self.shown)
+        return Seen(self.look.merge(other.look), counted, self.shown)
 
     def certified(self, finding: Finding, confidence: float, sizes: Sequence[int]) -> Finding:
         """Return the finding with what all partitions, of these sizes, show together."""
@@ -233,9 +232,8 @@ def look_again(
     total = Measurement(0, 0, 0)
     for batch in job.batches(reader_of(rows, name, label), n_rows):
         X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y, again)
-        assert outside is not None
-        total += measured(batch, outside, wrong, shown - len(total.places))
+        seen = look(finding, encoding.field.rows(X), y, again)
+        total += measured(finding, batch, seen, shown - len(total.places))
     if total.read != n_rows:
         raise InputError(f"{name}: it had {n_rows:,} rows, and has {total.read:,} now")
     return Seen(again, total, shown)

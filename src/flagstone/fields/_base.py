@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -130,6 +131,26 @@ class Field(ABC):
     @abstractmethod
     def format(self, value: Any) -> str:
         """Return the text of one element."""
+
+    def texts(self, rows: Rows) -> list[str]:
+        """Return each row as a text: bits over GF(2), elements apart by spaces otherwise.
+
+        >>> from flagstone import GF
+        >>> GF(2).texts(GF(2).rows([[1, 0, 1]])), GF(5).texts(GF(5).rows([[4, 0]]))
+        (['101'], ['4 0'])
+        """
+        gap = "" if self.order == 2 else " "
+        return [gap.join(map(self.format, row)) for row in self.array(rows).tolist()]
+
+    def from_texts(self, texts: Sequence[str], dim: int) -> Rows:
+        """Return the rows of which these are the :meth:`texts`; any other text is refused."""
+        table: list[list[Any]] = [list(t) if self.order == 2 else t.split() for t in texts]
+        if self.order is not None:
+            table = [[int(x) for x in row] for row in table]
+        rows = self.rows(table, dim=dim) if table else self.empty(0, dim)
+        if self.texts(rows) != list(texts):
+            raise InputError("elements are written in another way than texts of rows have them")
+        return rows
 
     @abstractmethod
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows: ...

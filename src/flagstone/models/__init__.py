@@ -6,13 +6,15 @@ files are refused with a reason.
 
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._files import SummaryFile, is_saved, load, save
-from flagstone.models._masks import as_written, frame_masks
+from flagstone.models._masks import as_written, frame_code, frame_masks, frame_text
 
 __all__ = [
     "VERSION",
     "SummaryFile",
     "as_written",
+    "frame_code",
     "frame_masks",
+    "frame_text",
     "is_saved",
     "load",
     "pack_document",

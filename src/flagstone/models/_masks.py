@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from flagstone.fields import Array
 from flagstone.finding import Finding
 from flagstone.tables import reorder
 
-__all__ = ["as_written", "frame_masks"]
+if TYPE_CHECKING:
+    from flagstone.digests import Survey
+
+__all__ = ["as_written", "frame_code", "frame_masks", "frame_text"]
 
 
 def frame_masks(finding: Finding) -> list[str]:
@@ -27,8 +31,25 @@ def frame_masks(finding: Finding) -> list[str]:
     ['{5}88 ^ 1']
     """
     rows, sides = finding.answer.bits
-    masks = [_frame(row) for row in as_written(finding, rows)]
+    masks = [frame_text(row) for row in as_written(finding, rows)]
     return [mask + side for mask, side in zip(masks, sides, strict=True)]
+
+
+def frame_code(finding: Finding, survey: Survey, language: str) -> str:
+    """Return a function of frames as written, in C or Python, that checks their check bits."""
+    from flagstone.digests import check_code, span_text
+
+    solved = survey.layers.solved
+    if solved is None:
+        raise InputError("code checks check bits, and these equations were solved for none")
+    rows = solved.matrix.copy()
+    rows[range(len(rows)), list(solved.columns)] = 1
+    names = [digest.name for digest in survey.digests if digest.name and digest.kind != "sum"]
+    what = f"check bits {span_text(survey.layers.names, solved.columns)}"
+    if names:
+        what += f": {names[0]}"
+    bits = as_written(finding, rows)
+    return check_code(bits, solved.constant.tolist(), what, language).rstrip("\n")
 
 
 def as_written(finding: Finding, rows: Array) -> Array:
@@ -57,7 +78,12 @@ def _places(finding: Finding) -> tuple[list[int], int]:
     return [known[name] for name in features], len(known)
 
 
-def _frame(row: Array) -> str:
+def frame_text(row: Array) -> str:
+    """Return the bits of a frame in the notation of files.
+
+    >>> frame_text(np.array([1, 0, 0, 0, 1]))
+    '{5}88'
+    """
     text = "".join(str(int(bit)) for bit in row)
     n_digits = -(-len(text) // 4)
     return f"{{{len(text)}}}{int(text.ljust(4 * n_digits, '0'), 2):0{n_digits}x}"

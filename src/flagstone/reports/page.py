@@ -1,70 +1,135 @@
 """The report: one HTML page that holds everything and asks the network for nothing.
 
-Every text that came from data (column names, file names, labels, the command) is escaped; the
-page has no script, and a policy that forbids it to load anything.
+Every text that came from data (column names, file names, labels, the command) is escaped. The page
+says everything without a script; the one that it has, a slider and buttons that copy, is admitted
+by its hash under a policy that forbids everything else.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import time
+from base64 import b64encode
 from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from flagstone._version import __version__
+from flagstone.digests import Survey, surveyed
+from flagstone.digests.words import LayerLine, layer_lines, worth_layers
 from flagstone.disk import atomic_write
+from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.guarantees.rows import promise_rows
 from flagstone.markup import escape
+from flagstone.models import frame_code, frame_masks
 from flagstone.plots import ScreeDisplay
+from flagstone.reports.levels import level_list
+from flagstone.reports.misfits import misfit_section
+from flagstone.reports.parts import MANY, bits, copied, folded, items, table
 from flagstone.reports.scree import STYLE, scree_svg
 
-__all__ = ["html_report", "write_report"]
+__all__ = ["date_of", "html_report", "report_date", "write_report"]
 
-_MANY = 200
+_LONGEST = 20_000
+#: More lines than this, all of them short, stand in columns.
+_FEW, _SHORT = 8, 30
 
 
-def html_report(finding: Finding) -> str:
+def html_report(finding: Finding, survey: Survey | None = None, *, made: date | None = None) -> str:
     """Return the page of a finding.
+
+    Parameters
+    ----------
+    finding : Finding
+    survey : Survey, optional
+        Of the rows, where they were shown to one; the equations are sorted without it, too.
+    made : date, optional
+        Today, or the day of SOURCE_DATE_EPOCH, unless told.
 
     Examples
     --------
     >>> from flagstone import Finding, ParityRule
     >>> page = html_report(Finding.of(ParityRule([1, 0, 1], names=["<script>", "b", "c"])))
-    >>> "<script" in page, "&lt;script&gt; ⊕ c" in page
-    (False, True)
+    >>> page.count("<script"), "&lt;script&gt; ⊕ c" in page
+    (1, True)
     """
-    css = files("flagstone.reports").joinpath("page.css").read_text(encoding="utf-8")
+    if survey is None and finding.question.kind in ("constraints", "span"):
+        survey = surveyed(finding.answer)
+    css, script = (_part("page.css") + STYLE), _part("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(css)}; script-src {_hash(script)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    day = report_date() if made is None else made
     sections = [
-        _head(finding),
-        _answer(finding),
+        _head(finding, day),
+        _answer(finding, survey),
         _fingerprint(finding),
         _promises(finding),
         _plot(finding),
-        _coverage(finding),
+        misfit_section(finding, survey),
         _directions(finding),
         _columns(finding),
         _repeat(finding),
     ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>{escape(finding.title)}</title>\n<style>{css}{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(finding.title)}</title>\n<style>{css}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(section for section in sections if section)
-        + "\n<footer>Made by flagstone: two samples, one published seed, the same answer."
-        "</footer>\n</main>\n</body>\n</html>\n"
+        + f"\n<footer>Made by flagstone {__version__}: two samples, one published seed, the same "
+        f"answer.</footer>\n</main>\n<script>{script}</script>\n</body>\n</html>\n"
     )
 
 
-def write_report(path: str | PathLike[str], finding: Finding, *, overwrite: bool = False) -> None:
+def write_report(
+    path: str | PathLike[str],
+    finding: Finding,
+    survey: Survey | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
     """Write the page of a finding to a file, atomically."""
-    atomic_write(Path(path), html_report(finding).encode(), overwrite=overwrite)
+    atomic_write(Path(path), html_report(finding, survey).encode(), overwrite=overwrite)
 
 
-def _head(finding: Finding) -> str:
+def date_of(path: str | PathLike[str]) -> date | None:
+    """Return the date of a page that was written before; None if there is none."""
+    try:
+        found = re.search(rb'<time datetime="([\d-]{10})">', Path(path).read_bytes())
+        return None if found is None else date.fromisoformat(found[1].decode())
+    except (OSError, ValueError):
+        return None
+
+
+def _part(name: str) -> str:
+    return files("flagstone.reports").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def report_date() -> date:
+    """Return the day, or the one that builds which must be repeated bit for bit are told."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return datetime.fromtimestamp(time.time() if given is None else int(given), UTC).date()
+    except (ValueError, OverflowError, OSError):
+        raise InputError(
+            f"SOURCE_DATE_EPOCH must be a number of seconds since 1970, got {given!r}"
+        ) from None
+
+
+def _head(finding: Finding, day: date) -> str:
     encoding, rows = finding.encoding, finding.rows
     parts = [
         _listed(finding.provenance.get("sources") or [], 3),
@@ -73,34 +138,72 @@ def _head(finding: Finding) -> str:
         f"{len(encoding.names)} columns over {encoding.field.name}",
     ]
     kicker = " · ".join(escape(part) for part in parts if part)
+    made = f'flagstone {__version__} · <time datetime="{day}">{day}</time>'
     notes = "".join(
         f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>'
         for note in (finding.caution, finding.hint)
         if note is not None
     )
-    title = escape(finding.headline)
-    return f'<header><p class="kicker">{kicker}</p><h1>{title}</h1>{notes}</header>'
+    return (
+        f'<header><p class="kicker"><span>{kicker}</span><span>{made}</span></p>'
+        f"<h1>{escape(finding.headline)}</h1>{notes}</header>"
+    )
 
 
-def _answer(finding: Finding) -> str:
+def _answer(finding: Finding, survey: Survey | None) -> str:
     answer = finding.answer
     lines = list(answer.lines) or [answer.text]
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines[:_MANY])
-    if len(lines) > _MANY:
-        items += f"<li>… and {len(lines) - _MANY} more, in the saved file</li>"
-    other = ""
+    plain = items(lines, "answer")
+    if survey is None or finding.nothing_kept or not worth_layers(survey, len(answer.lines)):
+        return plain + _notations(finding, None)
+    count = f"As {len(lines)} equations in reduced form, which the fingerprint is of"
+    return _layers(finding, survey) + folded(count, plain) + _notations(finding, survey)
+
+
+def _layers(finding: Finding, survey: Survey) -> str:
+    """Return the layers as the console has them, each a list; short lines stand in columns."""
+    groups: list[list[LayerLine]] = []
+    for line in layer_lines(survey, finding.support):
+        if line.label:
+            groups.append([])
+        groups[-1].append(line)
+    out = []
+    for group in groups:
+        label = group[0].label
+        lines = []
+        for _, text, remark in group:
+            shown = bits(text) if label == "pattern" else escape(text)
+            said = f' <span class="remark">{escape(remark)}</span>' if remark else ""
+            lines.append(f"<li>{shown}{said}</li>")
+        short = len(group) > _FEW and max(len(line.text) for line in group) < _SHORT
+        name = f"{label.replace(' ', '-')}{' short' if short else ''}"
+        out.append(f'<dt>{label}</dt><dd><ul class="{name}" data-copy>{"".join(lines)}</ul></dd>')
+    return f'<dl class="layers">{"".join(out)}</dl>'
+
+
+def _notations(finding: Finding, survey: Survey | None) -> str:
+    """Return the answer as masks, as code and as an expression, as far as there are such."""
+    answer, out = finding.answer, []
     if finding.field.order == 2 and answer.augmented is not None:
-        shown = "\n".join(answer.mask_lines[:_MANY])
-        other += (
-            "<details><summary>As bit masks (bit i, from the lowest, is column i)</summary>"
-            f"<pre>{escape(shown)}</pre></details>"
+        masks = "\n".join(answer.mask_lines[:MANY])
+        try:
+            frames = "\n".join(frame_masks(finding)[:MANY])
+            said = "As masks in file order: to be ANDed with frames as they are written"
+            out.append(folded(said, copied(frames)))
+        except InputError:
+            pass  # the columns are no frame, or not all of one
+        out.append(
+            folded("As bit masks by column (bit i, from the lowest, is column i)", copied(masks))
         )
-    if len(answer.expression) < 20_000:
-        other += (
-            "<details><summary>As a Python expression in a row <code>x</code></summary>"
-            f"<pre>{escape(answer.expression)}</pre></details>"
-        )
-    return f'<ul class="answer">{items}</ul>{other}'
+    if survey is not None and survey.layers.solved is not None:
+        try:
+            code = frame_code(finding, survey, "c")
+            out.append(folded("The check bits as a C function of a frame", copied(code)))
+        except InputError:
+            pass
+    if len(answer.expression) < _LONGEST:
+        out.append(folded("As a Python expression in a row x", copied(answer.expression)))
+    return "".join(out)
 
 
 def _fingerprint(finding: Finding) -> str:
@@ -108,7 +211,7 @@ def _fingerprint(finding: Finding) -> str:
     return (
         f'<h2>Fingerprint</h2><p class="print">{digits[:16]}</p>'
         "<p>Another sample with the same seed gives the same answer exactly when these digits are "
-        f'equal.</p><p class="full"><code>{digits}</code></p>'
+        f'equal.</p><p class="full" data-copy><code>{digits}</code></p>'
     )
 
 
@@ -143,77 +246,45 @@ def _plot(finding: Finding) -> str:
         "Each set of the partition spans a space; long flat steps are spaces that many rows "
         f"agree on. {escape(scree.describe())}{keys}"
     )
+    levels, remark = level_list(finding)
     return (
-        f"<h2>How the data fill the spaces</h2><figure>{scree_svg(scree)}"
-        f"<figcaption>{caption}</figcaption></figure>"
+        f"<h2>How the data fill the spaces</h2><figure>{scree_svg(scree)}{levels}"
+        f"<figcaption>{caption}{remark}</figcaption></figure>"
     )
-
-
-def _coverage(finding: Finding) -> str:
-    rows, total = finding.rows, finding.rows.read
-    misfits = rows.misfits
-    if misfits is None or not total:
-        return ""
-    fit = 100 * (total - misfits) / total
-    out = [
-        "<h2>Rows that do not fit</h2>",
-        f"<p>{misfits:,} of {total:,} rows ({100 * misfits / total:.3g} %) do not fit; "
-        f"{total - misfits:,} do.",
-    ]
-    if rows.skipped:
-        out.append(f" {rows.skipped:,} rows of another length were skipped.")
-    out.append(
-        f'</p><div class="bar" role="img" aria-label="{fit:.3g} % of the rows fit">'
-        f'<span style="width:{fit:.4f}%"></span></div>'
-    )
-    places = rows.places
-    if places:
-        body = "".join(
-            f"<tr><td>{escape(str(file))}</td><td class='number'>{row:,}</td>"
-            f"<td class='number'>{'–' if line is None else f'{line:,}'}</td></tr>"
-            for file, row, line in places[:_MANY]
-        )
-        more = f"<p>The first {len(places):,} are listed.</p>" if misfits > len(places) else ""
-        out.append(
-            '<div class="scroll"><table><thead><tr><th>File</th><th class="number">Row</th>'
-            f'<th class="number">Line</th></tr></thead><tbody>{body}</tbody></table></div>{more}'
-        )
-    return "".join(out)
 
 
 def _directions(finding: Finding) -> str:
     directions = finding.directions
     if not directions:
         return ""
-    body = "".join(
-        f"<tr><td class='number'>{d['count']:,}</td><td>{'kept' if d['kept'] else 'left out'}</td>"
-        f"<td><code>{escape(str(d['vector']))}</code></td></tr>"
-        for d in directions[:_MANY]
-    )
     kept = sum(bool(d["kept"]) for d in directions)
-    more = "" if len(directions) <= _MANY else f"<p>The first {_MANY} are listed.</p>"
+    rows = (
+        (f"{d['count']:,}", "kept" if d["kept"] else "left out", _code(d["vector"]))
+        for d in directions[:MANY]
+    )
+    body = table(("Times", "Fate", "Direction"), rows, numbers=(0,)) + _first(directions)
     return (
         f"<h2>How often each direction was seen</h2><p>{kept} directions kept, "
-        f"{len(directions) - kept} left out.</p><details><summary>All directions</summary>"
-        '<div class="scroll"><table><thead><tr><th class="number">Times</th><th>Fate</th>'
-        f"<th>Direction</th></tr></thead><tbody>{body}</tbody></table></div>{more}</details>"
+        f"{len(directions) - kept} left out.</p>{folded('All directions', body)}"
     )
 
 
 def _columns(finding: Finding) -> str:
     encoding = finding.encoding
     pairs = [*encoding.encoders, *([encoding.label] if encoding.label else [])]
-    body = "".join(
-        f"<tr><td>{escape(e.column)}{' (label)' if e is encoding.label else ''}</td>"
-        f"<td><code>{escape(e.text)}</code></td></tr>"
-        for e in pairs[:_MANY]
-    )
-    more = "" if len(pairs) <= _MANY else f"<p>The first {_MANY} are listed.</p>"
-    return (
-        f"<h2>Columns</h2><details><summary>{len(pairs)} columns and how they were encoded"
-        '</summary><div class="scroll"><table><thead><tr><th>Column</th><th>Encoder</th></tr>'
-        f"</thead><tbody>{body}</tbody></table></div>{more}</details>"
-    )
+    runs: list[list[Any]] = []  # neighbours with one encoder are one line
+    for e in pairs:
+        if runs and runs[-1][-1].text == e.text and e is not encoding.label:
+            runs[-1].append(e)
+        else:
+            runs.append([e])
+    rows = []
+    for run in runs[:MANY]:
+        names = [escape(e.column) for e in (run if len(run) < 4 else (run[0], run[-1]))]
+        label = " (label)" if run[0] is encoding.label else ""
+        rows.append(((", " if len(run) < 4 else " … ").join(names) + label, _code(run[0].text)))
+    body = table(("Column", "Encoder"), rows) + _first(runs)
+    return f"<h2>Columns</h2>{folded(f'{len(pairs)} columns and how they were encoded', body)}"
 
 
 def _repeat(finding: Finding) -> str:
@@ -226,9 +297,16 @@ def _repeat(finding: Finding) -> str:
     )
     return (
         "<h2>Repeat it</h2><p>The same command on a fresh sample, with the same seed "
-        f"(<code>{escape(str(finding.seed))}</code>) and the same number of rows:</p>"
-        f"<pre>{words}</pre>"
+        f"({_code(finding.seed)}) and the same number of rows:</p><pre data-copy>{words}</pre>"
     )
+
+
+def _code(text: Any) -> str:
+    return f"<code>{escape(str(text))}</code>"
+
+
+def _first(listed: Sequence[Any]) -> str:
+    return "" if len(listed) <= MANY else f"<p>The first {MANY} are listed.</p>"
 
 
 def _listed(names: Sequence[Any], most: int) -> str:

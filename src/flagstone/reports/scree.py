@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from flagstone.plots import X_LABEL, Y_LABEL, ScreeDisplay
 
-__all__ = ["STYLE", "scree_svg"]
+__all__ = ["STYLE", "scree_svg", "set_place", "step_places"]
 
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
@@ -58,6 +58,18 @@ def scree_svg(scree: ScreeDisplay, *, standalone: bool = False) -> str:
     )
 
 
+def set_place(scree: ScreeDisplay, j: float) -> float:
+    """Return where a set stands in the drawing."""
+    return _Axis(scree)(j)
+
+
+def step_places(scree: ScreeDisplay) -> list[tuple[float, float, float]]:
+    """Return where each step stands in the drawing: its left and right end, and its height."""
+    x, y = _Axis(scree), _heights(max(scree.stairs.ambient_dim, 1))
+    steps = scree.stairs.steps
+    return [(x(step.first - 0.5), x(step.last + 0.5), y(step.dim)) for step in steps]
+
+
 def _body(scree: ScreeDisplay) -> str:
     x, y = _Axis(scree), _heights(max(scree.stairs.ambient_dim, 1))
     base = y(0)
@@ -75,8 +87,8 @@ def _body(scree: ScreeDisplay) -> str:
         )
     if scree.stairs.steps:
         points = []
-        for height, first, last in scree.stairs.steps:
-            points += [(x(first - 0.5), y(height)), (x(last + 0.5), y(height))]
+        for left, right, height in step_places(scree):
+            points += [(left, height), (right, height)]
         points.append((points[-1][0], base))
         path = " ".join(
             f"{'M' if i == 0 else 'L'}{a:.1f} {b:.1f}" for i, (a, b) in enumerate(points)

@@ -8,24 +8,26 @@ import numpy as np
 
 from flagstone.finding import Finding
 from flagstone.measurement import Measurement
-from flagstone.road import look
+from flagstone.road import Seen, look
 from flagstone.tables.batches import Array
 from flagstone.tables.table import EncodedBatch
 
 __all__ = ["count_rows", "measured"]
 
 
-def measured(
-    batch: EncodedBatch, outside: Array | None, wrong: Array | None, most: int
-) -> Measurement:
-    """Return the counts of one batch, and the places of the first misfits."""
+def measured(finding: Finding, batch: EncodedBatch, seen: Seen, most: int) -> Measurement:
+    """Return the counts of one batch, and the first misfits with their places."""
+    outside, wrong = seen.outside, seen.wrong
     places = [] if wrong is None else batch.places(wrong, most)
+    shown = batch.matrix[:0] if wrong is None else batch.matrix[wrong.nonzero()[0][: len(places)]]
     return Measurement(
         len(batch),
         None if outside is None else int(outside.sum()),
         None if wrong is None else int(wrong.sum()),
         batch.batch.skipped,
         tuple((str(file), row, line) for file, row, line in places),
+        tuple(finding.field.texts(shown)),
+        seen.levels(finding),
     )
 
 
@@ -39,9 +41,9 @@ def count_rows(
     broken = np.zeros(len(answer.lines), dtype=np.int64) if plain else None
     for batch in batches:
         X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y)
-        assert wrong is not None
-        total += measured(batch, outside, wrong, shown - len(total.places))
-        if broken is not None and wrong.any():
-            broken += (answer.syndrome(X[wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
+        seen = look(finding, encoding.field.rows(X), y)
+        assert seen.wrong is not None
+        total += measured(finding, batch, seen, shown - len(total.places))
+        if broken is not None and seen.wrong.any():
+            broken += (answer.syndrome(X[seen.wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
     return total, broken

@@ -1,0 +1,104 @@
+"""Layers in words: the lines that consoles and reports show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flagstone.digests.relations import Relation
+from flagstone.digests.survey import Survey
+
+__all__ = ["LayerLine", "by_byte", "layer_lines", "worth_layers"]
+
+#: With more equations than this, constants or pairs are worth a layer of their own.
+_MANY = 8
+#: So many relations of a kind are listed; JSON has all.
+_LISTED = 40
+
+
+class LayerLine(NamedTuple):
+    """One line of a layer: its label (empty where it goes on), what it says, and a remark."""
+
+    label: str
+    text: str
+    remark: str = ""
+
+
+def worth_layers(survey: Survey, n_equations: int) -> bool:
+    """Say whether layers were asked for, or say more than a plain list: names, many constants."""
+    constants = survey.layers.pattern.replace("?", "")
+    if survey.asked or (n_equations > _MANY and (constants or survey.layers.pairs)):
+        return True
+    return any(digest.name is not None for digest in survey.digests)
+
+
+def layer_lines(survey: Survey, support: str | None = None) -> list[LayerLine]:
+    """Return pattern, digest, pairs, check bits and the rest, with how many rows break each.
+
+    Examples
+    --------
+    >>> from flagstone import Constraints
+    >>> checks = Constraints([[1, 0, 0, 0], [0, 1, 1, 0]], [1, 0])
+    >>> for line in layer_lines(Survey(checks)):
+    ...     print(f"{line.label:<8}{line.text}")
+    pattern 1???
+    digest  not looked for: the rows were not read again
+    equal   x1 ⊕ x2 = 0
+    """
+    layers = survey.layers
+    forced = "not supported by the rows" if support == "none" else ""
+    lines = [LayerLine("pattern", by_byte(layers.pattern), forced), *_digests(survey)]
+    for word, value in (("equal", 0), ("opposite", 1)):
+        lines += _listed(survey, word, [pair for pair in layers.pairs if pair.value == value])
+    if layers.solved is not None:
+        texts = layers.solved.lines(layers.names)
+        counts = [survey.broken(relation) for relation in layers.solved.relations]
+        for i, (text, count) in enumerate(zip(texts, counts, strict=True)):
+            lines.append(LayerLine("" if i else "check bits", text, _count(count)))
+    return lines + _listed(survey, "other", layers.relations)
+
+
+def by_byte(pattern: str) -> str:
+    """Return characters in groups of eight.
+
+    >>> by_byte("0010110100")
+    '00101101 00'
+    """
+    return " ".join(pattern[i : i + 8] for i in range(0, len(pattern), 8))
+
+
+def _digests(survey: Survey) -> list[LayerLine]:
+    lines = []
+    for digest in survey.digests:
+        if digest.name is None:
+            lines.append(LayerLine("digest", f"no name is known: {digest.formula}"))
+            keys = [f"{column} {key}" for column, key in digest.parameters["keys"].items()]
+            for i in range(0, len(keys), 8):
+                lines.append(LayerLine("", "  ".join(keys[i : i + 8])))
+        else:
+            lines.append(LayerLine("digest", digest.name))
+            lines.append(LayerLine("", digest.formula))
+        if "init_if_xorout_is_0" in digest.parameters:
+            lines.append(LayerLine("", "(frames of one length show init and xorout only together)"))
+        fit = f"{digest.rows_broken:,} of {digest.rows_verified:,} rows do not fit it"
+        lines.append(
+            LayerLine("", f"{fit}; {digest.bits_determined} bits of its map are determined")
+        )
+    if not survey.n_rows:
+        lines.append(LayerLine("digest", "not looked for: the rows were not read again"))
+    return lines
+
+
+def _listed(survey: Survey, word: str, relations: Sequence[Relation]) -> list[LayerLine]:
+    names = survey.layers.names
+    lines = [
+        LayerLine("" if i else word, relation.text(names), _count(survey.broken(relation)))
+        for i, relation in enumerate(relations[:_LISTED])
+    ]
+    if len(relations) > _LISTED:
+        lines.append(LayerLine("", f"… and {len(relations) - _LISTED} more (JSON lists all)"))
+    return lines
+
+
+def _count(count: int | None) -> str:
+    return f"{count:,} row{' breaks' if count == 1 else 's break'} it" if count else ""
