@@ -456,6 +456,8 @@ def test_compare_says_where_findings_part(run, place, frames_finding, rule_findi
     assert run("constraints", *part).code == 0
     done = run("compare", frames_finding, "all.json")
     assert done.code == 4
+    shared = "shared: 1 equation (all that all.json says), fingerprint 4471e86af2f7a089\n"
+    assert shared in done.out
     assert "only in frames.json:\n  x0" in done.out
     assert "spans: dimensions 12 and 16, 12 in common, 16 together" in done.out
     assert run("compare", frames_finding, rule_finding).code == 4
