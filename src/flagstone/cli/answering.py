@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from flagstone.cli.clustered import capture_for, cluster_keys, misfit_notes, types_of
 from flagstone.cli.crew import Together, hired
 from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
@@ -29,9 +30,13 @@ from flagstone.cli.work import Alone
 from flagstone.disk import read_regular
 
 if TYPE_CHECKING:
+    from flagstone.captures import Capture, MessageType
+    from flagstone.digests import Survey
+    from flagstone.finding import Finding
     from flagstone.question import Question
+    from flagstone.rules import SpanRule
 
-__all__ = ["answer", "identity_of", "rule_of", "work_of"]
+__all__ = ["Found", "answer", "find", "identity_of", "rule_of", "tell", "work_of"]
 
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
@@ -56,6 +61,17 @@ def _number(text: str | None) -> int | float | str | None:
     return text
 
 
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A finding, with who read its rows, sorted its equations and kept rows for a second look."""
+
+    finding: Finding
+    survey: Survey | None
+    capture: Capture | None
+    rule: SpanRule
+    work: Alone | Together
+
+
 def answer(
     question: Question,
     files: Sequence[str],
@@ -66,10 +82,49 @@ def answer(
     solve: Sequence[str] | None = None,
 ) -> int:
     """Answer a question about files, and print, draw and save the finding."""
+    check_outputs(options)
+    found = find(question, files, table, options, solve=solve)
+    finding, survey = found.finding, found.survey
+    # what cannot be shown fails before anything is written
+    answer_lines(finding, options.show_as or view, survey)
+    written = write_outputs(finding, options, resumed=found.work.resumed)
+    found.work.finish()
+    types = types_of(found.capture, finding, found.rule)
+    return tell(found, types, options, written, view=view, solve=solve)
+
+
+def tell(
+    found: Found,
+    types: Sequence[MessageType],
+    options: AnswerOptions,
+    written: Sequence[str] = (),
+    *,
+    view: str = "text",
+    solve: Sequence[str] | None = None,
+) -> int:
+    """Print a finding with its layers and the rows that do not fit; return the exit code."""
+    finding, survey, capture, extra = found.finding, found.survey, found.capture, {}
+    said = layer_lines(survey, finding, solve is not None) if view == "text" else None
+    if finding.question.kind in ("constraints", "span"):
+        extra = layer_keys(survey) | cluster_keys(capture, finding, options.show_rows, types)
+    notes = misfit_notes(capture, finding, options.show_rows, types)
+    print_finding(finding, options, written, view, said, extra, survey, notes)
+    return OK if finding.is_answer else BOTTOM
+
+
+def find(
+    question: Question,
+    files: Sequence[str],
+    table: ColumnOptions,
+    options: AnswerOptions,
+    *,
+    solve: Sequence[str] | None = None,
+    all_places: bool = False,
+) -> Found:
+    """Read the rows of files, twice where they are to be measured, and ask the question."""
     from flagstone.coins import Coins, fresh_seed
     from flagstone.road import ask
 
-    check_outputs(options)
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, table, options)
@@ -121,17 +176,11 @@ def answer(
             **work.notes,
         },
     )
-    survey = survey_of(finding, solve)
+    survey, capture = survey_of(finding, solve), None
     if source.table is not None and options.measure:
-        finding = work.again(finding, survey)
-    # what cannot be shown fails before anything is written
-    answer_lines(finding, options.show_as or view, survey)
-    written = write_outputs(finding, options, resumed=work.resumed)
-    work.finish()
-    said = layer_lines(survey, finding, solve is not None) if view == "text" else None
-    extra = layer_keys(survey) if question.kind in ("constraints", "span") else {}
-    print_finding(finding, options, written, view, said, extra, survey)
-    return OK if finding.is_answer else BOTTOM
+        capture = capture_for(survey, all_places=all_places)
+        finding = work.again(finding, survey, capture)
+    return Found(finding, survey, capture, chosen, work)
 
 
 def work_of(

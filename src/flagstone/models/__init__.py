@@ -6,7 +6,7 @@ files are refused with a reason.
 
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._files import SummaryFile, is_saved, load, save
-from flagstone.models._masks import as_written, frame_masks
+from flagstone.models._masks import as_written, frame_masks, row_texts
 
 __all__ = [
     "VERSION",
@@ -17,6 +17,7 @@ __all__ = [
     "load",
     "pack_document",
     "read_document",
+    "row_texts",
     "save",
     "write_document",
 ]
