@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +18,9 @@ from flagstone.captures.evidence import (
     obey_their_own,
     syndrome_beyond_chance,
 )
+from flagstone.captures.telling import SAMPLE, telling_bit
 from flagstone.coins import Coins
-from flagstone.digests.layers import Frame
+from flagstone.errors import ReplicabilityWarning
 from flagstone.fields import Array
 from flagstone.finding import Finding
 from flagstone.flag import Flag
@@ -27,21 +29,16 @@ from flagstone.question import ConstraintsQuestion
 from flagstone.repeats import first_of_runs
 from flagstone.road import ask
 from flagstone.rules import IndexRule, SpanRule
-from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
 __all__ = ["MOST_TYPES", "MessageType", "message_types"]
 
 #: No more types than this are told apart; by so many bits, one after the other.
 MOST_TYPES, _DEPTH = 8, 3
-#: A bit tells types apart if each side obeys so many equations more, or one side so many.
-_EACH, _ONE = 4, 7
 #: So many equations that tell a type from another are said.
 _SHOWN = 4
-#: Bits are tried on so many rows, half of them to choose and half to test.
-_SAMPLE = 4096
-#: Fewer rows than this are no side of a bit; fewer different ones that fit nothing, no type.
-_FEWEST_OF_A_SIDE, _FEWEST = 16, 4
+#: Fewer different rows than this are no type.
+_FEWEST = 4
 
 _CHOSEN = (
     "these rows were told apart by what they say, so nothing is promised about fresh ones; tell "
@@ -92,8 +89,9 @@ def message_types(
     Notes
     -----
     First, a *bit* tells types apart where the rows with a 0 there, and those with a 1, each obey at
-    least four equations more than all rows together (or one side seven), by the same rule. The bit
-    is chosen on half of the rows, and tested on the others.
+    least four equations more than all rows together; one side is enough if four of them are neither
+    constants nor relations of two bits, which habits of the payload make, too. The bit is chosen on
+    half of the rows, and tested on the others.
 
     Second, among rows that fit nothing, those are a type that break the very same equations, which
     then are those of a known type with other constants; or that obey equations of their own, which
@@ -141,67 +139,40 @@ class _Search:
 
     def by_bits(self, whole: MessageType, depth: int = _DEPTH) -> list[MessageType]:
         """Tell rows apart by a bit, and each side again; the whole where no bit does."""
-        bit = self._telling_bit(whole) if depth else None
+        bit = None
+        if depth:
+            rows = self._rows[whole.rows[:SAMPLE]]
+            bit = telling_bit(rows, whole.answer, self._rule, self._coins)
         if bit is None:
             return [whole]
         types = []
         for value in (0, 1):
             side = whole.rows[self._bits[whole.rows, bit] == value]
             finding = self._asked(side, self._rule)
+            if finding.nothing_kept:
+                return [whole]
             said = f"{self._encoding.names[bit]} = {value}"
             told_by = f"{whole.told_by}, {said}" if whole.told_by else said
             found = self._type(finding, np.arange(len(self._bits)), told_by)
             types += self.by_bits(found, depth - 1)
         return types
 
-    def _telling_bit(self, whole: MessageType) -> int | None:
-        rows = self._rows[whole.rows[:_SAMPLE]]
-        _, first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        half = np.argsort(np.argsort(first)) % 2  # equal rows are on one side, sent again or not
-        choose, test = rows[half[same.ravel()] == 0], rows[np.sort(first[half == 1])]
-        if not len(choose):
-            return None
-        flag = Flag(rows.shape[1]).update(choose)
-        t = self._rule.draw(self._rule.window(flag.dim, flag.n_rows), self._coins)
-        index = self._rule.index(Staircase.of(flag), t)
-        dim, best = flag.dim_at(index), None
-        for bit in Frame.of(whole.answer).own:
-            sides = [choose[choose[:, bit] == value] for value in (0, 1)]
-            if min(map(len, sides)) < _FEWEST_OF_A_SIDE:
-                continue
-            # of fewer rows each direction is seen less often
-            spaces = [
-                Flag(flag.dim).update(side).span_at(max(1, index * len(side) // len(choose)))
-                for side in sides
-            ]
-            more = [dim - 1 - space.dim for space in spaces]
-            saved = sum(len(side) * n for side, n in zip(sides, more, strict=True))
-            if (min(more) >= _EACH or max(more) >= _ONE) and (best is None or saved > best[0]):
-                best = saved, bit, spaces
-        if best is None:
-            return None
-        _, bit, spaces = best
-        sure = []
-        for value, space in enumerate(spaces):
-            here = test[:, bit] == value
-            if obey_their_own(space, [test[~here]], test[here], FALSE_ALARMS / 4):
-                sure.append(dim - 1 - space.dim)
-        return bit if sure and (max(sure) >= _ONE or sum(n >= _EACH for n in sure) == 2) else None
-
     def _sample(self, index: Array) -> Array:
         """Return the first of these rows, one of each run of equal ones."""
-        rows = self._rows[index[:_SAMPLE]]
+        rows = self._rows[index[:SAMPLE]]
         return rows[first_of_runs(rows)]
 
     def _asked(self, index: Array, rule: SpanRule) -> Finding:
         """Answer the question for some rows."""
-        found = ask(
-            Flag(self._rows.shape[1]).update(self._rows[index]),
-            ConstraintsQuestion(),
-            rule,
-            self._coins,
-            encoding=self._encoding,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReplicabilityWarning)  # nothing is promised anyway
+            found = ask(
+                Flag(self._rows.shape[1]).update(self._rows[index]),
+                ConstraintsQuestion(),
+                rule,
+                self._coins,
+                encoding=self._encoding,
+            )
         wrong = int((~found.answer.check(self._bits[index])).sum())  # type: ignore[attr-defined]
         return replace(found, rows=Measurement(len(index), wrong, wrong))
 
