@@ -225,7 +225,8 @@ class _Search:
             cluster.syndrome for rows in known for cluster in clusters(equations, rows[:, :-1])
         }
         found = clusters(equations, self._bits[index[distinct]])
-        found = [cluster for cluster in found if cluster.syndrome not in usual]
+        # one bit that is wrong again and again is damage all the same
+        found = [c for c in found if c.syndrome not in usual and not c.columns]
         n = sum(len(cluster.rows) for cluster in found)
         share = FALSE_ALARMS / 8 / len(known)
         if not found or not syndrome_beyond_chance(
@@ -239,10 +240,10 @@ class _Search:
         if finding.support != "whole":
             few, counted = "; too few rows to say more", Measurement(len(rows), 0, 0)
             finding = Finding(ConstraintsQuestion(), other, self._encoding, rows=counted)
-        changed = [other.lines[i] for i in np.flatnonzero(found[0].syndrome)]
-        short = [line for line in changed if "⊕" not in line] or changed
-        more = ", …" if len(short) > _SHOWN else ""
-        said = f"{like}, but {', '.join(short[:_SHOWN])}{more}{few}"
+        changed = np.flatnonzero(found[0].syndrome)
+        short = [other.lines[i] for i in changed if other.matrix[i].sum() == 1]
+        said = ", ".join(short[:_SHOWN]) + (", …" if len(short) > _SHOWN else "")
+        said = f"{like}, but {said or f'for {len(changed)} right-hand sides'}{few}"
         return self._type(finding, rows, said)
 
     def _own_equations(

@@ -21,22 +21,20 @@ from flagstone.cli.outputs import (
     output_paths,
     refuse_existing_outputs,
     refuse_inputs,
+    refuse_several,
     write_outputs,
 )
 from flagstone.cli.repeating import repeat_command
 from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
+from flagstone.cli.typed import Found, check_split, print_types
 from flagstone.cli.words import parsed
 from flagstone.cli.work import Alone
 from flagstone.disk import read_regular
 
 if TYPE_CHECKING:
-    from flagstone.captures import Capture, MessageType
-    from flagstone.digests import Survey
-    from flagstone.finding import Finding
     from flagstone.question import Question
-    from flagstone.rules import SpanRule
 
-__all__ = ["Found", "answer", "find", "identity_of", "rule_of", "tell", "work_of"]
+__all__ = ["answer", "find", "identity_of", "rule_of", "work_of"]
 
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
@@ -61,17 +59,6 @@ def _number(text: str | None) -> int | float | str | None:
     return text
 
 
-@dataclasses.dataclass(frozen=True)
-class Found:
-    """A finding, with who read its rows, sorted its equations and kept rows for a second look."""
-
-    finding: Finding
-    survey: Survey | None
-    capture: Capture | None
-    rule: SpanRule
-    work: Alone | Together
-
-
 def answer(
     question: Question,
     files: Sequence[str],
@@ -80,34 +67,34 @@ def answer(
     *,
     view: str = "text",
     solve: Sequence[str] | None = None,
+    split: bool = False,
 ) -> int:
-    """Answer a question about files, and print, draw and save the finding."""
+    """Answer a question about files, and print, draw and save the finding.
+
+    With ``split``, types of rows are answered apart, if there are several.
+    """
     check_outputs(options)
-    found = find(question, files, table, options, solve=solve)
-    finding, survey = found.finding, found.survey
+    if split:
+        refuse_several("split-types", options)
+    found = find(question, files, table, options, solve=solve, all_places=split)
+    finding, survey, capture = found.finding, found.survey, found.capture
+    if split:
+        check_split(found)
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or view, survey)
     written = write_outputs(finding, options, resumed=found.work.resumed)
     found.work.finish()
-    types = types_of(found.capture, finding, found.rule)
-    return tell(found, types, options, written, view=view, solve=solve)
-
-
-def tell(
-    found: Found,
-    types: Sequence[MessageType],
-    options: AnswerOptions,
-    written: Sequence[str] = (),
-    *,
-    view: str = "text",
-    solve: Sequence[str] | None = None,
-) -> int:
-    """Print a finding with its layers and the rows that do not fit; return the exit code."""
-    finding, survey, capture, extra = found.finding, found.survey, found.capture, {}
+    types = types_of(capture, finding, found.rule)
+    if split and len(types) > 1:
+        print_types(found, types, options, solve)
+        return OK
     said = layer_lines(survey, finding, solve is not None) if view == "text" else None
+    extra = {}
     if finding.question.kind in ("constraints", "span"):
         extra = layer_keys(survey) | cluster_keys(capture, finding, options.show_rows, types)
     notes = misfit_notes(capture, finding, options.show_rows, types)
+    if split:
+        notes.append(("types", "one: nothing speaks for a second one"))
     print_finding(finding, options, written, view, said, extra, survey, notes)
     return OK if finding.is_answer else BOTTOM
 

@@ -63,9 +63,9 @@ def command(
     if each and split_types:
         raise UsageError("--each and --split-types: one at a time")
     if each:
-        from flagstone.cli.each import answer_each as answer
-    elif split_types:
-        from flagstone.cli.typed import answer_types as answer
-    else:
-        from flagstone.cli.answering import answer
-    return answer(question, files, table, options, solve=solve or None)
+        from flagstone.cli.each import answer_each
+
+        return answer_each(question, files, table, options, solve=solve or None)
+    from flagstone.cli.answering import answer
+
+    return answer(question, files, table, options, solve=solve or None, split=split_types)

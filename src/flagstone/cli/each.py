@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from flagstone.cli.answering import Found, find
+from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
 from flagstone.cli.describe import answer_lines, places_text
 from flagstone.cli.layered import layer_keys, layer_lines, survey_of
@@ -14,6 +14,7 @@ from flagstone.cli.options import AnswerOptions, ColumnOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.outputs import refuse_several
 from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.cli.typed import Found
 from flagstone.cli.work import Alone
 
 if TYPE_CHECKING:

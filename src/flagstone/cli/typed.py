@@ -3,58 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flagstone.cli.answering import Found, find, tell
-from flagstone.cli.clustered import cluster_dicts, cluster_texts, types_of
+from flagstone.cli.clustered import cluster_dicts, cluster_texts
 from flagstone.cli.describe import answer_lines, remarks
 from flagstone.cli.layered import layer_keys, layer_lines, survey_of
-from flagstone.cli.options import AnswerOptions, ColumnOptions
+from flagstone.cli.options import AnswerOptions
 from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.outputs import refuse_several
-from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.cli.runner import UsageError
 
 if TYPE_CHECKING:
     from flagstone.captures import Capture, MessageType
+    from flagstone.cli.crew import Together
+    from flagstone.cli.work import Alone
     from flagstone.digests import Survey
-    from flagstone.question import Question
+    from flagstone.finding import Finding
+    from flagstone.rules import SpanRule
 
-__all__ = ["answer_types"]
+__all__ = ["Found", "check_split", "print_types"]
 
 
-def answer_types(
-    question: Question,
-    files: Sequence[str],
-    table: ColumnOptions,
-    options: AnswerOptions,
-    *,
-    solve: Sequence[str] | None = None,
-) -> int:
-    """Tell the types of rows apart, and answer the question for each."""
-    refuse_several("split-types", options)
-    if question.kind != "constraints":
+@dataclass(frozen=True)
+class Found:
+    """A finding, with who read its rows, sorted its equations and kept rows for a second look."""
+
+    finding: Finding
+    survey: Survey | None
+    capture: Capture | None
+    rule: SpanRule
+    work: Alone | Together
+
+
+def check_split(found: Found) -> None:
+    """Refuse to tell types apart where no rows were kept for that."""
+    if found.finding.question.kind != "constraints":
         raise UsageError("--split-types tells rows apart by constants: leave out --linear")
-    found = find(question, files, table, options, solve=None, all_places=True)
-    capture = found.capture
-    if capture is None or not capture.n_rows:
+    if found.capture is None or not found.capture.n_rows:
         raise UsageError(
             "--split-types needs frames of at most 256 bits, to be read twice: no flag file, no "
             "field but GF(2), no --no-measure"
         )
-    types = types_of(capture, found.finding, found.rule)
-    found.work.finish()
+
+
+def print_types(
+    found: Found,
+    types: Sequence[MessageType],
+    options: AnswerOptions,
+    solve: Sequence[str] | None = None,
+) -> None:
+    """Print an answer for each type of rows, and the rows that fit none."""
+    capture = found.capture
+    assert capture is not None
     surveys = [_surveyed(one, capture, solve) for one in types]
     left = _left(capture, types)
     if options.json:
         print_json(_keys(found, capture, types, surveys, left, options.show_rows))
-    elif len(types) > 1:
-        _print(found, capture, types, surveys, left, options.show_rows)
     else:
-        print("One type of rows: nothing speaks for a second one\n")
-        return tell(found, types, options, solve=solve)
-    return OK if found.finding.is_answer else BOTTOM
+        _print(found, capture, types, surveys, left, options.show_rows)
 
 
 def _surveyed(found: MessageType, capture: Capture, solve: Sequence[str] | None) -> Survey | None:
