@@ -60,6 +60,24 @@ def test_devices_of_one_model_are_one_type():
     assert [found.finding for found in types] == [finding]
 
 
+def test_a_habit_of_the_payload_is_no_type():
+    """Where one bit is 0, twelve others are, too; where it is 1, they vary."""
+    rng = np.random.default_rng(10)
+    bits = rng.integers(0, 2, (1000, 24), dtype=np.uint8)
+    bits[:, 8:20] &= bits[:, :1]
+    check = np.bitwise_xor.reduce(np.packbits(bits, axis=1), axis=1)
+    X = np.hstack([bits, np.unpackbits(check[:, np.newaxis], axis=1)])
+    finding, types, _ = types_of(X)
+    assert [found.finding for found in types] == [finding]
+    # another layout on the other side is one
+    bits[:, 20:] &= 1 ^ bits[:, :1]
+    X[:, :24] = bits
+    X[:, 24:] = np.unpackbits(
+        np.bitwise_xor.reduce(np.packbits(bits, axis=1), axis=1)[:, np.newaxis], axis=1
+    )
+    assert sorted(found.told_by for found in types_of(X)[1]) == ["x0 = 0", "x0 = 1"]
+
+
 def test_a_rare_device_with_another_check():
     rng = np.random.default_rng(4)
     rare = device(rng, 45, **SMBUS, repeat=3)
@@ -81,6 +99,20 @@ def test_a_rare_device_with_the_same_check():
     assert [len(found.rows) for found in types] == [1500, 12]
     assert types[1].told_by.startswith("as type 1, but x8 = 1")
     assert len(types[1].answer) == len(finding.answer) == 24
+
+
+def test_damaged_rows_of_a_second_type_are_no_third():
+    """They have its constants, and break its check in many ways."""
+    rng = np.random.default_rng(9)
+    second = device(rng, 200, **SMBUS)
+    hurt = second[:20].copy()
+    for i, row in enumerate(hurt):
+        row[16 + i : 24 + i : 3] ^= 1
+    X = mixed(rng, device(rng, 4000), second[20:], hurt)
+    _, types, _ = types_of(X, IndexRule(contamination=0.02))
+    assert [len(found.rows) for found in types] == [4000, 180]
+    assert len(types[1].answer) == 24
+    assert types[1].finding.promises.withheld is not None
 
 
 def test_rows_with_equations_of_their_own():
