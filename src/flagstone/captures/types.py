@@ -225,9 +225,10 @@ class _Search:
             cluster.syndrome for rows in known for cluster in clusters(equations, rows[:, :-1])
         }
         found = clusters(equations, self._bits[index[distinct]])
-        # one bit that is wrong again and again is damage all the same
-        found = [c for c in found if c.syndrome not in usual and not c.columns]
+        found = [cluster for cluster in found if cluster.syndrome not in usual]
         n = sum(len(cluster.rows) for cluster in found)
+        # one bit that is wrong again and again is damage all the same
+        found = [cluster for cluster in found if not cluster.columns]
         share = FALSE_ALARMS / 8 / len(known)
         if not found or not syndrome_beyond_chance(
             equations, len(known), n, len(found[0].rows), share

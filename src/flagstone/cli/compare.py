@@ -9,6 +9,7 @@ import typer
 
 from flagstone.cli.inputs import expect_seed
 from flagstone.cli.options import ExpectSeedOption, JsonOption
+from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK, UsageError, verb
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Compare two findings (or flags): what they share, where they part; exit code 0 or 4."""
-    from flagstone.cli.output import print_json, safe
     from flagstone.comparison import compare as compare_findings
     from flagstone.finding import SCHEMA, Finding
     from flagstone.models import load
@@ -91,7 +91,7 @@ def print_list(head: str, lines: Sequence[str], most: int = 20) -> None:
     """Print the first lines of a list under its head."""
     print(head)
     for line in lines[:most]:
-        print(f"  {line}")
+        print(f"  {safe(line)}")
     if len(lines) > most:
         print(f"  … and {len(lines) - most:,} more")
 

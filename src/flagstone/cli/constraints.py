@@ -62,6 +62,8 @@ def command(
     question = SpanQuestion() if linear else ConstraintsQuestion()
     if each and split_types:
         raise UsageError("--each and --split-types: one at a time")
+    if split_types and linear:
+        raise UsageError("--split-types tells rows apart by constants: leave out --linear")
     if each:
         from flagstone.cli.each import answer_each
 

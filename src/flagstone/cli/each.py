@@ -149,7 +149,7 @@ def _print(
             )
     for name, one, lines in zip(names, found, more, strict=True):
         rows = one.finding.rows
-        print(f"\n{name}: {safe(one.finding.headline)}")
+        print(f"\n{safe(name)}: {safe(one.finding.headline)}")
         if rows.misfits is not None:
             print(f"  {'do not fit':<14}{places_text(rows.misfits, rows.read, rows.places)}")
         else:
@@ -161,4 +161,4 @@ def _print(
         if lines is None:
             print("  not counted: it keeps nothing to compare")
         elif lines:
-            print_list("  beyond what they share:", [f"  {safe(line)}" for line in lines])
+            print_list("  beyond what they share:", [f"  {line}" for line in lines])

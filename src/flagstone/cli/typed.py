@@ -39,8 +39,6 @@ class Found:
 
 def check_split(found: Found) -> None:
     """Refuse to tell types apart where no rows were kept for that."""
-    if found.finding.question.kind != "constraints":
-        raise UsageError("--split-types tells rows apart by constants: leave out --linear")
     if found.capture is None or not found.capture.n_rows:
         raise UsageError(
             "--split-types needs frames of at most 256 bits, to be read twice: no flag file, no "
