@@ -2,7 +2,8 @@
 
 A reader who follows the row looks at the calls in progress at five moments: when a row reaches the
 kernel, when the space is chosen, when it is read as equations, when an equation is put into words,
-and when it is printed. Every function of ours on these stacks is a hop, counted once.
+and when it is printed. Every function of ours on these stacks is a hop, counted once. The search
+for other types of rows leads to no equation of the answer, and is not counted.
 
     python scripts/hops.py            the number
     python scripts/hops.py --list     and the functions, in the order of the road
@@ -25,7 +26,7 @@ FRAMES = Path(__file__).parents[1] / "examples" / "frames.txt"
 WORDS = [
     "constraints", str(FRAMES), "-f", "bits", "--contamination", ".01", "--seed", "7", "-q",
 ]  # fmt: skip
-FIRST = "cli/constraints: command"
+FIRST, ASIDE = "cli/constraints: command", "cli/clustered: types_of"
 MOMENTS = {
     "kernels/gf2_word: insert",
     "flag: Flag.span_at",
@@ -49,8 +50,8 @@ def stack(frame: FrameType | None) -> list[str]:
     while frame is not None:
         name = name_of(frame.f_code)
         names += [name] if name else []
-        if name == FIRST:
-            return names[::-1]
+        if name in (FIRST, ASIDE):
+            return names[::-1] if name == FIRST else []
         frame = frame.f_back
     return []
 

@@ -29,7 +29,7 @@ from flagstone.question import Question
 from flagstone.rules import SpanRule, select_span
 from flagstone.subspace import Subspace
 
-__all__ = ["ask", "certify", "compare", "look", "measure"]
+__all__ = ["ask", "certify", "look", "measure"]
 
 
 def ask(
@@ -277,45 +277,3 @@ def inside(finding: Finding, rows: Rows, labels: Array | None = None) -> Array:
     lifted = F.array(question.lift(F, rows, np.full(len(rows), F.zero, dtype=F.dtype)))
     shadow = Subspace.span(V.basis[:, :-1], F, dim=V.ambient_dim - 1)
     return shadow.contains(lifted[:, :-1])
-
-
-def compare(a: Finding, b: Finding) -> dict[str, Any]:
-    """Say whether two findings give one answer, and where they part.
-
-    Examples
-    --------
-    >>> from flagstone import Finding, ParityRule, compare
-    >>> compare(*(Finding.of(ParityRule(w)) for w in ([1, 0], [1, 1])))["only_in_second"]
-    ['y = x0 ⊕ x1']
-    """
-    same = a.fingerprint == b.fingerprint
-    left, right = a.answer.lines, b.answer.lines
-    V, W = a.subspace, b.subspace
-    dims = None
-    if V is not None and W is not None and (V.field, V.ambient_dim) == (W.field, W.ambient_dim):
-        dims = [V.dim, W.dim, (V & W).dim, (V + W).dim]
-    settings = zip(_SETTINGS, _settings(a), _settings(b), strict=True)
-    return {
-        "same": same,
-        "fingerprints": [a.fingerprint, b.fingerprint],
-        "only_in_first": [] if same else [line for line in left if line not in right],
-        "only_in_second": [] if same else [line for line in right if line not in left],
-        "dims": dims,
-        "settings": [[name, x, y] for name, x, y in settings if x != y],
-    }
-
-
-_SETTINGS = ("question", "seed", "columns", "encoders", "rows", "window", "threshold")
-
-
-def _settings(finding: Finding) -> tuple[Any, ...]:
-    encoding = finding.encoding
-    return (
-        finding.question.kind,
-        finding.seed,
-        ", ".join(encoding.names),
-        ", ".join(encoder.text for encoder in encoding.encoders),
-        finding.rows.read,
-        None if finding.window is None else str(finding.window),
-        finding.threshold,
-    )

@@ -10,7 +10,7 @@ where replicability passes, by post-processing, from the span to what the user w
 """
 
 from flagstone.answers._base import Answer
-from flagstone.answers._constraints import Constraints
+from flagstone.answers._constraints import Constraints, Equations
 from flagstone.answers._parity import ParityRule
 from flagstone.answers._solve import VectorCoins, check_choice
 from flagstone.answers._system import Contradiction, LinearSystem
@@ -19,6 +19,7 @@ __all__ = [
     "Answer",
     "Constraints",
     "Contradiction",
+    "Equations",
     "LinearSystem",
     "ParityRule",
     "VectorCoins",

@@ -22,7 +22,7 @@ from flagstone.errors import FormatError, InputError
 from flagstone.fields import Array, Field, as_field
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["Constraints"]
+__all__ = ["Constraints", "Equations"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +64,11 @@ class Equations(Answer):
     def is_bottom(self) -> bool:
         """Whether the equations include 0 = 1, so that no row obeys them."""
         return bool(len(self) and not (self.matrix[-1] != 0).any())
+
+    @property
+    def span(self) -> Subspace:
+        """The span of the equations (a, b): those that follow from them."""
+        return Subspace.span(self.augmented, self.field, self.dim + 1)
 
     def __len__(self) -> int:
         return len(self.rhs)
@@ -178,6 +183,11 @@ class Constraints(Equations):
     """
 
     kind: ClassVar[str] = "constraints"
+
+    @property
+    def span(self) -> Subspace:
+        """The equations (a, b) that follow from these: all of them where no row obeys."""
+        return Subspace.full(self.dim + 1, self.field) if self.is_bottom else super().span
 
     @property
     def subspace(self) -> Subspace | AffineSubspace:

@@ -202,11 +202,6 @@ class LinearSystem(Equations):
         rows = tuple(int(i) for i in np.asarray(chosen)[used])
         return Contradiction(rows, frozen(multipliers[used]), F)
 
-    @property
-    def span(self) -> Subspace:
-        """The span of the kept equations (a, b): those that follow from them."""
-        return Subspace.span(self.augmented, self.field, self.dim + 1)
-
 
 def _unit(field: Field, n: int) -> Array:
     """Return the column e_{n+1}."""

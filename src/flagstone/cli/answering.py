@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from flagstone.cli.clustered import capture_for, cluster_keys, misfit_notes, types_of
 from flagstone.cli.crew import Together, hired
 from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
@@ -20,10 +21,12 @@ from flagstone.cli.outputs import (
     output_paths,
     refuse_existing_outputs,
     refuse_inputs,
+    refuse_several,
     write_outputs,
 )
 from flagstone.cli.repeating import repeat_command
 from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
+from flagstone.cli.typed import Found, check_split, print_types
 from flagstone.cli.words import parsed
 from flagstone.cli.work import Alone
 from flagstone.disk import read_regular
@@ -31,7 +34,7 @@ from flagstone.disk import read_regular
 if TYPE_CHECKING:
     from flagstone.question import Question
 
-__all__ = ["answer", "identity_of", "rule_of", "work_of"]
+__all__ = ["answer", "find", "identity_of", "rule_of", "work_of"]
 
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
@@ -64,12 +67,51 @@ def answer(
     *,
     view: str = "text",
     solve: Sequence[str] | None = None,
+    split: bool = False,
 ) -> int:
-    """Answer a question about files, and print, draw and save the finding."""
+    """Answer a question about files, and print, draw and save the finding.
+
+    With ``split``, types of rows are answered apart, if there are several.
+    """
+    check_outputs(options)
+    if split:
+        refuse_several("split-types", options)
+    found = find(question, files, table, options, solve=solve, all_places=split)
+    finding, survey, capture = found.finding, found.survey, found.capture
+    if split:
+        check_split(found)
+    # what cannot be shown fails before anything is written
+    answer_lines(finding, options.show_as or view, survey)
+    written = write_outputs(finding, options, survey, resumed=found.work.resumed)
+    found.work.finish()
+    types = types_of(capture, finding, found.rule)
+    if split and len(types) > 1:
+        print_types(found, types, options, solve)
+        return OK
+    said = layer_lines(survey, finding) if view == "text" else None
+    extra = {}
+    if finding.question.kind in ("constraints", "span"):
+        extra = layer_keys(survey) | cluster_keys(capture, finding, options.listed_rows, types)
+    notes = misfit_notes(capture, finding, options.listed_rows, types)
+    if split:
+        notes.append(("types", "one: nothing speaks for a second one"))
+    print_finding(finding, options, written, view, said, extra, survey, notes)
+    return OK if finding.is_answer else BOTTOM
+
+
+def find(
+    question: Question,
+    files: Sequence[str],
+    table: ColumnOptions,
+    options: AnswerOptions,
+    *,
+    solve: Sequence[str] | None = None,
+    all_places: bool = False,
+) -> Found:
+    """Read the rows of files, twice where they are to be measured, and ask the question."""
     from flagstone.coins import Coins, fresh_seed
     from flagstone.road import ask
 
-    check_outputs(options)
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, table, options)
@@ -121,17 +163,11 @@ def answer(
             **work.notes,
         },
     )
-    survey = survey_of(finding, solve)
+    survey, capture = survey_of(finding, solve), None
     if source.table is not None and options.measure:
-        finding = work.again(finding, survey)
-    # what cannot be shown fails before anything is written
-    answer_lines(finding, options.show_as or view, survey)
-    written = write_outputs(finding, options, survey, resumed=work.resumed)
-    work.finish()
-    said = layer_lines(survey, finding) if view == "text" else None
-    extra = layer_keys(survey) if question.kind in ("constraints", "span") else {}
-    print_finding(finding, options, written, view, said, extra, survey)
-    return OK if finding.is_answer else BOTTOM
+        capture = capture_for(survey, all_places=all_places)
+        finding = work.again(finding, survey, capture)
+    return Found(finding, survey, capture, chosen, work)
 
 
 def work_of(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flagstone.cli.inputs import expect_seed
 from flagstone.cli.options import ExpectSeedOption, JsonOption
+from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK, UsageError, verb
 
 if TYPE_CHECKING:
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
 JSON_KEYS = {
     "same": "whether the two answers (or flags) are equal",
     "fingerprints": "of the first and of the second",
-    "only_in_first, only_in_second": "lines of the answer that the other one lacks",
+    "shared": "equations that follow from both answers: fingerprint (as of a finding of these) "
+    "and lines (null: the answers cannot share any, see note; or these are flags)",
+    "only_in_first, only_in_second": "equations that, with the shared ones, make up each answer; "
+    "where nothing can be shared, lines of one answer that the other one lacks",
+    "note": "why nothing can be shared; of two rules, where they give the same label (null: none)",
     "dims": "dimensions of the two spans, of their intersection and of their sum",
     "schema": "2, the version of these keys",
     "settings": "seed, columns, rows and window that differ: [name, first, second]",
@@ -33,12 +39,11 @@ def command(
     seed: ExpectSeedOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Compare two findings (or flags): the same or not, and where they part; exit code 0 or 4."""
-    from flagstone.cli.output import print_json, safe
+    """Compare two findings (or flags): what they share, where they part; exit code 0 or 4."""
+    from flagstone.comparison import compare as compare_findings
     from flagstone.finding import SCHEMA, Finding
     from flagstone.models import load
     from flagstone.protocol import Protocol
-    from flagstone.road import compare as compare_findings
 
     a, b = load(first), load(second)
     expect_seed(a, first, seed)
@@ -55,14 +60,21 @@ def command(
     print("same" if found["same"] else "NOT the same")
     for name, digits in zip((first, second), found["fingerprints"], strict=True):
         print(f"  {digits[:16]}  {name}")
-    for key, name in (("only_in_first", first), ("only_in_second", second)):
-        lines = found.get(key) or []
+    shared, only = found.get("shared"), [found.get(f"only_in_{which}") or [] for which in _WHICH]
+    if shared is not None and not found["same"]:
+        n = len(shared["lines"])
+        parts = [name for name, lines in zip((first, second), only, strict=True) if not lines]
+        whole = f" (all that {' and '.join(parts)} says)" if parts and n else ""
+        print_list(
+            f"shared: {n or 'no'} equation{'' if n == 1 else 's'}{whole}, fingerprint "
+            f"{shared['fingerprint'][:16]}",
+            shared["lines"],
+        )
+    for name, lines in zip((first, second), only, strict=True):
         if lines:
-            print(f"only in {name}:")
-            for line in lines[:20]:
-                print(f"  {safe(line)}")
-            if len(lines) > 20:
-                print(f"  … and {len(lines) - 20} more")
+            print_list(f"only in {name}:", lines)
+    if found.get("note"):
+        print(safe(found["note"]))
     if found.get("dims") and not found["same"]:
         print("spans: dimensions {} and {}, {} in common, {} together".format(*found["dims"]))
     if found.get("first_difference"):
@@ -70,6 +82,18 @@ def command(
     for name, left, right in found.get("settings") or []:
         print(f"{name}: {_short(safe(str(left)))} against {_short(safe(str(right)))}")
     return OK if found["same"] else FAILED
+
+
+_WHICH = ("first", "second")
+
+
+def print_list(head: str, lines: Sequence[str], most: int = 20) -> None:
+    """Print the first lines of a list under its head."""
+    print(head)
+    for line in lines[:most]:
+        print(f"  {safe(line)}")
+    if len(lines) > most:
+        print(f"  … and {len(lines) - most:,} more")
 
 
 def _short(text: str, most: int = 60) -> str:

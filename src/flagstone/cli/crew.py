@@ -17,6 +17,7 @@ from flagstone.errors import MissingDependencyError
 from flagstone.progress import progress_bar
 
 if TYPE_CHECKING:
+    from flagstone.captures import Capture
     from flagstone.certification import SecondLook
     from flagstone.digests import Survey
     from flagstone.distributed import Crew
@@ -155,10 +156,12 @@ class Together:
         self.notes = notes_of(self._leaf, self._job)
         return self._leaf.summary, Measurement(sum(self._leaf.sizes), skipped=self._leaf.skipped)
 
-    def again(self, finding: Finding, survey: Survey | None = None) -> Finding:
+    def again(
+        self, finding: Finding, survey: Survey | None = None, capture: Capture | None = None
+    ) -> Finding:
         """Read the rows again: certify, and count what does not fit.
 
-        The rows are elsewhere, so a survey sees none of them, and says so.
+        The rows are elsewhere, so survey and capture see none of them, and say so.
         """
         options: Any = self._options
         seen = self._look(finding, options.confidence, options.kept_rows)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flagstone.digests import Survey
     from flagstone.finding import Finding
 
-__all__ = ["FINDING_KEYS", "answer_lines", "places_text", "print_finding"]
+__all__ = ["FINDING_KEYS", "answer_lines", "places_text", "print_finding", "remarks"]
 
 FINDING_KEYS = {
     "schema": "2, the version of these keys",
@@ -75,10 +75,12 @@ def print_finding(
     said: Sequence[str] | None = None,
     extra: Mapping[str, Any] | None = None,
     survey: Survey | None = None,
+    notes: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Print a finding as the options say, or else as was said of it, or in the view of the verb.
 
-    What is ``extra`` goes into its JSON.
+    What is ``extra`` goes into its JSON; ``notes`` follow the rows that do not fit, but those
+    under ``!`` the headline.
     """
     if options.json:
         print_json(finding.to_dict() | {"outputs": list(written)} | dict(extra or {}))
@@ -87,20 +89,22 @@ def print_finding(
         print("\n".join(answer_lines(finding, options.show_as, survey)))
         return
     print(f"{safe(finding.headline)}:")
-    for note in (finding.caution, finding.hint):
+    loud = [text for label, text in notes if label == "!"]
+    for note in (finding.caution, *loud, None if loud else finding.hint):
         if note is not None:
             print(f"! {note}")
     for line in answer_lines(finding, view) if said is None else said:
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
-    shown = 5 if options.show_rows is None else options.show_rows
-    for label, text in _remarks(finding, shown):
+    for label, text in remarks(finding, options.listed_rows, notes):
         print(f"{label:<14}{text}")
     for path in written:
         print(f"{'written':<14}{safe(path)}")
 
 
-def _remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
+def remarks(
+    finding: Finding, shown: int, notes: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
     """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
     lines = []
     if finding.promises is not None:
@@ -124,6 +128,7 @@ def _remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
         lines.append(("rows", text))
     if rows.misfits is not None:
         lines.append(("do not fit", places_text(rows.misfits, rows.read, rows.places[:shown])))
+        lines += [note for note in notes if note[0] != "!"]
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]

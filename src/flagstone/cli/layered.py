@@ -77,13 +77,15 @@ def layer_keys(survey: Survey | None) -> dict[str, Any]:
     return dict.fromkeys(LAYER_KEYS) if survey is None else survey.to_dict()
 
 
-def layer_lines(survey: Survey | None, finding: Finding) -> list[str] | None:
-    """Return the layers for people; None where a plain list says as much."""
+def layer_lines(
+    survey: Survey | None, finding: Finding, *, always: bool = False
+) -> list[str] | None:
+    """Return the layers for people; None where a plain list says as much, unless ``always``."""
     from flagstone.digests import words
 
     if survey is None or finding.nothing_kept:
         return None
-    if not words.worth_layers(survey, len(finding.answer.lines)):
+    if not always and not words.worth_layers(survey, len(finding.answer.lines)):
         return None
     return [
         safe(f"{label:<12}{text}{f'   ({remark})' if remark else ''}")

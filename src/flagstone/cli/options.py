@@ -291,6 +291,11 @@ class OutputOptions:
     ] = None
 
     @property
+    def listed_rows(self) -> int:
+        """How many rows that do not fit are printed."""
+        return 5 if self.show_rows is None else self.show_rows
+
+    @property
     def kept_rows(self) -> int:
         """How many rows that do not fit a finding keeps."""
         return 50 if self.show_rows is None else self.show_rows

@@ -21,6 +21,7 @@ __all__ = [
     "output_paths",
     "refuse_existing_outputs",
     "refuse_inputs",
+    "refuse_several",
     "write_outputs",
 ]
 
@@ -52,6 +53,23 @@ def check_outputs(options: OutputOptions) -> None:
             from flagstone.reports import need_matplotlib
 
             need_matplotlib()
+
+
+def refuse_several(option: str, options: OutputOptions) -> None:
+    """Refuse to write one file, or to print one answer alone, where there are several."""
+    for name, value in (
+        ("output", options.output),
+        ("report", options.report),
+        ("plot", options.plot),
+        ("as", options.show_as),
+        ("checkpoint", getattr(options, "checkpoint", None)),
+        ("workers", getattr(options, "workers", None)),
+        ("cluster", getattr(options, "cluster", None)),
+    ):
+        if value is not None:
+            raise UsageError(
+                f"--{option} gives several answers, and --{name} is for one: leave one of them out"
+            )
 
 
 def refuse_inputs(

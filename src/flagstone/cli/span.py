@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from flagstone.cli.clustered import CLUSTER_KEYS
 from flagstone.cli.describe import FINDING_KEYS
 from flagstone.cli.layered import LAYER_KEYS
 from flagstone.cli.options import AnswerOptions, ColumnOptions, Files
 from flagstone.cli.runner import verb
 
 EXAMPLES = ("flagstone span examples/frames.txt -f bits --contamination 0.01 --seed 2026",)
-JSON_KEYS = FINDING_KEYS | LAYER_KEYS
+JSON_KEYS = FINDING_KEYS | LAYER_KEYS | CLUSTER_KEYS
 
 
 @verb

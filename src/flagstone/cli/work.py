@@ -12,6 +12,7 @@ from flagstone.cli.options import RunOptions
 from flagstone.errors import InputError, Parameter
 
 if TYPE_CHECKING:
+    from flagstone.captures import Capture
     from flagstone.certification import Certification
     from flagstone.digests import Survey
     from flagstone.finding import Finding
@@ -91,10 +92,12 @@ class Alone:
             self._run.save(state)
         return state.summary, Measurement(state.rows, skipped=state.skipped)
 
-    def again(self, finding: Finding, survey: Survey | None = None) -> Finding:
-        """Read the rows again: certify, count what does not fit, and show them to a survey."""
+    def again(
+        self, finding: Finding, survey: Survey | None = None, capture: Capture | None = None
+    ) -> Finding:
+        """Read the rows again: certify, count what does not fit, show them to who wants to see."""
         options: Any = self._options
-        look, counted = self._look(finding, options.confidence, options.kept_rows, survey)
+        look, counted = self._look(finding, options.confidence, options.kept_rows, survey, capture)
         return dataclasses.replace(look.certified(), rows=counted)
 
     def second_look(self, finding: Finding, confidence: float) -> Certification:
@@ -102,7 +105,12 @@ class Alone:
         return self._look(finding, confidence, 0)[0]
 
     def _look(
-        self, finding: Finding, confidence: float, shown: int, survey: Survey | None = None
+        self,
+        finding: Finding,
+        confidence: float,
+        shown: int,
+        survey: Survey | None = None,
+        capture: Capture | None = None,
     ) -> tuple[Certification, Measurement]:
         """Read the rows again, and return what they show.
 
@@ -126,10 +134,17 @@ class Alone:
             total += measured(finding, batch, seen, shown - len(total.places))
             if survey is not None:
                 survey.update(X, seen.wrong)
+            if capture is not None and seen.wrong is not None:
+                capture.update(X, seen.wrong, batch.places)
 
         state = dataclasses.replace(self._state, rows=0)
         self._run.drive(state, self._rows(), step, n_rows, len(table.files))
         return certification, total
+
+    def show(self, survey: Survey) -> None:
+        """Show the rows to a survey once more."""
+        for batch in self._rows() if self._source.table is not None else ():
+            survey.update(self._source.encoding.split(batch.matrix)[0])
 
     def finish(self) -> None:
         """Forget the state: everything it stood for is written."""

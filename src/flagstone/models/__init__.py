@@ -6,7 +6,7 @@ files are refused with a reason.
 
 from flagstone.models._container import VERSION, pack_document, read_document, write_document
 from flagstone.models._files import SummaryFile, is_saved, load, save
-from flagstone.models._masks import as_written, frame_code, frame_masks, frame_text
+from flagstone.models._masks import as_written, frame_code, frame_masks, frame_text, row_texts
 
 __all__ = [
     "VERSION",
@@ -19,6 +19,7 @@ __all__ = [
     "load",
     "pack_document",
     "read_document",
+    "row_texts",
     "save",
     "write_document",
 ]

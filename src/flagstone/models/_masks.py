@@ -15,7 +15,7 @@ from flagstone.tables import reorder
 if TYPE_CHECKING:
     from flagstone.digests import Survey
 
-__all__ = ["as_written", "frame_code", "frame_masks", "frame_text"]
+__all__ = ["as_written", "frame_code", "frame_masks", "frame_text", "row_texts"]
 
 
 def frame_masks(finding: Finding) -> list[str]:
@@ -60,6 +60,27 @@ def as_written(finding: Finding, rows: Array) -> Array:
     # every bit order is its own inverse
     order = dict(finding.provenance.get("reading") or {}).get("bit_order")
     return reorder(bits, str(order or "msb"))
+
+
+def row_texts(finding: Finding, rows: Array) -> list[str]:
+    """Return rows of bits as frames in the notation of the files; by columns where that fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import Constraints, Finding
+    >>> row_texts(Finding.of(Constraints([[1, 0, 0, 0, 1]], [1])), np.array([[1, 0, 0, 0, 1]]))
+    ['{5}88']
+    """
+    try:
+        bits = as_written(finding, rows)
+    except InputError:
+        return ["".join(map(str, row)) for row in rows.tolist()]
+    files = finding.provenance.get("sources") or []
+    known = dict(finding.provenance.get("reading") or {}).get("format")
+    if known == "bits" or (known is None and any(".bits" in str(file) for file in files)):
+        return ["".join(map(str, row)) for row in bits.tolist()]
+    return [frame_text(row) for row in bits]
 
 
 def _places(finding: Finding) -> tuple[list[int], int]:

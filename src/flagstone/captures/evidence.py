@@ -1,0 +1,97 @@
+"""Evidence that rows are of a type of their own, and no damaged rows of a known one.
+
+Both tests err with probability at most ``failure`` where every row that does not fit is damaged,
+independently of the other rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from flagstone.answers import Constraints
+from flagstone.fields import Array
+from flagstone.guarantees.binomial import binomial_above, share_at_most
+from flagstone.subspace import Subspace
+
+__all__ = ["FALSE_ALARMS", "most_frequent", "obey_their_own", "syndrome_beyond_chance"]
+
+#: How often a capture of one type, some of its rows damaged, is said to hold another one, at most.
+FALSE_ALARMS = 0.001
+#: Damage turns over at most one of so many bits that equations look at.
+_FLIPPED = 4
+
+
+def syndrome_beyond_chance(
+    equations: Constraints, n_types: int, n: int, most: int, failure: float
+) -> bool:
+    """Say whether damage would so often break the very same equations: ``most`` of ``n`` rows.
+
+    Notes
+    -----
+    **Guarantees**
+
+    False with probability at least 1 − failure if the rows are independent, each is one of
+    ``n_types`` = r known types, and in each of them w ≥ 1 of the d bits that some equation holds
+    were turned over, at places drawn uniformly, for any w up to a quarter of them. If no more than
+    c of these bits stand in the same equations, the last place drawn hits a given syndrome with
+    probability at most c/(d − w + 1) ≤ q. Rows with a syndrome of undamaged rows are not seen, so
+    that this becomes q/(1 − rq). Some syndrome is that of i given rows with at most the (i−1)-th
+    power of it, and there are C(n, i) choices of rows.
+
+    Examples
+    --------
+    >>> hamming = Constraints([[1,0,1,0,1,0,1], [0,1,1,0,0,1,1], [0,0,0,1,1,1,1]], [0, 0, 0])
+    >>> [syndrome_beyond_chance(hamming, 1, 10, most, 0.001) for most in (6, 7, 8)]
+    [False, False, True]
+    """
+    columns = Counter(tuple(column) for column in equations.matrix.T.tolist() if any(column))
+    d = sum(columns.values())
+    q = max(columns.values(), default=d + 1) / (d - d // _FLIPPED + 1)
+    if most < 2 or q * (n_types + 1) >= 1:
+        return False
+    q /= 1 - n_types * q
+    return math.log(math.comb(n, most)) + (most - 1) * math.log(q) <= math.log(failure)
+
+
+def obey_their_own(U: Subspace, known: Sequence[Array], rows: Array, failure: float) -> bool:
+    """Say whether more rows lie in U than damaged rows of the known types would.
+
+    Notes
+    -----
+    **Guarantees**
+
+    False with probability at least 1 − failure if each row is one of a known type (of which those
+    given are a sample), plus damage of any kind that does not depend on what the row says, and U
+    was chosen without these rows. Let E hold the equations of U. Whatever the damage e is, the row
+    t + e lies in U only if Et = −Ee, which has at most the probability p of the most frequent value
+    of Et. So hits are at most binomial; p is bounded from the known rows (Clopper and Pearson), at
+    half the failure.
+
+    Examples
+    --------
+    >>> random = np.random.RandomState(0)
+    >>> known = random.randint(0, 2, size=(200, 9))
+    >>> own = random.randint(0, 2, size=(20, 9)) * [1, 1, 1, 1, 1, 0, 0, 0, 0]
+    >>> U = Subspace.span(np.eye(9, dtype=int)[:5])
+    >>> obey_their_own(U, [known], own, 0.001), obey_their_own(U, [known], known[:20], 0.001)
+    (True, False)
+    """
+    hits = int(U.contains(rows).sum())
+    share = most_frequent(U, known, failure / 2)
+    return binomial_above(len(rows), share, hits - 1) <= failure / 2
+
+
+def most_frequent(U: Subspace, known: Sequence[Array], failure: float) -> float:
+    """Bound the probability of what known rows say most often about the equations of U."""
+    F, E, shares = U.field, U.annihilator().basis, []
+    for sample in known:
+        if not len(E) or not len(sample):
+            return 1.0
+        values = F.dot(F.rows(sample, dim=U.ambient_dim), E)
+        counts = np.unique(values, axis=0, return_counts=True)[1]
+        shares.append(share_at_most(int(counts.max()), len(sample), failure / len(known)))
+    return max(shares)

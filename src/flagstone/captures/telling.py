@@ -1,0 +1,97 @@
+"""A bit that tells types of rows apart: both sides obey more than all rows together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flagstone.answers import Constraints
+from flagstone.captures.evidence import FALSE_ALARMS, obey_their_own
+from flagstone.coins import Coins
+from flagstone.digests.layers import Frame
+from flagstone.fields import Array
+from flagstone.flag import Flag
+from flagstone.rules import SpanRule
+from flagstone.staircase import Staircase
+from flagstone.subspace import AffineSubspace, Subspace
+
+__all__ = ["SAMPLE", "telling_bit"]
+
+#: So many rows are looked at, half of them to choose and half to test.
+SAMPLE = 2048
+#: The sides of a bit obey so many equations more than all rows together.
+_MORE = 4
+#: Fewer rows than this are no side.
+_FEWEST = 16
+
+
+def telling_bit(rows: Array, answer: Constraints, rule: SpanRule, coins: Coins) -> int | None:
+    """Return the bit that tells types of rows (x, 1) apart best; None where no bit does.
+
+    Parameters
+    ----------
+    rows : array
+        That obey the answer, all of them or a sample.
+    answer : Constraints
+        Of all rows together.
+    rule, coins : SpanRule, Coins
+        How equations are chosen, here and on each side.
+
+    Notes
+    -----
+    **Guarantees**
+
+    Equal rows are together in the half that chooses bit and equations, or in the other one, which
+    tests them, once each. A bit that is no more than a constant to the others, so that the rows
+    of one side are those of the other, drawn independently, plus a fixed row, is returned with
+    probability at most half of ``FALSE_ALARMS`` (`flagstone.captures.evidence.obey_their_own`).
+    """
+    _, first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    half = np.argsort(np.argsort(first)) % 2
+    choose, test = rows[half[same.ravel()] == 0], rows[np.sort(first[half == 1])]
+    if not len(choose):
+        return None
+    packed = answer.field.rows(choose)
+    flag = Flag(rows.shape[1]).update(packed)
+    t = rule.draw(rule.window(flag.dim, flag.n_rows), coins)
+    index = rule.index(Staircase.of(flag), t)
+    V, best = flag.span_at(index), None
+    for bit in Frame.of(answer).own:
+        sides = [packed[choose[:, bit] == value] for value in (0, 1)]
+        if min(map(len, sides)) < _FEWEST:
+            continue
+        # of fewer rows each direction is seen less often
+        spaces = [
+            Flag(flag.dim).update(side).span_at(max(1, index * len(side) // len(choose)))
+            for side in sides
+        ]
+        more = [V.dim - 1 - space.dim for space in spaces]
+        saved = sum(len(side) * n for side, n in zip(sides, more, strict=True))
+        if max(more) >= _MORE and (best is None or saved > best[0]):
+            best = saved, bit, spaces
+    if best is None:
+        return None
+    _, bit, spaces = best
+    sure = []
+    for value, space in enumerate(spaces):
+        here = test[:, bit] == value
+        if V.dim - 1 - space.dim >= _MORE and obey_their_own(
+            space, [test[~here]], test[here], FALSE_ALARMS / 4
+        ):
+            sure.append(space)
+    return bit if len(sure) == 2 or any(_checks(space, V) >= _MORE for space in sure) else None
+
+
+def _checks(space: Subspace, whole: Subspace) -> int:
+    """Count the equations that one side has beyond those of all rows, constants and pairs."""
+    answer = Constraints.from_subspace(AffineSubspace.from_homogeneous(space))
+    if answer.is_bottom:
+        return 0
+    rows = answer.augmented
+    habits = [row for row in rows if row[:-1].sum() == 1]
+    for pair in Frame.of(answer).pairs:
+        habits.append(np.bincount([*pair.columns], minlength=rows.shape[1]))
+        habits[-1][-1] = pair.value
+    known = whole.annihilator()
+    if habits:
+        known += Subspace.span(np.array(habits))
+    return (known + space.annihilator()).dim - known.dim

@@ -1,0 +1,268 @@
+"""Message types: rows of one capture that obey equations of their own."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from flagstone.answers import Constraints
+from flagstone.captures.capture import Capture, clusters
+from flagstone.captures.evidence import (
+    FALSE_ALARMS,
+    most_frequent,
+    obey_their_own,
+    syndrome_beyond_chance,
+)
+from flagstone.captures.telling import SAMPLE, telling_bit
+from flagstone.coins import Coins
+from flagstone.errors import ReplicabilityWarning
+from flagstone.fields import Array
+from flagstone.finding import Finding
+from flagstone.flag import Flag
+from flagstone.measurement import Measurement
+from flagstone.question import ConstraintsQuestion
+from flagstone.repeats import first_of_runs
+from flagstone.road import ask
+from flagstone.rules import IndexRule, SpanRule
+from flagstone.subspace import Subspace
+
+__all__ = ["MOST_TYPES", "MessageType", "message_types"]
+
+#: No more types than this are told apart; by so many bits, one after the other.
+MOST_TYPES, _DEPTH = 8, 3
+#: So many equations that tell a type from another are said.
+_SHOWN = 4
+#: Fewer different rows than this are no type.
+_FEWEST = 4
+
+_CHOSEN = (
+    "these rows were told apart by what they say, so nothing is promised about fresh ones; tell "
+    "fresh rows apart in the same way beforehand, and ask for each type by itself"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MessageType:
+    """Some rows of a capture, and the equations that they obey.
+
+    Attributes
+    ----------
+    finding : Finding
+        Only that of all rows together makes promises: other rows were chosen by what they say.
+    rows : array of int
+        Which of the kept rows fit it.
+    told_by : str
+        What tells its rows from others, in a few words; empty where nothing had to.
+    """
+
+    finding: Finding
+    rows: Array
+    told_by: str = ""
+
+    @property
+    def answer(self) -> Constraints:
+        """Its equations."""
+        answer: Any = self.finding.answer
+        return answer  # type: ignore[no-any-return]
+
+
+def message_types(
+    finding: Finding, capture: Capture, rule: SpanRule, coins: Coins
+) -> list[MessageType]:
+    """Tell the types of rows in a capture apart; one type where nothing speaks for more.
+
+    Parameters
+    ----------
+    finding : Finding
+        The equations (affine, over GF(2)) of all rows together.
+    capture : Capture
+        The rows, by whether they fit.
+    rule : SpanRule
+    coins : Coins
+        As for the finding.
+
+    Notes
+    -----
+    First, a *bit* tells types apart where the rows with a 0 there, and those with a 1, each obey at
+    least four equations more than all rows together; one side is enough if four of them are neither
+    constants nor relations of two bits, which habits of the payload make, too. The bit is chosen on
+    half of the rows, and tested on the others.
+
+    Second, among rows that fit nothing, those are a type that break the very same equations, which
+    then are those of a known type with other constants; or that obey equations of their own, which
+    are chosen on half of the rows and tested on the others.
+
+    **Guarantees**
+
+    If all rows are of one type, and those that do not fit it are damaged as
+    `flagstone.captures.evidence` says, more than one type is returned with probability at most
+    ``FALSE_ALARMS`` = 0.001. No bit of that type may say more about the others than a constant
+    does: payload whose bits depend on each other so strongly is a type of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import Coins, ConstraintsQuestion, Flag, IndexRule, ask
+    >>> random = np.random.RandomState(1)
+    >>> X = random.randint(0, 2, size=(600, 24)).astype(np.uint8)
+    >>> X[:, 16:] = X[:, :8] ^ X[:, 8:16] * X[:, :1]     # a check that looks at x0
+    >>> lifted = np.hstack([X, np.ones((600, 1), dtype=int)])
+    >>> rule, coins = IndexRule(), Coins(7)
+    >>> finding = ask(Flag(25).update(lifted), ConstraintsQuestion(), rule, coins)
+    >>> capture = Capture()
+    >>> capture.update(X, ~finding.answer.check(X))
+    >>> for found in message_types(finding, capture, rule, coins):
+    ...     print(found.told_by, len(found.rows), len(found.answer))
+    x0 = 0 315 9
+    x0 = 1 285 9
+    """
+    search = _Search(capture.rows, finding, rule, coins)
+    types = search.by_bits(MessageType(finding, np.flatnonzero(~capture.wrong)))
+    types.sort(key=lambda found: -len(found.rows))
+    while len(types) < MOST_TYPES and (found := search.among_the_rest(types)) is not None:
+        types.append(found)
+    return types
+
+
+class _Search:
+    """Looks for types among kept rows."""
+
+    def __init__(self, rows: Array, finding: Finding, rule: SpanRule, coins: Coins) -> None:
+        self._bits, self._encoding = rows, finding.encoding
+        self._rows = np.hstack([rows, np.ones((len(rows), 1), dtype=np.uint8)])  # (x, 1)
+        self._rule, self._coins = rule, coins
+
+    def by_bits(self, whole: MessageType, depth: int = _DEPTH) -> list[MessageType]:
+        """Tell rows apart by a bit, and each side again; the whole where no bit does."""
+        bit = None
+        if depth:
+            rows = self._rows[whole.rows[:SAMPLE]]
+            bit = telling_bit(rows, whole.answer, self._rule, self._coins)
+        if bit is None:
+            return [whole]
+        types = []
+        for value in (0, 1):
+            side = whole.rows[self._bits[whole.rows, bit] == value]
+            finding = self._asked(side, self._rule)
+            if finding.nothing_kept:
+                return [whole]
+            said = f"{self._encoding.names[bit]} = {value}"
+            told_by = f"{whole.told_by}, {said}" if whole.told_by else said
+            found = self._type(finding, np.arange(len(self._bits)), told_by)
+            types += self.by_bits(found, depth - 1)
+        return types
+
+    def _sample(self, index: Array) -> Array:
+        """Return the first of these rows, one of each run of equal ones."""
+        rows = self._rows[index[:SAMPLE]]
+        return rows[first_of_runs(rows)]
+
+    def _asked(self, index: Array, rule: SpanRule) -> Finding:
+        """Answer the question for some rows."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReplicabilityWarning)  # nothing is promised anyway
+            found = ask(
+                Flag(self._rows.shape[1]).update(self._rows[index]),
+                ConstraintsQuestion(),
+                rule,
+                self._coins,
+                encoding=self._encoding,
+            )
+        wrong = int((~found.answer.check(self._bits[index])).sum())  # type: ignore[attr-defined]
+        return replace(found, rows=Measurement(len(index), wrong, wrong))
+
+    def _type(self, finding: Finding, among: Array, told_by: str) -> MessageType:
+        """Return the type of the rows that fit, with nothing promised about fresh ones."""
+        answer: Any = finding.answer
+        if finding.promises is not None:
+            finding = replace(finding, promises=finding.promises.withhold(_CHOSEN))
+        return MessageType(finding, among[answer.check(self._bits[among])], told_by)
+
+    def among_the_rest(self, types: Sequence[MessageType]) -> MessageType | None:
+        """Look for a type among the rows that fit none of these."""
+        index = self.rest(types)
+        _, first = np.unique(self._bits[index], axis=0, return_index=True)
+        distinct = np.sort(first)
+        if len(distinct) < _FEWEST:
+            return None
+        known = [self._sample(found.rows) for found in types]
+        candidates = [self._own_equations(index, distinct, known)]
+        for number, base in enumerate(types, 1):
+            constants = base.answer.matrix.sum(axis=1) == 1
+            for part, what in (
+                (constants, f"the constants of type {number}"),
+                (constants | True, f"as type {number}"),
+            ):
+                equations = Constraints(
+                    base.answer.matrix[part],
+                    base.answer.rhs[part],
+                    self._encoding.field,
+                    self._encoding.names,
+                )
+                candidates.append(self._other_values(index, distinct, known, equations, what))
+        found = [candidate for candidate in candidates if candidate is not None]
+        return max(found, key=lambda t: len(t.rows) * len(t.answer), default=None)
+
+    def rest(self, types: Sequence[MessageType]) -> Array:
+        """Return the rows that fit none of the types."""
+        taken = np.zeros(len(self._bits), dtype=bool)
+        for found in types:
+            taken[found.rows] = True
+        return np.flatnonzero(~taken)
+
+    def _other_values(
+        self, index: Array, distinct: Array, known: list[Array], equations: Constraints, like: str
+    ) -> MessageType | None:
+        """Rows that break the very same of some equations of a type."""
+        if not len(equations):
+            return None
+        usual = {
+            cluster.syndrome for rows in known for cluster in clusters(equations, rows[:, :-1])
+        }
+        found = clusters(equations, self._bits[index[distinct]])
+        found = [cluster for cluster in found if cluster.syndrome not in usual]
+        n = sum(len(cluster.rows) for cluster in found)
+        # one bit that is wrong again and again is damage all the same
+        found = [cluster for cluster in found if not cluster.columns]
+        share = FALSE_ALARMS / 8 / len(known)
+        if not found or not syndrome_beyond_chance(
+            equations, len(known), n, len(found[0].rows), share
+        ):
+            return None
+        values = equations.rhs ^ np.array(found[0].syndrome, dtype=np.uint8)
+        other = Constraints(equations.matrix, values, equations.field, equations.names)
+        rows = index[other.check(self._bits[index])]
+        finding, few = self._asked(rows, self._rule), ""
+        if finding.support != "whole":
+            few, counted = "; too few rows to say more", Measurement(len(rows), 0, 0)
+            finding = Finding(ConstraintsQuestion(), other, self._encoding, rows=counted)
+        changed = np.flatnonzero(found[0].syndrome)
+        short = [other.lines[i] for i in changed if other.matrix[i].sum() == 1]
+        said = ", ".join(short[:_SHOWN]) + (", …" if len(short) > _SHOWN else "")
+        said = f"{like}, but {said or f'for {len(changed)} right-hand sides'}{few}"
+        return self._type(finding, rows, said)
+
+    def _own_equations(
+        self, index: Array, distinct: Array, known: list[Array]
+    ) -> MessageType | None:
+        """Rows that obey equations of their own."""
+        rows = self._rows[index[distinct]]
+        levels = Flag(rows.shape[1]).update(rows[::2]).levels()
+        share = FALSE_ALARMS / 4 / len(levels)
+        if not any(obey_their_own(level.subspace, known, rows[1::2], share) for level in levels):
+            return None
+
+        def evidence(U: Subspace) -> float:
+            hits = int(U.contains(rows).sum()) - U.dim  # so many rows always lie in a span
+            return -hits * math.log(most_frequent(U, known, share))
+
+        whole = [level.subspace for level in Flag(rows.shape[1]).update(rows).levels()]
+        U = max(whole, key=evidence)
+        members = index[U.contains(self._rows[index])]
+        finding = self._asked(members, IndexRule(t_min=1, t_max=1))
+        return self._type(finding, members, "equations of its own")

@@ -1,0 +1,195 @@
+"""Several findings side by side: what they share, and what each has beyond that."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from flagstone.answers import Constraints, Equations, ParityRule
+from flagstone.digests.relations import sparse_basis
+from flagstone.errors import InputError
+from flagstone.fields import Array
+from flagstone.finding import Finding
+from flagstone.question import ConstraintsQuestion, Question, SubspaceQuestion
+from flagstone.subspace import Subspace
+
+__all__ = ["beyond", "common", "compare"]
+
+#: In larger systems the equations stay as they are: looking for shorter ones takes too long.
+_MOST_CELLS = 1 << 19
+
+
+def common(*findings: Finding) -> Finding:
+    """Return the finding whose answer is what all of these share.
+
+    An equation is shared if it follows from the equations of each finding, however they are
+    written. Columns count by their places; they are called as in the first finding.
+
+    Notes
+    -----
+    **Guarantees**
+
+    The fingerprint is that of any finding that gives this answer to this question. Since the
+    answer is a function of the given ones, it differs from that of fresh runs only if one of these
+    does: with at most the sum of their probabilities.
+
+    Examples
+    --------
+    >>> from flagstone import Constraints, Finding
+    >>> a = Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0]))
+    >>> b = Finding.of(Constraints([[1, 0, 1]], [1]))
+    >>> print(common(a, b).answer)      # a says it too: the sum of its two equations
+    x0 ⊕ x2 = 1
+    >>> common(a, b).fingerprint == b.fingerprint
+    True
+    """
+    reason = _apart(findings)
+    if reason is not None:
+        raise InputError(reason)
+    first, field = findings[0], findings[0].field
+    answers: list[Any] = [finding.answer for finding in findings]
+    answer: Any = answers[0]
+    if any(other != answer for other in answers):
+        rows = reduce(Subspace.__and__, [other.span for other in answers]).basis
+        answer = type(answer)(rows[:, :-1], rows[:, -1], field, first.encoding.names)
+    return Finding(_question(findings), answer, first.encoding)
+
+
+def _question(findings: tuple[Finding, ...]) -> Question:
+    questions = [finding.question for finding in findings]
+    if all(question == questions[0] for question in questions):
+        return questions[0]
+    if isinstance(questions[0], SubspaceQuestion):
+        return SubspaceQuestion(affine=True)  # a subspace that may miss the origin, or may not
+    return ConstraintsQuestion()  # equations of a span have constants, too: zeros
+
+
+def _apart(findings: tuple[Finding, ...]) -> str | None:
+    """Say why findings cannot share equations; None if they can."""
+    kinds = {finding.question.kind for finding in findings}
+    if kinds == {"parity"}:
+        return "rules share no equations: each of them is one"
+    if len(kinds) > 1 and kinds != {"span", "constraints"}:
+        return f"they answer different questions ({', '.join(sorted(kinds))})"
+    for what, values in (
+        ("are over different fields", [finding.field.name for finding in findings]),
+        ("have different numbers of columns", [str(f.answer.dim) for f in findings]),
+        ("name their labels differently", [str(f.encoding.labels) for f in findings]),
+    ):
+        if len(set(values)) > 1:
+            return f"they {what} ({', '.join(dict.fromkeys(values))})"
+    return None
+
+
+def beyond(finding: Finding, shared: Finding) -> list[str]:
+    """Return as many equations as the finding has beyond the shared ones, as short as known.
+
+    With the shared ones they say what the finding says; none of them follows from the others.
+
+    Examples
+    --------
+    >>> from flagstone import Constraints, Finding
+    >>> finding = Finding.of(Constraints([[1, 0, 1, 1], [0, 1, 1, 1]], [0, 0]))
+    >>> beyond(finding, Finding.of(Constraints([[1, 0, 1, 1]], [0])))
+    ['x0 ⊕ x1 = 0']
+    """
+    answer: Any = finding.answer
+    if answer == shared.answer:
+        return []
+    if isinstance(answer, Constraints) and answer.is_bottom:
+        return list(answer.lines)  # 0 = 1, from which everything follows
+    rows, lines = _light(answer)
+    known = shared.answer.augmented
+    assert known is not None
+    # the first rows that depend on none before them, shared ones before all others
+    chosen = Subspace.span(np.concatenate([known, rows]).T, answer.field).pivots
+    return [lines[i - len(known)] for i in chosen if i >= len(known)]
+
+
+def _light(answer: Equations) -> tuple[Array, list[str]]:
+    """Return a basis of equations, the shortest first, and their texts.
+
+    What is chosen of it, first come first served, is as short as a choice from all equations.
+    """
+    rows, lines = answer.augmented, list(answer.lines)
+    if answer.field.order == 2 and rows.size <= _MOST_CELLS and not answer.is_bottom:
+        relations = sparse_basis(rows)
+        names = answer.names or tuple(f"x{i}" for i in range(answer.dim))
+        rows = np.zeros_like(rows)
+        for row, relation in zip(rows, relations, strict=True):
+            row[list(relation.columns)] = 1
+            row[-1] = relation.value
+        return rows, [relation.text(names) for relation in relations]
+    order = np.argsort((rows[:, :-1] != 0).sum(axis=1), kind="stable")
+    return rows[order], [lines[i] for i in order]
+
+
+def compare(a: Finding, b: Finding) -> dict[str, Any]:
+    """Say whether two findings give one answer, what they share, and where they part.
+
+    Examples
+    --------
+    >>> from flagstone import Constraints, Finding, compare
+    >>> a = Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0]))
+    >>> b = Finding.of(Constraints([[1, 0, 1]], [1]))
+    >>> found = compare(a, b)
+    >>> found["shared"]["lines"], found["only_in_first"], found["only_in_second"]
+    (['x0 ⊕ x2 = 1'], ['x0 ⊕ x1 = 1'], [])
+    """
+    same, note = a.fingerprint == b.fingerprint, _apart((a, b))
+    left, right = a.answer.lines, b.answer.lines
+    only = [[line for line in left if line not in right], [ln for ln in right if ln not in left]]
+    shared = None
+    if note is None:
+        both = common(a, b)
+        only = [beyond(a, both), beyond(b, both)]
+        shared = {"fingerprint": both.fingerprint, "lines": list(both.answer.lines)}
+    elif isinstance(a.answer, ParityRule) and isinstance(b.answer, ParityRule):
+        note = _where_rules_agree(a, b) or note
+    V, W = a.subspace, b.subspace
+    dims = None
+    if V is not None and W is not None and (V.field, V.ambient_dim) == (W.field, W.ambient_dim):
+        dims = [V.dim, W.dim, (V & W).dim, (V + W).dim]
+    settings = zip(_SETTINGS, _settings(a), _settings(b), strict=True)
+    return {
+        "same": same,
+        "fingerprints": [a.fingerprint, b.fingerprint],
+        "shared": shared,
+        "only_in_first": [] if same else only[0],
+        "only_in_second": [] if same else only[1],
+        "note": None if same else note,
+        "dims": dims,
+        "settings": [[name, x, y] for name, x, y in settings if x != y],
+    }
+
+
+def _where_rules_agree(a: Finding, b: Finding) -> str | None:
+    """Say on which rows two rules give the same label; None where that cannot be said."""
+    F, left, right = a.field, a.answer.augmented, b.answer.augmented
+    if left is None or right is None or (F, left.shape) != (b.field, right.shape):
+        return None
+    if a.encoding.labels != b.encoding.labels:
+        return None
+    rows = F.sub(left, right)
+    where = Constraints(rows[:, :-1], F.neg(rows[:, -1]), F, a.encoding.names)
+    if where.is_bottom:
+        return "the two rules give the same label nowhere"
+    return f"the two rules give the same label where {where}" if len(where) else None
+
+
+_SETTINGS = ("question", "seed", "columns", "encoders", "rows", "window", "threshold")
+
+
+def _settings(finding: Finding) -> tuple[Any, ...]:
+    encoding = finding.encoding
+    return (
+        finding.question.kind,
+        finding.seed,
+        ", ".join(encoding.names),
+        ", ".join(encoder.text for encoder in encoding.encoders),
+        finding.rows.read,
+        None if finding.window is None else str(finding.window),
+        finding.threshold,
+    )
