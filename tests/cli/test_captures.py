@@ -218,7 +218,18 @@ def test_one_type_is_said_to_be_one(run, captures):
     said = "types         one: nothing speaks for a second one\n"
     assert said in done.out
     assert done.out.replace(said, "") == plain.out
+    found = json.loads(run("constraints", "a.hex", *SEED, "--split-types", "--json").out)
+    (only,) = found["types"]
+    assert only["finding"]["fingerprint"] == found["fingerprint"]
+    assert only["finding"]["promises"]["withheld"] is None  # it is the answer from all rows
     assert "types" not in plain.out
+
+
+def test_types_of_an_unsupported_answer_are_not_looked_for(run, place):
+    write(place, "few.hex", device(np.random.default_rng(4), 30))
+    done = run("constraints", "few.hex", "--seed", "1", "--split-types")
+    assert done.code == 3
+    assert "types         not looked for: there is no answer that the rows support\n" in done.out
 
 
 @pytest.mark.parametrize("order", ["msb", "lsb", "reversed"])

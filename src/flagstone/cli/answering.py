@@ -85,7 +85,7 @@ def answer(
     written = write_outputs(finding, options, survey, resumed=found.work.resumed)
     found.work.finish()
     types = types_of(capture, finding, found.rule)
-    if split and len(types) > 1:
+    if split and (len(types) > 1 or (types and options.json)):
         print_types(found, types, options, solve)
         return OK
     said = layer_lines(survey, finding) if view == "text" else None
@@ -94,7 +94,8 @@ def answer(
         extra = layer_keys(survey) | cluster_keys(capture, finding, options.listed_rows, types)
     notes = misfit_notes(capture, finding, options.listed_rows, types)
     if split:
-        notes.append(("types", "one: nothing speaks for a second one"))
+        none = "not looked for: there is no answer that the rows support"
+        notes.append(("types", "one: nothing speaks for a second one" if types else none))
     print_finding(finding, options, written, view, said, extra, survey, notes)
     return OK if finding.is_answer else BOTTOM
 
