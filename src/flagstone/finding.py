@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from flagstone import credibility
 from flagstone.answers import Answer, Constraints
 from flagstone.coins import Coins
-from flagstone.credibility import caution, headline, hint, partitions, support
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
@@ -22,13 +22,9 @@ from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.rows import promise_rows
 from flagstone.markup import card, listing, table
 from flagstone.measurement import Measurement
-from flagstone.question import (
-    QUESTIONS,
-    Question,
-    SpanQuestion,
-    question_from_dict,
-)
+from flagstone.question import QUESTIONS, Question, SpanQuestion, question_from_dict
 from flagstone.rules import rule_named
+from flagstone.serialize import rows_as_texts, texts_as_rows
 from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
@@ -162,7 +158,7 @@ class Finding:
     @property
     def support(self) -> str | None:
         """How far the rows support the answer: see :func:`flagstone.credibility.support`."""
-        return support(self)
+        return credibility.support(self)
 
     @property
     def is_answer(self) -> bool:
@@ -172,24 +168,32 @@ class Finding:
     @property
     def title(self) -> str:
         """What was found, in a few words."""
-        if self.nothing_kept:
-            return f"No direction was kept: {self.question.nothing}"
-        return self.question.title(self.answer)
+        return credibility.title(self)
 
     @property
     def headline(self) -> str:
         """The title with what is known of it; what nobody should act on says so first."""
-        return headline(self)
+        return credibility.headline(self)
 
     @property
     def caution(self) -> str | None:
         """A warning where more rows do not fit than was allowed for."""
-        return caution(self)
+        return credibility.caution(self)
 
     @property
     def hint(self) -> str | None:
         """Where the flag has a wider plateau than the one that was drawn; None if it has not."""
-        return hint(self)
+        return credibility.hint(self)
+
+    @cached_property
+    def alternatives(self) -> dict[str, Any] | None:
+        """How many rules fit, and which this is; None where it is the only one."""
+        return credibility.alternatives(self)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said beside the headline: caution, hint, other rules that fit."""
+        return credibility.notes(self)
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:
@@ -198,15 +202,16 @@ class Finding:
             return []
         basis, counts = self.flag.adapted_basis()
         kept: Any = self.subspace.contains(basis) if len(counts) else []
+        texts = rows_as_texts(basis, self.field)
         return [
             {"count": int(count), "kept": bool(inside), "vector": vector}
-            for vector, count, inside in zip(_texts(basis, self.field), counts, kept, strict=True)
+            for vector, count, inside in zip(texts, counts, kept, strict=True)
         ]
 
     @property
     def partitions(self) -> str | None:
         """How the rows were cut, and what that costs; None for rows that came as one."""
-        return partitions(self)
+        return credibility.partitions(self)
 
     def certified(self, X: Any, y: Any = None, **options: Any) -> Finding:
         """Return the finding with what its rows certify: see :func:`flagstone.certify`."""
@@ -239,6 +244,7 @@ class Finding:
             "support": self.support,
             "caution": self.caution,
             "hint": self.hint,
+            "alternatives": self.alternatives,
             "fingerprint": self.fingerprint,
             "field": self.field.name,
             "dim": answer.dim,
@@ -253,7 +259,7 @@ class Finding:
             "nothing_kept": self.nothing_kept,
             "subspace": None
             if subspace is None
-            else {"dim": subspace.dim, "basis": _texts(subspace.rows, self.field)},
+            else {"dim": subspace.dim, "basis": rows_as_texts(subspace.rows, self.field)},
             "seed": self.seed,
             "seed_is_fresh": self.seed_is_fresh,
             "rule": None if window is None else window.rule,
@@ -304,9 +310,9 @@ class Finding:
             window = Window(data["rule"], data["window"]["t_min"], data["window"]["t_max"])
             promises = Guarantee.from_dict(data["promises"], window, data["threshold"])
             D = question.dim(answer.dim)
-            subspace = Subspace.span(_rows(data["subspace"]["basis"], F), F, dim=D)
+            subspace = Subspace.span(texts_as_rows(data["subspace"]["basis"], F), F, dim=D)
             counts = np.array([d["count"] for d in data["directions"]], dtype=np.int64)
-            basis = F.rows(_rows([d["vector"] for d in data["directions"]], F), dim=D)
+            basis = F.rows(texts_as_rows([d["vector"] for d in data["directions"]], F), dim=D)
             flag = Flag.of_basis(F, D, basis, counts, promises.n_rows, promises.n_shards)
         return cls(
             question,
@@ -360,7 +366,7 @@ class Finding:
 
     def _repr_html_(self) -> str:
         g, title = self.promises, self.headline
-        notes = [f"{n[0].upper()}{n[1:]}." for n in (self.caution, self.hint) if n is not None]
+        notes = [f"{note[0].upper()}{note[1:]}." for note in self.notes]
         seed = "" if self.seed is None else self.seed + " (fresh: share it)" * self.seed_is_fresh
         facts = [("Fingerprint", self.fingerprint[:16]), ("Seed", seed), ("Note", " ".join(notes))]
         parts = [listing(list(self.answer.lines) or [self.answer.text])]
@@ -385,15 +391,3 @@ class Finding:
 def above(name: str) -> Any:
     """Load a package that lies above the core, when it is asked for: the only way up."""
     return importlib.import_module(f"flagstone.{name}")
-
-
-def _texts(rows: Any, field: Field) -> list[str]:
-    """Return rows as texts: bits over GF(2), numbers apart by spaces otherwise."""
-    gap = "" if field.order == 2 else " "
-    return [gap.join(map(field.format, row)) for row in field.array(rows).tolist()]
-
-
-def _rows(texts: list[str], field: Field) -> list[list[Any]]:
-    """The inverse of :func:`_texts`."""
-    rows = [list(text) if field.order == 2 else text.split() for text in texts]
-    return rows if field.order is None else [[int(x) for x in row] for row in rows]

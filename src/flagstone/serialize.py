@@ -35,6 +35,8 @@ __all__ = [
     "flag_to_bytes",
     "histogram_from_bytes",
     "histogram_to_bytes",
+    "rows_as_texts",
+    "texts_as_rows",
 ]
 
 FORMAT_VERSION = 1
@@ -208,3 +210,19 @@ def _rows_from_bytes(body: bytes, field: Field, n_rows: int, dim: int) -> Rows:
     _check_size(body, field.dtype.itemsize * dim * n_rows)
     flat = np.frombuffer(body, dtype=field.dtype.newbyteorder("<")).astype(field.dtype)
     return field.rows(flat.reshape(n_rows, dim), dim=dim)
+
+
+def rows_as_texts(rows: Any, field: Field) -> list[str]:
+    """Return rows as texts: bits over GF(2), numbers apart by spaces otherwise.
+
+    >>> rows_as_texts(np.array([[1, 0, 6]]), as_field(7))
+    ['1 0 6']
+    """
+    gap = "" if field.order == 2 else " "
+    return [gap.join(map(field.format, row)) for row in field.array(rows).tolist()]
+
+
+def texts_as_rows(texts: list[str], field: Field) -> list[list[Any]]:
+    """The inverse of :func:`rows_as_texts`."""
+    rows = [list(text) if field.order == 2 else text.split() for text in texts]
+    return rows if field.order is None else [[int(x) for x in row] for row in rows]

@@ -23,6 +23,8 @@ FINDING_KEYS = {
     "support": "whole, part or none: how far rows to come will fit the answer (null: unknown)",
     "caution": "a warning where more rows do not fit than was allowed for (null: none)",
     "hint": "where the flag has a wider plateau, for a window on fresh rows (null: nowhere)",
+    "alternatives": "how many rules fit (dim of their set, count), which this is (text), and "
+    "whether a sparsest one is proven to be (null: no other fits)",
     "fingerprint": "64 hex digits; equal answers have equal fingerprints",
     "field": "the field, e.g. GF(2)",
     "dim": "number of feature columns",
@@ -86,9 +88,8 @@ def print_finding(
         print("\n".join(answer_lines(finding, options.show_as, survey)))
         return
     print(f"{safe(finding.headline)}:")
-    for note in (finding.caution, finding.hint):
-        if note is not None:
-            print(f"! {note}")
+    for note in finding.notes:
+        print(f"! {note}")
     for line in answer_lines(finding, view) if said is None else said:
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")

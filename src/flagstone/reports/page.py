@@ -74,9 +74,7 @@ def _head(finding: Finding) -> str:
     ]
     kicker = " · ".join(escape(part) for part in parts if part)
     notes = "".join(
-        f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>'
-        for note in (finding.caution, finding.hint)
-        if note is not None
+        f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>' for note in finding.notes
     )
     title = escape(finding.headline)
     return f'<header><p class="kicker">{kicker}</p><h1>{title}</h1>{notes}</header>'
