@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flagstone import AffineSpan, Constraints
-from flagstone.digests import Frame, Survey, name_frame, name_sum
+from flagstone.digests import Frame, Survey, name_frame, name_sums
 from tests.digests import oracle
 
 
@@ -47,7 +47,8 @@ NIBBLES = lambda data: sum((b >> 4) + (b & 15) for b in data)  # noqa: E731
 def test_sums_of_eight_bits(function, name, constant):
     X, frame, hit = carried(function, 8, constant + 1)
     assert len(frame.own) - frame.n_free <= 1  # at most the lowest bit is linear
-    digest = name_sum(frame.names, X[:200]).measured(X)
+    (digest,) = name_sums(frame.names, X[:200])
+    digest = digest.measured(X)
     assert digest.name == name
     assert int(digest.parameters["constant"], 16) == constant
     assert digest.formula.startswith("additive, not linear")
@@ -58,14 +59,14 @@ def test_sums_of_eight_bits(function, name, constant):
 
 def test_sums_of_four_bits():
     X, frame, _ = carried(lambda d: NIBBLES(d) & 15, 4, 3)
-    digest = name_sum(frame.names, X)
+    (digest,) = name_sums(frame.names, X)
     assert (digest.name, digest.parameters["data"]) == ("sum of nibbles, 4 bits", "x0..x39")
 
 
 @pytest.mark.parametrize("little", [False, True])
 def test_sums_of_sixteen_bits(little):
     X, frame, _ = carried(lambda d: sum(d) + 0x1234, 16, 4, little=little)
-    digest = name_sum(frame.names, X)
+    (digest,) = name_sums(frame.names, X)
     assert digest.name == "sum of bytes, 16 bits"
     assert digest.parameters["byte_order"] == ("little" if little else "big")
     assert digest.parameters["constant"] == "0x1234"
@@ -74,14 +75,14 @@ def test_sums_of_sixteen_bits(little):
         return around(sum((a << 8) + b for a, b in zip(d[::2], d[1::2], strict=True)), 65535)
 
     X, frame, _ = carried(lambda d: 65535 - words(d), 16, 5, n_bytes=6)
-    digest = name_sum(frame.names, X)
+    (digest,) = name_sums(frame.names, X)
     assert digest.name == "minus the sum of 16-bit words, 16 bits, with end-around carry"
     assert digest.parameters["constant"] == "0x0000"
 
 
 def test_what_is_not_covered_and_what_is_constant():
     X, frame, _ = carried(lambda d: sum(d[1:]) & 255, 8, 6, after=8)
-    digest = name_sum(frame.names, X)
+    (digest,) = name_sums(frame.names, X)
     assert digest.parameters["data"] == "x8..x39"
 
 
@@ -99,10 +100,10 @@ def test_a_survey_lists_no_name_that_most_rows_break():
 def test_crcs_and_random_bits_are_no_sums():
     rng = np.random.default_rng(7)
     names = [f"x{i}" for i in range(40)]
-    for _ in range(40):
+    for _ in range(20):
         X = rng.integers(0, 2, size=(60, 40), dtype=np.uint8)
         X[:, 32:] = X[:, :32] @ rng.integers(0, 2, size=(32, 8)) % 2
-        assert name_sum(names, X) is None
+        assert name_sums(names, X) == []
 
 
 @pytest.mark.parametrize("n_bits", [0, 1, 2, 3])
@@ -112,5 +113,5 @@ def test_poor_data_fit_many_sums_and_get_none(n_bits):
     payload[:, 2] = rng.integers(0, 1 << n_bits, 200)
     X = oracle.frames(payload, [sum(d) & 255 for d in payload.tolist()], 8)
     frame = Frame.of(AffineSpan(random_state=1).fit(X).constraints_)
-    assert name_sum(frame.names, X) is None
-    assert name_frame(frame) is None
+    assert name_sums(frame.names, X) == []
+    assert name_frame(frame) == []

@@ -10,7 +10,7 @@ from flagstone.digests.digest import Digest, span_text
 from flagstone.digests.layers import Frame, Layers, Solved, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
-from flagstone.digests.sums import name_sum
+from flagstone.digests.sums import name_sums
 from flagstone.digests.survey import MOST_COLUMNS, Survey, surveyed
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "key_stream",
     "name_check",
     "name_frame",
-    "name_sum",
+    "name_sums",
     "propose",
     "span_text",
     "surveyed",

@@ -125,7 +125,8 @@ def _catalogued(
 ) -> list[tuple[Any, int]]:
     """Return entries that give the check of one frame, hence of all, with the bits they skip.
 
-    Bytes that are constant at the beginning may be part of the data or not: both are tried.
+    Bits that are constant at the beginning may be part of the data or not: whole bytes, and what
+    leaves whole bytes, are tried.
     """
     w, refin = layout.width, _REFLECTED.get(layout.order)
     if refin is None:
@@ -141,7 +142,7 @@ def _catalogued(
         if (entry.width, entry.poly, entry.refin, entry.refout)
         == (w, register.poly ^ 1 << w, refin, register.backwards)
     ]
-    for skipped in range(0, leading + 1, 8):
+    for skipped in [*range(0, leading + 1, 8), *range(len(bits) % 8 or 8, leading + 1, 8)]:
         found = [
             (entry, skipped)
             for entry in fitting

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from flagstone.answers import Constraints
-from flagstone.digests.relations import Relation, rank, sparse_basis
+from flagstone.digests.relations import Relation, independent, sparse_basis
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import Array
 from flagstone.subspace import AffineSubspace, Subspace
 
 __all__ = ["Frame", "Layers", "Solved", "propose", "windows"]
 
-#: So many proposals of check bits are worth a look.
-_PROPOSALS = 24
+#: So many proposals of check bits are worth a look, of so many that can be solved for.
+_PROPOSALS, _LOOKED_AT = 24, 128
 #: The widest check that is looked for.
 _WIDEST = 32
 #: Equations look alike where the lightest has this share of the terms of the heaviest.
@@ -83,6 +83,12 @@ class Frame:
         """The directions and, as column −1, a bit that is always 0."""
         return np.pad(self.directions, ((0, 0), (0, 1)))
 
+    @cached_property
+    def echelons(self) -> tuple[Array, Array]:
+        """The directions (padded, too), in the order of where they begin, and of where they end."""
+        turned = Subspace.span(self.directions[:, ::-1]).basis[:, ::-1]
+        return self.padded, np.pad(turned, ((0, 0), (0, 1)))
+
     @property
     def pattern(self) -> str:
         """One character per column: 0, 1 or ?."""
@@ -90,20 +96,32 @@ class Frame:
         return "".join("?" if free else str(bit) for bit, free in bits)
 
     @cached_property
+    def _columns(self) -> list[bytes]:
+        return [column.tobytes() for column in np.ascontiguousarray(self.directions.T)]
+
+    @cached_property
     def pairs(self) -> tuple[Relation, ...]:
         """Columns that equal, or are opposite to, an earlier one: the first such."""
         first: dict[bytes, int] = {}
         pairs = []
         for i in np.flatnonzero(self.varies).tolist():
-            j = first.setdefault(self.directions[:, i].tobytes(), i)
+            j = first.setdefault(self._columns[i], i)
             if j != i:
                 pairs.append(Relation((j, i), int(self.point[i] ^ self.point[j])))
         return tuple(pairs)
 
-    def cut(self, end: int) -> Frame:
-        """Return the first columns alone."""
-        directions = Subspace.span(self.directions[:, :end]).basis
-        return Frame(directions, self.point[:end], self.names[:end])
+    def seen(self, columns: Sequence[int]) -> Frame:
+        """Return some columns alone."""
+        chosen = list(columns)
+        directions = Subspace.span(self.directions[:, chosen]).basis
+        return Frame(directions, self.point[chosen], tuple(self.names[i] for i in chosen))
+
+    def without(self, columns: Sequence[int]) -> Frame:
+        """Return the frame with zeros in some columns, so that they explain nothing."""
+        directions, point = self.directions.copy(), self.point.copy()
+        directions[:, list(columns)] = 0
+        point[list(columns)] = 0
+        return Frame(Subspace.span(directions).basis, point, self.names)
 
     @cached_property
     def own(self) -> tuple[int, ...]:
@@ -111,16 +129,42 @@ class Frame:
         follow = {pair.columns[1] for pair in self.pairs}
         return tuple(i for i in np.flatnonzero(self.varies).tolist() if i not in follow)
 
+    def copies(self, columns: Sequence[int]) -> set[int]:
+        """The other columns that equal, or are opposite to, one of these."""
+        shown = {self._columns[i] for i in columns if self.varies[i]}
+        return {i for i, c in enumerate(self._columns) if c in shown} - set(columns)
+
+    def needed(self, columns: Sequence[int], by: Sequence[int]) -> int | None:
+        """Return how many of the others, from the first on, settle some columns; None: never."""
+        if not len(by):
+            return None if self.directions[:, list(columns)].any() else 0
+        space = Subspace.span(self.directions[:, [*by, *columns]])
+        if space.dim and space.pivots[-1] >= len(by):
+            return None
+        # columns are sums of the pivots before them, each of which depends on no earlier column
+        used = np.flatnonzero(space.basis[:, len(by) :].any(axis=1))
+        return space.pivots[used[-1]] + 1 if len(used) else 0
+
     def settle(self, columns: Sequence[int], by: Sequence[int]) -> bool:
         """Say whether some columns are functions of others."""
-        known = self.directions[:, list(by)]
-        both = self.directions[:, [*by, *columns]]
-        return rank(known) == rank(both)
+        return self.needed(columns, by) is not None
+
+    @cached_property
+    def _equations(self) -> list[int]:
+        """For each column, the equations that it is part of, as the bits of a number."""
+        E = Subspace.span(self.directions, dim=self.dim).annihilator().basis
+        packed = np.packbits(E.T, axis=1)
+        return [int.from_bytes(row.tobytes(), "big") for row in packed]
 
     def solvable(self, columns: Sequence[int]) -> bool:
-        """Say whether the equations can be solved for all of these columns at once."""
-        chosen = set(columns)
-        return self.settle(columns, [i for i in self.own if i not in chosen])
+        """Say whether the equations can be solved for all of these columns at once.
+
+        >>> from flagstone import Constraints
+        >>> frame = Frame.of(Constraints([[1, 0, 1, 1], [0, 1, 0, 1]], [0, 0]))
+        >>> frame.solvable([2, 3]), frame.solvable([0, 2])
+        (True, False)
+        """
+        return independent([self._equations[i] for i in columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,25 +281,27 @@ class Layers:
         return self.frame.names
 
 
+@lru_cache(maxsize=8)  # names and proposals ask for the same
 def windows(frame: Frame) -> list[tuple[int, ...]]:
-    """Return neighbours that can be solved for, from the end of the frame, the widest first.
+    """Return neighbours that can be solved for: those that end the frame, the widest, the last.
 
     >>> from flagstone import Constraints
     >>> windows(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
     (4, 5)
     """
     own, found = frame.own, list[tuple[int, ...]]()
+    part = frame.seen(own)  # a copy explains nothing
     spare = min(len(frame.own) - frame.n_free, _WIDEST)
     start = len(own)
     for end in range(len(own), 0, -1):
         start = min(start, end)  # part of what can be solved for can be solved for
         while end - start < spare and start and _neighbours(own[start - 1 : end]):
-            if not frame.solvable(own[start - 1 : end]):
+            if not part.solvable(range(start - 1, end)):
                 break
             start -= 1
         widths = {end - start, *(w for w in (4, 8, 16, 24, 32) if w < end - start)} - {0}
-        found += [own[end - width : end] for width in sorted(widths, reverse=True)]
-    return found
+        found += [own[end - width : end] for width in widths]
+    return sorted(found, key=lambda w: (w[-1] != own[-1], -len(w), -w[-1]))
 
 
 def propose(frame: Frame) -> list[tuple[int, ...]]:
@@ -272,7 +318,7 @@ def propose(frame: Frame) -> list[tuple[int, ...]]:
     (4, 5)
     """
     scored = []
-    for columns in windows(frame):
+    for columns in windows(frame)[:_LOOKED_AT]:
         weights = [len(r.columns) for r in _plainly(frame, columns).relations]
         alike = _ALIKE * max(weights) <= min(weights)
         ends = columns[-1] == frame.own[-1]

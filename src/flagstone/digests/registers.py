@@ -8,7 +8,6 @@ directions, and the greatest common divisor of these is p, or says that there is
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,12 +20,23 @@ from flagstone.digests.polynomials import gcd, inverse, mirrored, modulo, power,
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
 
-__all__ = ["CERTAIN", "MIRRORED", "Layout", "Register", "layouts", "ranges", "registers"]
+__all__ = [
+    "CANDIDATES",
+    "CERTAIN",
+    "MIRRORED",
+    "Layout",
+    "Register",
+    "layouts",
+    "ranges",
+    "registers",
+]
 
 #: A name must be less likely to fit by chance than 2 to the minus this many.
 CERTAIN = 20
-#: log2 of the number of layouts that are tried for one set of check columns.
-_LAYOUTS = 8
+#: log2 of the registers that are tried: layouts, places of the check, names of one frame.
+CANDIDATES = 16
+#: So many directions refuse nearly all that does not fit.
+_FEW = 6
 #: A common divisor may be longer than p by this many bits, where the data obey equations.
 _SLACK = 8
 
@@ -129,20 +139,22 @@ def _orders(data: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "last byte first", tuple(i for part in reversed(parts) for i in part)
 
 
-@lru_cache(maxsize=32)  # every kind of digest asks for the same
+@lru_cache(maxsize=256)  # every kind of digest asks for the same
 def ranges(frame: Frame, columns: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return ranges of columns that settle the check bits: everything, and as little as can be."""
-    chosen = set(columns)
+    """Return ranges of columns that settle the check bits: everything, and as little as can be.
 
-    def settles(start: int, end: int) -> bool:
-        return frame.settle(columns, [i for i in range(start, end) if i not in chosen])
-
-    # fewer columns settle less, so both ends can be found by halving
-    places = range(frame.dim + 1)
-    first = bisect_left(places, True, key=lambda start: not settles(start, frame.dim)) - 1
-    if first < 0:
-        return []  # nothing settles them
-    last = bisect_left(places, True, lo=first, key=lambda end: settles(first, end))
+    A copy of a check bit must not explain it, unless nothing else does.
+    """
+    chosen, copies = set(columns), frame.copies(columns)
+    others = [i for i in range(frame.dim) if i not in chosen and i not in copies]
+    n_last = frame.needed(columns, others[::-1])
+    if n_last is None:
+        others = [i for i in range(frame.dim) if i not in chosen]
+        n_last = frame.needed(columns, others[::-1])
+    if not n_last:
+        return []  # nothing settles them, or they are constant
+    others = others[-n_last:]
+    first, last = others[0], others[(frame.needed(columns, others) or 0) - 1] + 1
     starts = dict.fromkeys([0, first // 8 * 8, first])
     ends = dict.fromkeys([frame.dim, -(-last // 8) * 8, last])
     return [(start, end) for start in starts for end in ends if end <= frame.dim]
@@ -164,14 +176,17 @@ def registers(frame: Frame, layout: Layout) -> list[Register]:
     [('0x131', True)]
     """
     w = layout.width
-    data = [i for i in layout.data if i >= 0]
-    bits = frame.padded
-    inputs, outputs = _numbers(bits[:, list(layout.data)]), _numbers(bits[:, list(layout.word)])
-    pairs = [(a, b) for a, b in zip(inputs, outputs, strict=True) if a or b]
-    if any(not a for a, _ in pairs) or not any(b for _, b in pairs):
+    # directions that begin late, or end early, are of low degree: a few refuse most layouts, soon
+    bits = frame.echelons[layout.order.startswith("last")]
+    few = _pairs(bits[np.flatnonzero(bits[:, list(layout.word)].any(axis=1))[-_FEW:]], layout)
+    if few is None or (few and _common(few, w) is None):
+        return []
+    pairs = _pairs(frame.padded, layout)
+    if pairs is None or not any(b for _, b in pairs):
         return []
     polynomials = _polynomials(pairs, w)
-    if not polynomials or w * rank(frame.directions[:, data]) < 2 * w + _LAYOUTS + CERTAIN:
+    data = [i for i in layout.data if i >= 0]
+    if not polynomials or w * rank(frame.directions[:, data]) < 2 * w + CANDIDATES + CERTAIN:
         return []
     found = []
     for poly in polynomials:
@@ -181,13 +196,26 @@ def registers(frame: Frame, layout: Layout) -> list[Register]:
     return found
 
 
-def _polynomials(pairs: list[tuple[int, int]], w: int) -> list[int]:
+def _pairs(bits: Array, layout: Layout) -> list[tuple[int, int]] | None:
+    """Return data and check of directions as polynomials; None for a check without data."""
+    inputs, outputs = _numbers(bits[:, list(layout.data)]), _numbers(bits[:, list(layout.word)])
+    pairs = [(a, b) for a, b in zip(inputs, outputs, strict=True) if a or b]
+    return None if any(not a for a, _ in pairs) else pairs
+
+
+def _common(pairs: list[tuple[int, int]], w: int) -> int | None:
+    """Return what every polynomial that fits divides, 0 for anything; None where none fits."""
     common, (a, b) = 0, pairs[0]
     for (c, d), (e, f) in pairwise(pairs):
         common = gcd(common, times(c, f) ^ times(e, d))
         common = gcd(common, times(a, f) ^ times(e, b))
         if common and common.bit_length() <= w:
-            return []
+            return None
+    return common
+
+
+def _polynomials(pairs: list[tuple[int, int]], w: int) -> list[int]:
+    common = _common(pairs, w)
     if not common:
         return []
     common >>= (common & -common).bit_length() - 1  # x itself is never a factor of p

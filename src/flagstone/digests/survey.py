@@ -12,7 +12,7 @@ from flagstone.digests.digest import Digest
 from flagstone.digests.layers import Frame, Layers, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
-from flagstone.digests.sums import name_sum
+from flagstone.digests.sums import name_sums
 from flagstone.fields import Array
 
 __all__ = ["MOST_COLUMNS", "Survey", "surveyed"]
@@ -68,15 +68,15 @@ class Survey:
         self.n_rows = 0
         self._digests: list[Digest] = []
         self._waiting: list[Array] | None = []
-        named: Digest | None = None
         if solve is None:
-            columns, named = name_frame(self.frame) or (self._proposed(), None)
-            self.layers = Layers.solved_for(self.frame, columns)
+            named = name_frame(self.frame)
+            checks = sorted({i for columns, _ in named for i in columns if self.frame.varies[i]})
+            self.layers = Layers.solved_for(self.frame, checks or self._proposed())
+            self._digests += [digest for _, digest in named]
         else:
             self.layers = Layers.solved_for(self.frame, solve)  # which refuses what cannot be
-            named = name_check(self.frame, solve)
-        if named is not None:
-            self._digests.append(named)
+            digest = name_check(self.frame, solve)
+            self._digests += [] if digest is None else [digest]
         self._broken = dict.fromkeys(self._relations, 0)
 
     def _proposed(self) -> tuple[int, ...]:
@@ -111,12 +111,12 @@ class Survey:
         if not rows:
             return
         sample = np.concatenate(rows)
-        if not self._digests:
-            total = name_sum(self.frame.names, sample[:_SAMPLE])
-            if total is not None:
-                self._digests.append(total)
-            elif self.layers.solved is not None:
-                self._digests.append(key_stream(self.frame, self.layers.solved))
+        place = {name: i for i, name in enumerate(self.frame.names)}
+        taken = {place[name] for digest in self._digests for name in digest.columns}
+        copied = {i for pair in self.frame.pairs for i in pair.columns}
+        self._digests += name_sums(self.frame.names, sample[:_SAMPLE], taken, copied)
+        if not self._digests and self.layers.solved is not None:
+            self._digests.append(key_stream(self.frame, self.layers.solved))
         self._digests = [digest.measured(sample) for digest in self._digests]
 
     @property
