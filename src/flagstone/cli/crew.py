@@ -156,22 +156,23 @@ class Together:
         return self._leaf.summary, Measurement(sum(self._leaf.sizes), skipped=self._leaf.skipped)
 
     def again(self, finding: Finding, survey: Survey | None = None) -> Finding:
-        """Read the rows again: certify, and count what does not fit.
-
-        The rows are elsewhere, so a survey sees none of them, and says so.
-        """
+        """Read the rows again: certify, count what does not fit, and show them to a survey."""
         options: Any = self._options
-        seen = self._look(finding, options.confidence, options.show_rows)
+        seen = self._look(finding, options.confidence, options.show_rows, survey)
+        if survey is not None and seen.survey is not None:
+            survey.add(seen.survey)
         return seen.certified(finding, options.confidence, self._leaf.sizes)
 
     def second_look(self, finding: Finding, confidence: float) -> SecondLook:
         """Read the rows again, and return what they show."""
         return self._look(finding, confidence, 0).look
 
-    def _look(self, finding: Finding, confidence: float, shown: int) -> Seen:
+    def _look(
+        self, finding: Finding, confidence: float, shown: int, survey: Survey | None = None
+    ) -> Seen:
         with crew_progress(self._crew, "measuring", self._shown):
             return self._crew.second_look(
-                self._data, self._job, finding, self._leaf, confidence, shown
+                self._data, self._job, finding, self._leaf, confidence, shown, survey
             )
 
     def finish(self) -> None:

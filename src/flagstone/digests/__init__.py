@@ -11,10 +11,11 @@ from flagstone.digests.layers import Frame, Layers, Solved, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
 from flagstone.digests.sums import name_sums
-from flagstone.digests.survey import MOST_COLUMNS, Survey, surveyed
+from flagstone.digests.survey import MOST_COLUMNS, SAMPLE, Survey, surveyed
 
 __all__ = [
     "MOST_COLUMNS",
+    "SAMPLE",
     "Digest",
     "Frame",
     "Layers",
