@@ -52,7 +52,7 @@ FINDING_KEYS = {
 def answer_lines(finding: Finding, shown_as: str, survey: Survey | None = None) -> list[str]:
     """Return the answer as text, basis, bit masks (by columns or frames), Python or code."""
     answer = finding.answer
-    if shown_as in ("c", "python-check"):
+    if shown_as in ("c", "python-check", "rtl_433"):
         return code_lines(finding, survey, shown_as)
     if answer.augmented is None:
         return [answer.text]  # ⊥ looks the same in every notation

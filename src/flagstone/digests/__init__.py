@@ -6,6 +6,7 @@
 """
 
 from flagstone.digests.code import check_code
+from flagstone.digests.decoder import decoder_code
 from flagstone.digests.digest import Digest, span_text
 from flagstone.digests.layers import Frame, Layers, Solved, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
@@ -23,6 +24,7 @@ __all__ = [
     "Solved",
     "Survey",
     "check_code",
+    "decoder_code",
     "key_stream",
     "name_check",
     "name_frame",

@@ -32,7 +32,8 @@ _UNITS = {8: "bytes", 4: "nibbles", 16: "16-bit words"}
 def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -> Digest | None:
     """Name the LFSR digest among registers that fit; None where there is none."""
     candidates = sorted(
-        found, key=lambda r: (_ORDERS.index(r.layout.order), r.layout.little, -1 in r.layout.data)
+        (register for register in found if not register.layout.filled),
+        key=lambda r: (_ORDERS.index(r.layout.order), r.layout.little, -1 in r.layout.data),
     )
     if not candidates:
         return None

@@ -9,7 +9,7 @@ directions, and the greatest common divisor of these is p, or says that there is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -63,12 +63,20 @@ class Layout:
         How the data bits are ordered.
     little : bool
         Whether the bytes of the check stand lowest first.
+    filled : bool
+        Whether the last data bits enter in the place of the check.
     """
 
     data: tuple[int, ...]
     word: tuple[int, ...]
     order: str
     little: bool = False
+    filled: bool = False
+
+    @property
+    def moved(self) -> list[int]:
+        """The data bits that enter in the place of the check."""
+        return sorted(self.data)[-self.width :] if self.filled else []
 
     @property
     def width(self) -> int:
@@ -93,7 +101,12 @@ class Register:
         w, n, layout = self.layout.width, len(self.layout.data), self.layout
         poly = mirrored(self.poly, w + 1)
         key = modulo(times(power(1 - n, poly), mirrored(self.key, w)), poly)
-        turned = Layout(layout.data[::-1], layout.word[::-1], MIRRORED[layout.order], layout.little)
+        turned = replace(
+            layout,
+            data=layout.data[::-1],
+            word=layout.word[::-1],
+            order=MIRRORED[layout.order],
+        )
         return Register(turned, poly, key, not self.backwards)
 
     def keys(self) -> list[int]:
@@ -112,7 +125,8 @@ def layouts(frame: Frame, columns: Sequence[int]) -> Iterator[Layout]:
     seen: set[tuple[tuple[int, ...], bool]] = set()
     for start, end in ranges(frame, tuple(columns)):
         held = slots[start:end]
-        for data in ([i for i in held if i >= 0], held):
+        kinds = ([i for i in held if i >= 0], held, _filled(held, len(columns)))
+        for kind, data in enumerate(kinds):
             if not data or data[0] < 0 or data[-1] < 0:
                 continue  # a place at an end is no gap
             for order, arranged in _orders(data):
@@ -120,7 +134,14 @@ def layouts(frame: Frame, columns: Sequence[int]) -> Iterator[Layout]:
                     key = (arranged, little)
                     if key not in seen:
                         seen.add(key)
-                        yield Layout(arranged, _word(columns, little), order, little)
+                        yield Layout(arranged, _word(columns, little), order, little, kind == 2)
+
+
+def _filled(held: list[int], w: int) -> list[int]:
+    """Return data whose last bits take the place of the check, so that it ends with it."""
+    place = held.index(-1) if -1 in held else len(held)
+    rest = held[place + w :]
+    return [*held[:place], *rest[-w:], *rest[:-w]] if len(rest) > w else []
 
 
 def _word(columns: Sequence[int], little: bool) -> tuple[int, ...]:
