@@ -120,6 +120,16 @@ def test_an_uncatalogued_crc_says_what_the_frames_say():
         assert oracle.crc(b"abc", other) == oracle.crc(b"abc", known)
 
 
+def test_a_name_that_needs_the_other_order_of_bits_is_said():
+    X, _ = carried(named("CRC-8/MAXIM-DOW"), 5, before=(0x2D,))
+    X = X.reshape(len(X), -1, 8)[:, :, ::-1].reshape(X.shape)
+    ((_, digest),) = name_frame(learned(X))
+    assert digest.name == "CRC-8 with polynomial 0x31"
+    assert digest.parameters["if_lowest_bit_is_first"] == ["CRC-8/MAXIM-DOW"]
+    assert "CRC-8/MAXIM-DOW, if the lowest bit of each byte comes first" in digest.formula
+    assert digest.parameters["data"] == "x8..x31"  # where neither init nor xorout is needed
+
+
 def test_a_reflected_uncatalogued_crc_too():
     known = Known("", 16, 0x5A77, 0x1234, True, True, 0x0F00, 0)
     X, _ = carried(known, 9, little=True)

@@ -80,6 +80,53 @@ def test_sums_of_sixteen_bits(little):
     assert digest.parameters["constant"] == "0x0000"
 
 
+def test_sums_with_the_lowest_bit_first():
+    def turned(value, width):
+        return int(f"{value:0{width}b}"[::-1], 2)
+
+    X, frame, _ = carried(lambda d: turned(sum(turned(b, 8) for b in d) & 255, 8), 8, 9)
+    (digest,) = name_sums(frame.names, X)
+    assert digest.parameters["order"] == "lowest bit first"
+    assert (digest.name, digest.parameters["data"]) == ("sum of bytes, 8 bits", "x0..x39")
+
+    def nibbles(data):
+        return turned(sum(turned(n, 4) for b in data for n in (b >> 4, b & 15)) & 15, 4)
+
+    X, frame, _ = carried(nibbles, 4, 10)
+    (digest,) = name_sums(frame.names, X)
+    assert (digest.name, digest.parameters["order"]) == (
+        "sum of nibbles, 4 bits",
+        "lowest bit first",
+    )
+
+
+def test_a_constant_that_is_added_without_carries():
+    X, frame, hit = carried(lambda d: NIBBLES(d) & 15 ^ 0xA, 4, 11)
+    (digest,) = name_sums(frame.names, X)
+    assert (digest.parameters["constant"], digest.parameters["xorout"]) == ("0x0", "0xa")
+    assert digest.measured(X).rows_broken <= hit.sum()
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_sums_that_skip_what_stands_beside_the_check(first):
+    X, frame, _ = carried(lambda d: sum(d[2:] if first else d[:3]) & 255, 8, 12)
+    X = np.roll(X, 8, axis=1) if first else X
+    (digest,) = name_sums(frame.names, X)
+    assert digest.parameters["data"] == ("x24..x47" if first else "x0..x23")
+
+
+def test_two_sums_and_columns_that_are_taken():
+    def both(data):
+        return (sum(data[:3]) & 255) << 8 | NIBBLES(data) & 255
+
+    X, frame, _ = carried(both, 16, 13)
+    names = {d.columns[0]: d.name for d in name_sums(frame.names, X)}
+    assert names == {"x40": "sum of bytes, 8 bits", "x48": "sum of nibbles, 8 bits"}
+    (digest,) = name_sums(frame.names, X, taken=range(48, 56))
+    assert digest.columns[0] == "x40"
+    assert [d.columns[0] for d in name_sums(frame.names, X, copied=range(40, 44))] == ["x48"]
+
+
 def test_what_is_not_covered_and_what_is_constant():
     X, frame, _ = carried(lambda d: sum(d[1:]) & 255, 8, 6, after=8)
     (digest,) = name_sums(frame.names, X)

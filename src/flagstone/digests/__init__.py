@@ -8,7 +8,8 @@
 from flagstone.digests.code import check_code
 from flagstone.digests.decoder import decoder_code
 from flagstone.digests.digest import Digest, span_text
-from flagstone.digests.layers import Frame, Layers, Solved, propose
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Layers, Solved, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
 from flagstone.digests.sums import name_sums

@@ -9,7 +9,8 @@ import numpy as np
 
 from flagstone.digests.catalogue import CATALOGUE
 from flagstone.digests.digest import Digest, solved_by, span_text
-from flagstone.digests.layers import Frame, Solved
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved
 from flagstone.digests.polynomials import modulo, power, times
 from flagstone.digests.registers import Layout, Register
 from flagstone.digests.relations import rank
@@ -50,6 +51,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data]
     word = _number(int(frame.point[i]) for i in layout.word)
     known = _catalogued(frame, layout, register, bits, word)
+    turned_over = _catalogued(frame, layout, register, bits, word, turned=True)
     # constant bytes may be covered or not: without them where that needs neither init nor xorout
     plain = (s for s in _skipped(frame, layout) if word == _run(bits[s:], register.poly, 0, w))
     bare = 0 if known else next(plain, 0)
@@ -102,6 +104,11 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     formula = f"polynomial {shown(low)}, {start}{turned}{order}, over {covered}"
     if -1 in layout.data:
         formula += ", the check itself as zeros"
+    if not known and w % 8 == 0:
+        others = list(dict.fromkeys(entry.name for entry, _ in turned_over))
+        parameters["if_lowest_bit_is_first"] = others
+        if others:
+            formula += f" ({' or '.join(others)}, if the lowest bit of each byte comes first)"
     if moved:
         formula += f", with {parameters['place_of_check']} in the place of the check"
     return Digest(
@@ -128,24 +135,33 @@ def register_matrix(frame: Frame, columns: tuple[int, ...], register: Register) 
 
 
 def _catalogued(
-    frame: Frame, layout: Layout, register: Register, bits: list[int], word: int
+    frame: Frame,
+    layout: Layout,
+    register: Register,
+    bits: list[int],
+    word: int,
+    turned: bool = False,
 ) -> list[tuple[Any, int]]:
-    """Return entries that give the check of one frame, hence of all, with the bits they skip."""
+    """Return entries that give the check of one frame, hence of all, with the bits they skip.
+
+    ``turned``: those that would, if the lowest bit of each byte came first.
+    """
     w, refin = layout.width, _REFLECTED.get(layout.order)
     if refin is None:
         return []
+    flags = (refin != turned, register.backwards != turned)
     fitting = [
         entry
         for entry in CATALOGUE
         if (entry.width, entry.poly, entry.refin, entry.refout)
-        == (w, register.poly ^ 1 << w, refin, register.backwards)
+        == (w, register.poly ^ 1 << w, *flags)
     ]
     for skipped in _skipped(frame, layout):
         found = [
             (entry, skipped)
             for entry in fitting
             if _run(bits[skipped:], register.poly, entry.init, w)
-            ^ _turned(entry.xorout, w, register.backwards)
+            ^ _turned(entry.xorout, w, entry.refout)
             == word
         ]
         if found:

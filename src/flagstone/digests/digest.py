@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flagstone.digests.layers import Frame, Solved
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved
 from flagstone.fields import Array
 
 __all__ = ["Digest", "columns_of", "span_text"]

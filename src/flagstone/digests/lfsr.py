@@ -9,7 +9,8 @@ import numpy as np
 
 from flagstone.digests.crc import register_matrix
 from flagstone.digests.digest import Digest, holds, solved_by, span_text
-from flagstone.digests.layers import Frame, Solved
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved
 from flagstone.digests.registers import (
     CANDIDATES,
     CERTAIN,

@@ -10,7 +10,8 @@ import numpy as np
 
 from flagstone.digests.crc import crc_of
 from flagstone.digests.digest import Digest, holds
-from flagstone.digests.layers import Frame, Solved, windows
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved, windows
 from flagstone.digests.lfsr import folded, lfsr_of
 from flagstone.digests.parities import parities_inside, parity_of, xor_of
 from flagstone.digests.registers import Register, layouts, registers

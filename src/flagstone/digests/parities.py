@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
 from flagstone.digests.digest import Digest, holds, solved_by, span_text
-from flagstone.digests.layers import Frame
+from flagstone.digests.frame import Frame
 from flagstone.digests.registers import CERTAIN, ranges
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
@@ -124,9 +125,8 @@ def _protected(frame: Frame, unit: list[int]) -> bool:
     shown = frame.directions[:, unit]
     if (np.bitwise_xor.reduce(shown, axis=1)).any():
         return False
-    _, counts = np.unique(shown, axis=1, return_counts=True)
-    kinds = np.unique(shown, axis=1)
-    return bool(((counts % 2 == 1) & kinds.any(axis=0)).any())
+    counts = Counter(frame.shapes[i] for i in unit if frame.varies[i])
+    return any(count % 2 for count in counts.values())
 
 
 def _data(frame: Frame, columns: tuple[int, ...]) -> Iterator[list[int]]:

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from flagstone.digests.layers import Frame
+from flagstone.digests.frame import Frame
 from flagstone.digests.polynomials import gcd, inverse, mirrored, modulo, power, quotient, times
 from flagstone.digests.relations import rank
 from flagstone.fields import Array

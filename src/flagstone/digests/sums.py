@@ -24,7 +24,7 @@ _SCREEN = 64
 #: A sum must fit this share of the rows.
 _SHARE = 0.9
 #: log2 of the number of sums that are tried, at most.
-_CANDIDATES = 20
+_CANDIDATES = 21
 #: So many sums of one frame are named.
 _MOST = 2
 #: Frames with more bytes are not searched.
@@ -196,17 +196,26 @@ def _constants(
 def _totals(
     X: Array, start: int, end: int, unit: int, little: bool, turned: bool
 ) -> tuple[list[tuple[int, int]], Array]:
-    """Return what a sum may cover, and the sums: up to the check, from it on, or all around it."""
+    """Return what a sum may cover, and the sums: what ends at the check or begins the frame.
+
+    Likewise what begins after the check or ends the frame, and all around it.
+    """
     first, last = start % unit, end + (X.shape[1] - end) // unit * unit
-    before = units(X[:, first:start], unit, little, turned)[:, ::-1].cumsum(axis=1)
-    after = units(X[:, end:last], unit, little, turned).cumsum(axis=1)
-    places = [(start - unit * (i + 1), start) for i in range(before.shape[1])]
-    places += [(end, end + unit * (i + 1)) for i in range(after.shape[1])]
-    totals = np.concatenate([before, after], axis=1)
+    places: list[tuple[int, int]] = []
+    totals: list[Array] = []
+    for low, high in ((first, start), (end, last)):
+        added = units(X[:, low:high], unit, little, turned)
+        n = added.shape[1]
+        places += [(low, low + unit * (i + 1)) for i in range(n)]
+        places += [(high - unit * (i + 1), high) for i in range(n - 1)]
+        totals += [added.cumsum(axis=1), added[:, ::-1].cumsum(axis=1)[:, : max(0, n - 1)]]
     if first == 0 and start and last > end:
         places.append((0, last))
-        totals = np.concatenate([totals, before[:, -1:] + after[:, -1:]], axis=1)
-    return places, totals
+        before, after = (
+            units(part, unit, little, turned) for part in (X[:, :start], X[:, end:last])
+        )
+        totals.append((before.sum(axis=1) + after.sum(axis=1))[:, np.newaxis])
+    return places, np.concatenate(totals, axis=1)
 
 
 def _common(values: Array) -> list[tuple[int, int]]:

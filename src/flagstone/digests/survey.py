@@ -11,7 +11,8 @@ import numpy as np
 
 from flagstone.answers import Constraints
 from flagstone.digests.digest import Digest
-from flagstone.digests.layers import Frame, Layers, propose
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Layers, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
 from flagstone.digests.sums import name_sums
