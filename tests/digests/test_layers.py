@@ -119,6 +119,13 @@ def test_what_cannot_be_solved_for_is_said(solve, words):
         Layers.of(Constraints([[1, 0, 0, 0], [0, 1, 1, 0]], [1, 0]), solve)
 
 
+def test_frames_in_which_nothing_varies():
+    survey = Survey(Constraints(np.eye(9), [1, 0] * 4 + [1]))
+    survey.update(np.array([[1, 0] * 4 + [1]] * 5))
+    assert survey.layers.pattern == "101010101"
+    assert (survey.digests, survey.layers.solved, survey.layers.relations) == ([], None, ())
+
+
 def test_only_bits_that_somebody_obeys_have_layers():
     with pytest.raises(InputError, match="over"):
         Layers.of(Constraints([[1, 2]], [1], 7))

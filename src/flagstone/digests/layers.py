@@ -148,6 +148,8 @@ def windows(frame: Frame) -> list[tuple[int, ...]]:
     (4, 5)
     """
     own, found = frame.own, list[tuple[int, ...]]()
+    if not own:
+        return []
     part = frame.seen(own)  # a copy explains nothing
     spare = min(len(frame.own) - frame.n_free, _WIDEST)
     start = len(own)
