@@ -147,7 +147,7 @@ def test_the_rationals_have_no_uniform_choice():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"choice": "best"}, "choice must be 'uniform' or 'lexmin'"),
+        ({"choice": "best"}, "choice must be 'uniform', 'lexmin' or 'sparsest'"),
         ({"choice": "uniform"}, "needs coins"),
         ({"choice": "lexmin", "names": ["a"]}, "2 are needed, got 1"),
     ],

@@ -98,7 +98,7 @@ def test_nothing_is_said_of_rows_that_nobody_counted():
 def test_a_rule_is_supported_by_rows_it_gets_right():
     X = frames(2000)
     fitted = ParityClassifier(random_state=1).fit(X[:, :-1], X[:, -1])
-    assert "A linear rule for y; at most" in fitted.finding_.headline
+    assert "A linear rule for y, one of 2^2 that fit; at most" in fitted.finding_.headline
     few = ParityClassifier(random_state=1).fit(X[:5, :-1], X[:5, -1])
     assert few.finding_.support == "none"
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flagstone.answers import Constraints
+from flagstone.answers import Constraints, sparsest
 from flagstone.guarantees.words import percent, sure
+from flagstone.question import ParityQuestion
 from flagstone.rules import rule_named
 from flagstone.staircase import Plateau
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
 
-__all__ = ["caution", "headline", "hint", "support"]
+__all__ = ["alternatives", "caution", "headline", "hint", "notes", "support", "title"]
 
 #: More future misfits than this, and an answer is not worth acting on.
 _MOST = 0.5
@@ -44,6 +45,22 @@ def _held_by_all(finding: Finding) -> int:
     if g is None or g.eps_span is None or g.eps_span >= _MOST:
         return 0
     return g.dim - finding.stairs.rank if isinstance(finding.answer, Constraints) else 0
+
+
+def title(finding: Finding) -> str:
+    """What was found, in a few words; that it is one of many, if it is."""
+    if finding.nothing_kept:
+        return f"No direction was kept: {finding.question.nothing}"
+    others = finding.alternatives
+    one = f", one of {others['count']} that fit" if others else ""
+    return finding.question.title(finding.answer) + one
+
+
+def notes(finding: Finding) -> list[str]:
+    """What is to be said beside the headline: caution, hint, other rules that fit."""
+    others = finding.alternatives
+    said = (finding.caution, finding.hint, others["text"] if others else None)
+    return [note for note in said if note is not None]
 
 
 def headline(finding: Finding) -> str:
@@ -118,3 +135,27 @@ def hint(finding: Finding) -> str | None:
         f"space of dimension {best.dim}. Choose a window there for fresh rows (suggest); chosen on "
         "these rows it would promise nothing, for they would have chosen it"
     )
+
+
+def alternatives(finding: Finding) -> dict[str, Any] | None:
+    """How many rules fit V*, and which one this is; None where it is the only one.
+
+    ``dim`` is the dimension of the set of rules (S25), ``proven`` says of a sparsest rule whether
+    no other has fewer terms.
+    """
+    V, question, answer = finding.subspace, finding.question, finding.answer
+    if V is None or not isinstance(question, ParityQuestion) or answer.is_bottom:
+        return None
+    dim = V.ambient_dim - 1 - V.dim
+    if not dim:
+        return None
+    count = f"{finding.field.order}^{dim}" if finding.field.order else "infinitely many"
+    text = f"{count} rules fit these rows; this is one of them, "
+    proven = None
+    if question.choice == "sparsest":
+        proven = sparsest(V, answer.dim).proven
+        text += f"with the fewest terms{'' if proven else ' that a bounded search found'}"
+    else:
+        how = {"uniform": "drawn by the coins", "lexmin": "the lexicographically smallest"}
+        text += f"{how[question.choice]}; the choice sparsest looks for one with few terms"
+    return {"dim": dim, "count": count, "proven": proven, "text": text}

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from flagstone import credibility
 from flagstone.answers import Answer, Constraints
 from flagstone.coins import Coins
-from flagstone.credibility import caution, headline, hint, partitions, support
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.fields import Field
@@ -22,12 +22,7 @@ from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.rows import promise_rows
 from flagstone.markup import card, listing, table
 from flagstone.measurement import Measurement
-from flagstone.question import (
-    QUESTIONS,
-    Question,
-    SpanQuestion,
-    question_from_dict,
-)
+from flagstone.question import QUESTIONS, Question, SpanQuestion, question_from_dict
 from flagstone.rules import rule_named
 from flagstone.staircase import Depths, Staircase
 from flagstone.subspace import Subspace
@@ -171,7 +166,7 @@ class Finding:
     @property
     def support(self) -> str | None:
         """How far the rows support the answer: see :func:`flagstone.credibility.support`."""
-        return support(self)
+        return credibility.support(self)
 
     @property
     def is_answer(self) -> bool:
@@ -181,24 +176,32 @@ class Finding:
     @property
     def title(self) -> str:
         """What was found, in a few words."""
-        if self.nothing_kept:
-            return f"No direction was kept: {self.question.nothing}"
-        return self.question.title(self.answer)
+        return credibility.title(self)
 
     @property
     def headline(self) -> str:
         """The title with what is known of it; what nobody should act on says so first."""
-        return headline(self)
+        return credibility.headline(self)
 
     @property
     def caution(self) -> str | None:
         """A warning where more rows do not fit than was allowed for."""
-        return caution(self)
+        return credibility.caution(self)
 
     @property
     def hint(self) -> str | None:
         """Where the flag has a wider plateau than the one that was drawn; None if it has not."""
-        return hint(self)
+        return credibility.hint(self)
+
+    @cached_property
+    def alternatives(self) -> dict[str, Any] | None:
+        """How many rules fit, and which this is; None where it is the only one."""
+        return credibility.alternatives(self)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said beside the headline: caution, hint, other rules that fit."""
+        return credibility.notes(self)
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:
@@ -215,7 +218,7 @@ class Finding:
     @property
     def partitions(self) -> str | None:
         """How the rows were cut, and what that costs; None for rows that came as one."""
-        return partitions(self)
+        return credibility.partitions(self)
 
     def certified(self, X: Any, y: Any = None, **options: Any) -> Finding:
         """Return the finding with what its rows certify: see :func:`flagstone.certify`."""
@@ -250,6 +253,7 @@ class Finding:
             "support": self.support,
             "caution": self.caution,
             "hint": self.hint,
+            "alternatives": self.alternatives,
             "fingerprint": self.fingerprint,
             "field": self.field.name,
             "dim": answer.dim,
@@ -373,7 +377,7 @@ class Finding:
 
     def _repr_html_(self) -> str:
         g, title = self.promises, self.headline
-        notes = [f"{n[0].upper()}{n[1:]}." for n in (self.caution, self.hint) if n is not None]
+        notes = [f"{note[0].upper()}{note[1:]}." for note in self.notes]
         seed = "" if self.seed is None else self.seed + " (fresh: share it)" * self.seed_is_fresh
         facts = [("Fingerprint", self.fingerprint[:16]), ("Seed", seed), ("Note", " ".join(notes))]
         parts = [listing(list(self.answer.lines) or [self.answer.text])]

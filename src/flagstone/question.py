@@ -186,7 +186,7 @@ class ParityQuestion(Question):
     ----------
     intercept : bool
         Whether it may have a constant.
-    choice : {"uniform", "lexmin"}
+    choice : {"uniform", "lexmin", "sparsest"}
         Which function, where several fit V*.
     """
 

@@ -167,3 +167,25 @@ def test_there_is_no_code_without_check_bits(run, sums):
     done = run("constraints", sums, "--seed", "1", "--as", "c", "-o", "m.json")
     assert done.code == 2
     assert "say which they are with --solve" in done.err
+
+
+def test_code_by_the_routines_of_rtl_433(run, capture, sums):
+    done = run("constraints", capture, *SEED, "--as", "rtl_433", "-o", "m.json")
+    assert done.code == 0
+    assert "if (crc8le(&b[1], 4, 0x31, 0x00) != b[5]) {" in done.out
+    turned = run("constraints", capture, *SEED, "--bit-order", "lsb", "--as", "rtl_433").out
+    assert turned.startswith("reflect_bytes(b, 6);\n")
+    assert "if (crc8(&b[1], 4, 0x31, 0x00) != b[5]) {" in turned
+    assert (
+        "add_bytes(&b[0], 4) & 0xff"
+        in run("constraints", sums, "--seed", "1", "--as", "rtl_433").out
+    )
+    for refused, words in [
+        (run("show", "m.json", "--as", "rtl_433"), "none was verified on rows"),
+        (
+            run("constraints", capture, *SEED, "--bit-order", "reversed", "--as", "rtl_433"),
+            "no routine for --bit-order reversed",
+        ),
+    ]:
+        assert refused.code == 2
+        assert words in refused.err

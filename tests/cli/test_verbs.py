@@ -144,6 +144,10 @@ DOORS = {
         ["-l", "y"],
         lambda X, y: ParityClassifier(**OPTIONS, fit_intercept=True, choice="lexmin").fit(X, y),
     ),
+    "learn --choice sparsest": (
+        ["-l", "y"],
+        lambda X, y: ParityClassifier(**OPTIONS, choice="sparsest").fit(X, y),
+    ),
     "equations": (["-l", "y"], lambda X, y: LinearEquations(**OPTIONS).fit(X, y)),
     "subspace": (["-l", "y"], lambda X, y: SubspaceClassifier(**OPTIONS).fit(X, y)),
     "subspace --affine": (

@@ -44,14 +44,21 @@ def damaged(rng, X, share=0.02):
     return X ^ (flips & hit[:, np.newaxis]).astype(np.uint8), hit
 
 
-def lfsr(data, width, generator, key, *, reflect=False, restart=False):
-    """An LFSR digest as decoders of radio sensors write it: a key that rolls right."""
+def lfsr(data, width, generator, key, *, reflect=False, backwards=False, restart=False):
+    """An LFSR digest as decoders of radio sensors write it: a key that rolls right.
+
+    ``reflect``: from the last bit on, with a key that rolls left; ``backwards``: that rolls right.
+    """
     total, start = 0, key
-    for byte in reversed(data) if reflect else data:
+    turned = reflect or backwards
+    for byte in reversed(data) if turned else data:
         if restart:
             key = start
-        for i in range(8) if reflect else range(7, -1, -1):
+        for i in range(8) if turned else range(7, -1, -1):
             if byte >> i & 1:
                 total ^= key
-            key = (key >> 1) ^ generator if key & 1 else key >> 1
+            if reflect:
+                key = key << 1 ^ (generator | 1 << width if key >> (width - 1) else 0)
+            else:
+                key = (key >> 1) ^ generator if key & 1 else key >> 1
     return total

@@ -36,7 +36,7 @@ def test_there_are_enough_of_them():
 def test_every_catalogued_crc_is_named(known):
     little = known.refout and known.width in (16, 24, 32)
     X, hit = carried(known, known.check, little=little)
-    columns, digest = name_frame(learned(X))
+    ((columns, digest),) = name_frame(learned(X))
     assert columns == tuple(range(X.shape[1] - known.width, X.shape[1]))
     assert known.name in digest.name.split(" or ")
     entry = next(e for e in digest.parameters["catalogued"] if e["name"] == known.name)
@@ -61,14 +61,14 @@ def named(name):
 @pytest.mark.parametrize("name", ["CRC-16/XMODEM", "CRC-16/MODBUS"])
 def test_the_order_of_bytes_is_told(name, little):
     X, _ = carried(named(name), 3, little=little)
-    digest = name_frame(learned(X))[1]
+    ((_, digest),) = name_frame(learned(X))
     assert (digest.name, digest.parameters["byte_order"]) == (name, "little" if little else "big")
 
 
 def test_constants_before_the_data_and_bits_after_the_check():
     known = named("CRC-8/MAXIM-DOW")
     X, _ = carried(known, 5, before=(0xAA, 0x2D), after=7)
-    columns, digest = name_frame(learned(X))
+    ((columns, digest),) = name_frame(learned(X))
     assert columns == tuple(range(40, 48))
     assert (digest.name, digest.parameters["catalogued"][0]["data"]) == (known.name, "x16..x39")
 
@@ -86,7 +86,7 @@ def test_frames_that_are_repeated_in_the_row():
     known = named("CRC-8/SMBUS")
     X = carried(known, 7, n=800, n_bytes=2)[0]
     frame = learned(np.hstack([X, X, X]), contamination=0.03)
-    columns, digest = name_frame(frame)
+    ((columns, digest),) = name_frame(frame)
     assert (columns, digest.name) == (tuple(range(16, 24)), known.name)
     assert digest.measured(np.hstack([X, X, X])).rows_verified == 800
     layers = Layers.solved_for(frame, columns)
@@ -102,7 +102,7 @@ def test_a_check_in_the_middle_that_counts_as_zeros():
     checks = [oracle.crc(data, known) for data in payload.tolist()]
     payload[:, 2:4] = [divmod(check, 256) for check in checks]
     frame = learned(np.unpackbits(payload, axis=1), contamination=0)
-    columns, digest = name_frame(frame)
+    ((columns, digest),) = name_frame(frame)
     assert (columns, digest.name) == (tuple(range(16, 32)), known.name)
     assert digest.parameters["check_counts_as_zeros"]
 
@@ -110,7 +110,7 @@ def test_a_check_in_the_middle_that_counts_as_zeros():
 def test_an_uncatalogued_crc_says_what_the_frames_say():
     known = Known("", 12, 0x5A7, 0x123, False, False, 0x456, 0)
     X, _ = carried(known, 8)
-    digest = name_frame(learned(X))[1]
+    ((_, digest),) = name_frame(learned(X))
     assert digest.name == "CRC-12 with polynomial 0x5a7"
     assert "catalogued" not in digest.parameters
     init = int(digest.parameters["init_if_xorout_is_0"], 16)
@@ -120,10 +120,20 @@ def test_an_uncatalogued_crc_says_what_the_frames_say():
         assert oracle.crc(b"abc", other) == oracle.crc(b"abc", known)
 
 
+def test_a_name_that_needs_the_other_order_of_bits_is_said():
+    X, _ = carried(named("CRC-8/MAXIM-DOW"), 5, before=(0x2D,))
+    X = X.reshape(len(X), -1, 8)[:, :, ::-1].reshape(X.shape)
+    ((_, digest),) = name_frame(learned(X))
+    assert digest.name == "CRC-8 with polynomial 0x31"
+    assert digest.parameters["if_lowest_bit_is_first"] == ["CRC-8/MAXIM-DOW"]
+    assert "CRC-8/MAXIM-DOW, if the lowest bit of each byte comes first" in digest.formula
+    assert digest.parameters["data"] == "x8..x31"  # where neither init nor xorout is needed
+
+
 def test_a_reflected_uncatalogued_crc_too():
     known = Known("", 16, 0x5A77, 0x1234, True, True, 0x0F00, 0)
     X, _ = carried(known, 9, little=True)
-    digest = name_frame(learned(X))[1]
+    ((_, digest),) = name_frame(learned(X))
     assert digest.name == "CRC-16 with polynomial 0x5a77"
     xorout = int(digest.parameters["xorout_if_init_is_0"], 16)
     assert oracle.crc(b"abc", known._replace(init=0, xorout=xorout)) == oracle.crc(b"abc", known)
@@ -139,7 +149,7 @@ def test_payloads_that_obey_equations_of_their_own():
     payload = np.packbits(bits, axis=1)
     checks = [oracle.crc(data, known) for data in payload.tolist()]
     X, _ = oracle.damaged(rng, oracle.frames(payload, checks, 8))
-    digest = name_frame(learned(X))[1]
+    ((_, digest),) = name_frame(learned(X))
     assert digest.name == known.name
     assert digest.bits_determined == 8 * 28
 
@@ -159,8 +169,8 @@ def test_no_name_for_a_thousand_random_maps():
         width = (4, 8, 16, 3)[i % 4]
         frame = random_frame(rng, 24, width, 24)
         assert name_check(frame, range(24, 24 + width)) is None
-        if i % 100 == 0:
-            assert name_frame(frame) is None
+        if i % 20 == 0:
+            assert name_frame(frame) == []
 
 
 @pytest.mark.parametrize("n_free", [1, 2, 3])
@@ -172,7 +182,7 @@ def test_no_name_where_the_data_are_poor(width, n_free):
         columns = [i for i in range(24, 24 + width) if frame.varies[i]]
         if columns and frame.solvable(columns):
             assert name_check(frame, columns) is None
-        assert name_frame(frame) is None
+        assert name_frame(frame) == []
 
 
 def test_no_name_for_bits_that_nothing_settles():
@@ -185,4 +195,4 @@ def test_a_real_crc_on_poor_data_is_not_named_either():
     payload = np.zeros((200, 4), dtype=np.uint8)
     payload[:, 1] = rng.integers(0, 4, 200)
     X = oracle.frames(payload, [oracle.crc(data, known) for data in payload.tolist()], 8)
-    assert name_frame(learned(X)) is None
+    assert name_frame(learned(X)) == []

@@ -1,13 +1,16 @@
 """Layers are a basis of the equations, whatever they are."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import Constraints, InputError, Subspace
+from flagstone import AffineSpan, Constraints, InputError, Subspace
 from flagstone.digests import Frame, Layers, Relation, Survey, propose
 from flagstone.digests.relations import sparse_basis
+from tests.digests import oracle
 
 
 def systems(draw):
@@ -116,6 +119,13 @@ def test_what_cannot_be_solved_for_is_said(solve, words):
         Layers.of(Constraints([[1, 0, 0, 0], [0, 1, 1, 0]], [1, 0]), solve)
 
 
+def test_frames_in_which_nothing_varies():
+    survey = Survey(Constraints(np.eye(9), [1, 0] * 4 + [1]))
+    survey.update(np.array([[1, 0] * 4 + [1]] * 5))
+    assert survey.layers.pattern == "101010101"
+    assert (survey.digests, survey.layers.solved, survey.layers.relations) == ([], None, ())
+
+
 def test_only_bits_that_somebody_obeys_have_layers():
     with pytest.raises(InputError, match="over"):
         Layers.of(Constraints([[1, 2]], [1], 7))
@@ -138,3 +148,30 @@ def test_a_survey_counts_the_same_whoever_tells_it_the_misfits():
     assert told.to_dict()["digest"][0]["rows_verified"] == 5000
     wrong = (answer.syndrome(X) != 0).any(axis=1).sum()
     assert 0 < told.to_dict()["digest"][0]["rows_broken"] <= wrong
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.integers(0, 900), max_size=6), st.booleans())
+def test_rows_that_are_counted_in_parts_are_counted_as_one(cuts, additive):
+    rng = np.random.default_rng(9)
+    payload = oracle.skewed(rng, 900, 4)
+    total = payload.sum(axis=1) & 255 if additive else np.bitwise_xor.reduce(payload, axis=1)
+    X = oracle.damaged(rng, oracle.frames(payload, total, 8))[0]
+    answer = AffineSpan(contamination=0.02, random_state=1).fit(X).constraints_
+    whole = Survey(answer)
+    whole.update(X)
+    parts = Survey(answer)
+    parts.look_for_sums(X)
+    for part in np.split(X, sorted(cuts)):
+        seen = pickle.loads(pickle.dumps(parts.fresh()))  # as workers send it
+        seen.update(part, ~answer.check(part))
+        parts.add(seen)
+    assert parts.to_dict() == whole.to_dict()
+    assert [d.kind for d in parts.digests] == ["sum" if additive else "xor"]
+    assert parts.fresh().n_rows == 0
+
+
+def test_rows_that_wait_cannot_be_put_together():
+    survey = Survey(Constraints([[1, 1, 1, 1]], [0]))
+    with pytest.raises(InputError, match="look for sums before"):
+        survey.add(survey.fresh())

@@ -35,9 +35,11 @@ from flagstone import (
     load,
     merge_flags,
 )
+from flagstone.digests import surveyed
 from flagstone.distributed import Dataset, tasks
 from flagstone.errors import FormatError, InputError
 from flagstone.fields import as_field
+from tests.digests import oracle
 from tests.distributed.conftest import PARTS, ROWS, WIDTH, frames
 
 RULE, COINS = IndexRule(t_min=0.02, t_max=0.06), Coins(2026)
@@ -407,3 +409,23 @@ def test_any_cut_equals_the_merged_flags(sizes, seed):
     X = da.from_array(np.concatenate(parts), chunks=(tuple(sizes), 4))
     flag = distributed.summarize(X, SpanQuestion())
     assert flag == merge_flags([Flag(4).update(part) for part in parts])
+
+
+def test_a_survey_of_frames_sees_the_rows_of_all_partitions():
+    """Digests are named and counted as in one process; sums look at the first rows of all."""
+    rng = np.random.default_rng(4)
+    payload = oracle.skewed(rng, 6000, 4)
+    both = np.column_stack([payload, np.bitwise_xor.reduce(payload, axis=1)])
+    checks = both.astype(np.int64).sum(axis=1) & 255
+    X = oracle.damaged(rng, oracle.frames(both, checks, 8), 0.01)[0]
+    data = Dataset.of(da.from_array(X, chunks=(1700, -1)))
+    job = tasks.Job(ConstraintsQuestion(), data.encoding(2))
+    crew = distributed.Crew()
+    leaf = crew.summarize(data, job)
+    rule = IndexRule(contamination=0.01)
+    finding = ask(leaf.summary, job.question, rule, COINS, encoding=job.encoding)
+    alone, spread = surveyed(finding.answer), surveyed(finding.answer)
+    alone.update(X)
+    spread.add(crew.second_look(data, job, finding, leaf, 0.99, 5, spread).survey)
+    assert spread.to_dict() == alone.to_dict()
+    assert [(d.kind, d.rows_verified) for d in spread.digests] == [("xor", 6000), ("sum", 6000)]

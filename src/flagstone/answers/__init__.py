@@ -13,6 +13,7 @@ from flagstone.answers._base import Answer
 from flagstone.answers._constraints import Constraints, Equations
 from flagstone.answers._parity import ParityRule
 from flagstone.answers._solve import VectorCoins, check_choice
+from flagstone.answers._sparse import sparsest
 from flagstone.answers._system import Contradiction, LinearSystem
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "ParityRule",
     "VectorCoins",
     "check_choice",
+    "sparsest",
 ]

@@ -130,9 +130,10 @@ class ParityRule(Answer):
             The replicable span of rows (x, y), or (x, 1, y) with an intercept.
         coins : Coins
             The published coins; needed for the uniform choice alone.
-        choice : {"uniform", "lexmin"}
+        choice : {"uniform", "lexmin", "sparsest"}
             Which of the rules that fit all of U*: a uniform one, as in the paper's algorithm,
-            or the lexicographically smallest (w_0, w_1, …, c), as in its experiments.
+            the lexicographically smallest (w_0, w_1, …, c), as in its experiments, or one with
+            as few features as a bounded search finds.
         fit_intercept : bool
             Whether the rows of U carry a 1 before the label.
 
@@ -154,6 +155,8 @@ class ParityRule(Answer):
         - A function of (U*, coins, choice) alone: equal spans and seeds give equal rules.
         - ``"uniform"`` is uniform over C when the coins are uniform.
         - A rule other than ⊥ is right on every labelled row inside U*.
+        - Features that are constant in U* (zero, without an intercept) have the coefficient 0 in
+          every choice but the uniform one.
 
         Examples
         --------
@@ -177,7 +180,7 @@ class ParityRule(Answer):
         check_choice(choice, F)
         if U.ambient_dim - 1 in U.pivots:
             return cls.bottom(dim, F, names=names, target=target)
-        w = pick_solution(U, choice=choice, coins=coins, name="parity")
+        w = pick_solution(U, choice=choice, coins=coins, name="parity", counted=dim)
         intercept = w[dim] if fit_intercept else F.zero
         return cls(w[:dim], intercept, F, check_names(names, dim), target)
 

@@ -7,7 +7,7 @@ import numpy as np
 from flagstone.answers import Constraints
 from flagstone.captures.evidence import FALSE_ALARMS, obey_their_own
 from flagstone.coins import Coins
-from flagstone.digests.layers import Frame
+from flagstone.digests import Frame
 from flagstone.fields import Array
 from flagstone.flag import Flag
 from flagstone.rules import SpanRule

@@ -159,22 +159,26 @@ class Together:
     def again(
         self, finding: Finding, survey: Survey | None = None, capture: Capture | None = None
     ) -> Finding:
-        """Read the rows again: certify, and count what does not fit.
+        """Read the rows again: certify, count what does not fit, and show them to a survey.
 
-        The rows are elsewhere, so survey and capture see none of them, and say so.
+        The rows are elsewhere, so a capture sees none of them, and says so.
         """
         options: Any = self._options
-        seen = self._look(finding, options.confidence, options.kept_rows)
+        seen = self._look(finding, options.confidence, options.kept_rows, survey)
+        if survey is not None and seen.survey is not None:
+            survey.add(seen.survey)
         return seen.certified(finding, options.confidence, self._leaf.sizes)
 
     def second_look(self, finding: Finding, confidence: float) -> SecondLook:
         """Read the rows again, and return what they show."""
         return self._look(finding, confidence, 0).look
 
-    def _look(self, finding: Finding, confidence: float, shown: int) -> Seen:
+    def _look(
+        self, finding: Finding, confidence: float, shown: int, survey: Survey | None = None
+    ) -> Seen:
         with crew_progress(self._crew, "measuring", self._shown):
             return self._crew.second_look(
-                self._data, self._job, finding, self._leaf, confidence, shown
+                self._data, self._job, finding, self._leaf, confidence, shown, survey
             )
 
     def finish(self) -> None:

@@ -23,6 +23,8 @@ FINDING_KEYS = {
     "support": "whole, part or none: how far rows to come will fit the answer (null: unknown)",
     "caution": "a warning where more rows do not fit than was allowed for (null: none)",
     "hint": "where the flag has a wider plateau, for a window on fresh rows (null: nowhere)",
+    "alternatives": "how many rules fit (dim of their set, count), which this is (text), and "
+    "whether a sparsest one is proven to be (null: no other fits)",
     "fingerprint": "64 hex digits; equal answers have equal fingerprints",
     "field": "the field, e.g. GF(2)",
     "dim": "number of feature columns",
@@ -51,7 +53,7 @@ FINDING_KEYS = {
 def answer_lines(finding: Finding, shown_as: str, survey: Survey | None = None) -> list[str]:
     """Return the answer as text, basis, bit masks (by columns or frames), Python or code."""
     answer = finding.answer
-    if shown_as in ("c", "python-check"):
+    if shown_as in ("c", "python-check", "rtl_433"):
         return code_lines(finding, survey, shown_as)
     if answer.augmented is None:
         return [answer.text]  # ⊥ looks the same in every notation
@@ -90,9 +92,9 @@ def print_finding(
         return
     print(f"{safe(finding.headline)}:")
     loud = [text for label, text in notes if label == "!"]
-    for note in (finding.caution, *loud, None if loud else finding.hint):
-        if note is not None:
-            print(f"! {note}")
+    quiet = finding.hint if loud else None  # types explain what a wider plateau only hints at
+    for note in [*loud, *(note for note in finding.notes if note != quiet)]:
+        print(f"! {note}")
     for line in answer_lines(finding, view) if said is None else said:
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")

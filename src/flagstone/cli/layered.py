@@ -62,6 +62,8 @@ def code_lines(finding: Finding, survey: Survey | None, shown_as: str) -> list[s
     from flagstone.digests import surveyed
     from flagstone.models import frame_code
 
+    if shown_as == "rtl_433":
+        return _decoder_lines(finding, survey)
     if survey is None and finding.question.kind in _KINDS:
         survey = surveyed(finding.answer)
     if survey is None or survey.layers.solved is None:
@@ -70,6 +72,27 @@ def code_lines(finding: Finding, survey: Survey | None, shown_as: str) -> list[s
             "with --solve"
         )
     return frame_code(finding, survey, "c" if shown_as == "c" else "python").split("\n")
+
+
+def _decoder_lines(finding: Finding, survey: Survey | None) -> list[str]:
+    """Return the named digests as lines of a decoder for rtl_433."""
+    from flagstone.digests import decoder_code
+
+    if survey is None or not any(digest.name for digest in survey.digests):
+        raise UsageError(
+            "--as rtl_433 writes code for digests with a name, and none was verified on rows; "
+            "--as c writes check bits as masks"
+        )
+    order = dict(finding.provenance.get("reading") or {}).get("bit_order") or "msb"
+    turned = {"msb": [], "lsb": ["reflect_bytes(b, {n});"], "nibble": ["reflect_nibbles(b, {n});"]}
+    if order not in turned:
+        raise UsageError(f"--as rtl_433 has no routine for --bit-order {order}; use --as c")
+    names = survey.layers.names
+    code, left = decoder_code(names, survey.digests)
+    lines = [line.format(n=-(-len(names) // 8)) for line in turned[order]]
+    lines += code.split("\n") if code else []
+    rest = [f"/* no routine for this one; --as c has masks: {d.formula} */" for d in left]
+    return [safe(line) for line in lines + rest]
 
 
 def layer_keys(survey: Survey | None) -> dict[str, Any]:

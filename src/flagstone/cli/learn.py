@@ -26,8 +26,9 @@ def command(
         str | None,
         typer.Option(
             "--choice",
-            help="Which of the rules that fit: uniform (by coins; the default) or lexmin (the "
-            "default over QQ, which has no uniform choice).",
+            help="Which of the rules that fit: uniform (by coins; the default), lexmin (the "
+            "default over QQ, which has no uniform choice) or sparsest (few columns, by a bounded "
+            "search).",
         ),
     ] = None,
 ) -> int:

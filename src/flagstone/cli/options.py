@@ -274,8 +274,8 @@ class OutputOptions:
             "--as",
             help="Print the answer alone, as text; basis (of a span); masks (hexadecimal, bit i "
             "is column i, so x0 is the lowest bit); frames (masks written like frames, {41}cfb9…, "
-            "x0 first, to be ANDed with them); python; or the check bits as a function of the "
-            "bytes of a frame: c, python-check.",
+            "x0 first, to be ANDed with them); python; the check bits as a function of the bytes "
+            "of a frame: c, python-check; or rtl_433: the named digests by its routines.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

@@ -25,7 +25,7 @@ __all__ = [
     "write_outputs",
 ]
 
-SHOWN_AS = ("text", "basis", "masks", "frames", "python", "c", "python-check")
+SHOWN_AS = ("text", "basis", "masks", "frames", "python", "c", "python-check", "rtl_433")
 
 
 def output_paths(options: OutputOptions) -> list[str]:

@@ -6,15 +6,18 @@
 """
 
 from flagstone.digests.code import check_code
+from flagstone.digests.decoder import decoder_code
 from flagstone.digests.digest import Digest, span_text
-from flagstone.digests.layers import Frame, Layers, Solved, propose
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Layers, Solved, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
-from flagstone.digests.sums import name_sum
-from flagstone.digests.survey import MOST_COLUMNS, Survey, surveyed
+from flagstone.digests.sums import name_sums
+from flagstone.digests.survey import MOST_COLUMNS, SAMPLE, Survey, surveyed
 
 __all__ = [
     "MOST_COLUMNS",
+    "SAMPLE",
     "Digest",
     "Frame",
     "Layers",
@@ -22,10 +25,11 @@ __all__ = [
     "Solved",
     "Survey",
     "check_code",
+    "decoder_code",
     "key_stream",
     "name_check",
     "name_frame",
-    "name_sum",
+    "name_sums",
     "propose",
     "span_text",
     "surveyed",

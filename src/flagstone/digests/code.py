@@ -9,7 +9,7 @@ import numpy as np
 from flagstone.errors import InputError
 from flagstone.fields import Array
 
-__all__ = ["LANGUAGES", "check_code"]
+__all__ = ["LANGUAGES", "check_code", "harmless"]
 
 _C = """\
 #include <stdint.h>
@@ -77,7 +77,7 @@ def check_code(bits: Array, values: Sequence[int], what: str, language: str) -> 
     if language not in LANGUAGES:
         raise InputError(f"code is written in {' or '.join(LANGUAGES)}, not in {language!r}")
     packed = np.packbits(np.asarray(bits, dtype=np.uint8), axis=1)
-    return LANGUAGES[language](packed, [int(value) for value in values], _harmless(what))
+    return LANGUAGES[language](packed, [int(value) for value in values], harmless(what))
 
 
 def _c(packed: Array, values: list[int], what: str) -> str:
@@ -97,7 +97,7 @@ def _python(packed: Array, values: list[int], what: str) -> str:
     return _PYTHON.format(what=what, size=packed.shape[1], masks="\n".join(rows))
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """Return a text that ends no comment and no string, whatever columns are called."""
     kept = (c if c.isascii() and (c.isalnum() or c in " .,:;-_/()") else "?" for c in text)
     return "".join(kept)

@@ -9,7 +9,8 @@ import numpy as np
 
 from flagstone.digests.catalogue import CATALOGUE
 from flagstone.digests.digest import Digest, solved_by, span_text
-from flagstone.digests.layers import Frame, Solved
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved
 from flagstone.digests.polynomials import modulo, power, times
 from flagstone.digests.registers import Layout, Register
 from flagstone.digests.relations import rank
@@ -27,7 +28,7 @@ def crc_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) ->
             if seen.key == power(seen.layout.width, seen.poly):
                 digest = _described(frame, columns, seen)
                 plain = _REFLECTED.get(seen.layout.order) == seen.backwards
-                gap = -1 in seen.layout.data
+                gap = -1 in seen.layout.data or seen.layout.filled
                 rank_of = (
                     "catalogued" not in digest.parameters,
                     not plain,
@@ -49,7 +50,13 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
 
     bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data]
     word = _number(int(frame.point[i]) for i in layout.word)
-    data = [i for i in layout.data if i >= 0]
+    known = _catalogued(frame, layout, register, bits, word)
+    turned_over = _catalogued(frame, layout, register, bits, word, turned=True)
+    # constant bytes may be covered or not: without them where that needs neither init nor xorout
+    plain = (s for s in _skipped(frame, layout) if word == _run(bits[s:], register.poly, 0, w))
+    bare = 0 if known else next(plain, 0)
+    bits, data = bits[bare:], [i for i in layout.data[bare:] if i >= 0]
+    moved = layout.moved
     effect = word ^ _run(bits, register.poly, 0, w)
     init = modulo(times(power(-len(bits), register.poly), effect), register.poly)
     parameters: dict[str, Any] = {
@@ -61,11 +68,11 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         "byte_order": ("little" if layout.little else "big") if w > 8 else None,
         "data": span_text(frame.names, data),
         "check_counts_as_zeros": -1 in layout.data,
+        "place_of_check": span_text(frame.names, moved) if moved else None,
         "init_if_xorout_is_0": shown(init),
         "xorout_if_init_is_0": shown(_turned(effect, w, register.backwards)),
         "note": "frames of one length show init and xorout only together",
     }
-    known = _catalogued(frame, layout, register, bits, word)
     if known:
         parameters["catalogued"] = [
             {
@@ -97,6 +104,13 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     formula = f"polynomial {shown(low)}, {start}{turned}{order}, over {covered}"
     if -1 in layout.data:
         formula += ", the check itself as zeros"
+    if not known and w % 8 == 0:
+        others = list(dict.fromkeys(entry.name for entry, _ in turned_over))
+        parameters["if_lowest_bit_is_first"] = others
+        if others:
+            formula += f" ({' or '.join(others)}, if the lowest bit of each byte comes first)"
+    if moved:
+        formula += f", with {parameters['place_of_check']} in the place of the check"
     return Digest(
         "crc",
         name,
@@ -121,37 +135,51 @@ def register_matrix(frame: Frame, columns: tuple[int, ...], register: Register) 
 
 
 def _catalogued(
-    frame: Frame, layout: Layout, register: Register, bits: list[int], word: int
+    frame: Frame,
+    layout: Layout,
+    register: Register,
+    bits: list[int],
+    word: int,
+    turned: bool = False,
 ) -> list[tuple[Any, int]]:
     """Return entries that give the check of one frame, hence of all, with the bits they skip.
 
-    Bytes that are constant at the beginning may be part of the data or not: both are tried.
+    ``turned``: those that would, if the lowest bit of each byte came first.
     """
     w, refin = layout.width, _REFLECTED.get(layout.order)
     if refin is None:
         return []
-    leading = 0
-    while leading < len(bits) and (
-        layout.data[leading] < 0 or not frame.varies[layout.data[leading]]
-    ):
-        leading += 1
+    flags = (refin != turned, register.backwards != turned)
     fitting = [
         entry
         for entry in CATALOGUE
         if (entry.width, entry.poly, entry.refin, entry.refout)
-        == (w, register.poly ^ 1 << w, refin, register.backwards)
+        == (w, register.poly ^ 1 << w, *flags)
     ]
-    for skipped in range(0, leading + 1, 8):
+    for skipped in _skipped(frame, layout):
         found = [
             (entry, skipped)
             for entry in fitting
             if _run(bits[skipped:], register.poly, entry.init, w)
-            ^ _turned(entry.xorout, w, register.backwards)
+            ^ _turned(entry.xorout, w, entry.refout)
             == word
         ]
         if found:
             return found
     return []
+
+
+def _skipped(frame: Frame, layout: Layout) -> list[int]:
+    """Return how many constant bits at the beginning may be no part of the data.
+
+    They may be or not: whole bytes, and what leaves whole bytes.
+    """
+    leading = 0
+    for i in layout.data:
+        if i >= 0 and frame.varies[i]:
+            break
+        leading += 1
+    return [*range(0, leading + 1, 8), *range(len(layout.data) % 8 or 8, leading + 1, 8)]
 
 
 def _turned(value: int, w: int, backwards: bool) -> int:

@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flagstone.digests.layers import Frame, Solved
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved
 from flagstone.fields import Array
 
-__all__ = ["Digest", "span_text"]
+__all__ = ["Digest", "columns_of", "span_text"]
 
 
 class Rule(Protocol):
@@ -93,6 +94,20 @@ def span_text(names: Sequence[str], columns: Sequence[int]) -> str:
         else:
             runs.append([i, i])
     return ", ".join(names[a] if a == b else f"{names[a]}..{names[b]}" for a, b in runs)
+
+
+def columns_of(names: Sequence[str], text: str) -> list[int]:
+    """The inverse of :func:`span_text`.
+
+    >>> columns_of([f"x{i}" for i in range(6)], "x0..x2, x5")
+    [0, 1, 2, 5]
+    """
+    place = {name: i for i, name in enumerate(names)}
+    found: list[int] = []
+    for part in text.split(", "):
+        first, dots, last = part.partition("..")
+        found += range(place[first], place[last if dots else first] + 1)
+    return found
 
 
 def solved_by(frame: Frame, columns: tuple[int, ...], matrix: Array) -> Solved:

@@ -4,123 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
 from flagstone.answers import Constraints
-from flagstone.digests.relations import Relation, rank, sparse_basis
+from flagstone.digests.frame import Frame
+from flagstone.digests.relations import Relation, sparse_basis
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import Array
-from flagstone.subspace import AffineSubspace, Subspace
+from flagstone.subspace import Subspace
 
-__all__ = ["Frame", "Layers", "Solved", "propose", "windows"]
+__all__ = ["Layers", "Solved", "propose", "windows"]
 
-#: So many proposals of check bits are worth a look.
-_PROPOSALS = 24
+#: So many proposals of check bits are worth a look, of so many that can be solved for.
+_PROPOSALS, _LOOKED_AT = 24, 128
 #: The widest check that is looked for.
 _WIDEST = 32
 #: Equations look alike where the lightest has this share of the terms of the heaviest.
 _ALIKE = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """The rows that obey equations over GF(2): a point and directions, seen column by column.
-
-    Attributes
-    ----------
-    directions : array of shape (r, d)
-        Column i says on which of r free bits the bit i depends.
-    point : array of shape (d,)
-        One row that obeys.
-    names : tuple of str
-
-    Examples
-    --------
-    >>> from flagstone import Constraints
-    >>> frame = Frame.of(Constraints([[1, 0, 0], [0, 1, 1]], [1, 1]))
-    >>> frame.pattern
-    '1??'
-    >>> frame.pairs
-    (Relation(columns=(1, 2), value=1),)
-    """
-
-    directions: Array
-    point: Array
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, constraints: Constraints) -> Frame:
-        """Return the rows that obey; equations over another field, or without any, are refused."""
-        if constraints.field.order != 2:
-            raise InputError(f"frames are bits, these equations are over {constraints.field}")
-        if constraints.is_bottom:
-            raise InputError("no row obeys these equations: they contradict each other")
-        V = constraints.subspace
-        names = constraints.names or tuple(f"x{i}" for i in range(constraints.dim))
-        if isinstance(V, AffineSubspace):
-            return cls(V.direction.basis, V.point, names)
-        return cls(V.basis, np.zeros(constraints.dim, dtype=np.uint8), names)
-
-    @property
-    def dim(self) -> int:
-        """The number of columns."""
-        return len(self.point)
-
-    @property
-    def n_free(self) -> int:
-        """The number of bits that nothing determines."""
-        return len(self.directions)
-
-    @cached_property
-    def varies(self) -> Array:
-        """Which columns are not constant."""
-        return np.asarray(self.directions.any(axis=0))
-
-    @cached_property
-    def padded(self) -> Array:
-        """The directions and, as column −1, a bit that is always 0."""
-        return np.pad(self.directions, ((0, 0), (0, 1)))
-
-    @property
-    def pattern(self) -> str:
-        """One character per column: 0, 1 or ?."""
-        bits = zip(self.point.tolist(), self.varies.tolist(), strict=True)
-        return "".join("?" if free else str(bit) for bit, free in bits)
-
-    @cached_property
-    def pairs(self) -> tuple[Relation, ...]:
-        """Columns that equal, or are opposite to, an earlier one: the first such."""
-        first: dict[bytes, int] = {}
-        pairs = []
-        for i in np.flatnonzero(self.varies).tolist():
-            j = first.setdefault(self.directions[:, i].tobytes(), i)
-            if j != i:
-                pairs.append(Relation((j, i), int(self.point[i] ^ self.point[j])))
-        return tuple(pairs)
-
-    def cut(self, end: int) -> Frame:
-        """Return the first columns alone."""
-        directions = Subspace.span(self.directions[:, :end]).basis
-        return Frame(directions, self.point[:end], self.names[:end])
-
-    @cached_property
-    def own(self) -> tuple[int, ...]:
-        """The columns that vary, and not just as an earlier one does."""
-        follow = {pair.columns[1] for pair in self.pairs}
-        return tuple(i for i in np.flatnonzero(self.varies).tolist() if i not in follow)
-
-    def settle(self, columns: Sequence[int], by: Sequence[int]) -> bool:
-        """Say whether some columns are functions of others."""
-        known = self.directions[:, list(by)]
-        both = self.directions[:, [*by, *columns]]
-        return rank(known) == rank(both)
-
-    def solvable(self, columns: Sequence[int]) -> bool:
-        """Say whether the equations can be solved for all of these columns at once."""
-        chosen = set(columns)
-        return self.settle(columns, [i for i in self.own if i not in chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,25 +139,29 @@ class Layers:
         return self.frame.names
 
 
+@lru_cache(maxsize=8)  # names and proposals ask for the same
 def windows(frame: Frame) -> list[tuple[int, ...]]:
-    """Return neighbours that can be solved for, from the end of the frame, the widest first.
+    """Return neighbours that can be solved for: those that end the frame, the widest, the last.
 
     >>> from flagstone import Constraints
     >>> windows(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
     (4, 5)
     """
     own, found = frame.own, list[tuple[int, ...]]()
+    if not own:
+        return []
+    part = frame.seen(own)  # a copy explains nothing
     spare = min(len(frame.own) - frame.n_free, _WIDEST)
     start = len(own)
     for end in range(len(own), 0, -1):
         start = min(start, end)  # part of what can be solved for can be solved for
         while end - start < spare and start and _neighbours(own[start - 1 : end]):
-            if not frame.solvable(own[start - 1 : end]):
+            if not part.solvable(range(start - 1, end)):
                 break
             start -= 1
         widths = {end - start, *(w for w in (4, 8, 16, 24, 32) if w < end - start)} - {0}
-        found += [own[end - width : end] for width in sorted(widths, reverse=True)]
-    return found
+        found += [own[end - width : end] for width in widths]
+    return sorted(found, key=lambda w: (w[-1] != own[-1], -len(w), -w[-1]))
 
 
 def propose(frame: Frame) -> list[tuple[int, ...]]:
@@ -272,7 +178,7 @@ def propose(frame: Frame) -> list[tuple[int, ...]]:
     (4, 5)
     """
     scored = []
-    for columns in windows(frame):
+    for columns in windows(frame)[:_LOOKED_AT]:
         weights = [len(r.columns) for r in _plainly(frame, columns).relations]
         alike = _ALIKE * max(weights) <= min(weights)
         ends = columns[-1] == frame.own[-1]

@@ -9,8 +9,17 @@ import numpy as np
 
 from flagstone.digests.crc import register_matrix
 from flagstone.digests.digest import Digest, holds, solved_by, span_text
-from flagstone.digests.layers import Frame, Solved
-from flagstone.digests.registers import CERTAIN, Layout, Register, ranges, registers
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved
+from flagstone.digests.registers import (
+    CANDIDATES,
+    CERTAIN,
+    MIRRORED,
+    Layout,
+    Register,
+    ranges,
+    registers,
+)
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
 from flagstone.subspace import Subspace
@@ -24,7 +33,8 @@ _UNITS = {8: "bytes", 4: "nibbles", 16: "16-bit words"}
 def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -> Digest | None:
     """Name the LFSR digest among registers that fit; None where there is none."""
     candidates = sorted(
-        found, key=lambda r: (_ORDERS.index(r.layout.order), r.layout.little, -1 in r.layout.data)
+        (register for register in found if not register.layout.filled),
+        key=lambda r: (_ORDERS.index(r.layout.order), r.layout.little, -1 in r.layout.data),
     )
     if not candidates:
         return None
@@ -38,7 +48,6 @@ def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -
         "xorout": _xorout(layout, columns, rule),
     }
     routine = {("as written", 8): "lfsr_digest8", ("as written", 16): "lfsr_digest16"}
-    routine |= {("last bit first", 8): "lfsr_digest8_reflect"}
     parameters["rtl_433"] = routine.get((layout.order, layout.width))
     return Digest(
         "lfsr",
@@ -52,7 +61,10 @@ def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -
 
 
 def _parameters(register: Register) -> dict[str, Any]:
-    """Return generator and key of the first bit that enters, for a key that rolls to the right."""
+    """Return generator and key of the first bit that enters, for a key that rolls to the right.
+
+    The same digest from the last bit on rolls to the left: ``turned``.
+    """
     w, layout = register.layout.width, register.layout
     return {
         "width": w,
@@ -60,6 +72,12 @@ def _parameters(register: Register) -> dict[str, Any]:
         "key": _hex(register.keys()[0], w),
         "shift": "right",
         "order": layout.order,
+        "turned": {
+            "generator": _hex(register.poly & (1 << w) - 1, w),
+            "key": _hex(register.key, w),
+            "shift": "left",
+            "order": MIRRORED[layout.order],
+        },
         "byte_order": ("little" if layout.little else "big") if w > 8 else None,
     }
 
@@ -67,7 +85,8 @@ def _parameters(register: Register) -> dict[str, Any]:
 def _formula(parameters: dict[str, Any]) -> str:
     text = (
         f"key {parameters['key']}, rolled right with generator {parameters['generator']}, "
-        f"data {parameters['order']}"
+        f"data {parameters['order']} (or key {parameters['turned']['key']}, rolled left with "
+        f"generator {parameters['turned']['generator']}, data {parameters['turned']['order']})"
     )
     if parameters["byte_order"] == "little":
         text += ", bytes lowest first"
@@ -85,11 +104,10 @@ def folded(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         data = list(range(start, end))
         parts = frame.directions[:, data].reshape(frame.n_free, -1, unit)
         fold = np.bitwise_xor.reduce(parts, axis=1)
-        free = rank(frame.directions[:, data])
-        if w * free < unit * w + CERTAIN or (parts.any(axis=(0, 2))).sum() < 2:
-            continue
         shown = np.concatenate([fold, frame.directions[:, list(columns)]], axis=1)
-        if rank(fold) < unit or rank(shown) > unit:
+        if rank(shown) != unit or rank(fold) < unit or parts.any(axis=(0, 2)).sum() < 2:
+            continue
+        if w * rank(frame.directions[:, data]) < unit * w + CANDIDATES + CERTAIN:
             continue
         small = Frame(shown, np.zeros(unit + w, dtype=np.uint8), tuple("x" * (unit + w)))
         keys = _keys(small, unit)

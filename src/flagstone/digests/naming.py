@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from flagstone.digests.crc import crc_of
-from flagstone.digests.digest import Digest
-from flagstone.digests.layers import Frame, Solved, windows
+from flagstone.digests.digest import Digest, holds
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Solved, windows
 from flagstone.digests.lfsr import folded, lfsr_of
 from flagstone.digests.parities import parities_inside, parity_of, xor_of
 from flagstone.digests.registers import Register, layouts, registers
@@ -17,10 +19,14 @@ from flagstone.digests.relations import rank
 
 __all__ = ["key_stream", "name_check", "name_frame"]
 
-#: So many places of a check are tried.
-_TRIED = 64
+#: So many places of a check are tried, and so many digests of one frame are named.
+_TRIED, _MOST = 64, 4
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
+#: Widths of checks that stand at bytes or nibbles, even where some of their bits do not vary.
+_WIDTHS = (32, 24, 16, 8, 4)
+
+Named = tuple[tuple[int, ...], Digest]
 
 
 def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
@@ -30,6 +36,14 @@ def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
     the frames determine so many bits of the map that chance does not. The simplest is tried first:
     XOR and parities, then CRCs, LFSR digests, and keys that start again with every byte.
     """
+    return _plain(frame, columns) or _folded(frame, columns)
+
+
+def _folded(frame: Frame, columns: Sequence[int]) -> Digest | None:
+    return folded(frame, tuple(columns)) if len(columns) >= _NARROWEST else None
+
+
+def _plain(frame: Frame, columns: Sequence[int]) -> Digest | None:
     chosen = tuple(columns)
     simple = xor_of(frame, chosen) or parity_of(frame, chosen)
     if simple is not None or len(chosen) < _NARROWEST:
@@ -38,37 +52,134 @@ def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
     if len(chosen) <= 32:
         for layout in layouts(frame, chosen):
             found += registers(frame, layout)
-    return crc_of(frame, chosen, found) or lfsr_of(frame, chosen, found) or folded(frame, chosen)
+    return crc_of(frame, chosen, found) or lfsr_of(frame, chosen, found)
 
 
-def name_frame(frame: Frame) -> tuple[tuple[int, ...], Digest] | None:
-    """Look for check bits that have a name: where the frame ends, then the most, then the last."""
+def name_frame(frame: Frame) -> list[Named]:
+    """Name the digests of a frame, each with its columns, from the outermost one in.
+
+    A digest may cover the check bits of another. So the one that ends the frame is named first,
+    and what it explains is taken away before the next.
+    """
+    found: list[Named] = []
+    left = frame
+    while len(found) < _MOST:
+        named = _outermost(left)
+        if named is None:
+            break
+        checks = [i for columns, _ in [*found, named] for i in columns if frame.varies[i]]
+        # without what was taken away, a name may fit that does not fit these frames
+        if not frame.solvable(checks) or not holds(frame, named[0], _solved(named[1]).matrix):
+            break
+        found.append(named)
+        left = left.without([*named[0], *_repeated(left, named[0])])
+    return found
+
+
+def _repeated(frame: Frame, columns: Sequence[int]) -> list[int]:
+    """Return the columns that repeat all of these, some way on."""
+    D = frame.directions
+    shifts = [
+        shift
+        for shift in range(1 - frame.dim, frame.dim)
+        if shift and 0 <= columns[0] + shift and columns[-1] + shift < frame.dim
+    ]
+    again = [[i + shift for i in columns] for shift in shifts]
+    return [i for other in again if (D[:, other] == D[:, list(columns)]).all() for i in other]
+
+
+def _says_something(frame: Frame, rule: Solved) -> bool:
+    """Say whether more than constants and copies is behind at least half of the check bits."""
+    first = {pair.columns[1]: pair.columns[0] for pair in frame.pairs}
+    new = 0
+    for relation in rule.relations:
+        terms = [first.get(i, i) for i in relation.columns if frame.varies[i]]
+        new += sum(count % 2 for count in Counter(terms).values()) > 2
+    return 2 * new >= len(rule.columns)
+
+
+def _outermost(frame: Frame) -> Named | None:
+    """Name one digest: wide ones first, then parities inside bytes, then a single parity bit.
+
+    Keys that no register makes are named only where nothing else fits: poor payloads have many.
+    """
+    seen = [(*view, _places(view[0])) for view in _seen(frame)]
+    for name in (_plain, _folded):
+        for part, places, words, wide in seen:
+            for columns in wide:
+                digest = name(part, columns)
+                if digest is not None and _says_something(part, _solved(digest)):
+                    return _spread(digest, places, frame.dim, words)
     inside = parities_inside(frame)
     if inside is not None:
-        columns = tuple(frame.names.index(name) for name in inside.columns)
-        return columns, inside
-    if not frame.own:
-        return None
-    end = min(frame.dim, -(-(frame.own[-1] + 1) // 8) * 8)
-    if end < frame.dim:  # a frame that is repeated in the row: the copies explain nothing
-        found = name_frame(frame.cut(end))
-        if found is not None:
-            return found[0], _widened(found[1], frame.dim)
-    last = frame.own[-1]
-    places = sorted(windows(frame), key=lambda w: (w[-1] != last, -len(w), -w[-1]))
-    for columns in places[:_TRIED]:
-        digest = name_check(frame, columns)
-        if digest is not None:
-            return columns, digest
+        return _solved(inside).columns, inside
+    for part, places, words, _ in seen:
+        for columns in windows(part)[:_TRIED]:
+            digest = _plain(part, columns) if len(columns) < _NARROWEST else None
+            if digest is not None:
+                return _spread(digest, places, frame.dim, words)
     return None
 
 
-def _widened(digest: Digest, dim: int) -> Digest:
-    """Return a digest of the first columns as one of rows with more columns."""
+def _places(frame: Frame) -> list[tuple[int, ...]]:
+    """Return where a check may stand: what ends the frame, the widest, the last.
+
+    A check may have bits that are constant, or copy a data bit, where the payload is poor; half of
+    them must not.
+    """
+    own = set(frame.own)
+    found = set[tuple[int, ...]]()
+    for phase in {frame.dim % 8, 0}:
+        for width in _WIDTHS:
+            for end in range(
+                frame.dim - (frame.dim - phase) % min(width, 8), width - 1, -min(width, 8)
+            ):
+                columns = tuple(range(end - width, end))
+                if 2 * len(own.intersection(columns)) >= width and frame.solvable(columns):
+                    found.add(columns)
+    found.update(columns for columns in windows(frame) if len(columns) >= _NARROWEST)
+    last = frame.own[-1]
+    return sorted(found, key=lambda c: (c[-1] < last, -len(c), -c[-1]))[:_TRIED]
+
+
+def _seen(frame: Frame) -> Iterator[tuple[Frame, Sequence[int], str]]:
+    """Return frames to look at, with their columns and words for them: what repeats, is once."""
+    if not frame.own:
+        return
+    for phase in (0, 1):
+        first, second = (
+            list(range(phase + i, frame.dim - (frame.dim - phase) % 2, 2)) for i in (0, 1)
+        )
+        if len(first) > 8 and (frame.directions[:, first] == frame.directions[:, second]).all():
+            yield frame.seen(first), first, "the first bit of each pair"
+            yield frame.seen(second), second, "the second bit of each pair"
+            return
+    end = min(frame.dim, -(-(frame.own[-1] + 1) // 8) * 8)
+    if end < frame.dim:  # a frame that is repeated in the row: the copies explain nothing
+        yield frame.seen(range(end)), range(end), ""
+    yield frame, range(frame.dim), ""
+
+
+def _spread(digest: Digest, places: Sequence[int], dim: int, words: str) -> Named:
+    """Return a digest of some columns as one of the whole row."""
+    rule = _solved(digest)
+    matrix = np.zeros((len(rule.columns), dim), dtype=np.uint8)
+    matrix[:, list(places)] = rule.matrix
+    spread = tuple(places[i] for i in rule.columns)
+    digest = replace(digest, rule=Solved(spread, matrix, rule.constant))
+    if words:
+        digest = replace(
+            digest,
+            parameters={**digest.parameters, "bits": words},
+            formula=f"{digest.formula}, in {words}",
+        )
+    return spread, digest
+
+
+def _solved(digest: Digest) -> Solved:
     rule = digest.rule
     assert isinstance(rule, Solved)
-    matrix = np.pad(rule.matrix, ((0, 0), (0, dim - rule.matrix.shape[1])))
-    return replace(digest, rule=Solved(rule.columns, matrix, rule.constant))
+    return rule
 
 
 def key_stream(frame: Frame, solved: Solved) -> Digest:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
 from flagstone.digests.digest import Digest, holds, solved_by, span_text
-from flagstone.digests.layers import Frame
+from flagstone.digests.frame import Frame
 from flagstone.digests.registers import CERTAIN, ranges
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
@@ -28,12 +29,12 @@ def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         if len(data) % w or len(data) <= w:
             continue
         units = frame.directions[:, data].reshape(frame.n_free, -1, w)
-        if units.any(axis=(0, 2)).sum() < 2 or w * rank(frame.directions[:, data]) < _bar():
+        if (np.bitwise_xor.reduce(units, axis=1) != frame.directions[:, list(columns)]).any():
             continue
-        matrix = np.zeros((w, frame.dim), dtype=np.uint8)
-        for position, column in enumerate(data):
-            matrix[position % w, column] = 1
-        if holds(frame, columns, matrix):
+        if units.any(axis=(0, 2)).sum() >= 2 and w * rank(frame.directions[:, data]) >= _bar():
+            matrix = np.zeros((w, frame.dim), dtype=np.uint8)
+            for position, column in enumerate(data):
+                matrix[position % w, column] = 1
             rule = solved_by(frame, columns, matrix)
             constant = f"0x{int(''.join(map(str, rule.constant)), 2):0{w // 4}x}"
             shown = "" if not rule.constant.any() else f" ⊕ {constant}"
@@ -59,15 +60,12 @@ def parity_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         size = len(data) // w
         if w > 1 and size not in (4, 8, 16):
             continue
-        ranks = [rank(frame.directions[:, data[i : i + size]]) for i in range(0, len(data), size)]
-        if sum(ranks) < _bar() or rank(frame.directions[:, data]) < _bar():
-            continue
         for turned in (False, True) if w > 1 else (False,):
             matrix = np.zeros((w, frame.dim), dtype=np.uint8)
             for position, column in enumerate(data):
                 unit = position // size
                 matrix[w - 1 - unit if turned else unit, column] = 1
-            if holds(frame, columns, matrix):
+            if holds(frame, columns, matrix) and w * rank(frame.directions[:, data]) >= _bar():
                 return _parity(frame, columns, data, size, turned, matrix)
     return None
 
@@ -87,7 +85,7 @@ def _parity(
         "order": "last unit first" if turned else "as written",
     }
     formula = f"{name}{'' if w == 1 else f' of {where}'}{', last first' if turned else ''}"
-    bits = rank(frame.directions[:, data])
+    bits = w * rank(frame.directions[:, data])
     return Digest("parity", name, _names(frame, columns), parameters, formula, bits, rule)
 
 
@@ -127,9 +125,8 @@ def _protected(frame: Frame, unit: list[int]) -> bool:
     shown = frame.directions[:, unit]
     if (np.bitwise_xor.reduce(shown, axis=1)).any():
         return False
-    _, counts = np.unique(shown, axis=1, return_counts=True)
-    kinds = np.unique(shown, axis=1)
-    return bool(((counts % 2 == 1) & kinds.any(axis=0)).any())
+    counts = Counter(frame.shapes[i] for i in unit if frame.varies[i])
+    return any(count % 2 for count in counts.values())
 
 
 def _data(frame: Frame, columns: tuple[int, ...]) -> Iterator[list[int]]:

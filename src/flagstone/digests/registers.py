@@ -8,25 +8,35 @@ directions, and the greatest common divisor of these is p, or says that there is
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
-from flagstone.digests.layers import Frame
+from flagstone.digests.frame import Frame
 from flagstone.digests.polynomials import gcd, inverse, mirrored, modulo, power, quotient, times
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
 
-__all__ = ["CERTAIN", "MIRRORED", "Layout", "Register", "layouts", "ranges", "registers"]
+__all__ = [
+    "CANDIDATES",
+    "CERTAIN",
+    "MIRRORED",
+    "Layout",
+    "Register",
+    "layouts",
+    "ranges",
+    "registers",
+]
 
 #: A name must be less likely to fit by chance than 2 to the minus this many.
 CERTAIN = 20
-#: log2 of the number of layouts that are tried for one set of check columns.
-_LAYOUTS = 8
+#: log2 of the registers that are tried: layouts, places of the check, names of one frame.
+CANDIDATES = 16
+#: So many directions refuse nearly all that does not fit.
+_FEW = 6
 #: A common divisor may be longer than p by this many bits, where the data obey equations.
 _SLACK = 8
 
@@ -53,12 +63,20 @@ class Layout:
         How the data bits are ordered.
     little : bool
         Whether the bytes of the check stand lowest first.
+    filled : bool
+        Whether the last data bits enter in the place of the check.
     """
 
     data: tuple[int, ...]
     word: tuple[int, ...]
     order: str
     little: bool = False
+    filled: bool = False
+
+    @property
+    def moved(self) -> list[int]:
+        """The data bits that enter in the place of the check."""
+        return sorted(self.data)[-self.width :] if self.filled else []
 
     @property
     def width(self) -> int:
@@ -83,7 +101,12 @@ class Register:
         w, n, layout = self.layout.width, len(self.layout.data), self.layout
         poly = mirrored(self.poly, w + 1)
         key = modulo(times(power(1 - n, poly), mirrored(self.key, w)), poly)
-        turned = Layout(layout.data[::-1], layout.word[::-1], MIRRORED[layout.order], layout.little)
+        turned = replace(
+            layout,
+            data=layout.data[::-1],
+            word=layout.word[::-1],
+            order=MIRRORED[layout.order],
+        )
         return Register(turned, poly, key, not self.backwards)
 
     def keys(self) -> list[int]:
@@ -102,7 +125,8 @@ def layouts(frame: Frame, columns: Sequence[int]) -> Iterator[Layout]:
     seen: set[tuple[tuple[int, ...], bool]] = set()
     for start, end in ranges(frame, tuple(columns)):
         held = slots[start:end]
-        for data in ([i for i in held if i >= 0], held):
+        kinds = ([i for i in held if i >= 0], held, _filled(held, len(columns)))
+        for kind, data in enumerate(kinds):
             if not data or data[0] < 0 or data[-1] < 0:
                 continue  # a place at an end is no gap
             for order, arranged in _orders(data):
@@ -110,7 +134,14 @@ def layouts(frame: Frame, columns: Sequence[int]) -> Iterator[Layout]:
                     key = (arranged, little)
                     if key not in seen:
                         seen.add(key)
-                        yield Layout(arranged, _word(columns, little), order, little)
+                        yield Layout(arranged, _word(columns, little), order, little, kind == 2)
+
+
+def _filled(held: list[int], w: int) -> list[int]:
+    """Return data whose last bits take the place of the check, so that it ends with it."""
+    place = held.index(-1) if -1 in held else len(held)
+    rest = held[place + w :]
+    return [*held[:place], *rest[-w:], *rest[:-w]] if len(rest) > w else []
 
 
 def _word(columns: Sequence[int], little: bool) -> tuple[int, ...]:
@@ -129,20 +160,22 @@ def _orders(data: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "last byte first", tuple(i for part in reversed(parts) for i in part)
 
 
-@lru_cache(maxsize=32)  # every kind of digest asks for the same
+@lru_cache(maxsize=256)  # every kind of digest asks for the same
 def ranges(frame: Frame, columns: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return ranges of columns that settle the check bits: everything, and as little as can be."""
-    chosen = set(columns)
+    """Return ranges of columns that settle the check bits: everything, and as little as can be.
 
-    def settles(start: int, end: int) -> bool:
-        return frame.settle(columns, [i for i in range(start, end) if i not in chosen])
-
-    # fewer columns settle less, so both ends can be found by halving
-    places = range(frame.dim + 1)
-    first = bisect_left(places, True, key=lambda start: not settles(start, frame.dim)) - 1
-    if first < 0:
-        return []  # nothing settles them
-    last = bisect_left(places, True, lo=first, key=lambda end: settles(first, end))
+    A copy of a check bit must not explain it, unless nothing else does.
+    """
+    chosen, copies = set(columns), frame.copies(columns)
+    others = [i for i in range(frame.dim) if i not in chosen and i not in copies]
+    n_last = frame.needed(columns, others[::-1])
+    if n_last is None:
+        others = [i for i in range(frame.dim) if i not in chosen]
+        n_last = frame.needed(columns, others[::-1])
+    if not n_last:
+        return []  # nothing settles them, or they are constant
+    others = others[-n_last:]
+    first, last = others[0], others[(frame.needed(columns, others) or 0) - 1] + 1
     starts = dict.fromkeys([0, first // 8 * 8, first])
     ends = dict.fromkeys([frame.dim, -(-last // 8) * 8, last])
     return [(start, end) for start in starts for end in ends if end <= frame.dim]
@@ -164,14 +197,17 @@ def registers(frame: Frame, layout: Layout) -> list[Register]:
     [('0x131', True)]
     """
     w = layout.width
-    data = [i for i in layout.data if i >= 0]
-    bits = frame.padded
-    inputs, outputs = _numbers(bits[:, list(layout.data)]), _numbers(bits[:, list(layout.word)])
-    pairs = [(a, b) for a, b in zip(inputs, outputs, strict=True) if a or b]
-    if any(not a for a, _ in pairs) or not any(b for _, b in pairs):
+    # directions that begin late, or end early, are of low degree: a few refuse most layouts, soon
+    bits = frame.echelons[layout.order.startswith("last")]
+    few = _pairs(bits[np.flatnonzero(bits[:, list(layout.word)].any(axis=1))[-_FEW:]], layout)
+    if few is None or (few and _common(few, w) is None):
+        return []
+    pairs = _pairs(frame.padded, layout)
+    if pairs is None or not any(b for _, b in pairs):
         return []
     polynomials = _polynomials(pairs, w)
-    if not polynomials or w * rank(frame.directions[:, data]) < 2 * w + _LAYOUTS + CERTAIN:
+    data = [i for i in layout.data if i >= 0]
+    if not polynomials or w * rank(frame.directions[:, data]) < 2 * w + CANDIDATES + CERTAIN:
         return []
     found = []
     for poly in polynomials:
@@ -181,13 +217,26 @@ def registers(frame: Frame, layout: Layout) -> list[Register]:
     return found
 
 
-def _polynomials(pairs: list[tuple[int, int]], w: int) -> list[int]:
+def _pairs(bits: Array, layout: Layout) -> list[tuple[int, int]] | None:
+    """Return data and check of directions as polynomials; None for a check without data."""
+    inputs, outputs = _numbers(bits[:, list(layout.data)]), _numbers(bits[:, list(layout.word)])
+    pairs = [(a, b) for a, b in zip(inputs, outputs, strict=True) if a or b]
+    return None if any(not a for a, _ in pairs) else pairs
+
+
+def _common(pairs: list[tuple[int, int]], w: int) -> int | None:
+    """Return what every polynomial that fits divides, 0 for anything; None where none fits."""
     common, (a, b) = 0, pairs[0]
     for (c, d), (e, f) in pairwise(pairs):
         common = gcd(common, times(c, f) ^ times(e, d))
         common = gcd(common, times(a, f) ^ times(e, b))
         if common and common.bit_length() <= w:
-            return []
+            return None
+    return common
+
+
+def _polynomials(pairs: list[tuple[int, int]], w: int) -> list[int]:
+    common = _common(pairs, w)
     if not common:
         return []
     common >>= (common & -common).bit_length() - 1  # x itself is never a factor of p

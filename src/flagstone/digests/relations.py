@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,7 +11,7 @@ import numpy as np
 from flagstone.fields import Array
 from flagstone.subspace import Subspace
 
-__all__ = ["Relation", "rank", "sparse_basis"]
+__all__ = ["Relation", "independent", "rank", "sparse_basis"]
 
 #: So many orders of the columns, each of which shows other short equations.
 _TURNS = 16
@@ -44,6 +45,23 @@ class Relation:
 def rank(rows: Array) -> int:
     """Return the rank over GF(2) of a 0/1 matrix."""
     return Subspace.span(rows).dim if rows.size else 0
+
+
+def independent(words: Iterable[int]) -> bool:
+    """Say whether numbers, read as vectors of bits, are linearly independent.
+
+    >>> independent([0b01, 0b11]), independent([0b01, 0b11, 0b10])
+    (True, False)
+    """
+    pivots: dict[int, int] = {}
+    for word in words:
+        rest = word
+        while rest and (top := rest.bit_length()) in pivots:
+            rest ^= pivots[top]
+        if not rest:
+            return False
+        pivots[rest.bit_length()] = rest
+    return True
 
 
 def sparse_basis(equations: Array) -> list[Relation]:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from flagstone.answers import Constraints
 from flagstone.digests.digest import Digest
-from flagstone.digests.layers import Frame, Layers, propose
+from flagstone.digests.frame import Frame
+from flagstone.digests.layers import Layers, propose
 from flagstone.digests.naming import key_stream, name_check, name_frame
 from flagstone.digests.relations import Relation
-from flagstone.digests.sums import name_sum
+from flagstone.digests.sums import name_sums
+from flagstone.errors import InputError
 from flagstone.fields import Array
 
-__all__ = ["MOST_COLUMNS", "Survey", "surveyed"]
+__all__ = ["MOST_COLUMNS", "SAMPLE", "Survey", "surveyed"]
 
 #: Wider rows are no frames: their equations are listed, and nothing is looked for.
 MOST_COLUMNS = 256
-#: Sums are looked for among so many rows, and held against all.
-_SAMPLE = 4096
+#: Sums are looked for among so many rows, the first ones, and held against all.
+SAMPLE = 4096
 #: Fewer neighbours than this are check bits only if they have a name or were asked for.
 _FEWEST = 3
 
@@ -71,15 +75,15 @@ class Survey:
         self.n_rows = 0
         self._digests: list[Digest] = []
         self._waiting: list[Array] | None = []
-        named: Digest | None = None
         if solve is None:
-            columns, named = name_frame(self.frame) or (self._proposed(), None)
-            self.layers = Layers.solved_for(self.frame, columns)
+            named = name_frame(self.frame)
+            checks = sorted({i for columns, _ in named for i in columns if self.frame.varies[i]})
+            self.layers = Layers.solved_for(self.frame, checks or self._proposed())
+            self._digests += [digest for _, digest in named]
         else:
             self.layers = Layers.solved_for(self.frame, solve)  # which refuses what cannot be
-            named = name_check(self.frame, solve)
-        if named is not None:
-            self._digests.append(named)
+            digest = name_check(self.frame, solve)
+            self._digests += [] if digest is None else [digest]
         self._broken = dict.fromkeys(self._relations, 0)
 
     def _proposed(self) -> tuple[int, ...]:
@@ -103,24 +107,55 @@ class Survey:
             self._digests = [digest.measured(bits) for digest in self._digests]
             return
         self._waiting.append(bits)
-        if self.n_rows >= _SAMPLE:
+        if self.n_rows >= SAMPLE:
             self._settle()
 
     def _settle(self) -> None:
         """Look for sums among the first rows, and count the rows that waited for that."""
-        if self._waiting is None:
-            return
-        rows, self._waiting = self._waiting, None
-        if not rows:
-            return
-        sample = np.concatenate(rows)
-        if not self._digests:
-            total = name_sum(self.frame.names, sample[:_SAMPLE])
-            if total is not None:
-                self._digests.append(total)
-            elif self.layers.solved is not None:
-                self._digests.append(key_stream(self.frame, self.layers.solved))
-        self._digests = [digest.measured(sample) for digest in self._digests]
+        if self._waiting:
+            sample = np.concatenate(self._waiting)
+            self.look_for_sums(sample)
+            self._digests = [digest.measured(sample) for digest in self._digests]
+
+    def look_for_sums(self, X: Array) -> None:
+        """Name sums among these rows, the first ones of all, without counting them.
+
+        Who counts rows in parts (:meth:`add`) must do that before; others need not.
+        """
+        place = {name: i for i, name in enumerate(self.frame.names)}
+        taken = {place[name] for digest in self._digests for name in digest.columns}
+        copied = {i for pair in self.frame.pairs for i in pair.columns}
+        rows = np.asarray(X, dtype=np.uint8)[:SAMPLE]
+        self._digests += name_sums(self.frame.names, rows, taken, copied)
+        if not self._digests and self.layers.solved is not None:
+            self._digests.append(key_stream(self.frame, self.layers.solved))
+        self._waiting = None
+
+    def fresh(self) -> Survey:
+        """Return the same survey of no rows."""
+        other = copy.copy(self)
+        other.n_rows, other._broken = 0, dict.fromkeys(self._broken, 0)
+        other._waiting = None if self._waiting is None else []
+        other._digests = [replace(d, rows_verified=0, rows_broken=0) for d in self._digests]
+        return other
+
+    def add(self, other: Survey) -> None:
+        """Count the rows that a :meth:`fresh` copy has counted, too.
+
+        Sums must have been looked for: rows that wait for that cannot be put together.
+        """
+        if self._waiting is not None or other._waiting is not None:
+            raise InputError("look for sums before rows are counted in parts")
+        self.n_rows += other.n_rows
+        self._broken = {r: n + other._broken[r] for r, n in self._broken.items()}
+        self._digests = [
+            replace(
+                a,
+                rows_verified=a.rows_verified + b.rows_verified,
+                rows_broken=a.rows_broken + b.rows_broken,
+            )
+            for a, b in zip(self._digests, other._digests, strict=True)
+        ]
 
     @property
     def digests(self) -> list[Digest]:

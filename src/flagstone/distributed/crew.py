@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from flagstone._version import __version__
 from flagstone.certification import planned
+from flagstone.digests import SAMPLE, Survey
 from flagstone.distributed import tasks
 from flagstone.distributed.dataset import Dataset, Partition, need_dask
 from flagstone.distributed.store import LeafStore
@@ -76,21 +79,43 @@ class Crew:
         return seen.certified(finding, confidence, leaf.sizes)
 
     def second_look(
-        self, data: Dataset, job: Job, finding: Finding, leaf: Leaf, confidence: float, shown: int
+        self,
+        data: Dataset,
+        job: Job,
+        finding: Finding,
+        leaf: Leaf,
+        confidence: float,
+        shown: int,
+        survey: Survey | None = None,
     ) -> Seen:
-        """Return what a second reading shows."""
+        """Return what a second reading shows, to a survey of frames, too."""
+        if survey is not None:
+            survey.look_for_sums(self._first_rows(data, job, leaf.sizes, SAMPLE))
         certifier = None
         if leaf.pilot is not None:
             certifier = planned(finding, leaf.pilot, confidence)
         flag = None if finding.depths is None else finding.flag  # rows are counted by its levels
         found = replace(_slim(finding), flag=flag)
-        shared = [self._shared(job), self._shared(found), self._shared(certifier)]
+        shared = [self._shared(value) for value in (job, found, certifier, survey)]
         looks = [
             self._task(tasks.look_again, part, *shared, part.name, part.rows, part.label, n, shown)
             for part, n in zip(data.partitions, leaf.sizes, strict=True)
         ]
         seen: Seen = self._root(looks, Seen.merge, job)
         return seen
+
+    def _first_rows(self, data: Dataset, job: Job, sizes: Sequence[int], n_rows: int) -> Any:
+        """Return the features of the first rows of all partitions together."""
+        heads, left, shared = [], n_rows, self._shared(job)
+        for part, size in zip(data.partitions, sizes, strict=True):
+            if left > 0:
+                given = (shared, part.name, part.rows, part.label, min(size, left))
+                heads.append(self._task(tasks.head, part, *given))
+                left -= size
+        told, self.told = self.told, lambda done, total: None
+        rows = self._root(heads, lambda a, b: np.concatenate([a, b]), job)
+        self.told = told
+        return rows
 
     def check(self, data: Dataset, finding: Finding, shown: int) -> tuple[Measurement, Any]:
         """Count the rows that break a finding and, without a label, each of its equations."""

@@ -19,6 +19,7 @@ import numpy as np
 from flagstone._version import __version__
 from flagstone.certificates import Certifier, pilot_rows
 from flagstone.certification import SecondLook
+from flagstone.digests import Survey
 from flagstone.disk import check_fields
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
@@ -35,7 +36,16 @@ from flagstone.tables.choosing import first_rows, without_repeats
 from flagstone.tables.counting import count_rows, measured
 from flagstone.tables.memory import MemoryReader
 
-__all__ = ["Job", "Leaf", "Seen", "check_rows", "look_again", "predict_rows", "read_rows"]
+__all__ = [
+    "Job",
+    "Leaf",
+    "Seen",
+    "check_rows",
+    "head",
+    "look_again",
+    "predict_rows",
+    "read_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -183,6 +193,14 @@ def read_rows(job: Job, name: str, rows: Any, label: Any = None, limit: int | No
     return Leaf(summary, pilot if job.pilot else None, (summary.n_rows,), skipped, labels)
 
 
+def head(job: Job, name: str, rows: Any, label: Any, n_rows: int) -> Array:
+    """Return the features of the first rows of a partition."""
+    batches = job.batches(reader_of(rows, name, label), n_rows)
+    found = [job.encoding.split(batch.matrix)[0] for batch in batches]
+    width = len(job.encoding.names)
+    return np.concatenate([np.zeros((0, width), dtype=job.encoding.field.dtype), *found])
+
+
 def _tally(elements: Array) -> dict[Any, int]:
     """How often each element occurs."""
     if elements.dtype == object or not len(elements):
@@ -198,11 +216,17 @@ class Seen:
     look: SecondLook
     counted: Measurement
     shown: int
+    survey: Survey | None = None
 
     def merge(self, other: Seen) -> Seen:
         """Return both together; ``other`` comes after."""
         counted = (self.counted + other.counted).first(self.shown)
-        return Seen(self.look.merge(other.look), counted, self.shown)
+        survey = None
+        if self.survey is not None and other.survey is not None:
+            survey = self.survey.fresh()
+            survey.add(self.survey)
+            survey.add(other.survey)
+        return Seen(self.look.merge(other.look), counted, self.shown, survey)
 
     def certified(self, finding: Finding, confidence: float, sizes: Sequence[int]) -> Finding:
         """Return the finding with what all partitions, of these sizes, show together."""
@@ -220,6 +244,7 @@ def look_again(
     job: Job,
     finding: Finding,
     certifier: Certifier | None,
+    survey: Survey | None,
     name: str,
     rows: Any,
     label: Any,
@@ -227,6 +252,7 @@ def look_again(
     shown: int,
 ) -> Seen:
     """Read the rows of a partition again: certify, count what does not fit and say where."""
+    survey = None if survey is None else survey.fresh()
     encoding = job.encoding
     again = SecondLook(encoding.field, certifier, pilot_rows(n_rows))
     total = Measurement(0, 0, 0)
@@ -234,9 +260,11 @@ def look_again(
         X, y = encoding.split(batch.matrix)
         seen = look(finding, encoding.field.rows(X), y, again)
         total += measured(finding, batch, seen, shown - len(total.places))
+        if survey is not None:
+            survey.update(X, seen.wrong)
     if total.read != n_rows:
         raise InputError(f"{name}: it had {n_rows:,} rows, and has {total.read:,} now")
-    return Seen(again, total, shown)
+    return Seen(again, total, shown, survey)
 
 
 def check_rows(

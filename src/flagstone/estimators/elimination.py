@@ -21,7 +21,7 @@ class EliminationClassifier(LinearRuleClassifier):
     ----------
     field : Field, int or str, default=2
     fit_intercept : bool, default=True
-    choice : {"uniform", "lexmin"}, default="uniform"
+    choice : {"uniform", "lexmin", "sparsest"}, default="uniform"
         Which rule, where several fit; the uniform choice uses coins, as in
         :class:`ParityClassifier`, so that the two differ in the span alone.
     on_bottom : {"raise", "majority"}, default="raise"

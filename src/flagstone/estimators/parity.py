@@ -102,9 +102,11 @@ class ParityClassifier(LinearRuleClassifier):
         The field of features and labels: 2, 11, ``"2^8"``, ``"QQ"``, ….
     fit_intercept : bool, default=True
         Whether the rule may have a constant: y = ⟨w, x⟩ + c.
-    choice : {"uniform", "lexmin"}, default="uniform"
-        Which rule, where several fit: a uniform one, by the published coins, or the
-        lexicographically smallest. Over QQ only ``"lexmin"``, with free coordinates 0.
+    choice : {"uniform", "lexmin", "sparsest"}, default="uniform"
+        Which rule, where several fit: a uniform one, by the published coins; the
+        lexicographically smallest; or one with as few features as a bounded search finds
+        (``finding_.alternatives`` says whether fewer are impossible). There is no uniform one
+        over QQ, where ``"lexmin"`` sets free coordinates to 0.
     on_bottom : {"raise", "majority"}, default="raise"
         What ``predict`` does when the answer is ⊥ (no linear rule fits the kept rows):
         explain it in a BottomError, or predict the most frequent label, about which two

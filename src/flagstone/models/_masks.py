@@ -47,7 +47,7 @@ def frame_code(finding: Finding, survey: Survey, language: str) -> str:
     names = [digest.name for digest in survey.digests if digest.name and digest.kind != "sum"]
     what = f"check bits {span_text(survey.layers.names, solved.columns)}"
     if names:
-        what += f": {names[0]}"
+        what += f": {', '.join(names)}"
     bits = as_written(finding, rows)
     return check_code(bits, solved.constant.tolist(), what, language).rstrip("\n")
 

@@ -140,9 +140,7 @@ def _head(finding: Finding, day: date) -> str:
     kicker = " · ".join(escape(part) for part in parts if part)
     made = f'flagstone {__version__} · <time datetime="{day}">{day}</time>'
     notes = "".join(
-        f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>'
-        for note in (finding.caution, finding.hint)
-        if note is not None
+        f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>' for note in finding.notes
     )
     return (
         f'<header><p class="kicker"><span>{kicker}</span><span>{made}</span></p>'
