@@ -13,14 +13,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from flagstone.answers import Constraints
+from flagstone.digests import Frame
 from flagstone.fields import Array
 from flagstone.guarantees.binomial import binomial_above, share_at_most
-from flagstone.subspace import Subspace
+from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["FALSE_ALARMS", "most_frequent", "obey_their_own", "syndrome_beyond_chance"]
+__all__ = [
+    "FALSE_ALARMS",
+    "FEWEST_CHECKS",
+    "most_frequent",
+    "obey_their_own",
+    "own_checks",
+    "syndrome_beyond_chance",
+]
 
 #: How often a capture of one type, some of its rows damaged, is said to hold another one, at most.
 FALSE_ALARMS = 0.001
+#: A type has so many equations of its own that are no habits of the payload.
+FEWEST_CHECKS = 4
 #: Damage turns over at most one of so many bits that equations look at.
 _FLIPPED = 4
 
@@ -95,3 +105,30 @@ def most_frequent(U: Subspace, known: Sequence[Array], failure: float) -> float:
         counts = np.unique(values, axis=0, return_counts=True)[1]
         shares.append(share_at_most(int(counts.max()), len(sample), failure / len(known)))
     return max(shares)
+
+
+def own_checks(space: Subspace, whole: Subspace) -> int:
+    """Count the equations of rows (x, 1) of a type that only a check of its own explains.
+
+    Those of ``whole`` are not counted, whatever their right-hand sides; nor are constants and
+    relations of two bits: a reading that drifts, or passes a power of two, has such habits, too.
+
+    Examples
+    --------
+    >>> whole = Subspace.full(7)
+    >>> own_checks(Subspace.span(np.eye(7, dtype=int)[3:]), whole)      # x0 = x1 = x2 = 0
+    0
+    >>> own_checks(Subspace.span([[1, 1, 1, 1, 1, 1, 0]]).annihilator(), whole)
+    1
+    """
+    answer = Constraints.from_subspace(AffineSubspace.from_homogeneous(space))
+    if answer.is_bottom:
+        return 0
+    rows = answer.augmented
+    constant = np.zeros((1, rows.shape[1]), dtype=np.uint8)
+    constant[0, -1] = 1
+    habits = [constant, rows[rows[:, :-1].sum(axis=1) == 1]]
+    for pair in Frame.of(answer).pairs:
+        habits.append(np.bincount([*pair.columns], minlength=rows.shape[1])[np.newaxis])
+    known = whole.annihilator() + Subspace.span(np.concatenate(habits))
+    return (known + space.annihilator()).dim - known.dim

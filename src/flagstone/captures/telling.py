@@ -1,25 +1,27 @@
-"""A bit that tells types of rows apart: both sides obey more than all rows together."""
+"""A bit that tells types of rows apart: on a side of it rows obey more than all together."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from flagstone.answers import Constraints
-from flagstone.captures.evidence import FALSE_ALARMS, obey_their_own
+from flagstone.captures.evidence import (
+    FALSE_ALARMS,
+    FEWEST_CHECKS,
+    obey_their_own,
+    own_checks,
+)
 from flagstone.coins import Coins
 from flagstone.digests import Frame
 from flagstone.fields import Array
 from flagstone.flag import Flag
 from flagstone.rules import SpanRule
 from flagstone.staircase import Staircase
-from flagstone.subspace import AffineSubspace, Subspace
 
 __all__ = ["SAMPLE", "telling_bit"]
 
 #: So many rows are looked at, half of them to choose and half to test.
 SAMPLE = 2048
-#: The sides of a bit obey so many equations more than all rows together.
-_MORE = 4
 #: Fewer rows than this are no side.
 _FEWEST = 16
 
@@ -66,32 +68,15 @@ def telling_bit(rows: Array, answer: Constraints, rule: SpanRule, coins: Coins) 
         ]
         more = [V.dim - 1 - space.dim for space in spaces]
         saved = sum(len(side) * n for side, n in zip(sides, more, strict=True))
-        if max(more) >= _MORE and (best is None or saved > best[0]):
+        if max(more) >= FEWEST_CHECKS and (best is None or saved > best[0]):
             best = saved, bit, spaces
     if best is None:
         return None
     _, bit, spaces = best
-    sure = []
     for value, space in enumerate(spaces):
         here = test[:, bit] == value
-        if V.dim - 1 - space.dim >= _MORE and obey_their_own(
+        if own_checks(space, V) >= FEWEST_CHECKS and obey_their_own(
             space, [test[~here]], test[here], FALSE_ALARMS / 4
         ):
-            sure.append(space)
-    return bit if len(sure) == 2 or any(_checks(space, V) >= _MORE for space in sure) else None
-
-
-def _checks(space: Subspace, whole: Subspace) -> int:
-    """Count the equations that one side has beyond those of all rows, constants and pairs."""
-    answer = Constraints.from_subspace(AffineSubspace.from_homogeneous(space))
-    if answer.is_bottom:
-        return 0
-    rows = answer.augmented
-    habits = [row for row in rows if row[:-1].sum() == 1]
-    for pair in Frame.of(answer).pairs:
-        habits.append(np.bincount([*pair.columns], minlength=rows.shape[1]))
-        habits[-1][-1] = pair.value
-    known = whole.annihilator()
-    if habits:
-        known += Subspace.span(np.array(habits))
-    return (known + space.annihilator()).dim - known.dim
+            return bit
+    return None

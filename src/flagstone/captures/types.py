@@ -14,8 +14,10 @@ from flagstone.answers import Constraints
 from flagstone.captures.capture import Capture, clusters
 from flagstone.captures.evidence import (
     FALSE_ALARMS,
+    FEWEST_CHECKS,
     most_frequent,
     obey_their_own,
+    own_checks,
     syndrome_beyond_chance,
 )
 from flagstone.captures.telling import SAMPLE, telling_bit
@@ -88,21 +90,22 @@ def message_types(
 
     Notes
     -----
-    First, a *bit* tells types apart where the rows with a 0 there, and those with a 1, each obey at
-    least four equations more than all rows together; one side is enough if four of them are neither
-    constants nor relations of two bits, which habits of the payload make, too. The bit is chosen on
-    half of the rows, and tested on the others.
+    First, a *bit* tells types apart where the rows on a side of it obey at least four equations
+    more than all rows together that are neither constants nor relations of two bits, which habits
+    of the payload make, too. Bit and equations are chosen on half of the rows, and tested on the
+    others.
 
-    Second, among rows that fit nothing, those are a type that break the very same equations, which
-    then are those of a known type with other constants; or that obey equations of their own, which
-    are chosen on half of the rows and tested on the others.
+    Second, among rows that fit nothing, those are a type that have the very same other constants
+    than a known one, and another check; or that obey equations of their own, which are chosen on
+    half of the rows and tested on the others.
 
     **Guarantees**
 
-    If all rows are of one type, and those that do not fit it are damaged as
-    `flagstone.captures.evidence` says, more than one type is returned with probability at most
-    ``FALSE_ALARMS`` = 0.001. No bit of that type may say more about the others than a constant
-    does: payload whose bits depend on each other so strongly is a type of its own.
+    If all rows are of one type, drawn independently, and those that do not fit it are damaged as
+    `flagstone.captures.evidence` says, each test errs with a probability that is proven there,
+    together ``FALSE_ALARMS`` = 0.001. Not proven: that equal rows, which the search for a bit keeps
+    on one side of its halves, change nothing. Not promised: anything about rows that depend on each
+    other, such as a reading that drifts.
 
     Examples
     --------
@@ -191,20 +194,9 @@ class _Search:
         if len(distinct) < _FEWEST:
             return None
         known = [self._sample(found.rows) for found in types]
-        candidates = [self._own_equations(index, distinct, known)]
+        candidates = [self._own_equations(index, distinct, known, types)]
         for number, base in enumerate(types, 1):
-            constants = base.answer.matrix.sum(axis=1) == 1
-            for part, what in (
-                (constants, f"the constants of type {number}"),
-                (constants | True, f"as type {number}"),
-            ):
-                equations = Constraints(
-                    base.answer.matrix[part],
-                    base.answer.rhs[part],
-                    self._encoding.field,
-                    self._encoding.names,
-                )
-                candidates.append(self._other_values(index, distinct, known, equations, what))
+            candidates.append(self._other_constants(index, distinct, known, base.answer, number))
         found = [candidate for candidate in candidates if candidate is not None]
         return max(found, key=lambda t: len(t.rows) * len(t.answer), default=None)
 
@@ -215,17 +207,19 @@ class _Search:
             taken[found.rows] = True
         return np.flatnonzero(~taken)
 
-    def _other_values(
-        self, index: Array, distinct: Array, known: list[Array], equations: Constraints, like: str
+    def _other_constants(
+        self, index: Array, distinct: Array, known: list[Array], base: Constraints, number: int
     ) -> MessageType | None:
-        """Rows that break the very same of some equations of a type."""
+        """Rows with the very same other constants than a type, and another check."""
+        part = base.matrix.sum(axis=1) == 1
+        equations = Constraints(base.matrix[part], base.rhs[part], base.field, base.names)
         if not len(equations):
             return None
         usual = {
             cluster.syndrome for rows in known for cluster in clusters(equations, rows[:, :-1])
         }
-        found = clusters(equations, self._bits[index[distinct]])
-        found = [cluster for cluster in found if cluster.syndrome not in usual]
+        bits = self._bits[index[distinct]]
+        found = [each for each in clusters(equations, bits) if each.syndrome not in usual]
         n = sum(len(cluster.rows) for cluster in found)
         # one bit that is wrong again and again is damage all the same
         found = [cluster for cluster in found if not cluster.columns]
@@ -234,6 +228,10 @@ class _Search:
             equations, len(known), n, len(found[0].rows), share
         ):
             return None
+        # under the same check they would break the others, if at all, all in the same way
+        broken = base.syndrome(bits[list(found[0].rows)])
+        if Subspace.span(broken ^ broken[0], dim=broken.shape[1]).dim < FEWEST_CHECKS:
+            return None
         values = equations.rhs ^ np.array(found[0].syndrome, dtype=np.uint8)
         other = Constraints(equations.matrix, values, equations.field, equations.names)
         rows = index[other.check(self._bits[index])]
@@ -241,14 +239,12 @@ class _Search:
         if finding.support != "whole":
             few, counted = "; too few rows to say more", Measurement(len(rows), 0, 0)
             finding = Finding(ConstraintsQuestion(), other, self._encoding, rows=counted)
-        changed = np.flatnonzero(found[0].syndrome)
-        short = [other.lines[i] for i in changed if other.matrix[i].sum() == 1]
-        said = ", ".join(short[:_SHOWN]) + (", …" if len(short) > _SHOWN else "")
-        said = f"{like}, but {said or f'for {len(changed)} right-hand sides'}{few}"
-        return self._type(finding, rows, said)
+        changed = [other.lines[i] for i in np.flatnonzero(found[0].syndrome)]
+        said = ", ".join(changed[:_SHOWN]) + (", …" if len(changed) > _SHOWN else "")
+        return self._type(finding, rows, f"the constants of type {number}, but {said}{few}")
 
     def _own_equations(
-        self, index: Array, distinct: Array, known: list[Array]
+        self, index: Array, distinct: Array, known: list[Array], types: Sequence[MessageType]
     ) -> MessageType | None:
         """Rows that obey equations of their own."""
         rows = self._rows[index[distinct]]
@@ -263,6 +259,10 @@ class _Search:
 
         whole = [level.subspace for level in Flag(rows.shape[1]).update(rows).levels()]
         U = max(whole, key=evidence)
+        for one in types:
+            V = one.finding.subspace
+            if V is None or own_checks(U, V) < FEWEST_CHECKS:
+                return None
         members = index[U.contains(self._rows[index])]
         finding = self._asked(members, IndexRule(t_min=1, t_max=1))
         return self._type(finding, members, "equations of its own")
