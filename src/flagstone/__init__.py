@@ -65,6 +65,7 @@ _HOMES = {
 }
 _SUBMODULES = [
     "audit",
+    "digests",
     "distributed",
     "distributions",
     "estimators",

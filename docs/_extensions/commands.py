@@ -1,0 +1,97 @@
+"""The reference of the command line, read off the program itself, so that it cannot go stale."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+PAGE = "verbs"
+MARK = "<!-- verbs -->"
+
+
+def _plain(text: str) -> str:
+    """Keep a cell of a table in one cell, and its signs as they are."""
+    for sign in "\\*_<>[]{}$":
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _default(option: Any) -> str:
+    value = option.default
+    if option.required:
+        return " *Needed.*"
+    if value in (None, False, "") or value == () or option.is_flag:
+        return ""
+    return f" Default: `{value}`."
+
+
+def _options(command: Any) -> Iterator[str]:
+    """Yield the options in their groups, each group a table."""
+    groups: dict[str, list[Any]] = {}
+    for option in command.params:
+        if option.param_type_name == "option" and not option.hidden:
+            groups.setdefault(option.rich_help_panel or "Options", []).append(option)
+    for name, options in groups.items():
+        yield f"**{name}**\n"
+        yield "| option | |"
+        yield "|---|---|"
+        for option in options:
+            names = ", ".join(f"`{word}`" for word in (*option.opts, *option.secondary_opts))
+            value = option.make_metavar(
+                command.make_context(command.name, [], resilient_parsing=True)
+            )
+            shown = "" if option.is_flag else f" `{value}`"
+            yield f"| {names}{shown} | {_plain(option.help or '')}{_default(option)} |"
+        yield ""
+
+
+def _verb(name: str, summary: str, command: Any) -> Iterator[str]:
+    yield f"## {name}\n"
+    text = inspect.cleandoc(command.help or summary)
+    yield from (f"{_plain(part)}\n" for part in text.split("\n\n"))
+    arguments = [argument for argument in command.params if argument.param_type_name == "argument"]
+    usage = " ".join(argument.human_readable_name.upper() for argument in arguments)
+    yield f"```text\nflagstone {name} [OPTIONS] {usage}\n```\n"
+    yield "```console"
+    yield from (f"$ {example}" for example in command.examples)
+    yield "```\n"
+    yield from _options(command)
+    if command.json_keys:
+        yield "**Keys of `--json`**\n"
+        yield "| key | |"
+        yield "|---|---|"
+        for key, meaning in command.json_keys.items():
+            keys = ", ".join(f"`{word}`" for word in key.split(", "))
+            yield f"| {keys} | {_plain(meaning)} |"
+        yield ""
+
+
+def reference() -> str:
+    """Return exit codes, and every verb with its options, examples and JSON keys, as Markdown."""
+    import typer
+
+    from flagstone.cli import VERBS
+    from flagstone.cli.app import app
+
+    group: Any = typer.main.get_command(app)
+    context = group.make_context("flagstone", [], resilient_parsing=True)
+    lines = [_plain(part) + "\n" for part in inspect.cleandoc(group.help).split("\n\n")]
+    lines += ["| verb | |", "|---|---|"]
+    lines += [f"| [`{name}`](#{name}) | {_plain(text)} |" for name, text in VERBS.items()]
+    lines.append("")
+    for name, summary in VERBS.items():
+        lines += _verb(name, summary, group.get_command(context, name))
+    return "\n".join(lines)
+
+
+def fill(app: Any, name: str, source: list[str]) -> None:
+    """Put the reference where the page asks for it."""
+    if name == PAGE:
+        source[0] = source[0].replace(MARK, reference())
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Fill the page when it is read."""
+    app.connect("source-read", fill)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,175 @@
+"""Links that nobody has to write: numbered statements, public names, tests.
+
+``S18`` leads to the statement, ``index_rho`` in code to its page, ``tests/…::name`` to the source
+of the test, which is shown as a page. Roles in docstrings find public names wherever they live.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from sphinx.util.nodes import make_refnode
+
+ROOT = Path(__file__).parents[2]
+STATEMENT = re.compile(r"\bS(\d+)\b")
+TITLE = re.compile(r"S(\d+)\. ")
+TEST = re.compile(r"(tests/[\w/]+\.py)(?:::(\w+))?")
+GALLERY = [
+    "first_span", "sensor_digest", "crc32_packets", "isbn10", "dram_banks", "blind_code",
+    "network_coding", "fault_rule", "parity_against_learners", "side_by_side", "papers_figure",
+    "certificate_against_bound", "out_of_core",
+]  # fmt: skip
+
+
+class GalleryOrder:
+    """The order of the gallery: from a first look to many machines."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, name: str) -> int:
+        """Return the place of an example; one that is not listed is an error."""
+        return GALLERY.index(Path(name).stem)
+
+
+def name_statements(app: Any, doctree: nodes.document) -> None:
+    """Give each numbered statement a short anchor, and remember its page."""
+    known = app.env.__dict__.setdefault("flagstone_statements", {})
+    for section in doctree.findall(nodes.section):
+        found = TITLE.match(section.next_node(nodes.title).astext())
+        if found:
+            section["ids"].append(f"s{found[1]}")
+            known[found[1]] = app.env.docname
+
+
+def _is_free(node: nodes.Node) -> bool:
+    """Whether a link may stand here: not inside another one, a title or code."""
+    while node is not None:
+        if isinstance(
+            node, (nodes.reference, nodes.title, nodes.literal_block, nodes.FixedTextElement)
+        ):
+            return False
+        if type(node).__name__ in {"desc_signature", "toctree", "download_reference"}:
+            return False
+        node = node.parent
+    return True
+
+
+def _objects(app: Any) -> dict[str, tuple[str, str]]:
+    """Return page and anchor of every public name, under each of its shorter names as well."""
+    known: dict[str, tuple[str, str]] = {}
+    objects = app.env.get_domain("py").objects
+    for full, entry in sorted(objects.items(), key=lambda item: item[0].count(".")):
+        parts = full.split(".")
+        for start in range(len(parts)):
+            known.setdefault(".".join(parts[start:]), (entry.docname, entry.node_id))
+    return known
+
+
+def _by_name(known: dict[str, tuple[str, str]], text: str) -> tuple[str, str] | None:
+    name = re.sub(r"\(.*\)$", "", text)
+    return known.get(name) if re.fullmatch(r"[A-Za-z_][\w.]*", name) else None
+
+
+def link(app: Any, doctree: nodes.document, docname: str) -> None:
+    """Turn statements, names and tests into links, once the whole site is known."""
+    builder = app.builder
+    if builder.format != "html":
+        return
+    statements = app.env.__dict__.get("flagstone_statements", {})
+    known = _objects(app)
+    if docname.startswith("theory/"):
+        for node in list(doctree.findall(nodes.Text)):
+            if _is_free(node) and not isinstance(node.parent, nodes.literal):
+                pieces = list(_statements(builder, docname, node.astext(), statements))
+                if len(pieces) > 1:
+                    node.parent.replace(node, pieces)
+    for node in list(doctree.findall(nodes.literal)):
+        if not _is_free(node):
+            continue
+        text = node.astext()
+        test = TEST.fullmatch(text)
+        if test:
+            uri = builder.get_relative_uri(docname, _page_of(test[1]))
+            where = uri + (f"#{test[2]}" if test[2] else "")
+        elif target := _by_name(known, text):
+            where = f"{builder.get_relative_uri(docname, target[0])}#{target[1]}"
+        else:
+            continue
+        reference = nodes.reference("", "", node.deepcopy(), internal=True, refuri=where)
+        node.parent.replace(node, reference)
+
+
+def _statements(
+    builder: Any, docname: str, text: str, known: dict[str, str]
+) -> Iterator[nodes.Node]:
+    last = 0
+    for found in STATEMENT.finditer(text):
+        if found[1] not in known:
+            continue
+        yield nodes.Text(text[last : found.start()])
+        uri = builder.get_relative_uri(docname, known[found[1]])
+        yield nodes.reference("", found[0], internal=True, refuri=f"{uri}#s{found[1]}")
+        last = found.end()
+    yield nodes.Text(text[last:])
+
+
+def _page_of(test: str) -> str:
+    return test.removesuffix(".py")
+
+
+def test_pages(app: Any) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Yield a page with the source of each test file that the theory names."""
+    theory = "".join(
+        page.read_text(encoding="utf-8") for page in (ROOT / "docs/theory").glob("*.md")
+    )
+    for path in sorted({found[1] for found in TEST.finditer(theory)}):
+        code = (ROOT / path).read_text(encoding="utf-8")
+        html = highlight(code, PythonLexer(), HtmlFormatter(nowrap=True))
+        lines = []
+        for line, shown in zip(code.splitlines(), html.splitlines(), strict=False):
+            start = re.match(r"def (\w+)\(", line)
+            lines.append(f'<span id="{start[1]}">{shown}</span>' if start else shown)
+        body = (
+            f'<h1><code>{path}</code></h1><div class="highlight"><pre>'
+            + "\n".join(lines)
+            + "</pre></div>"
+        )
+        yield _page_of(path), {"title": path, "body": body}, "page.html"
+
+
+def resolve(app: Any, env: Any, node: Any, content: nodes.Node) -> nodes.Node | None:
+    """Find what a role in a docstring names: by its full name, or by the end of it."""
+    if node.get("refdomain") != "py":
+        return None
+    known = _objects(app)
+    parts = node["reftarget"].split(".")
+    for start in range(len(parts)):
+        target = known.get(".".join(parts[start:]))
+        if target:
+            return make_refnode(app.builder, node["refdoc"], *target, content, node["reftarget"])
+    return None
+
+
+def project_pages(app: Any, name: str, source: list[str]) -> None:
+    """Lead links to files at the root of the project to the pages that include them."""
+    up = "../" * name.count("/")
+    for file in ("CHANGELOG", "CONTRIBUTING", "SECURITY"):
+        source[0] = source[0].replace(f"](../{up}{file}.md)", f"]({up}project/{file.lower()}.md)")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect all of it."""
+    app.connect("source-read", project_pages)
+    app.connect("doctree-read", name_statements)
+    app.connect("doctree-resolved", link)
+    app.connect("html-collect-pages", test_pages)
+    app.connect("missing-reference", resolve)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}
