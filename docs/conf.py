@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
@@ -35,6 +37,7 @@ nitpicky = True
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]  # numbered statements are of one level, whatever stands above
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it in words
@@ -82,3 +85,14 @@ sphinx_gallery_conf = {
 }
 # An example may show an answer that promises little; the page says so in words.
 warnings.filterwarnings("ignore", category=ReplicabilityWarning)
+
+
+def setup(app: Any) -> None:
+    """Leave out what estimators inherit from scikit-learn: it is documented there."""
+    app.connect("autodoc-skip-member", _from_sklearn)
+
+
+def _from_sklearn(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> Any:
+    home = getattr(member, "__module__", None) or ""
+    foreign = home.startswith("sklearn.") or re.fullmatch(r"set_\w+_request", name)
+    return True if foreign else None

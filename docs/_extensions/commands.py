@@ -17,46 +17,34 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _default(option: Any) -> str:
-    value = option.default
-    if option.required:
-        return " *Needed.*"
-    if value in (None, False, "") or value == () or option.is_flag:
-        return ""
-    return f" Default: `{value}`."
-
-
-def _options(command: Any) -> Iterator[str]:
-    """Yield the options in their groups, each group a table."""
-    groups: dict[str, list[Any]] = {}
+def _options(command: Any, context: Any) -> Iterator[str]:
+    """Yield arguments and options in their groups, each group a table."""
+    groups: dict[str, list[tuple[str, str]]] = {}
     for option in command.params:
-        if option.param_type_name == "option" and not option.hidden:
-            groups.setdefault(option.rich_help_panel or "Options", []).append(option)
-    for name, options in groups.items():
+        record = option.get_help_record(context)
+        if record is not None:
+            panel = option.rich_help_panel or option.param_type_name.capitalize() + "s"
+            groups.setdefault(panel, []).append(record)
+    for name, records in groups.items():
         yield f"**{name}**\n"
-        yield "| option | |"
+        yield "| | |"
         yield "|---|---|"
-        for option in options:
-            names = ", ".join(f"`{word}`" for word in (*option.opts, *option.secondary_opts))
-            value = option.make_metavar(
-                command.make_context(command.name, [], resilient_parsing=True)
-            )
-            shown = "" if option.is_flag else f" `{value}`"
-            yield f"| {names}{shown} | {_plain(option.help or '')}{_default(option)} |"
+        for words, text in records:
+            yield f"| `{words.replace('|', '/')}` | {_plain(text)} |"
         yield ""
 
 
 def _verb(name: str, summary: str, command: Any) -> Iterator[str]:
+    context = command.make_context(name, [], resilient_parsing=True)
     yield f"## {name}\n"
     text = inspect.cleandoc(command.help or summary)
     yield from (f"{_plain(part)}\n" for part in text.split("\n\n"))
-    arguments = [argument for argument in command.params if argument.param_type_name == "argument"]
-    usage = " ".join(argument.human_readable_name.upper() for argument in arguments)
-    yield f"```text\nflagstone {name} [OPTIONS] {usage}\n```\n"
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"```text\nflagstone {name} {usage}\n```\n"
     yield "```console"
     yield from (f"$ {example}" for example in command.examples)
     yield "```\n"
-    yield from _options(command)
+    yield from _options(command, context)
     if command.json_keys:
         yield "**Keys of `--json`**\n"
         yield "| key | |"

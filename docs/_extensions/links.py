@@ -6,7 +6,10 @@ of the test, which is shown as a page. Roles in docstrings find public names whe
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,7 +149,10 @@ def test_pages(app: Any) -> Iterator[tuple[str, dict[str, str], str]]:
 
 
 def resolve(app: Any, env: Any, node: Any, content: nodes.Node) -> nodes.Node | None:
-    """Find what a role in a docstring names: by its full name, or by the end of it."""
+    """Find what a role in a docstring names: by its full name, or by the end of it.
+
+    What exists but is not public stays plain text; what does not exist at all is a warning.
+    """
     if node.get("refdomain") != "py":
         return None
     known = _objects(app)
@@ -155,7 +161,17 @@ def resolve(app: Any, env: Any, node: Any, content: nodes.Node) -> nodes.Node | 
         target = known.get(".".join(parts[start:]))
         if target:
             return make_refnode(app.builder, node["refdoc"], *target, content, node["reftarget"])
-    return None
+    return content if _exists(node["reftarget"]) else None
+
+
+def _exists(name: str) -> bool:
+    """Whether a module of ours has this name, or is it."""
+    package, _, last = name.rpartition(".")
+    for module in (name, package):
+        with contextlib.suppress(ImportError, ValueError):
+            importlib.import_module(module)
+    ours = [m for m in sys.modules if m.split(".")[0] == "flagstone" and m.endswith(package)]
+    return name in sys.modules or any(hasattr(sys.modules[m], last) for m in ours)
 
 
 def project_pages(app: Any, name: str, source: list[str]) -> None:
