@@ -51,9 +51,12 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # summaries are fetched, which pages opened as files may not
 html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "flagstone"},
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 8,

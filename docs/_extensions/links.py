@@ -22,6 +22,8 @@ from sphinx.util.nodes import make_refnode
 
 ROOT = Path(__file__).parents[2]
 STATEMENT = re.compile(r"\bS(\d+)\b")
+#: V_j and 2^{-i} in plain text, as pages for every reader have them; no names such as t_min.
+SCRIPT = re.compile(r"(?<=[^\W\d_])_(?:\{([^}]+)\}|([^\W_]\b))|\^(?:\{([^}]+)\}|(−?\w)\b)")
 TITLE = re.compile(r"S(\d+)\. ")
 TEST = re.compile(r"(tests/[\w/]+\.py)(?:::(\w+))?")
 GALLERY = [
@@ -65,13 +67,18 @@ def _is_free(node: nodes.Node) -> bool:
     return True
 
 
-def _objects(app: Any) -> dict[str, tuple[str, str]]:
-    """Return page and anchor of every public name, under each of its shorter names as well."""
+def _objects(app: Any, *, bare: bool = False) -> dict[str, tuple[str, str]]:
+    """Return page and anchor of every public name, under each of its shorter names as well.
+
+    Methods and attributes keep the name of their class, unless ``bare``.
+    """
     known: dict[str, tuple[str, str]] = {}
     objects = app.env.get_domain("py").objects
     for full, entry in sorted(objects.items(), key=lambda item: item[0].count(".")):
         parts = full.split(".")
-        for start in range(len(parts)):
+        inside = entry.objtype in {"method", "attribute", "property"}
+        least = 2 if inside and not bare else 1
+        for start in range(len(parts) - least + 1):
             known.setdefault(".".join(parts[start:]), (entry.docname, entry.node_id))
     return known
 
@@ -88,11 +95,12 @@ def link(app: Any, doctree: nodes.document, docname: str) -> None:
         return
     statements = app.env.__dict__.get("flagstone_statements", {})
     known = _objects(app)
-    if docname.startswith("theory/"):
+    if docname.startswith(("theory/", "api/", "guide/")):
         for node in list(doctree.findall(nodes.Text)):
-            if _is_free(node) and not isinstance(node.parent, nodes.literal):
-                pieces = list(_statements(builder, docname, node.astext(), statements))
-                if len(pieces) > 1:
+            if not isinstance(node.parent, nodes.literal):
+                found = statements if _is_free(node) else {}
+                pieces = list(_pieces(builder, docname, node.astext(), found))
+                if len(pieces) > 1 and not _is_code(node):
                     node.parent.replace(node, pieces)
     for node in list(doctree.findall(nodes.literal)):
         if not _is_free(node):
@@ -110,18 +118,36 @@ def link(app: Any, doctree: nodes.document, docname: str) -> None:
         node.parent.replace(node, reference)
 
 
-def _statements(
-    builder: Any, docname: str, text: str, known: dict[str, str]
-) -> Iterator[nodes.Node]:
+def _pieces(builder: Any, docname: str, text: str, known: dict[str, str]) -> Iterator[nodes.Node]:
+    """Yield a text with its statements linked, its indices lowered and its exponents raised."""
     last = 0
-    for found in STATEMENT.finditer(text):
-        if found[1] not in known:
+    marks = sorted([*STATEMENT.finditer(text), *SCRIPT.finditer(text)], key=re.Match.start)
+    for found in marks:
+        if found.start() < last or (found.re is STATEMENT and found[1] not in known):
             continue
         yield nodes.Text(text[last : found.start()])
-        uri = builder.get_relative_uri(docname, known[found[1]])
-        yield nodes.reference("", found[0], internal=True, refuri=f"{uri}#s{found[1]}")
+        if found.re is STATEMENT:
+            uri = builder.get_relative_uri(docname, known[found[1]])
+            yield nodes.reference("", found[0], internal=True, refuri=f"{uri}#s{found[1]}")
+        elif found[0].startswith("_"):
+            yield nodes.subscript("", found[1] or found[2])
+        else:
+            yield nodes.superscript("", found[3] or found[4])
         last = found.end()
     yield nodes.Text(text[last:])
+
+
+def _is_code(node: nodes.Node) -> bool:
+    """Whether a text is code, a formula or part of a signature, which stay as they are."""
+    while node is not None:
+        if isinstance(
+            node, (nodes.literal_block, nodes.FixedTextElement, nodes.math, nodes.math_block)
+        ):
+            return True
+        if type(node).__name__.startswith("desc_") and type(node).__name__ != "desc_content":
+            return True
+        node = None if type(node).__name__ == "desc_content" else node.parent
+    return False
 
 
 def _page_of(test: str) -> str:
@@ -155,7 +181,7 @@ def resolve(app: Any, env: Any, node: Any, content: nodes.Node) -> nodes.Node | 
     """
     if node.get("refdomain") != "py":
         return None
-    known = _objects(app)
+    known = _objects(app, bare=True)
     parts = node["reftarget"].split(".")
     for start in range(len(parts)):
         target = known.get(".".join(parts[start:]))
