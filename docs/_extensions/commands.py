@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,8 +51,8 @@ def _verb(name: str, summary: str, command: Any) -> Iterator[str]:
         yield "| key | |"
         yield "|---|---|"
         for key, meaning in command.json_keys.items():
-            keys = ", ".join(f"`{word}`" for word in key.split(", "))
-            yield f"| {keys} | {_plain(meaning)} |"
+            marked = re.sub(r"[a-z_]+(?![^(]*[)])", r"`\g<0>`", key)  # but not what is in (…)
+            yield f"| {marked} | {_plain(meaning)} |"
         yield ""
 
 
