@@ -79,6 +79,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "remove_config_comments": True,
     "min_reported_time": 0,

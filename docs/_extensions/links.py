@@ -94,7 +94,7 @@ def link(app: Any, doctree: nodes.document, docname: str) -> None:
     if builder.format != "html":
         return
     statements = app.env.__dict__.get("flagstone_statements", {})
-    known = _objects(app)
+    known, shown = _objects(app), _shown_tests()
     if docname.startswith(("theory/", "api/", "guide/")):
         for node in list(doctree.findall(nodes.Text)):
             if not isinstance(node.parent, nodes.literal):
@@ -107,7 +107,7 @@ def link(app: Any, doctree: nodes.document, docname: str) -> None:
             continue
         text = node.astext()
         test = TEST.fullmatch(text)
-        if test:
+        if test and test[1] in shown:
             uri = builder.get_relative_uri(docname, _page_of(test[1]))
             where = uri + (f"#{test[2]}" if test[2] else "")
         elif target := _by_name(known, text):
@@ -154,12 +154,16 @@ def _page_of(test: str) -> str:
     return test.removesuffix(".py")
 
 
+def _shown_tests() -> list[str]:
+    """Return the test files that the theory names: their sources become pages."""
+    pages = (ROOT / "docs" / "theory").glob("*.md")
+    theory = "".join(page.read_text(encoding="utf-8") for page in pages)
+    return sorted({found[1] for found in TEST.finditer(theory)})
+
+
 def test_pages(app: Any) -> Iterator[tuple[str, dict[str, str], str]]:
     """Yield a page with the source of each test file that the theory names."""
-    theory = "".join(
-        page.read_text(encoding="utf-8") for page in (ROOT / "docs/theory").glob("*.md")
-    )
-    for path in sorted({found[1] for found in TEST.finditer(theory)}):
+    for path in _shown_tests():
         code = (ROOT / path).read_text(encoding="utf-8")
         html = highlight(code, PythonLexer(), HtmlFormatter(nowrap=True))
         lines = []
