@@ -84,9 +84,13 @@ with style():
     )
     for column in range(4):
         axis.plot(
-            sizes, [max(row[column], 1e-9) for row in certified], "o", color=OKABE_ITO["blue"],
-            alpha=0.7, label="certified, four captures" if column == 0 else None,
-        )  # fmt: skip
+            sizes,
+            [max(row[column], 1e-9) for row in certified],
+            "o",
+            color=OKABE_ITO["blue"],
+            alpha=0.7,
+            label="certified, four captures" if column == 0 else None,
+        )
     axis.plot(
         sizes, [max(float(np.median(row)), 1e-9) for row in certified], color=OKABE_ITO["blue"]
     )

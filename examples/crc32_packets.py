@@ -130,8 +130,12 @@ with style():
         axis.annotate(
             f"{100 * share:.1f} %\n{said}",
             (bar.get_x() + bar.get_width() / 2, bar.get_height()),
-            ha="center", va="bottom", xytext=(0, 2), textcoords="offset points", fontsize=8,
-        )  # fmt: skip
+            ha="center",
+            va="bottom",
+            xytext=(0, 2),
+            textcoords="offset points",
+            fontsize=8,
+        )
     axis.set_xticks(range(len(BUILDS)), [f"build {build}" for build in BUILDS])
     axis.set_ylabel("packets that break\nthe contract (%)")
     axis.set_ylim(0, 125)

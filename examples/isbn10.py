@@ -82,9 +82,13 @@ with style():
     ):
         dims = [span.flag_.dim_at(j) for j in range(1, 900)]
         axes[0].plot(
-            range(1, 900), dims, dashes, drawstyle="steps-mid", color=OKABE_ITO[color],
+            range(1, 900),
+            dims,
+            dashes,
+            drawstyle="steps-mid",
+            color=OKABE_ITO[color],
             label=f"{name} catalogue",
-        )  # fmt: skip
+        )
     low, high = span.finding_.window.t_min, span.finding_.window.t_max
     axes[0].axvspan(low, high, color=OKABE_ITO["green"], alpha=0.2, label="window of thresholds")
     axes[0].set_xlabel("set j of the partition")

@@ -20,6 +20,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from sphinx.util.nodes import make_refnode
 
+from flagstone.cli import VERBS
+
 ROOT = Path(__file__).parents[2]
 STATEMENT = re.compile(r"\bS(\d+)\b")
 #: V_j and 2^{-i} in plain text, as pages for every reader have them; no names such as t_min.
@@ -84,8 +86,10 @@ def _objects(app: Any, *, bare: bool = False) -> dict[str, tuple[str, str]]:
 
 
 def _by_name(known: dict[str, tuple[str, str]], text: str) -> tuple[str, str] | None:
+    """Return where a name in code leads. A plain word must look like a call: others are verbs."""
     name = re.sub(r"\(.*\)$", "", text)
-    return known.get(name) if re.fullmatch(r"[A-Za-z_][\w.]*", name) else None
+    is_word = name == text and re.fullmatch(r"[a-z]+", name)
+    return known.get(name) if re.fullmatch(r"[A-Za-z_][\w.]*", name) and not is_word else None
 
 
 def link(app: Any, doctree: nodes.document, docname: str) -> None:
@@ -110,6 +114,8 @@ def link(app: Any, doctree: nodes.document, docname: str) -> None:
         if test and test[1] in shown:
             uri = builder.get_relative_uri(docname, _page_of(test[1]))
             where = uri + (f"#{test[2]}" if test[2] else "")
+        elif docname == "command-line" and text in VERBS:
+            where = f"{builder.get_relative_uri(docname, 'verbs')}#{text}"
         elif target := _by_name(known, text):
             where = f"{builder.get_relative_uri(docname, target[0])}#{target[1]}"
         else:
