@@ -9,12 +9,13 @@ import contextlib
 import doctest
 import io
 import re
+import shlex
 import shutil
 import tomllib
 
 import pytest
 
-from flagstone.cli import main
+from flagstone.cli import VERBS, main
 
 from .snippets import PAGES, ROOT, blocks, commands
 
@@ -70,6 +71,21 @@ def test_commands_run_as_printed(page, place):
                 del words[at : at + 2]
             code, said = run(words)
             assert code == command.exit_code, (str(command), said)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: ids[page])
+def test_commands_inside_a_sentence_name_what_there_is(page, capsys):
+    """They are no recipes, and files are made up; verbs and options must exist all the same."""
+    for line in re.findall(r"(?<!`)`flagstone ([^`]+)`(?!`)", page.read_text(encoding="utf-8")):
+        verb, *words = shlex.split(line.replace("\n", " "))
+        if verb == "VERB" or verb.startswith("-") or page.name == "formats.md":  # headers of files
+            continue
+        assert verb in VERBS, line
+        with pytest.raises(SystemExit):
+            main([verb, "--help"])
+        known = capsys.readouterr().out
+        for option in (word.partition("=")[0] for word in words if word.startswith("-")):
+            assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", known), (line, option)
 
 
 def prepare(words, place):
