@@ -25,7 +25,7 @@ from flagstone.cli import VERBS
 ROOT = Path(__file__).parents[2]
 STATEMENT = re.compile(r"\bS(\d+)\b")
 #: V_j and 2^{-i} in plain text, as pages for every reader have them; no names such as t_min.
-SCRIPT = re.compile(r"(?<=[^\W\d_])_(?:\{([^}]+)\}|([^\W_]\b))|\^(?:\{([^}]+)\}|(−?\w)\b)")
+SCRIPT = re.compile(r"(?<=[^\W\d_])_(?:\{([^}]+)\}|([^\W_]\b))|\^(?:\{([^}]+)\}|([-−]?\w)\b)")
 TITLE = re.compile(r"S(\d+)\. ")
 TEST = re.compile(r"(tests/[\w/]+\.py)(?:::(\w+))?")
 GALLERY = [
