@@ -54,6 +54,7 @@ html_show_sourcelink = False
 html_show_search_summary = False  # summaries are fetched, which pages opened as files may not
 html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}
+html_sidebars = {"index": [], "start": []}  # pages with nothing beside them
 html_theme_options = {
     "logo": {"text": "flagstone"},
     "navbar_persistent": ["search-button"],

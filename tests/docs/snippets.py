@@ -32,10 +32,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A line for a shell, and the exit code that its comment announces."""
+    """A line for a shell, the exit code that its comment announces, and what is shown below it."""
 
     page: Path
     line: str
+    shown: str = ""
 
     @property
     def words(self) -> list[str]:
@@ -59,13 +60,14 @@ def blocks(page: Path) -> list[Block]:
 def commands(page: Path) -> Iterator[Command]:
     """Yield what a reader would type, in order: console and sh blocks, indented commands."""
     text = page.read_text(encoding="utf-8")
-    found: list[tuple[int, str]] = []
+    found: list[tuple[int, str, str]] = []
     for block in _BLOCK.finditer(text):
-        if block[1] in {"console", "sh"}:
-            lines = block[2].replace("\\\n", " ").splitlines()
-            typed = [line.removeprefix("$ ") for line in lines]
-            if block[1] == "console":
-                typed = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-            found += [(block.start(), line) for line in typed if line.strip()]
-    found += [(line.start(), line[1]) for line in _INDENTED.finditer(text)]
-    yield from (Command(page, line) for _, line in sorted(found, key=lambda item: item[0]))
+        lines = block[2].replace("\\\n", " ")
+        if block[1] == "console":
+            for line, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", lines, re.MULTILINE):
+                found.append((block.start(), line, shown))
+        elif block[1] == "sh":
+            found += [(block.start(), line, "") for line in lines.splitlines() if line.strip()]
+    found += [(line.start(), line[1], "") for line in _INDENTED.finditer(text)]
+    for _, line, shown in sorted(found, key=lambda item: item[0]):
+        yield Command(page, line, shown)

@@ -24,6 +24,12 @@ ELSEWHERE = ("tcp://", "s3://")
 ids = {page: str(page.relative_to(ROOT)) for page in PAGES}
 
 
+def looks_like(shown: str, said: str) -> bool:
+    """Say whether a text is what a page shows, … standing for anything."""
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return doctest.OutputChecker().check_output(shown.replace("…", "..."), said, options)
+
+
 def run(words: list[str]) -> tuple[int, str]:
     """Run the command line, and return exit code and all that was said."""
     said, code = io.StringIO(), 0
@@ -71,6 +77,7 @@ def test_commands_run_as_printed(page, place):
                 del words[at : at + 2]
             code, said = run(words)
             assert code == command.exit_code, (str(command), said)
+            assert not command.shown or looks_like(command.shown, said), (str(command), said)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: ids[page])
@@ -116,11 +123,7 @@ def test_python_without_prompts_runs_and_prints_what_is_shown(page, number, plac
         exec(compile(code.text, str(page), "exec"), {})
     assert rest, "what it prints must be shown below it"
     assert rest[0].language == "text", "what it prints must be shown below it"
-    want, options = (
-        rest[0].text.replace("…", "..."),
-        doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
-    )
-    assert doctest.OutputChecker().check_output(want, said.getvalue(), options), said.getvalue()
+    assert looks_like(rest[0].text, said.getvalue()), said.getvalue()
 
 
 def test_the_readme_has_both():
