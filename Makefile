@@ -9,7 +9,7 @@ MINUTES ?= 10
 SEED   ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format validate bench mutants fuzz floors clean
+.PHONY: help demo test check format validate bench mutants fuzz floors docs wheel release clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,9 +49,20 @@ floors: | $(BIN)/python  ## the tests again, with the oldest packages that pypro
 	.floors/bin/python -m pip install --quiet --constraint .floors/pins.txt --editable '.[dev]'
 	NUMBA_CACHE_DIR=$(CURDIR)/.floors/kernels .floors/bin/python -m pytest -n $(JOBS)
 
+docs: $(VENV)/.installed-docs  ## the site, gallery included, in build/site; warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs build/site
+	$(BIN)/python scripts/check_site.py build/site
+	@echo "Open build/site/index.html"
+
+wheel: $(VENV)/.installed-dev  ## wheel and sdist, each tried in an environment of its own
+	$(BIN)/python scripts/try_wheel.py
+
+release: check wheel  ## is this tree ready to be released? (version, changelog, tag, packages)
+	$(BIN)/python scripts/release.py
+
 clean:  ## remove the environment and every cache
 	rm -rf $(VENV) .floors .fuzz .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	rm -rf build dist
+	rm -rf build dist docs/gallery docs/api/generated
 	find src -name '*.nb[ic]' -delete
 
 $(BIN)/python:
@@ -68,4 +79,8 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@ $(VENV)/.installed

@@ -8,7 +8,9 @@ import pytest
 from flagstone import guarantees
 
 ROOT = Path(__file__).parent.parent
-NAMES = ["README", "flag", "rules", "guarantees", "learners", "certificates", "glossary"]
+NAMES = [
+    "README", "flag", "rules", "guarantees", "learners", "certificates", "paper", "open", "glossary"
+]  # fmt: skip
 PAGES = [ROOT / "docs" / "theory" / f"{name}.md" for name in NAMES]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 STATEMENTS = [int(n) for n in re.findall(r"^### S(\d+)\. ", TEXT, flags=re.MULTILINE)]

@@ -66,6 +66,7 @@ _HOMES = {
 }
 _SUBMODULES = [
     "audit",
+    "digests",
     "distributed",
     "distributions",
     "estimators",

@@ -33,7 +33,7 @@ def _log_floor(corrected: bool) -> float:
 
 
 def paper_gap(n_rows: int, delta: Share, *, corrected: bool = True) -> float:
-    """Bound on max_V |n_1(V) - n_2(V)| between two samples, at confidence 1 - delta (S14, S15).
+    """Bound on max_V ``|n_1(V) - n_2(V)|`` of two samples, at confidence 1 - delta (S14, S15).
 
     The paper's key lemma prints 3·√(m·ln(1/δ)), from a sensitivity of 1 to replaced rows. The
     sensitivity is 2, and the argument gives 2√m + 2√(m·ln(1/δ)), at most 4·√(m·ln(1/δ)) when

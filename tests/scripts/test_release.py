@@ -1,0 +1,51 @@
+"""A release is refused until version, changelog, tag and packages agree."""
+
+import pytest
+
+from scripts.release import problems, section
+
+CHANGELOG = """# Changelog
+
+## Unreleased
+
+## 1.2.0 (2027-01-02)
+
+- Something new.
+
+## 1.1.0 (2026-01-02)
+
+- Something old.
+"""
+READY = {
+    "version": "1.2.0",
+    "changelog": CHANGELOG,
+    "tags": ["v1.2.0"],
+    "changed": [],
+    "built": ["flagstone-1.2.0.tar.gz", "flagstone-1.2.0-py3-none-any.whl"],
+}
+
+
+def test_a_section_ends_where_the_next_begins():
+    assert section(CHANGELOG, "1.2.0") == "- Something new."
+    assert section(CHANGELOG, "Unreleased") == ""
+    assert section(CHANGELOG, "1.3.0") is None
+
+
+def test_all_in_order():
+    assert problems(**READY) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"version": "1.2.0.dev0"}, "the version is 1.2.0.dev0"),
+        ({"changelog": CHANGELOG.replace("1.2.0", "1.2.1")}, "no section '## 1.2.0"),
+        ({"changelog": CHANGELOG.replace("## Unreleased\n", "## Unreleased\n\n- x")}, "Unreleased"),
+        ({"tags": ["v1.1.0"]}, "no tag v1.2.0"),
+        ({"changed": ["README.md"]}, "README.md"),
+        ({"built": ["flagstone-1.2.0.tar.gz"]}, "flagstone-1.2.0-py3-none-any.whl"),
+    ],
+)
+def test_what_is_missing_is_said(change, said):
+    found = problems(**(READY | change))
+    assert any(said in line for line in found), found
