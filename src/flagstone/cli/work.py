@@ -74,11 +74,10 @@ class Alone:
             return state.summary, Measurement(state.summary.n_rows)
         take = getattr(self._options, "take", None)
         if state.phase == "read":
-            encoding, field = self._source.encoding, self._source.encoding.field
+            field = self._source.encoding.field
 
             def step(batch: EncodedBatch) -> None:
-                X, y = encoding.split(batch.matrix)
-                state.summary.update(self._question.lift(field, field.rows(X), y))
+                state.summary.update(self._question.lift(field, batch.rows, batch.labels))
 
             total = table.n_rows if take is None else take
             self._run.drive(state, self._rows(state), step, total, len(table.files))
@@ -114,18 +113,17 @@ class Alone:
         from flagstone.road import look
         from flagstone.tables.counting import measured
 
-        table, encoding, n_rows = self._source.table, self._source.encoding, self._state.rows
+        table, n_rows = self._source.table, self._state.rows
         certification = Certification(finding, confidence=confidence)
         assert table is not None
         total = Measurement(0, 0, 0)
 
         def step(batch: EncodedBatch) -> None:
             nonlocal total
-            X, y = encoding.split(batch.matrix)
-            outside, wrong = look(finding, encoding.field.rows(X), y, certification)
+            outside, wrong = look(finding, batch.rows, batch.labels, certification)
             total += measured(batch, outside, wrong, shown - len(total.places))
             if survey is not None:
-                survey.update(X, wrong)
+                survey.update(batch.matrix, wrong)
 
         state = dataclasses.replace(self._state, rows=0)
         self._run.drive(state, self._rows(), step, n_rows, len(table.files))

@@ -68,9 +68,7 @@ class Job:
 
     def lifted(self, batch: EncodedBatch) -> Rows:
         """The rows of a batch with what the question adds to them."""
-        X, y = self.encoding.split(batch.matrix)
-        field = self.encoding.field
-        return self.question.lift(field, field.rows(X), y)
+        return self.question.lift(self.encoding.field, batch.rows, batch.labels)
 
 
 def _here() -> str:
@@ -173,8 +171,8 @@ def read_rows(job: Job, name: str, rows: Any, label: Any = None, limit: int | No
         skipped += batch.batch.skipped
         if job.pilot and pilot.n_rows < n_pilot:
             pilot.update(lifted[: n_pilot - pilot.n_rows])
-        if labels is not None:
-            labels.update(_tally(batch.matrix[:, -1]))
+        if labels is not None and batch.labels is not None:
+            labels.update(_tally(batch.labels))
     if job.pilot and known is None and summary.n_rows:
         # only now it is known how many rows are a tenth of them
         n_pilot = pilot_rows(summary.n_rows)
@@ -228,12 +226,10 @@ def look_again(
     shown: int,
 ) -> Seen:
     """Read the rows of a partition again: certify, count what does not fit and say where."""
-    encoding = job.encoding
-    again = SecondLook(encoding.field, certifier, pilot_rows(n_rows))
+    again = SecondLook(job.encoding.field, certifier, pilot_rows(n_rows))
     total = Measurement(0, 0, 0)
     for batch in job.batches(reader_of(rows, name, label), n_rows):
-        X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y, again)
+        outside, wrong = look(finding, batch.rows, batch.labels, again)
         assert outside is not None
         total += measured(batch, outside, wrong, shown - len(total.places))
     if total.read != n_rows:
@@ -250,9 +246,8 @@ def check_rows(
 
 def predict_rows(job: Job, finding: Finding, name: str, rows: Any) -> Array:
     """Predict a partition: the texts that stand for the elements."""
-    field = job.encoding.field
     found: list[str] = []
     for batch in job.batches(reader_of(rows, name), None):
-        elements = finding.question.predict(finding.answer, field.rows(batch.matrix))
+        elements = finding.question.predict(finding.answer, batch.rows)
         found += finding.encoding.decoded(elements)
     return np.array(found, dtype=object)

@@ -6,6 +6,7 @@ by one multiplication: 2^(8i) · 2^(56 − 7i) = 2^(56 + i), and no two other te
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,15 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import jit
 from flagstone.kernels._llvm import exceeding, word_at
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "pack_columns", "unpack"]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
-_TWO = np.uint64(2)
-_THREE = np.uint64(3)
 _GATHER = np.uint64(0x0102040810204080)
 _NOT_BITS = np.uint64(0xFEFEFEFEFEFEFEFE)
-_TILE = 512
 _SMALL = 1 << 16
+#: Fewer rows than this are quicker turned around than packed by one call per column.
+_FEW = 1 << 12
 
 
 def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
@@ -34,18 +34,33 @@ def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
     words = np.zeros((X.shape[0], max(1, -(-X.shape[1] // 64))), np.uint64)
     if X.size == 0:
         return words, -1
-    # Signed and boolean entries are 0 or 1 exactly if their unsigned images are.
-    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
-    plain = np.ascontiguousarray(X.T if by_columns else X).view(f"u{X.dtype.itemsize}")
-    if not plain.flags.writeable and plain.nbytes <= _SMALL:
-        plain = plain.copy()  # a read-only array would have the kernel compiled once more
-    if by_columns:
-        bad = _pack_columns(plain, words)
-    elif plain.dtype == np.uint8 and X.shape[1] >= 8:
-        bad = _pack_bytes(plain.reshape(-1), X.shape[1], words)
+    if X.flags.f_contiguous and len(X) >= _FEW:
+        words, fits = pack_columns(list(X.T))
     else:
-        bad = _pack_rows(plain, words)
-    return words, int(np.argmax(np.asarray(X > 1) | np.asarray(X < 0))) if bad else -1
+        # Signed and boolean entries are 0 or 1 exactly if their unsigned images are.
+        plain = np.ascontiguousarray(X).view(f"u{X.dtype.itemsize}")
+        if not plain.flags.writeable and plain.nbytes <= _SMALL:
+            plain = plain.copy()  # a read-only array would have the kernel compiled once more
+        if plain.dtype == np.uint8 and X.shape[1] >= 8:
+            fits = not _pack_bytes(plain.reshape(-1), X.shape[1], words)
+        else:
+            fits = not _pack_rows(plain, words)
+    return words, -1 if fits else int(np.argmax(np.asarray(X > 1) | np.asarray(X < 0)))
+
+
+def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.uint64], bool]:
+    """Pack columns of integers or booleans, each of its own type; say whether all are 0 or 1.
+
+    Nothing is copied: what a reader decoded is read once. One word of all rows after the other is
+    filled, in memory of its own, so that the loop over a column runs over neighbours.
+    """
+    by_word = np.zeros((max(1, -(-len(columns) // 64)), len(columns[0])), np.uint64)
+    seen = 0
+    for place, column in enumerate(columns):
+        entries = np.ascontiguousarray(column).view(f"u{column.dtype.itemsize}")
+        entries.flags.writeable = False  # one kernel for those of a file and for all others
+        seen |= int(_add_column(entries, by_word[place >> 6], np.uint64(place & 63)))
+    return np.ascontiguousarray(by_word.T), seen <= 1
 
 
 def unpack(words: NDArray[np.uint64], dim: int) -> NDArray[np.uint8]:
@@ -98,29 +113,11 @@ def _pack_rows(X: Any, words: Any) -> Any:
 
 
 @jit
-def _pack_columns(columns: Any, words: Any) -> Any:
-    """Column by column over a tile of rows whose words stay in the first cache."""
-    bad = _NONE
-    tile = np.empty(_TILE, np.uint64)
-    for start in range(0, len(words), _TILE):
-        number = min(_TILE, len(words) - start)
-        for k in range(words.shape[1]):
-            tile[:] = _NONE
-            first = 64 * k
-            last = min(first + 64, len(columns))
-            while first + 4 <= last:
-                shift = np.uint64(first & 63)
-                for i in range(start, start + number):
-                    a, b = np.uint64(columns[first, i]), np.uint64(columns[first + 1, i])
-                    c, d = np.uint64(columns[first + 2, i]), np.uint64(columns[first + 3, i])
-                    bad |= a | b | c | d
-                    tile[i - start] |= (a | b << _ONE | c << _TWO | d << _THREE) << shift
-                first += 4
-            for column in range(first, last):
-                for i in range(number):
-                    value = np.uint64(columns[column, start + i])
-                    bad |= value
-                    tile[i] |= value << np.uint64(column & 63)
-            for i in range(number):
-                words[start + i, k] = tile[i]
-    return bad > _ONE
+def _add_column(column: Any, words: Any, shift: Any) -> Any:
+    """Put a column at its bit of one word of every row; return the union of its entries."""
+    seen = _NONE
+    for i in range(len(words)):
+        value = np.uint64(column[i])
+        seen |= value
+        words[i] |= value << shift
+    return seen

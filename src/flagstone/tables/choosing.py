@@ -25,7 +25,8 @@ def without_repeats(batches: Iterator[EncodedBatch]) -> Iterator[EncodedBatch]:
     for batch in batches:
         if not len(batch):
             continue
-        first = first_of_runs(batch.matrix)
-        first[0] = last is None or bool((batch.matrix[0] != last).any())
-        last = batch.matrix[-1].copy()
+        rows = batch.packed
+        first = first_of_runs(rows)
+        first[0] = last is None or bool((rows[0] != last).any())
+        last = rows[-1].copy()
         yield batch.chosen(first)

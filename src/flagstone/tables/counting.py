@@ -33,15 +33,14 @@ def count_rows(
     finding: Finding, batches: Iterable[EncodedBatch], shown: int
 ) -> tuple[Measurement, Array | None]:
     """Count the rows that break a finding and, where rows have no label, each of its equations."""
-    encoding, answer = finding.encoding, finding.answer
+    answer = finding.answer
     total = Measurement(0, None if finding.subspace is None else 0, 0)
     plain = not finding.question.labelled
     broken = np.zeros(len(answer.lines), dtype=np.int64) if plain else None
     for batch in batches:
-        X, y = encoding.split(batch.matrix)
-        outside, wrong = look(finding, encoding.field.rows(X), y)
+        outside, wrong = look(finding, batch.rows, batch.labels)
         assert wrong is not None
         total += measured(batch, outside, wrong, shown - len(total.places))
         if broken is not None and wrong.any():
-            broken += (answer.syndrome(X[wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
+            broken += (answer.syndrome(batch.rows[wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
     return total, broken
