@@ -339,6 +339,16 @@ class RunOptions(CrewOptions):
             "--checkpoint-every", min=0.0, help="Seconds between saves.", rich_help_panel=RUN
         ),
     ] = 10.0
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            "--keep",
+            metavar="SIZE",
+            help="Keep the rows in memory, packed, if they take no more than this (256MB unless "
+            "told); others are read twice where they are needed twice.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=RUN),

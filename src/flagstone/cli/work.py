@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.inputs import Source
 from flagstone.cli.longrun import LongRun, State
 from flagstone.cli.options import RunOptions
+from flagstone.cli.words import size_of
 from flagstone.errors import InputError, Parameter
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from flagstone.measurement import Measurement
     from flagstone.question import Question
     from flagstone.tables import EncodedBatch
+    from flagstone.tables.table import Batches
 
 __all__ = ["Alone"]
 
@@ -47,9 +49,11 @@ class Alone:
         seed: str,
         *,
         histogram: bool = False,
+        again: bool = True,
     ) -> None:
         from flagstone.flag import Flag
         from flagstone.histogram import Histogram
+        from flagstone.tables.keeping import KEPT_BYTES, Kept
 
         self._source, self._question, self._options = source, question, options
         kind = Histogram if histogram else Flag
@@ -62,6 +66,10 @@ class Alone:
         self.resumed = found is not None
         self._state = State(seed, summary) if found is None else found
         self.seed, self.notes = self._state.seed, dict[str, Any]()
+        room = size_of("--keep", options.keep, least=0) if options.keep else KEPT_BYTES
+        self._kept = Kept(room if again else 0)
+        if self._state.position is not None or self._state.phase != "read":
+            self._kept.whole = False  # rows of an earlier run are behind us
 
     def read(self) -> tuple[Flag | Histogram, Measurement]:
         """Return the summary of all rows that count, and how many they are."""
@@ -77,6 +85,7 @@ class Alone:
             field = self._source.encoding.field
 
             def step(batch: EncodedBatch) -> None:
+                self._kept.add(batch)
                 state.summary.update(self._question.lift(field, batch.rows, batch.labels))
 
             total = table.n_rows if take is None else take
@@ -91,7 +100,7 @@ class Alone:
         return state.summary, Measurement(state.rows, skipped=state.skipped)
 
     def again(self, finding: Finding, survey: Survey | None = None) -> Finding:
-        """Read the rows again: certify, count what does not fit, and show them to a survey."""
+        """Go through the rows again: certify, count misfits, and show them to a survey."""
         options: Any = self._options
         look, counted = self._look(finding, options.confidence, options.show_rows, survey)
         return dataclasses.replace(look.certified(), rows=counted)
@@ -103,7 +112,7 @@ class Alone:
     def _look(
         self, finding: Finding, confidence: float, shown: int, survey: Survey | None = None
     ) -> tuple[Certification, Measurement]:
-        """Read the rows again, and return what they show.
+        """Go through the rows again, kept ones or read anew, and return what they show.
 
         A run that was stopped here begins the second reading again: pieces of rows certify, and a
         piece must not begin where somebody stopped.
@@ -126,15 +135,17 @@ class Alone:
                 survey.update(batch.matrix, wrong)
 
         state = dataclasses.replace(self._state, rows=0)
-        self._run.drive(state, self._rows(), step, n_rows, len(table.files))
+        batches = (batch for batch in self._kept) if self._kept.whole else self._rows()
+        self._run.drive(state, batches, step, n_rows, len(table.files))
         return certification, total
 
     def finish(self) -> None:
         """Forget the state: everything it stood for is written."""
         self._run.finish()
 
-    def _rows(self, state: State | None = None) -> Iterator[EncodedBatch]:
-        """Return the rows that count, from the beginning or from where a run was stopped."""
+    def _rows(self, state: State | None = None) -> Batches:
+        """Read the rows that count, from the beginning or from where a run was stopped."""
+        from flagstone.tables.ahead import ahead
         from flagstone.tables.choosing import first_rows, without_repeats
 
         assert self._source.table is not None
@@ -144,4 +155,4 @@ class Alone:
             batches = without_repeats(batches)
         if (take := getattr(self._options, "take", None)) is not None:
             batches = first_rows(batches, take - (0 if state is None else state.rows))
-        return batches
+        return ahead(batches)

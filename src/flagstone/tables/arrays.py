@@ -84,10 +84,6 @@ class NpyReader:
                 after = first + len(part)
                 yield Batch(tuple(columns), values, first + 1, None, (after,), after / total)
 
-    def line(self, row: int) -> int | None:
-        """Return None: arrays have no lines."""
-        return None
-
 
 @dataclass
 class NpzReader:
@@ -174,10 +170,6 @@ class NpzReader:
                     ]
                 _check_text(self.path, values, first + cut + 1)
                 yield Batch(tuple(columns), values, first + cut + 1, None, (after,), after / total)
-
-    def line(self, row: int) -> int | None:
-        """Return None: arrays have no lines."""
-        return None
 
 
 class _Stream:

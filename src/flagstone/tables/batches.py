@@ -51,8 +51,8 @@ class Batch:
         One array for files that hold a matrix; one array per column for tables.
     first_row : int
         The number, in its file, of the first row of the batch (counted from 1).
-    lines : array of int, or None
-        The line of each row, where the reader knows it.
+    lines : range or array of int, or None
+        The line of each row, in files that have lines.
     after : tuple of int
         The position to resume from once this batch is done.
     done : float
@@ -64,7 +64,7 @@ class Batch:
     columns: tuple[str, ...]
     values: Array | list[Array]
     first_row: int
-    lines: Array | None
+    lines: range | Array | None
     after: Position
     done: float
     skipped: int = 0
@@ -91,9 +91,6 @@ class Reader(Protocol):
         self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
     ) -> Iterator[Batch]:
         """Yield the chosen columns; kinds say what untyped text must be read as."""
-
-    def line(self, row: int) -> int | None:
-        """Return the line of a row (both counted from 1); None where files have no lines."""
 
 
 def checked_start(start: Sequence[int], readers: Sequence[Reader]) -> tuple[int, Position]:

@@ -43,11 +43,9 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
             gaps = np.asarray(column.dictionary.is_null())[_plain(column.indices)]
         if gaps.any():
             row = first_row + int(np.argmax(gaps))
-            line = reader.line(row)
-            where = f"row {row}" if line is None else f"line {line}"
             fail(
                 reader.path,
-                f"{where}, column {name!r}",
+                f"row {row}, column {name!r}",
                 "the value is missing; fill it in or drop the row",
             )
     if is_dictionary:
@@ -180,10 +178,6 @@ class ParquetReader:
             return FormatError(f"{self.path}, row group {index} is cut short or damaged ({reason})")
         return error
 
-    def line(self, row: int) -> int | None:
-        """Return None: the rows of a Parquet file have numbers, not lines."""
-        return None
-
 
 @dataclass
 class ArrowReader:
@@ -227,10 +221,6 @@ class ArrowReader:
             if self._is_file:
                 found = (file.get_batch(i) for i in range(file.num_record_batches))
             yield from _batches(self, found, columns, 0, skip)
-
-    def line(self, row: int) -> int | None:
-        """Return None: the rows of an Arrow file have numbers, not lines."""
-        return None
 
 
 def _validated(found: Iterator[Any]) -> Iterator[Any]:

@@ -64,13 +64,6 @@ class JsonLinesReader:
             )
         return _array(values, kinds)
 
-    def line(self, row: int) -> int | None:
-        """Return the line of a row."""
-        for index, (number, _) in enumerate(self._records(), 1):
-            if index == row:
-                return number
-        return None
-
     def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         line = 0
         for block, _, _ in line_blocks(self.path, 0, 1 << 20):

@@ -99,7 +99,3 @@ class MemoryReader:
             yield Batch(
                 tuple(columns), values, first + 1, None, (part.stop,), part.stop / max(1, total)
             )
-
-    def line(self, row: int) -> int | None:
-        """Return None: memory has no lines."""
-        return None

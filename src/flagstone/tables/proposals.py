@@ -106,12 +106,15 @@ def _whole(column: str, values: Array, field: Field) -> Proposal:
 
 def typed(values: Array) -> Array:
     """Return a column of text as integers or floats if every entry is one, else unchanged."""
-    if not all(isinstance(value, str) for value in values.tolist()):
-        return values
     cells = values.tolist()
-    distinct = set(cells)  # most often few
-    known = {cell: n for cell in distinct if (n := whole_number(cell)) is not None}
-    if len(known) == len(distinct):
+    if set(map(type, cells)) - {str}:
+        return values
+    known: dict[str, int] = {}
+    for cell in set(cells):  # most often few
+        if (number := whole_number(cell)) is None:
+            break
+        known[cell] = number
+    else:
         return exact_integers([known[cell] for cell in cells])
     try:
         numbers = np.array([float(cell) for cell in cells])
@@ -134,7 +137,10 @@ def missing(values: Array) -> int | None:
     if values.dtype.kind == "f":
         gaps = np.isnan(values)
     elif values.dtype.kind in "OUT":
-        gaps = np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
+        cells = values.tolist()
+        if set(map(type, cells)) <= {str} and all(cell.strip() for cell in set(cells)):
+            return None  # which is most often quickly said
+        gaps = np.array([_is_gap(value) for value in cells], dtype=bool)
     else:
         return None
     return int(np.argmax(gaps)) if gaps.any() else None

@@ -6,8 +6,8 @@ import dataclasses
 import fnmatch
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from flagstone.tables.files import closest
 from flagstone.tables.limits import check_names
 from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, refusal, typed
 
-__all__ = ["EncodedBatch", "Table"]
+__all__ = ["Batches", "EncodedBatch", "Table"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Table:
         start: Sequence[int] | None = None,
         *,
         may_be_empty: bool = False,
-    ) -> Iterator[EncodedBatch]:
+    ) -> Batches:
         """Yield encoded batches, from the beginning or from a position of an earlier run.
 
         Raises
@@ -173,12 +173,8 @@ class Table:
 
     def place(self, file: int, batch: Batch, index: int) -> Place:
         """Say where a row of a batch stands."""
-        row = batch.first_row + index
-        if batch.lines is not None:
-            line: int | None = int(batch.lines[index])
-        else:
-            line = self.readers[file].line(row)
-        return Place(str(self.files[file]), row, line)
+        line = None if batch.lines is None else int(batch.lines[index])
+        return Place(str(self.files[file]), batch.first_row + index, line)
 
     def sample(self, columns: Sequence[str]) -> dict[str, Array]:
         """Return the first rows of some columns, text read as numbers where all of it is.
@@ -337,6 +333,9 @@ class Table:
                 content = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
             digest.update(json.dumps([str(path), content]).encode())
         return digest.hexdigest()
+
+
+Batches: TypeAlias = Generator[EncodedBatch, None, None]
 
 
 def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
