@@ -66,11 +66,15 @@ class NpyReader:
         self.n_rows: int | None = shape[0]
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield slices of the array."""
         total = self._layout.shape[0]
-        size = rows_per_batch(len(columns), self._layout.row_bytes)
+        size = min(rows_per_batch(len(columns), self._layout.row_bytes), most or 1 << 62)
         chosen = _chosen(columns, self.columns)
         with reading(self.path, "NPY"), self.path.open("rb") as stream:
             for first in range((start or (0,))[0], total, size):
@@ -139,7 +143,11 @@ class NpzReader:
         self.columns = (*(f"x{i}" for i in range(self._width)), *self._vectors)
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield slices, decompressing as they come."""
         size = rows_per_batch(self._width or len(columns), self._row_bytes)
@@ -232,10 +240,10 @@ def _header(stream: IO[bytes], path: Location, size: int) -> _Layout:
 
 
 def _read(stream: IO[bytes], n: int, dtype: np.dtype[Any]) -> Array:
-    raw = stream.read(n * dtype.itemsize)
-    if len(raw) != n * dtype.itemsize:
+    out = np.empty(n, dtype=dtype)
+    if n and stream.readinto(out.view(np.uint8)) != out.nbytes:  # type: ignore[attr-defined]
         raise EOFError("it ends before its last row")
-    return np.frombuffer(raw, dtype=dtype)
+    return out
 
 
 def _check_dtype(path: Location, layout: _Layout) -> None:

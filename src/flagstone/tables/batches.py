@@ -88,9 +88,16 @@ class Reader(Protocol):
     position_size: ClassVar[int]  #: how many numbers say where a batch ends
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
-        """Yield the chosen columns; kinds say what untyped text must be read as."""
+        """Yield the chosen columns; kinds say what untyped text must be read as.
+
+        Who only takes a look says how many rows at ``most``: a batch need not hold more.
+        """
 
 
 def checked_start(start: Sequence[int], readers: Sequence[Reader]) -> tuple[int, Position]:

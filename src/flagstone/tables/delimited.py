@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,7 +82,11 @@ class DelimitedReader:
             self.columns = tuple(f"x{i}" for i in range(len(cells)))
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield the columns, each read as the kind it must have.
 
@@ -91,9 +96,13 @@ class DelimitedReader:
         """
         offset, line, row = start or (self._data_offset(), self._header_line + 1, 1)
         for block, after, done in line_blocks(self.path, offset):
-            values: Array | list[Array] | None = self._digits(block, columns, kinds)
+            part = block
+            if most is not None:
+                held = (text for text in io.BytesIO(block) if text.strip(b"\r\n"))
+                part = b"".join(itertools.islice(held, most))
+            values: Array | list[Array] | None = self._digits(part, columns, kinds)
             if values is None:
-                values = self._columns(block, columns, kinds, row)
+                values = self._columns(part, columns, kinds, row)
             n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
             first_line, line = line, line + n_lines
             if values is None:
@@ -102,8 +111,8 @@ class DelimitedReader:
             lines: range | Array = range(first_line, line)
             if n_rows < n_lines:  # blank lines count as lines, not as rows
                 texts = block.split(b"\n")
-                held = [n for n, text in zip(lines, texts, strict=False) if text.strip(b"\r")]
-                lines = np.array(held, dtype=np.int64)
+                numbers = [n for n, text in zip(lines, texts, strict=False) if text.strip(b"\r")]
+                lines = np.array(numbers, dtype=np.int64)
             first, row = row, row + n_rows
             yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
 
@@ -117,7 +126,7 @@ class DelimitedReader:
         end = b"\r\n" if block.endswith(b"\r\n") else b"\n"
         zeros = self.delimiter.encode().join([b"0"] * len(self.columns)) + end
         whole = all(kinds.get(name, "integer") == "integer" for name in columns)
-        if not whole or self.delimiter.isdigit() or len(block) % len(zeros):
+        if not (whole and block) or self.delimiter.isdigit() or len(block) % len(zeros):
             return None
         table = np.frombuffer(block, dtype=np.uint8).reshape(-1, len(zeros))
         table = table ^ np.frombuffer(zeros, dtype=np.uint8)

@@ -35,7 +35,11 @@ class JsonLinesReader:
         self.columns = tuple(first[1])
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield the columns as arrays of what the lines hold."""
         offset, line, row = start or (0, 1, 1)

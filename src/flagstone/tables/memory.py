@@ -82,7 +82,11 @@ class MemoryReader:
         return MemoryReader(self.path, (*self.columns, "y"), values, self.n_rows)
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield slices of the columns."""
         total = self.n_rows or 0

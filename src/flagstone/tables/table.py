@@ -124,14 +124,18 @@ class Table:
         columns: Sequence[str] | None = None,
         kinds: Mapping[str, str] | None = None,
         start: Sequence[int] | None = None,
+        most: int | None = None,
     ) -> Iterator[tuple[int, Batch]]:
-        """Yield (file index, batch) of the chosen columns, unencoded."""
+        """Yield (file index, batch) of the chosen columns, unencoded.
+
+        With ``most``, a look at so many rows is enough: only the first batch need be read.
+        """
         chosen = list(self.columns if columns is None else columns)
         self._check_columns(chosen)
         first, position = checked_start(start, self.readers) if start is not None else (0, None)
         for index in range(first, len(self.readers)):
             here: Position | None = position if index == first else None
-            for batch in self.readers[index].batches(chosen, kinds or {}, here):
+            for batch in self.readers[index].batches(chosen, kinds or {}, here, most):
                 yield index, batch
 
     def rows(
@@ -182,7 +186,7 @@ class Table:
         A missing value is an error: no encoder must be proposed that takes it for a level.
         """
         skipped = 0
-        for file, batch in self.batches(columns):
+        for file, batch in self.batches(columns, most=SAMPLE_ROWS):
             skipped += batch.skipped
             if not len(batch):
                 continue
