@@ -71,18 +71,28 @@ def unpack(words: NDArray[np.uint64], dim: int) -> NDArray[np.uint8]:
 
 @jit
 def _pack_bytes(X: Any, dim: int, words: Any) -> Any:
-    """Rows of at least eight bytes; the last eight of a row may overlap those before."""
+    """Rows of at least eight bytes.
+
+    What is left of a row after its full words is read with the bytes of the rows after it, where
+    there are any; else in eights, the last of which may overlap those before.
+    """
     bad = _NONE
     too_large = _NONE
     full = dim >> 6
     octets = (dim >> 3) & 7
     unused = np.uint64(8 * (-dim & 7))
+    rest = dim & 63
+    mine = (_ONE << np.uint64(rest)) - _ONE
     for i in range(len(words)):
         place = i * dim
         for k in range(full):
             words[i, k] = exceeding(X, place, 0)
             too_large |= exceeding(X, place, 1)
             place += 64
+        if rest and place + 64 <= len(X):
+            words[i, full] = exceeding(X, place, 0) & mine
+            too_large |= exceeding(X, place, 1) & mine
+            continue
         total = _NONE
         for octet in range(octets):
             block = word_at(X, place)

@@ -21,7 +21,7 @@ from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
-__all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "refusal", "typed"]
+__all__ = ["SAMPLE_ROWS", "Proposal", "all_elements", "missing", "propose", "refusal", "typed"]
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
@@ -83,6 +83,15 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         reason = f"text with {len(found)} values"
         return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
+
+
+def all_elements(columns: Sequence[str], values: Array | list[Array], field: Field) -> bool:
+    """Say at once of a matrix whether `propose` would take each of its columns as it is."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "ui" or not values.size:
+        return False
+    if field.order is None or any(map(_INDEX.fullmatch, columns)):
+        return False
+    return int(values.min()) >= 0 and int(values.max()) < field.order
 
 
 def _counts(values: Array) -> bool:

@@ -18,7 +18,15 @@ from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
 from flagstone.tables.files import closest
 from flagstone.tables.limits import check_names
-from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, refusal, typed
+from flagstone.tables.proposals import (
+    SAMPLE_ROWS,
+    Proposal,
+    all_elements,
+    missing,
+    propose,
+    refusal,
+    typed,
+)
 
 __all__ = ["Batches", "EncodedBatch", "Table"]
 
@@ -180,34 +188,33 @@ class Table:
         line = None if batch.lines is None else int(batch.lines[index])
         return Place(str(self.files[file]), batch.first_row + index, line)
 
-    def sample(self, columns: Sequence[str]) -> dict[str, Array]:
-        """Return the first rows of some columns, text read as numbers where all of it is.
-
-        A missing value is an error: no encoder must be proposed that takes it for a level.
-        """
+    def _first(self, columns: Sequence[str]) -> tuple[int, Batch]:
+        """Return the first rows, from which encoders are proposed, and their file."""
         skipped = 0
         for file, batch in self.batches(columns, most=SAMPLE_ROWS):
             skipped += batch.skipped
-            if not len(batch):
-                continue
-            found = {}
-            for index, name in enumerate(columns):
-                values = batch.column(index)[:SAMPLE_ROWS]
-                try:
-                    values = typed(values) if values.dtype.kind in "OUT" else values
-                except ValueError as error:
-                    raise InputError(f"{self.files[file]}, column {name!r}: {error}") from None
-                gap = missing(values)
-                if gap is not None:
-                    raise InputError(
-                        f"{self.place(file, batch, gap)}, column {name!r}: the value is missing, "
-                        "so no encoder can be proposed; fill it in, drop the row, or leave the "
-                        "column out with ",
-                        Parameter("columns", [f"-{name}"]),
-                    )
-                found[name] = values
-            return found
+            if len(batch):
+                return file, batch
         raise self._no_rows(skipped)
+
+    def _looked_at(self, file: int, batch: Batch, index: int) -> Array:
+        """Return some values of a column, text read as numbers where all of it is.
+
+        A missing value is an error: no encoder must be proposed that takes it for a level.
+        """
+        name, values = batch.columns[index], batch.column(index)[:SAMPLE_ROWS]
+        try:
+            values = typed(values) if values.dtype.kind in "OUT" else values
+        except ValueError as error:
+            raise InputError(f"{self.files[file]}, column {name!r}: {error}") from None
+        gap = missing(values)
+        if gap is not None:
+            raise InputError(
+                f"{self.place(file, batch, gap)}, column {name!r}: the value is missing, so no "
+                "encoder can be proposed; fill it in, drop the row, or leave the column out with ",
+                Parameter("columns", [f"-{name}"]),
+            )
+        return values
 
     def _no_rows(self, skipped: int) -> InputError:
         if skipped:
@@ -223,8 +230,13 @@ class Table:
         if all(getattr(reader, "only_bits", False) for reader in self.readers):
             reason = "bits are elements of every field"
             return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
-        values = self.sample(columns)
-        return [propose(name, values[name], as_field(field)) for name in columns]
+        F = as_field(field)
+        file, batch = self._first(columns)
+        if all_elements(columns, batch.values[:SAMPLE_ROWS], F):
+            reason = f"whole numbers, all in {F.name}"
+            return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
+        looked_at = [self._looked_at(file, batch, i) for i in range(len(columns))]
+        return [propose(c, values, F) for c, values in zip(columns, looked_at, strict=True)]
 
     def encoding(
         self,
