@@ -344,8 +344,8 @@ class RunOptions(CrewOptions):
         typer.Option(
             "--keep",
             metavar="SIZE",
-            help="Keep the rows in memory, packed, if they take no more than this (256MB unless "
-            "told); others are read twice where they are needed twice.",
+            help="Memory for packed rows (256MB unless told): a table that fits is read once, "
+            "others once more where their rows are needed again.",
             rich_help_panel=RUN,
         ),
     ] = None
@@ -364,7 +364,7 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
         bool,
         typer.Option(
             "--measure/--no-measure",
-            help="Read the rows again, to count misfits and to certify the answer.",
+            help="Look at the rows again, to count misfits and to certify the answer.",
         ),
     ] = True
     confidence: Annotated[

@@ -95,7 +95,8 @@ class EncodedBatch:
 class Table:
     """Files of rows with the same columns, read one after the other.
 
-    Made by :func:`open_table`. Nothing is kept in memory but one batch.
+    Made by :func:`open_table`. Nothing is kept in memory but one batch; `ahead` and `Kept`, beside
+    it, keep some or all of them.
 
     Attributes
     ----------
