@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.checks import shown
 from flagstone.encoding import ColumnEncoder, texts
 from flagstone.errors import Parameter
@@ -85,7 +86,9 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
 
 
-def all_elements(columns: Sequence[str], values: Array | list[Array], field: Field) -> bool:
+def all_elements(
+    columns: Sequence[str], values: Array | BitRows | list[Array], field: Field
+) -> bool:
     """Say at once of a matrix whether `propose` would take each of its columns as it is."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "ui" or not values.size:
         return False
