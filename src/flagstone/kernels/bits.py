@@ -33,9 +33,9 @@ def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
 
     Returns the words and the flat C-order index of the first entry that is not 0 or 1, or -1.
     """
-    words = np.zeros((X.shape[0], max(1, -(-X.shape[1] // 64))), np.uint64)
+    shape = (X.shape[0], max(1, -(-X.shape[1] // 64)))
     if X.size == 0:
-        return words, -1
+        return np.zeros(shape, np.uint64), -1
     if X.flags.f_contiguous and len(X) >= _FEW:
         words, fits = pack_columns(list(X.T))
     else:
@@ -43,6 +43,7 @@ def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
         plain = np.ascontiguousarray(X).view(f"u{X.dtype.itemsize}")
         if not plain.flags.writeable and plain.nbytes <= _SMALL:
             plain = plain.copy()  # a read-only array would have the kernel compiled once more
+        words = np.empty(shape, np.uint64)
         if plain.dtype == np.uint8 and X.shape[1] >= 8:
             fits = not _pack_bytes(plain.reshape(-1), X.shape[1], words)
         else:
