@@ -107,13 +107,8 @@ class DelimitedReader:
             first_line, line = line, line + n_lines
             if values is None:
                 continue
-            n_rows = len(values if isinstance(values, np.ndarray) else values[0])
-            lines: range | Array = range(first_line, line)
-            if n_rows < n_lines:  # blank lines count as lines, not as rows
-                texts = block.split(b"\n")
-                numbers = [n for n, text in zip(lines, texts, strict=False) if text.strip(b"\r")]
-                lines = np.array(numbers, dtype=np.int64)
-            first, row = row, row + n_rows
+            first, row = row, row + len(values if isinstance(values, np.ndarray) else values[0])
+            lines = _lines_of_rows(block, range(first_line, line))
             yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
 
     def _digits(
@@ -126,7 +121,8 @@ class DelimitedReader:
         end = b"\r\n" if block.endswith(b"\r\n") else b"\n"
         zeros = self.delimiter.encode().join([b"0"] * len(self.columns)) + end
         whole = all(kinds.get(name, "integer") == "integer" for name in columns)
-        if not (whole and block) or self.delimiter.isdigit() or len(block) % len(zeros):
+        separates = self.delimiter.isascii() and not self.delimiter.isdigit()
+        if not (block and whole and separates) or len(block) % len(zeros):
             return None
         table = np.frombuffer(block, dtype=np.uint8).reshape(-1, len(zeros))
         table = table ^ np.frombuffer(zeros, dtype=np.uint8)
@@ -255,6 +251,15 @@ class DelimitedReader:
                 if problem:
                     fail(self.path, f"line {number}, column {name!r}", problem)
         raise InputError(f"{self.path}: {error}") from error
+
+
+def _lines_of_rows(block: bytes, lines: range) -> range | Array:
+    """Return the lines that hold rows: all of them, but for blank ones."""
+    gaps = b"\n\n" in block or b"\n\r\n" in block or block[:1] in (b"\n", b"\r")
+    if not gaps:
+        return lines
+    numbers = [n for n, text in zip(lines, block.split(b"\n"), strict=False) if text.strip(b"\r")]
+    return np.array(numbers, dtype=np.int64)
 
 
 def _cell_problem(cell: str, kind: str) -> str | None:
