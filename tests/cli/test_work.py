@@ -78,22 +78,26 @@ def cut(monkeypatch, size):
 def test_the_same_bytes_however_rows_come(run, files, name, monkeypatch, readings):
     words = [*COMMAND, name, *KINDS[name]]
     expected = None
-    for room, twice in ((ALL * 3, False), (0, True), (SOME, True)):
-        for overlap in (True, False):
-            for size in (1 << 22, 1000):
-                with monkeypatch.context() as patch:
-                    patch.setattr(keeping, "KEPT_BYTES", room)
-                    cut(patch, size)
-                    if not overlap:
-                        patch.setattr("flagstone.tables.ahead.ahead", lambda items: items)
-                    readings.clear()
-                    ran = run(*words, "-o", "m.json")
-                    assert ran.code == 0, ran.err
-                    assert len(readings) == 1 + twice
-                found = (files / "m.json").read_bytes(), ran.out
-                (files / "m.json").unlink()
-                expected = expected or found
-                assert found == expected
+    for room, overlap, size in (
+        (ALL * 3, True, 1 << 22),
+        (ALL * 3, False, 1000),
+        (0, True, 1000),
+        (0, False, 1 << 22),
+        (SOME, True, 777),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(keeping, "KEPT_BYTES", room)
+            cut(patch, size)
+            if not overlap:
+                patch.setattr("flagstone.tables.ahead.ahead", lambda items: items)
+            readings.clear()
+            ran = run(*words, "-o", "m.json")
+            assert ran.code == 0, ran.err
+            assert len(readings) == (1 if room > ALL else 2)
+        found = (files / "m.json").read_bytes(), ran.out
+        (files / "m.json").unlink()
+        expected = expected or found
+        assert found == expected
     places = json.loads(expected[0])["content"]["rows"]["places"]
     rows = [1, *range(151, 3001, 150)]
     lines = [None if name not in BEFORE else row + BEFORE[name][row > 1] for row in rows]
@@ -118,14 +122,13 @@ def test_an_error_in_a_late_row_has_the_same_words(run, files, name, monkeypatch
         lines[at] = lines[at].replace("0", "3").replace("1", "3")
         path.write_text("\n".join(lines))
     said = set()
-    for room in (0, SOME, ALL * 3):
-        for size in (1 << 22, 1000):
-            with monkeypatch.context() as patch:
-                patch.setattr(keeping, "KEPT_BYTES", room)
-                cut(patch, size)
-                ran = run(*COMMAND, name, *KINDS[name], "--encode", "*=element")
-            assert ran.code == 1
-            said.add(ran.err)
+    for room, size in ((0, 1 << 22), (SOME, 1000), (ALL * 3, 777)):
+        with monkeypatch.context() as patch:
+            patch.setattr(keeping, "KEPT_BYTES", room)
+            cut(patch, size)
+            ran = run(*COMMAND, name, *KINDS[name], "--encode", "*=element")
+        assert ran.code == 1
+        said.add(ran.err)
     assert len(said) == 1, said
 
 

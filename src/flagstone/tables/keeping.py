@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.tables.table import EncodedBatch
 
 __all__ = ["KEPT_BYTES", "Kept"]
@@ -40,16 +41,18 @@ class Kept:
 
     def add(self, batch: EncodedBatch) -> None:
         """Keep the batch that comes after those so far."""
+        if not self.whole:
+            return
         self._room -= _size(batch)
-        self.whole = self.whole and self._room >= 0
-        if self.whole:
-            self._batches.append(batch)
-        else:
+        self._batches.append(batch)
+        if self._room < 0:
+            self.whole = False
             self._batches.clear()
 
 
 def _size(batch: EncodedBatch) -> int:
     """Return what a batch takes in memory, near enough."""
-    parts = [batch.packed, batch.index, batch.batch.lines]
+    rows = batch.rows.words if isinstance(batch.rows, BitRows) else batch.rows
+    parts = [rows, batch.labels, batch.index, batch.batch.lines]
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     return sum(part.nbytes * (_OBJECT if part.dtype == object else 1) for part in arrays)
