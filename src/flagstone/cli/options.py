@@ -321,6 +321,9 @@ class CrewOptions:
     ] = None
 
 
+_KEEP = "Memory for packed rows (256MB unless told): what fits is read once, not twice."
+
+
 @dataclass(frozen=True)
 class RunOptions(CrewOptions):
     """What a long run needs."""
@@ -341,13 +344,7 @@ class RunOptions(CrewOptions):
     ] = 10.0
     keep: Annotated[
         str | None,
-        typer.Option(
-            "--keep",
-            metavar="SIZE",
-            help="Memory for packed rows (256MB unless told): a table that fits is read once, "
-            "others once more where their rows are needed again.",
-            rich_help_panel=RUN,
-        ),
+        typer.Option("--keep", metavar="SIZE", help=_KEEP, rich_help_panel=RUN),
     ] = None
     quiet: Annotated[
         bool,
