@@ -33,9 +33,9 @@ format: $(VENV)/.installed-dev  ## let ruff fix and format the code
 validate: $(VENV)/.installed-dev  ## the theorems, by Monte-Carlo (slow)
 	$(BIN)/python -m pytest -n $(JOBS) -m statistical
 
-bench: $(VENV)/.installed-dev  ## time the kernels against their peers, hold them to their floors
+bench: $(VENV)/.installed-dev  ## time it against its peers, hold it to its floors (LARGE=1: a file of 10 GB, too)
 	@$(BIN)/python -m pip install --quiet ldpc || echo "ldpc cannot be installed here: going on without it"
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(if $(LARGE),--large)
 
 mutants: $(VENV)/.installed-dev  ## plant mistakes, listed and random ones, and see what the tests miss
 	$(BIN)/python -m scripts.mutate

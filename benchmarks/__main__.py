@@ -26,7 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
         run = json.loads(LATEST.read_text())
         _publish(run)
         return _verdict([Result(**r) for r in run["results"]], options.strict)
-    bench = Bench(quick=options.quick, seconds=options.seconds, clock=options.clock)
+    bench = Bench(
+        quick=options.quick, seconds=options.seconds, clock=options.clock, large=options.large
+    )
     for name, version in peers.versions().items():
         if version is None:
             bench.note(f"{name} is not installed and left out ({peers.INSTALL[name]})")
@@ -105,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--strict", action="store_true", help="fail if a floor misses")
     parser.add_argument("--seconds", type=float, default=600.0, help="for the whole run")
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: on a busy machine")
+    parser.add_argument("--large", action="store_true", help="read a file of 10 GB, too")
     parser.add_argument("--output", type=Path, help="write the results of this run here, as JSON")
     parser.add_argument("--render", action="store_true", help="only rewrite page, picture, README")
     return parser

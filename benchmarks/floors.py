@@ -103,6 +103,17 @@ def _floors() -> Iterator[Floor]:
     for dim in (12, 16, 20):
         case = f"histogram/d={dim}"
         yield Floor(group, f"d={dim}", f"{case}/histogram", 5, f"{case}/flag", faster=True)
+    group = "From the file: our time over that of loading it"
+    for kind, limit in (("csv", 1.3), ("parquet", 1.3), ("npy", 3.0)):
+        case = f"reading/{kind}, one thread"
+        text = f"{kind}, packed rows"
+        yield Floor(group, text, f"{case}/packed rows", limit, f"{case}/load")
+    case = "reading/csv, two threads"
+    yield Floor(group, "csv, the whole command", f"{case}/command", 1.3, f"{case}/load")
+    case = "reading/memory, 10 GB"
+    yield Floor(group, "memory, 10 GB of csv", f"{case}/default", 700e6, unit="bytes")
+    text = "memory, 10 GB over 1 GB of csv, --keep 0"
+    yield Floor(group, text, f"{case}/--keep 0", 1.1, "reading/memory, 1 GB/--keep 0")
     group = "Growth"
     for dim in (20, 64):
         for m in (10**6, 10**7, 10**8):

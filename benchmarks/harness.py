@@ -153,6 +153,8 @@ class Bench:
         After nine tenths of this, every comparison gets one round only.
     clock : str
         One of ``CLOCKS``.
+    large : bool
+        Read a file of ten gigabytes, too.
     """
 
     def __init__(
@@ -162,8 +164,9 @@ class Bench:
         seconds: float = 600.0,
         clock: str = "wall",
         show: bool = True,
+        large: bool = False,
     ) -> None:
-        self.quick = quick
+        self.quick, self.large = quick, large
         self.clock = CLOCKS[clock]
         self.clock_name = clock
         self.results: list[Result] = []

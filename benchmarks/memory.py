@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-__all__ = ["ROOT", "extra_memory", "in_child", "resident"]
+__all__ = ["ROOT", "extra_memory", "in_child", "peak", "resident"]
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,6 +38,13 @@ def extra_memory(run: Callable[[], Any]) -> int:
     Path("/proc/self/clear_refs").write_text("5")
     run()
     return max(0, _status("VmHWM") - before)
+
+
+def peak(run: Callable[[], Any]) -> dict[str, float]:
+    """Return the most memory that this process ever held, once it has run, and the time it took."""
+    begin = time.perf_counter()
+    run()
+    return {"memory": _status("VmHWM"), "elapsed": time.perf_counter() - begin}
 
 
 def in_child(function: Callable[..., T], **arguments: Any) -> T:

@@ -114,6 +114,20 @@ class BitRows:
     def __repr__(self) -> str:
         return f"BitRows({len(self)} rows, dim={self.dim})"
 
+    def split_last(self) -> tuple[BitRows, np.ndarray[Any, np.dtype[np.uint8]]]:
+        """Return all columns but the last one, packed, and the last one as 0 and 1.
+
+        >>> features, label = pack([[1, 0, 1], [0, 1, 0]]).split_last()
+        >>> features.unpack().tolist(), label.tolist()
+        ([[1, 0], [0, 1]], [1, 0])
+        """
+        word, bit = divmod(self.dim - 1, 64)
+        last = self.words[:, word] >> np.uint64(bit)
+        words = self.words[:, : max(1, -(-(self.dim - 1) // 64))].copy()
+        if word < words.shape[1]:
+            words[:, word] ^= last << np.uint64(bit)
+        return BitRows.trusted(words, self.dim - 1), last.astype(np.uint8)
+
     def unpack(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return the rows as a plain 0/1 array, shape (n_rows, dim)."""
         from flagstone.kernels import bits

@@ -32,13 +32,13 @@ main()
 
 @pytest.fixture
 def table(tmp_path):
-    """A folder with a table in many parts, read by Arrow."""
+    """A folder with a table in many parts, read by Arrow: it has cells of two digits."""
     rows = np.random.RandomState(1).randint(0, 2, (200, 6))
     rows[:, 5] = rows[:, 0] ^ rows[:, 1]
     (tmp_path / "parts").mkdir()
     for number in range(150):
         path = tmp_path / "parts" / f"{number:03}.csv"
-        np.savetxt(path, rows, fmt="%d", delimiter=",", header="a,b,c,d,e,f", comments="")
+        np.savetxt(path, rows, fmt="%02d", delimiter=",", header="a,b,c,d,e,f", comments="")
     return tmp_path
 
 

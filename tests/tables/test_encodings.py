@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import GF, QQ
+from flagstone import GF, QQ, pack
 from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import FormatError
 
@@ -146,3 +146,61 @@ def test_a_damaged_form_is_refused(change):
         rest = {key: value for key, value in MIXED.to_dict().items() if key != name}
         with pytest.raises(FormatError, match="the encoders cannot be read"):
             Encoding.from_dict(rest)
+
+
+COLUMN_DTYPES = [bool, np.uint8, np.int8, np.int32, np.uint64, np.int64, ">i8", np.float64, object]
+
+
+@given(
+    data=st.data(),
+    order=st.sampled_from([2, 2, 2, 7]),
+    n_columns=st.sampled_from([1, 2, 3, 64, 65, 66, 129]),
+    n_rows=st.sampled_from([0, 1, 5, 4100]),
+    form=st.sampled_from(["C", "F", "columns", "packed"]),
+)
+@settings(deadline=None, max_examples=150)
+def test_rows_are_those_of_the_matrix_in_the_form_of_the_field(
+    data, order, n_columns, n_rows, form
+):
+    field = GF(order)
+    label = n_columns > 1 and data.draw(st.booleans())
+    encoding = elements(field, n_columns, label)
+    random = np.random.RandomState(data.draw(st.integers(0, 99)))
+    matrix = random.randint(0, 2, (n_rows, n_columns))
+    if n_rows and form != "packed" and data.draw(st.booleans()):
+        matrix[random.randint(n_rows), random.randint(n_columns)] = order
+    dtypes = st.sampled_from(COLUMN_DTYPES[int(matrix.max(initial=0) > 1) :])
+    if form == "columns":
+        values = [column.astype(data.draw(dtypes)) for column in matrix.T]
+    elif form == "packed":
+        values = pack(matrix) if n_rows else GF(2).empty(0, n_columns)
+    else:
+        values = matrix.astype(data.draw(dtypes), order=form)
+    plain = values.unpack() if form == "packed" else values
+    if matrix.max(initial=0) == order:
+        errors = []
+        for encode in (encoding.matrix, encoding.rows):
+            with pytest.raises(EncodedError) as caught:
+                encode(values)
+            errors.append(vars(caught.value))
+        assert errors[0] == errors[1]
+        return
+    X, y = encoding.split(encoding.matrix(plain))
+    rows, labels = encoding.rows(values)
+    assert type(rows) is type(field.rows(X))
+    assert field.array(rows).tolist() == X.tolist()
+    assert field.array(rows).dtype == field.dtype
+    assert (labels is None) == (y is None)
+    if y is not None:
+        assert labels.tolist() == y.tolist()
+        assert labels.dtype == field.dtype
+
+
+def test_encoders_of_any_kind_end_in_rows_of_the_field():
+    encoding = Encoding(
+        GF(2), (ColumnEncoder("a", "bits", ("2",)),), ColumnEncoder("b", "levels", ("no", "yes"))
+    )
+    values = [np.array([2, 3]), np.array(["yes", "no"], dtype=object)]
+    rows, labels = encoding.rows(values)
+    assert rows == pack([[0, 1], [1, 1]])
+    assert labels.tolist() == [1, 0]

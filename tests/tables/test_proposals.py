@@ -1,12 +1,15 @@
 """Proposals: the encoder that fits every value looked at, its reason, and what counts as a gap."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from flagstone import GF, QQ, InputError
 from flagstone.fields import as_field
-from flagstone.tables import open_table, propose
-from flagstone.tables.proposals import missing, typed
+from flagstone.tables import Table, open_table, propose
+from flagstone.tables.memory import MemoryReader
+from flagstone.tables.proposals import all_elements, missing, typed
 
 
 def texts(*values):
@@ -106,3 +109,21 @@ def test_an_index_in_a_file_is_recognised(tmp_path, name, field):
     (tmp_path / "u.csv").write_text(shuffled + "\n")
     if field != 2:
         assert open_table(tmp_path / "u.csv").encoding(field).names == (name, "a")
+
+
+@pytest.mark.parametrize("name", ["a", "index", ""])
+@pytest.mark.parametrize("top", [1, 2, 6, 7])
+@pytest.mark.parametrize("dtype", ["u1", "i8", "f8", "bool"])
+def test_a_matrix_is_judged_as_its_columns_are(name, top, dtype):
+    matrix = np.array([[n % (top + 1), 1] for n in range(top + 3)]).astype(dtype)
+    matrix[:2, 0] = 0, 1
+    columns = (name, "b")
+    as_they_are = [propose(c, matrix[:, i], GF(7)) for i, c in enumerate(columns)]
+    plain = all(p.encoder is not None and p.encoder.kind == "element" for p in as_they_are)
+    assert all_elements(columns, matrix, GF(7)) <= plain
+    if dtype in ("u1", "i8") and name == "a":
+        assert all_elements(columns, matrix, GF(7)) == plain
+    table = Table([MemoryReader(Path("t"), columns, matrix, len(matrix))])
+    assert [p.encoder for p in table.proposals(columns, 7)] == [p.encoder for p in as_they_are]
+    assert not all_elements(columns, list(matrix.T), GF(7))
+    assert not all_elements(columns, matrix, QQ)

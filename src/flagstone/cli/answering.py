@@ -184,7 +184,7 @@ def work_of(
     """Return who reads the rows, once or ``again``: this process, or the crew of the options."""
     crew = hired(options)
     if crew is None:
-        return Alone(source, question, options, identity, seed, histogram=histogram)
+        return Alone(source, question, options, identity, seed, histogram=histogram, again=again)
     return Together(
         crew, source, question, options, identity, seed, histogram=histogram, again=again
     )

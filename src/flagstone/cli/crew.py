@@ -13,6 +13,7 @@ from flagstone.cli.inputs import Source
 from flagstone.cli.options import CrewOptions, RunOptions
 from flagstone.cli.repeating import repeat_command
 from flagstone.cli.runner import AT_END, Interrupted, UsageError
+from flagstone.cli.words import size_of
 from flagstone.errors import MissingDependencyError
 from flagstone.progress import progress_bar
 
@@ -33,8 +34,6 @@ __all__ = ["Together", "crew_progress", "hired", "partition_bytes"]
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 #: Seconds until a scheduler must have answered.
 _PATIENCE = 20
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
-_SIZE = re.compile(r"(\d+)\s*([kmg]i?|)b?", re.IGNORECASE)
 
 
 def partition_bytes(options: CrewOptions) -> int:
@@ -43,14 +42,7 @@ def partition_bytes(options: CrewOptions) -> int:
 
     if options.partition_size is None:
         return PARTITION_BYTES
-    found = _SIZE.fullmatch(options.partition_size.strip())
-    size = 0 if found is None else int(found[1]) * _UNITS[found[2].lower()]
-    if not 1 <= size < 1 << 63:
-        raise UsageError(
-            f"--partition-size must be a size such as 64MB or 256MiB, got "
-            f"{options.partition_size!r}"
-        )
-    return size
+    return size_of("--partition-size", options.partition_size)
 
 
 def hired(options: CrewOptions) -> Crew | None:
@@ -61,6 +53,8 @@ def hired(options: CrewOptions) -> Crew | None:
         if options.partition_size is not None:
             raise UsageError("--partition-size is for --cluster and --workers")
         return None
+    if getattr(options, "keep", None) is not None:
+        raise UsageError("--keep is for one process; leave it out with --cluster and --workers")
     if options.cluster is not None and not _ADDRESS.fullmatch(options.cluster):
         raise UsageError(
             f"--cluster must be an address such as tcp://host:8786, got {options.cluster!r}"

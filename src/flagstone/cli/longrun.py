@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flagstone.flag import Flag
     from flagstone.histogram import Histogram
     from flagstone.tables import EncodedBatch, Table
+    from flagstone.tables.table import Batches
 
 __all__ = ["LongRun", "State", "watched"]
 
@@ -177,7 +178,7 @@ class LongRun:
     def drive(
         self,
         state: State,
-        batches: Iterator[EncodedBatch],
+        batches: Batches,
         step: Callable[[EncodedBatch], None],
         total: int | None,
         n_files: int,
@@ -188,7 +189,11 @@ class LongRun:
         """
         resumable = state.phase == "read"
         word = {"read": "reading", "measure": "measuring"}[state.phase]
-        with held_signals() as held, _progress(word, total, n_files, self._shown) as progress:
+        with (
+            held_signals() as held,
+            contextlib.closing(batches),
+            _progress(word, total, n_files, self._shown) as progress,
+        ):
             for batch in batches:
                 step(batch)
                 state.rows += len(batch)
@@ -217,16 +222,21 @@ class LongRun:
 
 def _digest(identity: Mapping[str, Any]) -> str:
     # the number changes with what a position means, so that no old one is misread
-    whole = {**identity, "positions": 2}
+    whole = {**identity, "positions": 3}
     text = json.dumps(whole, sort_keys=True, default=lambda function: function())
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def watched(table: Table, batches: Iterator[EncodedBatch], word: str) -> Iterator[EncodedBatch]:
-    """Pass batches on, with a progress bar if somebody watches."""
+def watched(table: Table, batches: Batches, word: str) -> Iterator[EncodedBatch]:
+    """Read batches ahead and pass them on, with a progress bar if somebody watches."""
+    from flagstone.tables.ahead import ahead
+
     rows = 0
-    with _progress(word, table.n_rows, len(table.files), None) as progress:
-        for batch in batches:
+    with (
+        contextlib.closing(ahead(batches)) as read,
+        _progress(word, table.n_rows, len(table.files), None) as progress,
+    ):
+        for batch in read:
             yield batch
             rows += len(batch)
             progress(rows, batch)

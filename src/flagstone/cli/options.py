@@ -332,6 +332,9 @@ class CrewOptions:
     ] = None
 
 
+_KEEP = "Memory for packed rows (256MB unless told): what fits is read once, not twice."
+
+
 @dataclass(frozen=True)
 class RunOptions(CrewOptions):
     """What a long run needs."""
@@ -350,6 +353,10 @@ class RunOptions(CrewOptions):
             "--checkpoint-every", min=0.0, help="Seconds between saves.", rich_help_panel=RUN
         ),
     ] = 10.0
+    keep: Annotated[
+        str | None,
+        typer.Option("--keep", metavar="SIZE", help=_KEEP, rich_help_panel=RUN),
+    ] = None
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=RUN),
@@ -365,7 +372,7 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
         bool,
         typer.Option(
             "--measure/--no-measure",
-            help="Read the rows again, to count misfits and to certify the answer.",
+            help="Look at the rows again, to count misfits and to certify the answer.",
         ),
     ] = True
     confidence: Annotated[

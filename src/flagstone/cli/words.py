@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 from flagstone.cli.runner import UsageError
 from flagstone.errors import InputError, Parameter
 
-__all__ = ["TAB", "TAB_AS_TYPED", "as_option", "parsed"]
+__all__ = ["TAB", "TAB_AS_TYPED", "as_option", "parsed", "size_of"]
 
 #: A tab cannot be typed into most shells; the command line takes (and shows) it spelled out.
 TAB, TAB_AS_TYPED = "\t", r"\t"
@@ -22,6 +23,9 @@ _OPTIONS = {
     "overwrite": "--force",
     "random_state": "--seed",
 }
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+_SIZE = re.compile(r"(\d{1,18})\s*([kmg]i?|)b?", re.IGNORECASE)
 
 _Value = TypeVar("_Value")
 
@@ -45,6 +49,19 @@ def as_option(parameter: Parameter) -> str:
         value = [f"{key}={text}" for key, text in value.items()]
     values = value if isinstance(value, (list, tuple)) else [value]
     return " ".join(f"{option} {shlex.quote(str(v).replace(TAB, TAB_AS_TYPED))}" for v in values)
+
+
+def size_of(option: str, text: str, *, least: int = 1) -> int:
+    """Return a number of bytes as typed: 64MB, 256MiB, or plain.
+
+    >>> size_of("--keep", "64MB"), size_of("--keep", "1 GiB"), size_of("--keep", "0", least=0)
+    (64000000, 1073741824, 0)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    size = -1 if found is None else int(found[1]) * _UNITS[found[2].lower()]
+    if not least <= size < 1 << 63:
+        raise UsageError(f"{option} must be a size such as 64MB or 256MiB, got {text!r}")
+    return size
 
 
 def parsed(parse: Callable[..., _Value], *values: Any) -> _Value:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.inputs import Source
 from flagstone.cli.longrun import LongRun, State
 from flagstone.cli.options import RunOptions
+from flagstone.cli.words import size_of
 from flagstone.errors import InputError, Parameter
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from flagstone.measurement import Measurement
     from flagstone.question import Question
     from flagstone.tables import EncodedBatch
+    from flagstone.tables.table import Batches
 
 __all__ = ["Alone"]
 
@@ -48,9 +50,11 @@ class Alone:
         seed: str,
         *,
         histogram: bool = False,
+        again: bool = True,
     ) -> None:
         from flagstone.flag import Flag
         from flagstone.histogram import Histogram
+        from flagstone.tables.keeping import KEPT_BYTES, Kept
 
         self._source, self._question, self._options = source, question, options
         kind = Histogram if histogram else Flag
@@ -63,6 +67,10 @@ class Alone:
         self.resumed = found is not None
         self._state = State(seed, summary) if found is None else found
         self.seed, self.notes = self._state.seed, dict[str, Any]()
+        room = size_of("--keep", options.keep, least=0) if options.keep else KEPT_BYTES
+        self._kept = Kept(room if again else 0)
+        if self._state.position is not None or self._state.phase != "read":
+            self._kept.whole = False  # rows of an earlier run are behind us
 
     def read(self) -> tuple[Flag | Histogram, Measurement]:
         """Return the summary of all rows that count, and how many they are."""
@@ -75,11 +83,11 @@ class Alone:
             return state.summary, Measurement(state.summary.n_rows)
         take = getattr(self._options, "take", None)
         if state.phase == "read":
-            encoding, field = self._source.encoding, self._source.encoding.field
+            field = self._source.encoding.field
 
             def step(batch: EncodedBatch) -> None:
-                X, y = encoding.split(batch.matrix)
-                state.summary.update(self._question.lift(field, field.rows(X), y))
+                self._kept.add(batch)
+                state.summary.update(self._question.lift(field, batch.rows, batch.labels))
 
             total = table.n_rows if take is None else take
             self._run.drive(state, self._rows(state), step, total, len(table.files))
@@ -95,7 +103,7 @@ class Alone:
     def again(
         self, finding: Finding, survey: Survey | None = None, capture: Capture | None = None
     ) -> Finding:
-        """Read the rows again: certify, count what does not fit, show them to who wants to see."""
+        """Go through the rows again: certify, count misfits, show them to who wants to see."""
         options: Any = self._options
         look, counted = self._look(finding, options.confidence, options.kept_rows, survey, capture)
         return dataclasses.replace(look.certified(), rows=counted)
@@ -112,7 +120,7 @@ class Alone:
         survey: Survey | None = None,
         capture: Capture | None = None,
     ) -> tuple[Certification, Measurement]:
-        """Read the rows again, and return what they show.
+        """Go through the rows again, kept ones or read anew, and return what they show.
 
         A run that was stopped here begins the second reading again: pieces of rows certify, and a
         piece must not begin where somebody stopped.
@@ -122,36 +130,42 @@ class Alone:
         from flagstone.road import look
         from flagstone.tables.counting import measured
 
-        table, encoding, n_rows = self._source.table, self._source.encoding, self._state.rows
+        table, n_rows = self._source.table, self._state.rows
         certification = Certification(finding, confidence=confidence)
         assert table is not None
         total = Measurement(0, 0, 0)
 
         def step(batch: EncodedBatch) -> None:
             nonlocal total
-            X, y = encoding.split(batch.matrix)
-            seen = look(finding, encoding.field.rows(X), y, certification)
+            seen = look(finding, batch.rows, batch.labels, certification)
             total += measured(finding, batch, seen, shown - len(total.places))
+            if survey is None and capture is None:
+                return
+            X = batch.matrix  # these have no labels
             if survey is not None:
                 survey.update(X, seen.wrong)
             if capture is not None and seen.wrong is not None:
                 capture.update(X, seen.wrong, batch.places)
 
         state = dataclasses.replace(self._state, rows=0)
-        self._run.drive(state, self._rows(), step, n_rows, len(table.files))
+        self._run.drive(state, self._once_more(), step, n_rows, len(table.files))
         return certification, total
 
     def show(self, survey: Survey) -> None:
         """Show the rows to a survey once more."""
-        for batch in self._rows() if self._source.table is not None else ():
-            survey.update(self._source.encoding.split(batch.matrix)[0])
+        for batch in self._once_more() if self._source.table is not None else ():
+            survey.update(batch.matrix)
+
+    def _once_more(self) -> Batches:
+        return (batch for batch in self._kept) if self._kept.whole else self._rows()
 
     def finish(self) -> None:
         """Forget the state: everything it stood for is written."""
         self._run.finish()
 
-    def _rows(self, state: State | None = None) -> Iterator[EncodedBatch]:
-        """Return the rows that count, from the beginning or from where a run was stopped."""
+    def _rows(self, state: State | None = None) -> Batches:
+        """Read the rows that count, from the beginning or from where a run was stopped."""
+        from flagstone.tables.ahead import ahead
         from flagstone.tables.choosing import first_rows, without_repeats
 
         assert self._source.table is not None
@@ -161,4 +175,4 @@ class Alone:
             batches = without_repeats(batches)
         if (take := getattr(self._options, "take", None)) is not None:
             batches = first_rows(batches, take - (0 if state is None else state.rows))
-        return batches
+        return ahead(batches)

@@ -78,9 +78,7 @@ class Job:
 
     def lifted(self, batch: EncodedBatch) -> Rows:
         """The rows of a batch with what the question adds to them."""
-        X, y = self.encoding.split(batch.matrix)
-        field = self.encoding.field
-        return self.question.lift(field, field.rows(X), y)
+        return self.question.lift(self.encoding.field, batch.rows, batch.labels)
 
 
 def _here() -> str:
@@ -183,8 +181,8 @@ def read_rows(job: Job, name: str, rows: Any, label: Any = None, limit: int | No
         skipped += batch.batch.skipped
         if job.pilot and pilot.n_rows < n_pilot:
             pilot.update(lifted[: n_pilot - pilot.n_rows])
-        if labels is not None:
-            labels.update(_tally(batch.matrix[:, -1]))
+        if labels is not None and batch.labels is not None:
+            labels.update(_tally(batch.labels))
     if job.pilot and known is None and summary.n_rows:
         # only now it is known how many rows are a tenth of them
         n_pilot = pilot_rows(summary.n_rows)
@@ -196,7 +194,7 @@ def read_rows(job: Job, name: str, rows: Any, label: Any = None, limit: int | No
 def head(job: Job, name: str, rows: Any, label: Any, n_rows: int) -> Array:
     """Return the features of the first rows of a partition."""
     batches = job.batches(reader_of(rows, name, label), n_rows)
-    found = [job.encoding.split(batch.matrix)[0] for batch in batches]
+    found = [batch.matrix for batch in batches]
     width = len(job.encoding.names)
     return np.concatenate([np.zeros((0, width), dtype=job.encoding.field.dtype), *found])
 
@@ -253,15 +251,13 @@ def look_again(
 ) -> Seen:
     """Read the rows of a partition again: certify, count what does not fit and say where."""
     survey = None if survey is None else survey.fresh()
-    encoding = job.encoding
-    again = SecondLook(encoding.field, certifier, pilot_rows(n_rows))
+    again = SecondLook(job.encoding.field, certifier, pilot_rows(n_rows))
     total = Measurement(0, 0, 0)
     for batch in job.batches(reader_of(rows, name, label), n_rows):
-        X, y = encoding.split(batch.matrix)
-        seen = look(finding, encoding.field.rows(X), y, again)
+        seen = look(finding, batch.rows, batch.labels, again)
         total += measured(finding, batch, seen, shown - len(total.places))
         if survey is not None:
-            survey.update(X, seen.wrong)
+            survey.update(batch.matrix, seen.wrong)
     if total.read != n_rows:
         raise InputError(f"{name}: it had {n_rows:,} rows, and has {total.read:,} now")
     return Seen(again, total, shown, survey)
@@ -276,9 +272,8 @@ def check_rows(
 
 def predict_rows(job: Job, finding: Finding, name: str, rows: Any) -> Array:
     """Predict a partition: the texts that stand for the elements."""
-    field = job.encoding.field
     found: list[str] = []
     for batch in job.batches(reader_of(rows, name), None):
-        elements = finding.question.predict(finding.answer, field.rows(batch.matrix))
+        elements = finding.question.predict(finding.answer, batch.rows)
         found += finding.encoding.decoded(elements)
     return np.array(found, dtype=object)

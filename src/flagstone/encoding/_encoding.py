@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
 from flagstone.errors import FormatError
-from flagstone.fields import Array, Field, as_field
+from flagstone.fields import Array, Field, Rows, as_field
 
 __all__ = ["EncodedError", "Encoding"]
 
@@ -101,6 +102,25 @@ class Encoding:
         """Return the encoding of the features alone."""
         return Encoding(self.field, self.encoders)
 
+    def rows(self, values: BitRows | Array | Sequence[Array]) -> tuple[Rows, Array | None]:
+        """Encode as :meth:`matrix` does; return the features as rows of the field, and the label.
+
+        Every entry is looked at once. Bits that need no encoder, of whatever type, go from where
+        they were read right into packed rows; what is wrong with others, the matrix says.
+
+        >>> from flagstone import GF
+        >>> Encoding.plain(GF(2), ["a", "b"]).rows([np.array([1, 0]), np.array([True, True])])[0]
+        BitRows(2 rows, dim=2)
+        """
+        if self.field.order == 2 and self._is_plain and (packed := _packed(values)) is not None:
+            return (packed, None) if self.label is None else packed.split_last()
+        X, y = self.split(self.matrix(values.unpack() if isinstance(values, BitRows) else values))
+        return self.field.trusted(X), y
+
+    @property
+    def _is_plain(self) -> bool:
+        return all(e.kind == "element" for e in (*self.encoders, self.label) if e is not None)
+
     def split(self, matrix: Array) -> tuple[Array, Array | None]:
         """Return encoded rows as features and, if there is a label, its column."""
         return (matrix, None) if self.label is None else (matrix[:, :-1], matrix[:, -1])
@@ -109,7 +129,7 @@ class Encoding:
         """Encode values of exactly :attr:`columns`, in this order: one array, or one per column."""
         encoders = (*self.encoders, *((self.label,) if self.label else ()))
         if isinstance(values, np.ndarray):
-            if all(e.kind == "element" for e in encoders):
+            if self._is_plain:
                 return self._dense(values)
             values = [values[:, index] for index in range(values.shape[1])]
         n_columns = sum(len(encoder.names) for encoder in encoders)
@@ -160,3 +180,19 @@ class Encoding:
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise FormatError(f"the encoders cannot be read ({error})") from error
+
+
+def _packed(values: BitRows | Array | Sequence[Array]) -> BitRows | None:
+    """Return values as packed rows; None if one of them is neither 0 nor 1."""
+    if isinstance(values, BitRows):
+        return values
+    from flagstone.kernels import bits
+
+    parts = [values] if isinstance(values, np.ndarray) else values
+    if not all(part.dtype.kind in "bui" and part.dtype.isnative for part in parts):
+        return None
+    if isinstance(values, np.ndarray):
+        words, bad = bits.pack(values)
+        return BitRows.trusted(words, values.shape[1]) if bad < 0 else None
+    words, fits = bits.pack_columns(parts)
+    return BitRows.trusted(words, len(parts)) if fits else None

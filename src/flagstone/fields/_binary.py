@@ -32,6 +32,11 @@ class BinaryField(Field):
     def format(self, value: Any) -> str:
         return str(int(value))
 
+    def trusted(self, elements: Array) -> Rows:
+        from flagstone.kernels import bits
+
+        return BitRows.trusted(bits.pack(elements)[0], elements.shape[1])
+
     def _packed(self, rows: BitRows, name: str) -> Rows:
         return rows
 

@@ -6,6 +6,7 @@ by one multiplication: 2^(8i) · 2^(56 − 7i) = 2^(56 + i), and no two other te
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import jit
 from flagstone.kernels._llvm import exceeding, word_at
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "pack_columns", "unpack"]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
@@ -22,8 +23,9 @@ _TWO = np.uint64(2)
 _THREE = np.uint64(3)
 _GATHER = np.uint64(0x0102040810204080)
 _NOT_BITS = np.uint64(0xFEFEFEFEFEFEFEFE)
-_TILE = 512
 _SMALL = 1 << 16
+#: Fewer rows than this are quicker turned around than packed by one call per column.
+_FEW = 1 << 12
 
 
 def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
@@ -31,21 +33,44 @@ def pack(X: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
 
     Returns the words and the flat C-order index of the first entry that is not 0 or 1, or -1.
     """
-    words = np.zeros((X.shape[0], max(1, -(-X.shape[1] // 64))), np.uint64)
+    shape = (X.shape[0], max(1, -(-X.shape[1] // 64)))
     if X.size == 0:
-        return words, -1
-    # Signed and boolean entries are 0 or 1 exactly if their unsigned images are.
-    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
-    plain = np.ascontiguousarray(X.T if by_columns else X).view(f"u{X.dtype.itemsize}")
-    if not plain.flags.writeable and plain.nbytes <= _SMALL:
-        plain = plain.copy()  # a read-only array would have the kernel compiled once more
-    if by_columns:
-        bad = _pack_columns(plain, words)
-    elif plain.dtype == np.uint8 and X.shape[1] >= 8:
-        bad = _pack_bytes(plain.reshape(-1), X.shape[1], words)
+        return np.zeros(shape, np.uint64), -1
+    if X.flags.f_contiguous and len(X) >= _FEW:
+        words, fits = pack_columns(list(X.T))
     else:
-        bad = _pack_rows(plain, words)
-    return words, int(np.argmax(np.asarray(X > 1) | np.asarray(X < 0))) if bad else -1
+        # Signed and boolean entries are 0 or 1 exactly if their unsigned images are.
+        plain = np.ascontiguousarray(X).view(f"u{X.dtype.itemsize}")
+        if not plain.flags.writeable and plain.nbytes <= _SMALL:
+            plain = plain.copy()  # a read-only array would have the kernel compiled once more
+        words = np.empty(shape, np.uint64)
+        if plain.dtype == np.uint8 and X.shape[1] >= 8:
+            fits = not _pack_bytes(plain.reshape(-1), X.shape[1], words)
+        else:
+            fits = not _pack_rows(plain, words)
+    return words, -1 if fits else int(np.argmax(np.asarray(X > 1) | np.asarray(X < 0)))
+
+
+def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.uint64], bool]:
+    """Pack columns of integers or booleans, each of its own type; say whether all are 0 or 1.
+
+    Nothing is copied: what a reader decoded is read once. One word of all rows after the other is
+    filled, in memory of its own, so that the loop over columns, four at once, runs over neighbours.
+    """
+    n_rows = len(columns[0])
+    by_word = np.zeros((max(1, -(-len(columns) // 64)), n_rows), np.uint64)
+    seen = 0
+    for first in range(0, len(columns), 4):
+        four = list(columns[first : first + 4])
+        if len({column.dtype.itemsize for column in four}) > 1:
+            four = [column.astype(np.uint64) for column in four]
+        four += [np.zeros(n_rows, four[0].dtype)] * (4 - len(four))
+        entries = [np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}") for x in four]
+        for column in entries:
+            column.flags.writeable = False  # one kernel for those of a file and for all others
+        a, b, c, d = entries
+        seen |= int(_add_columns(a, b, c, d, by_word[first >> 6], np.uint64(first & 63)))
+    return np.ascontiguousarray(by_word.T), seen <= 1
 
 
 def unpack(words: NDArray[np.uint64], dim: int) -> NDArray[np.uint8]:
@@ -56,18 +81,28 @@ def unpack(words: NDArray[np.uint64], dim: int) -> NDArray[np.uint8]:
 
 @jit
 def _pack_bytes(X: Any, dim: int, words: Any) -> Any:
-    """Rows of at least eight bytes; the last eight of a row may overlap those before."""
+    """Rows of at least eight bytes.
+
+    What is left of a row after its full words is read with the bytes of the rows after it, where
+    there are any; else in eights, the last of which may overlap those before.
+    """
     bad = _NONE
     too_large = _NONE
     full = dim >> 6
     octets = (dim >> 3) & 7
     unused = np.uint64(8 * (-dim & 7))
+    rest = dim & 63
+    mine = (_ONE << np.uint64(rest)) - _ONE
     for i in range(len(words)):
         place = i * dim
         for k in range(full):
             words[i, k] = exceeding(X, place, 0)
             too_large |= exceeding(X, place, 1)
             place += 64
+        if rest and place + 64 <= len(X):
+            words[i, full] = exceeding(X, place, 0) & mine
+            too_large |= exceeding(X, place, 1) & mine
+            continue
         total = _NONE
         for octet in range(octets):
             block = word_at(X, place)
@@ -98,29 +133,11 @@ def _pack_rows(X: Any, words: Any) -> Any:
 
 
 @jit
-def _pack_columns(columns: Any, words: Any) -> Any:
-    """Column by column over a tile of rows whose words stay in the first cache."""
-    bad = _NONE
-    tile = np.empty(_TILE, np.uint64)
-    for start in range(0, len(words), _TILE):
-        number = min(_TILE, len(words) - start)
-        for k in range(words.shape[1]):
-            tile[:] = _NONE
-            first = 64 * k
-            last = min(first + 64, len(columns))
-            while first + 4 <= last:
-                shift = np.uint64(first & 63)
-                for i in range(start, start + number):
-                    a, b = np.uint64(columns[first, i]), np.uint64(columns[first + 1, i])
-                    c, d = np.uint64(columns[first + 2, i]), np.uint64(columns[first + 3, i])
-                    bad |= a | b | c | d
-                    tile[i - start] |= (a | b << _ONE | c << _TWO | d << _THREE) << shift
-                first += 4
-            for column in range(first, last):
-                for i in range(number):
-                    value = np.uint64(columns[column, start + i])
-                    bad |= value
-                    tile[i] |= value << np.uint64(column & 63)
-            for i in range(number):
-                words[start + i, k] = tile[i]
-    return bad > _ONE
+def _add_columns(a: Any, b: Any, c: Any, d: Any, words: Any, shift: Any) -> Any:
+    """Put four columns at their bits of one word of every row; return the union of all entries."""
+    seen = _NONE
+    for i in range(len(words)):
+        w, x, y, z = np.uint64(a[i]), np.uint64(b[i]), np.uint64(c[i]), np.uint64(d[i])
+        seen |= w | x | y | z
+        words[i] |= (w | x << _ONE | y << _TWO | z << _THREE) << shift
+    return seen

@@ -66,11 +66,15 @@ class NpyReader:
         self.n_rows: int | None = shape[0]
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield slices of the array."""
         total = self._layout.shape[0]
-        size = rows_per_batch(len(columns), self._layout.row_bytes)
+        size = min(rows_per_batch(len(columns), self._layout.row_bytes), most or 1 << 62)
         chosen = _chosen(columns, self.columns)
         with reading(self.path, "NPY"), self.path.open("rb") as stream:
             for first in range((start or (0,))[0], total, size):
@@ -83,10 +87,6 @@ class NpyReader:
                 _check_text(self.path, values, first + 1)
                 after = first + len(part)
                 yield Batch(tuple(columns), values, first + 1, None, (after,), after / total)
-
-    def line(self, row: int) -> int | None:
-        """Return None: arrays have no lines."""
-        return None
 
 
 @dataclass
@@ -143,7 +143,11 @@ class NpzReader:
         self.columns = (*(f"x{i}" for i in range(self._width)), *self._vectors)
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield slices, decompressing as they come."""
         size = rows_per_batch(self._width or len(columns), self._row_bytes)
@@ -174,10 +178,6 @@ class NpzReader:
                     ]
                 _check_text(self.path, values, first + cut + 1)
                 yield Batch(tuple(columns), values, first + cut + 1, None, (after,), after / total)
-
-    def line(self, row: int) -> int | None:
-        """Return None: arrays have no lines."""
-        return None
 
 
 class _Stream:
@@ -240,10 +240,10 @@ def _header(stream: IO[bytes], path: Location, size: int) -> _Layout:
 
 
 def _read(stream: IO[bytes], n: int, dtype: np.dtype[Any]) -> Array:
-    raw = stream.read(n * dtype.itemsize)
-    if len(raw) != n * dtype.itemsize:
+    out = np.empty(n, dtype=dtype)
+    if n and stream.readinto(out.view(np.uint8)) != out.nbytes:  # type: ignore[attr-defined]
         raise EOFError("it ends before its last row")
-    return np.frombuffer(raw, dtype=dtype)
+    return out
 
 
 def _check_dtype(path: Location, layout: _Layout) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.errors import InputError
 from flagstone.tables.remote import Location
 
@@ -47,12 +48,13 @@ class Batch:
     Attributes
     ----------
     columns : tuple of str
-    values : 2-D array, or list of 1-D arrays
-        One array for files that hold a matrix; one array per column for tables.
+    values : 2-D array, BitRows, or list of 1-D arrays
+        One array for files that hold a matrix, packed rows for files that hold bits; one array
+        per column for tables.
     first_row : int
         The number, in its file, of the first row of the batch (counted from 1).
-    lines : array of int, or None
-        The line of each row, where the reader knows it.
+    lines : range or array of int, or None
+        The line of each row, in files that have lines.
     after : tuple of int
         The position to resume from once this batch is done.
     done : float
@@ -62,21 +64,22 @@ class Batch:
     """
 
     columns: tuple[str, ...]
-    values: Array | list[Array]
+    values: Array | BitRows | list[Array]
     first_row: int
-    lines: Array | None
+    lines: range | Array | None
     after: Position
     done: float
     skipped: int = 0
 
     def __len__(self) -> int:
-        return len(self.values) if isinstance(self.values, np.ndarray) else len(self.values[0])
+        return len(self.values[0]) if isinstance(self.values, list) else len(self.values)
 
     def column(self, index: int) -> Array:
         """Return one column."""
-        if isinstance(self.values, np.ndarray):
-            return self.values[:, index]
-        return self.values[index]
+        if isinstance(self.values, list):
+            return self.values[index]
+        values = self.values.unpack() if isinstance(self.values, BitRows) else self.values
+        return values[:, index]
 
 
 class Reader(Protocol):
@@ -88,12 +91,16 @@ class Reader(Protocol):
     position_size: ClassVar[int]  #: how many numbers say where a batch ends
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
-        """Yield the chosen columns; kinds say what untyped text must be read as."""
+        """Yield the chosen columns; kinds say what untyped text must be read as.
 
-    def line(self, row: int) -> int | None:
-        """Return the line of a row (both counted from 1); None where files have no lines."""
+        Who only takes a look says how many rows at ``most``: a batch need not hold more.
+        """
 
 
 def checked_start(start: Sequence[int], readers: Sequence[Reader]) -> tuple[int, Position]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from flagstone.repeats import first_of_runs
 from flagstone.tables.batches import Array
-from flagstone.tables.table import EncodedBatch
+from flagstone.tables.table import Batches, EncodedBatch
 
 __all__ = ["first_rows", "without_repeats"]
 
 
-def first_rows(batches: Iterator[EncodedBatch], n_rows: int) -> Iterator[EncodedBatch]:
+def first_rows(batches: Iterator[EncodedBatch], n_rows: int) -> Batches:
     """Pass on the first rows; no batch after them is read."""
     left = n_rows
     while left > 0 and (batch := next(batches, None)) is not None:
@@ -19,13 +19,14 @@ def first_rows(batches: Iterator[EncodedBatch], n_rows: int) -> Iterator[Encoded
         left -= len(batch)
 
 
-def without_repeats(batches: Iterator[EncodedBatch]) -> Iterator[EncodedBatch]:
+def without_repeats(batches: Iterator[EncodedBatch]) -> Batches:
     """Pass on the first row of each run of equal rows, across the ends of batches, too."""
     last: Array | None = None
     for batch in batches:
         if not len(batch):
             continue
-        first = first_of_runs(batch.matrix)
-        first[0] = last is None or bool((batch.matrix[0] != last).any())
-        last = batch.matrix[-1].copy()
+        rows = batch.packed
+        first = first_of_runs(rows)
+        first[0] = last is None or bool((rows[0] != last).any())
+        last = rows[-1].copy()
         yield batch.chosen(first)

@@ -43,11 +43,9 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
             gaps = np.asarray(column.dictionary.is_null())[_plain(column.indices)]
         if gaps.any():
             row = first_row + int(np.argmax(gaps))
-            line = reader.line(row)
-            where = f"row {row}" if line is None else f"line {line}"
             fail(
                 reader.path,
-                f"{where}, column {name!r}",
+                f"row {row}, column {name!r}",
                 "the value is missing; fill it in or drop the row",
             )
     if is_dictionary:
@@ -129,7 +127,11 @@ class ParquetReader:
         return parts or [self]
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield the columns; row groups that a resumed run has behind it are not read."""
         skip = (start or (self._before,))[0]
@@ -140,12 +142,15 @@ class ParquetReader:
             groups = groups[1:]
         try:
             with reading(self.path, "Parquet"):
-                found = self._read([group[0] for group in groups], columns)
-                yield from _batches(self, found, columns, before, skip, self._before)
+                size = min(rows_per_batch(len(columns)), most or 1 << 62)
+                found = self._read([group[0] for group in groups], columns, size)
+                yield from _batches(self, found, columns, before, skip, size, self._before)
         except FormatError as error:
             raise self._damaged(error, columns) from error
 
-    def _read(self, groups: Sequence[int], columns: Sequence[str]) -> Iterator[Any]:
+    def _read(
+        self, groups: Sequence[int], columns: Sequence[str], size: int = 1 << 16
+    ) -> Iterator[Any]:
         from pyarrow import parquet
 
         with (
@@ -161,7 +166,7 @@ class ParquetReader:
             ) as file,
         ):
             yield from file.iter_batches(
-                batch_size=rows_per_batch(len(columns)),
+                batch_size=size,
                 row_groups=list(groups),
                 columns=list(columns),
                 use_threads=False,
@@ -179,10 +184,6 @@ class ParquetReader:
                 reason = " ".join(str(problem).split())[:160] or type(problem).__name__
             return FormatError(f"{self.path}, row group {index} is cut short or damaged ({reason})")
         return error
-
-    def line(self, row: int) -> int | None:
-        """Return None: the rows of a Parquet file have numbers, not lines."""
-        return None
 
 
 @dataclass
@@ -217,7 +218,11 @@ class ArrowReader:
         return open_it(source, options=options)
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield the columns of every record batch, cut to a bounded length."""
 
@@ -226,11 +231,8 @@ class ArrowReader:
             found = file = self._open(source, columns)
             if self._is_file:
                 found = (file.get_batch(i) for i in range(file.num_record_batches))
-            yield from _batches(self, found, columns, 0, skip)
-
-    def line(self, row: int) -> int | None:
-        """Return None: the rows of an Arrow file have numbers, not lines."""
-        return None
+            size = min(rows_per_batch(len(columns)), most or 1 << 62)
+            yield from _batches(self, found, columns, 0, skip, size)
 
 
 def _validated(found: Iterator[Any]) -> Iterator[Any]:
@@ -245,10 +247,11 @@ def _batches(
     columns: Sequence[str],
     before: int,
     skip: int,
+    limit: int,
     first_row: int = 0,
 ) -> Iterator[Batch]:
     """Cut batches to a bounded length; ``before`` rows of the file come before the first one."""
-    row, limit = before + 1, rows_per_batch(len(columns))
+    row = before + 1
     total = None if reader.n_rows is None else first_row + reader.n_rows
     for whole in _validated(found):
         first = max(row, skip + 1)

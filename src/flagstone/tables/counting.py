@@ -19,14 +19,14 @@ def measured(finding: Finding, batch: EncodedBatch, seen: Seen, most: int) -> Me
     """Return the counts of one batch, and the first misfits with their places."""
     outside, wrong = seen.outside, seen.wrong
     places = [] if wrong is None else batch.places(wrong, most)
-    shown = batch.matrix[:0] if wrong is None else batch.matrix[wrong.nonzero()[0][: len(places)]]
+    shown: Array | list[int] = [] if wrong is None else wrong.nonzero()[0][: len(places)]
     return Measurement(
         len(batch),
         None if outside is None else int(outside.sum()),
         None if wrong is None else int(wrong.sum()),
         batch.batch.skipped,
         tuple((str(file), row, line) for file, row, line in places),
-        tuple(finding.field.texts(shown)),
+        tuple(finding.field.texts(batch.chosen(shown).matrix)) if places else (),
         seen.levels(finding),
     )
 
@@ -35,15 +35,14 @@ def count_rows(
     finding: Finding, batches: Iterable[EncodedBatch], shown: int
 ) -> tuple[Measurement, Array | None]:
     """Count the rows that break a finding and, where rows have no label, each of its equations."""
-    encoding, answer = finding.encoding, finding.answer
+    answer = finding.answer
     total = Measurement(0, None if finding.subspace is None else 0, 0)
     plain = not finding.question.labelled
     broken = np.zeros(len(answer.lines), dtype=np.int64) if plain else None
     for batch in batches:
-        X, y = encoding.split(batch.matrix)
-        seen = look(finding, encoding.field.rows(X), y)
+        seen = look(finding, batch.rows, batch.labels)
         assert seen.wrong is not None
         total += measured(finding, batch, seen, shown - len(total.places))
         if broken is not None and seen.wrong.any():
-            broken += (answer.syndrome(X[seen.wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
+            broken += (answer.syndrome(batch.rows[seen.wrong]) != 0).sum(axis=0)  # type: ignore[attr-defined]
     return total, broken

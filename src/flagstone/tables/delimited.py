@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
+
+import numpy as np
 
 from flagstone.checks import shown
 from flagstone.errors import InputError, Parameter
@@ -36,7 +39,7 @@ class DelimitedReader:
         data is an error rather than a guess; without a header columns are x0, x1, …
     """
 
-    position_size: ClassVar[int] = 2
+    position_size: ClassVar[int] = 3
     path: Location
     delimiter: str = ","
     header: bool | None = None
@@ -44,7 +47,6 @@ class DelimitedReader:
     max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
-        self._blanks: list[int] | None = None
         found = next(self._records(), None)
         if found is None:
             fail(self.path, "", "is empty: a line of column names and rows are expected")
@@ -80,7 +82,11 @@ class DelimitedReader:
             self.columns = tuple(f"x{i}" for i in range(len(cells)))
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield the columns, each read as the kind it must have.
 
@@ -88,24 +94,68 @@ class DelimitedReader:
         the file itself it reads ahead in a thread, which would call back into an interpreter
         that may be shutting down.
         """
-        offset, row = start or (self._data_offset(), 1)
+        offset, line, row = start or (self._data_offset(), self._header_line + 1, 1)
         for block, after, done in line_blocks(self.path, offset):
-            for found in self._parse(block, columns, kinds):
-                first, row = row, row + found.num_rows
-                values = [
-                    _whole_numbers(found.column(i))
-                    if kinds.get(c) == "integer" and str(found.column(i).type) == "string"
-                    else as_numpy(found.column(i), self, c, first)
-                    for i, c in enumerate(columns)
-                ]
-                yield Batch(tuple(columns), values, first, None, (after, row), done)
+            part = block
+            if most is not None:
+                held = (text for text in io.BytesIO(block) if text.strip(b"\r\n"))
+                part = b"".join(itertools.islice(held, most))
+            values: Array | list[Array] | None = self._digits(part, columns, kinds)
+            if values is None:
+                values = self._columns(part, columns, kinds, row)
+            n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+            first_line, line = line, line + n_lines
+            if values is None:
+                continue
+            first, row = row, row + len(values if isinstance(values, np.ndarray) else values[0])
+            lines = _lines_of_rows(block, range(first_line, line))
+            yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
+
+    def _digits(
+        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]
+    ) -> Array | None:
+        """Read a block in which every cell is one digit at once; None if it is another.
+
+        A line is then as long as any other, and differs from a line of zeros by its digits alone.
+        """
+        end = b"\r\n" if block.endswith(b"\r\n") else b"\n"
+        zeros = self.delimiter.encode().join([b"0"] * len(self.columns)) + end
+        whole = all(kinds.get(name, "integer") == "integer" for name in columns)
+        separates = self.delimiter.isascii() and not self.delimiter.isdigit()
+        if not (block and whole and separates) or len(block) % len(zeros):
+            return None
+        table = np.frombuffer(block, dtype=np.uint8).reshape(-1, len(zeros))
+        table = table ^ np.frombuffer(zeros, dtype=np.uint8)
+        most = table.max(axis=0)
+        cells = slice(0, 2 * len(self.columns), 2)
+        if most[1::2].any() or most[2 * len(self.columns) :].any() or most[cells].max() > 9:
+            return None
+        digits = table[:, cells]
+        if tuple(columns) == self.columns:
+            return digits
+        places = {name: index for index, name in enumerate(self.columns)}
+        return digits[:, [places[name] for name in columns]]
+
+    def _columns(
+        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str], row: int
+    ) -> list[Array] | None:
+        """Read a block of lines by Arrow; None if all are blank."""
+        found = self._parse(block, columns, kinds)
+        if found is None:
+            return None
+        return [
+            _whole_numbers(found.column(i))
+            if kinds.get(c) == "integer" and str(found.column(i).type) == "string"
+            else as_numpy(found.column(i), self, c, row)
+            for i, c in enumerate(columns)
+        ]
 
     def _data_offset(self) -> int:
         """Return where the rows begin: after the line of column names, if there is one."""
         return sum(map(len, itertools.islice(lines(self.path), self._header_line)))
 
-    def _parse(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> list[Any]:
-        """Return the record batches of some whole lines (one, or none if all are blank)."""
+    def _parse(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> Any:
+        """Return the record batch of some whole lines; None if all are blank."""
         import pyarrow as pa
 
         if block.count(b"\r") > block.count(b"\r\n"):
@@ -114,7 +164,7 @@ class DelimitedReader:
             return self._read(block, columns, kinds)
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
             if "Empty CSV" in str(error):
-                return []
+                return None
             problem = error
         # whole numbers written as 1.0 or +1 are none to Arrow: read them as text
         relaxed = {c: "text" if kind == "integer" else kind for c, kind in kinds.items()}
@@ -123,7 +173,7 @@ class DelimitedReader:
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
             self._explain(columns, kinds, problem)
         whole = [i for i, c in enumerate(columns) if kinds.get(c) == "integer"]
-        cells = (cell for part in found for i in whole for cell in part.column(i).to_pylist())
+        cells = (cell for i in whole for cell in found.column(i).to_pylist())
         if any(_cell_problem(cell, "integer") for cell in cells):
             self._explain(columns, kinds, problem)
         return found
@@ -139,7 +189,7 @@ class DelimitedReader:
             except csv.Error as error:
                 self._explain(columns, kinds, error)
 
-    def _read(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> list[Any]:
+    def _read(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> Any:
         import pyarrow as pa
         from pyarrow import csv as pacsv
 
@@ -159,26 +209,8 @@ class DelimitedReader:
                 null_values=[],
             ),
         )
-        batches: list[Any] = found.combine_chunks().to_batches()
-        return batches
-
-    def line(self, row: int) -> int | None:
-        """Return the line of a row: blank lines count as lines, not as rows."""
-        line = self._header_line + row
-        for blank in self._blank_lines():
-            if blank <= line:
-                line += 1
-        return line
-
-    def _blank_lines(self) -> list[int]:
-        """Return the numbers of the blank lines after the header, found once."""
-        if self._blanks is None:
-            self._blanks = [
-                number
-                for number, line in enumerate(lines(self.path), 1)
-                if number > self._header_line and not line.strip(b"\r\n")
-            ]
-        return self._blanks
+        batches = found.combine_chunks().to_batches()
+        return batches[0] if batches else None
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line, cells) of every line that is not blank."""
@@ -219,6 +251,15 @@ class DelimitedReader:
                 if problem:
                     fail(self.path, f"line {number}, column {name!r}", problem)
         raise InputError(f"{self.path}: {error}") from error
+
+
+def _lines_of_rows(block: bytes, lines: range) -> range | Array:
+    """Return the lines that hold rows: all of them, but for blank ones."""
+    gaps = b"\n\n" in block or b"\n\r\n" in block or block[:1] in (b"\n", b"\r")
+    if not gaps:
+        return lines
+    numbers = [n for n, text in zip(lines, block.split(b"\n"), strict=False) if text.strip(b"\r")]
+    return np.array(numbers, dtype=np.int64)
 
 
 def _cell_problem(cell: str, kind: str) -> str | None:

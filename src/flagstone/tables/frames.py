@@ -200,7 +200,11 @@ class FrameReader:
             )
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield the rows as 0/1 matrices."""
         offset, line, row = start or (0, 1, 1)

@@ -35,7 +35,11 @@ class JsonLinesReader:
         self.columns = tuple(first[1])
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield the columns as arrays of what the lines hold."""
         offset, line, row = start or (0, 1, 1)
@@ -63,13 +67,6 @@ class JsonLinesReader:
                 "false",
             )
         return _array(values, kinds)
-
-    def line(self, row: int) -> int | None:
-        """Return the line of a row."""
-        for index, (number, _) in enumerate(self._records(), 1):
-            if index == row:
-                return number
-        return None
 
     def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         line = 0

@@ -82,7 +82,11 @@ class MemoryReader:
         return MemoryReader(self.path, (*self.columns, "y"), values, self.n_rows)
 
     def batches(
-        self, columns: Sequence[str], kinds: Mapping[str, str], start: Position | None
+        self,
+        columns: Sequence[str],
+        kinds: Mapping[str, str],
+        start: Position | None,
+        most: int | None = None,
     ) -> Iterator[Batch]:
         """Yield slices of the columns."""
         total = self.n_rows or 0
@@ -99,7 +103,3 @@ class MemoryReader:
             yield Batch(
                 tuple(columns), values, first + 1, None, (part.stop,), part.stop / max(1, total)
             )
-
-    def line(self, row: int) -> int | None:
-        """Return None: memory has no lines."""
-        return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.checks import shown
 from flagstone.encoding import ColumnEncoder, texts
 from flagstone.errors import Parameter
@@ -21,7 +22,7 @@ from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
-__all__ = ["SAMPLE_ROWS", "Proposal", "missing", "propose", "refusal", "typed"]
+__all__ = ["SAMPLE_ROWS", "Proposal", "all_elements", "missing", "propose", "refusal", "typed"]
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
@@ -85,6 +86,17 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
 
 
+def all_elements(
+    columns: Sequence[str], values: Array | BitRows | list[Array], field: Field
+) -> bool:
+    """Say at once of a matrix whether `propose` would take each of its columns as it is."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "ui" or not values.size:
+        return False
+    if field.order is None or any(map(_INDEX.fullmatch, columns)):
+        return False
+    return int(values.min()) >= 0 and int(values.max()) < field.order
+
+
 def _counts(values: Array) -> bool:
     """Say whether numbers count 0, 1, 2, … or 1, 2, …, perhaps anew in every file."""
     steps = np.diff(values)
@@ -106,12 +118,15 @@ def _whole(column: str, values: Array, field: Field) -> Proposal:
 
 def typed(values: Array) -> Array:
     """Return a column of text as integers or floats if every entry is one, else unchanged."""
-    if not all(isinstance(value, str) for value in values.tolist()):
-        return values
     cells = values.tolist()
-    distinct = set(cells)  # most often few
-    known = {cell: n for cell in distinct if (n := whole_number(cell)) is not None}
-    if len(known) == len(distinct):
+    if set(map(type, cells)) - {str}:
+        return values
+    known: dict[str, int] = {}
+    for cell in set(cells):  # most often few
+        if (number := whole_number(cell)) is None:
+            break
+        known[cell] = number
+    else:
         return exact_integers([known[cell] for cell in cells])
     try:
         numbers = np.array([float(cell) for cell in cells])
@@ -134,7 +149,10 @@ def missing(values: Array) -> int | None:
     if values.dtype.kind == "f":
         gaps = np.isnan(values)
     elif values.dtype.kind in "OUT":
-        gaps = np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
+        cells = values.tolist()
+        if set(map(type, cells)) <= {str} and all(cell.strip() for cell in set(cells)):
+            return None  # which is most often quickly said
+        gaps = np.array([_is_gap(value) for value in cells], dtype=bool)
     else:
         return None
     return int(np.argmax(gaps)) if gaps.any() else None

@@ -6,35 +6,69 @@ import dataclasses
 import fnmatch
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import InputError, Parameter
-from flagstone.fields import FieldLike, as_field
+from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
 from flagstone.tables.files import closest
 from flagstone.tables.limits import check_names
-from flagstone.tables.proposals import SAMPLE_ROWS, Proposal, missing, propose, refusal, typed
+from flagstone.tables.proposals import (
+    SAMPLE_ROWS,
+    Proposal,
+    all_elements,
+    missing,
+    propose,
+    refusal,
+    typed,
+)
 
-__all__ = ["EncodedBatch", "Table"]
+__all__ = ["Batches", "EncodedBatch", "Table"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """Some consecutive rows as a matrix over the field, the label (if any) last."""
+    """Some consecutive rows over the field.
 
-    matrix: Array
+    Attributes
+    ----------
+    rows : Rows
+        The features, in the field's internal form: packed bits over GF(2).
+    labels : array or None
+        The elements of the label, if there is one.
+    batch : Batch
+        Where the rows stand; its values are gone.
+    index : array or None
+        Which rows of the batch these are; None for all of them.
+    """
+
+    rows: Rows
+    labels: Array | None
     file: int
     batch: Batch
     table: Table
-    #: Which rows of the batch these are; None for all of them.
     index: Array | None = None
 
     def __len__(self) -> int:
-        return len(self.matrix)
+        return len(self.rows)
+
+    @property
+    def matrix(self) -> Array:
+        """The rows as a plain matrix of elements, the label (if any) last."""
+        return self._labelled(self.rows.unpack() if isinstance(self.rows, BitRows) else self.rows)
+
+    @property
+    def packed(self) -> Array:
+        """The rows as a matrix that is equal where they are, and as small as they are kept."""
+        return self._labelled(self.rows.words if isinstance(self.rows, BitRows) else self.rows)
+
+    def _labelled(self, features: Array) -> Array:
+        return features if self.labels is None else np.column_stack([features, self.labels])
 
     @property
     def after(self) -> tuple[int, ...]:
@@ -49,7 +83,8 @@ class EncodedBatch:
     def chosen(self, rows: Any) -> EncodedBatch:
         """Return some of the rows, by a mask or a slice; each still knows where it stands."""
         index = np.arange(len(self)) if self.index is None else self.index
-        return dataclasses.replace(self, matrix=self.matrix[rows], index=index[rows])
+        labels = None if self.labels is None else self.labels[rows]
+        return dataclasses.replace(self, rows=self.rows[rows], labels=labels, index=index[rows])
 
     def places(self, mask: Array, most: int) -> list[list[Any]]:
         """Return [file, row, line] of the first marked rows."""
@@ -60,7 +95,8 @@ class EncodedBatch:
 class Table:
     """Files of rows with the same columns, read one after the other.
 
-    Made by :func:`open_table`. Nothing is kept in memory but one batch.
+    Made by :func:`open_table`. Nothing is kept in memory but one batch; `ahead` and `Kept`, beside
+    it, keep some or all of them.
 
     Attributes
     ----------
@@ -97,14 +133,18 @@ class Table:
         columns: Sequence[str] | None = None,
         kinds: Mapping[str, str] | None = None,
         start: Sequence[int] | None = None,
+        most: int | None = None,
     ) -> Iterator[tuple[int, Batch]]:
-        """Yield (file index, batch) of the chosen columns, unencoded."""
+        """Yield (file index, batch) of the chosen columns, unencoded.
+
+        With ``most``, a look at so many rows is enough: only the first batch need be read.
+        """
         chosen = list(self.columns if columns is None else columns)
         self._check_columns(chosen)
         first, position = checked_start(start, self.readers) if start is not None else (0, None)
         for index in range(first, len(self.readers)):
             here: Position | None = position if index == first else None
-            for batch in self.readers[index].batches(chosen, kinds or {}, here):
+            for batch in self.readers[index].batches(chosen, kinds or {}, here, most):
                 yield index, batch
 
     def rows(
@@ -113,7 +153,7 @@ class Table:
         start: Sequence[int] | None = None,
         *,
         may_be_empty: bool = False,
-    ) -> Iterator[EncodedBatch]:
+    ) -> Batches:
         """Yield encoded batches, from the beginning or from a position of an earlier run.
 
         Raises
@@ -125,7 +165,7 @@ class Table:
         seen = skipped = 0
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
             try:
-                matrix = encoding.matrix(batch.values)
+                rows, labels = encoding.rows(batch.values)
             except EncodedError as bad:
                 place = self.place(index, batch, bad.index)
                 role = ""
@@ -139,47 +179,43 @@ class Table:
                 raise InputError(f"{where}: {bad.problem}", *hint) from None
             seen += len(batch)
             skipped += batch.skipped
-            yield EncodedBatch(matrix, index, batch, self)
+            bare = dataclasses.replace(batch, values=[])
+            yield EncodedBatch(rows, labels, index, bare, self)
         if not seen and start is None and not may_be_empty:
             raise self._no_rows(skipped)
 
     def place(self, file: int, batch: Batch, index: int) -> Place:
         """Say where a row of a batch stands."""
-        row = batch.first_row + index
-        if batch.lines is not None:
-            line: int | None = int(batch.lines[index])
-        else:
-            line = self.readers[file].line(row)
-        return Place(str(self.files[file]), row, line)
+        line = None if batch.lines is None else int(batch.lines[index])
+        return Place(str(self.files[file]), batch.first_row + index, line)
 
-    def sample(self, columns: Sequence[str]) -> dict[str, Array]:
-        """Return the first rows of some columns, text read as numbers where all of it is.
+    def _first(self, columns: Sequence[str]) -> tuple[int, Batch]:
+        """Return the first rows, from which encoders are proposed, and their file."""
+        skipped = 0
+        for file, batch in self.batches(columns, most=SAMPLE_ROWS):
+            skipped += batch.skipped
+            if len(batch):
+                return file, batch
+        raise self._no_rows(skipped)
+
+    def _looked_at(self, file: int, batch: Batch, index: int) -> Array:
+        """Return some values of a column, text read as numbers where all of it is.
 
         A missing value is an error: no encoder must be proposed that takes it for a level.
         """
-        skipped = 0
-        for file, batch in self.batches(columns):
-            skipped += batch.skipped
-            if not len(batch):
-                continue
-            found = {}
-            for index, name in enumerate(columns):
-                values = batch.column(index)[:SAMPLE_ROWS]
-                try:
-                    values = typed(values) if values.dtype.kind in "OUT" else values
-                except ValueError as error:
-                    raise InputError(f"{self.files[file]}, column {name!r}: {error}") from None
-                gap = missing(values)
-                if gap is not None:
-                    raise InputError(
-                        f"{self.place(file, batch, gap)}, column {name!r}: the value is missing, "
-                        "so no encoder can be proposed; fill it in, drop the row, or leave the "
-                        "column out with ",
-                        Parameter("columns", [f"-{name}"]),
-                    )
-                found[name] = values
-            return found
-        raise self._no_rows(skipped)
+        name, values = batch.columns[index], batch.column(index)[:SAMPLE_ROWS]
+        try:
+            values = typed(values) if values.dtype.kind in "OUT" else values
+        except ValueError as error:
+            raise InputError(f"{self.files[file]}, column {name!r}: {error}") from None
+        gap = missing(values)
+        if gap is not None:
+            raise InputError(
+                f"{self.place(file, batch, gap)}, column {name!r}: the value is missing, so no "
+                "encoder can be proposed; fill it in, drop the row, or leave the column out with ",
+                Parameter("columns", [f"-{name}"]),
+            )
+        return values
 
     def _no_rows(self, skipped: int) -> InputError:
         if skipped:
@@ -195,8 +231,13 @@ class Table:
         if all(getattr(reader, "only_bits", False) for reader in self.readers):
             reason = "bits are elements of every field"
             return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
-        values = self.sample(columns)
-        return [propose(name, values[name], as_field(field)) for name in columns]
+        F = as_field(field)
+        file, batch = self._first(columns)
+        if all_elements(columns, batch.values[:SAMPLE_ROWS], F):
+            reason = f"whole numbers, all in {F.name}"
+            return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
+        looked_at = [self._looked_at(file, batch, i) for i in range(len(columns))]
+        return [propose(c, values, F) for c, values in zip(columns, looked_at, strict=True)]
 
     def encoding(
         self,
@@ -309,6 +350,9 @@ class Table:
                 content = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
             digest.update(json.dumps([str(path), content]).encode())
         return digest.hexdigest()
+
+
+Batches: TypeAlias = Generator[EncodedBatch, None, None]
 
 
 def _lookup(wanted: Mapping[str, str], name: str) -> str | None:

@@ -62,6 +62,8 @@ def whole_number(cell: str) -> int | None:
     >>> whole_number("+1"), whole_number(" -7.0"), whole_number("0.5"), whole_number("1e3")
     (1, -7, None, None)
     """
+    if cell.isdigit() and cell.isascii() and len(cell) < 19:  # nearly always
+        return int(cell)
     found = _WHOLE.fullmatch(cell.strip())
     return None if found is None else exact_integer(found[1])
 

@@ -1,0 +1,143 @@
+"""From the file: packed rows and whole commands against what merely loading the file costs.
+
+The same damaged rows of 41 bits as CSV, Parquet and NPY. "packed rows" opens the file, proposes
+encoders and makes rows of it that a flag takes, as one thread; the loader has one thread, too.
+"command" is ``flagstone constraints`` in this process, after a first call that loaded everything:
+options, reading (in a second thread), flag, answer, certificate and misfits. Its loader has two
+threads. What a command costs whatever its rows stands beside it.
+
+With ``LARGE=1`` a file of ten gigabytes is written to a temporary folder, and read by a command of
+its own: its memory is that of a file a tenth as long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Bench, Contestant
+from benchmarks.memory import in_child, peak
+
+ROWS, DIM, FEW = 500_000, 41, 1000
+LARGE = 10 * 10**9
+COMMAND = ["constraints", "--contamination", "0.01", "--seed", "2026", "--quiet"]
+
+
+def run(bench: Bench) -> None:
+    """Time each kind of file; look at the memory of large ones if asked to."""
+    with tempfile.TemporaryDirectory() as place:
+        few, many = Path(place, "few"), Path(place, "many")
+        for folder, rows in ((few, FEW), (many, bench.scale(ROWS))):
+            folder.mkdir()
+            write(folder, rows)
+        for kind, load in LOADERS.items():
+            path, m = many / f"t.{kind}", bench.scale(ROWS)
+            loader = Contestant("load", m, lambda _, f=load, p=path: f(p, False))
+            ours = Contestant("packed rows", m, lambda _, p=path: packed_rows(p))
+            bench.compare(f"{kind}, one thread", [loader, ours], dim=DIM)
+            whole = [
+                Contestant("load", m, lambda _, f=load, p=path: f(p, True)),
+                Contestant("command", m, lambda _, p=path: command(p)),
+                Contestant(f"command, {FEW} rows", 0, lambda _, p=few / path.name: command(p)),
+            ]
+            bench.compare(f"{kind}, two threads", whole, dim=DIM)
+        if bench.large:
+            large(bench, Path(place, "t.csv"))
+
+
+def bits(rng: np.random.Generator, rows: int) -> np.ndarray:
+    """Bits with two checks, each broken by one row in a hundred."""
+    X = rng.integers(0, 2, (rows, DIM), dtype=np.uint8)
+    X[:, 40] = X[:, 0] ^ X[:, 1] ^ X[:, 5] ^ (rng.random(rows) < 0.01)
+    X[:, 39] = X[:, 10] ^ X[:, 11] ^ X[:, 12] ^ (rng.random(rows) < 0.01)
+    return X
+
+
+def lines(X: np.ndarray) -> np.ndarray:
+    """The bytes of rows as lines of a CSV."""
+    text = np.full((len(X), 2 * DIM), ord(","), dtype=np.uint8)
+    text[:, ::2] = X + ord("0")
+    text[:, -1] = ord("\n")
+    return text
+
+
+HEADER = ",".join(f"b{i}" for i in range(DIM)).encode() + b"\n"
+
+
+def write(folder: Path, rows: int) -> None:
+    """Write the same rows in every kind of file, numbers as most programs write them."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    X = bits(np.random.default_rng(2026), rows)
+    (folder / "t.csv").write_bytes(HEADER + lines(X).tobytes())
+    table = pa.table({f"b{i}": X[:, i].astype(np.int64) for i in range(DIM)})
+    parquet.write_table(table, folder / "t.parquet")
+    np.save(folder / "t.npy", X)
+
+
+def _load_csv(path: Path, threads: bool) -> Any:
+    from pyarrow import csv
+
+    return csv.read_csv(path, read_options=csv.ReadOptions(use_threads=threads))
+
+
+def _load_parquet(path: Path, threads: bool) -> Any:
+    from pyarrow import parquet
+
+    return parquet.read_table(path, use_threads=threads)
+
+
+LOADERS: dict[str, Callable[[Path, bool], Any]] = {
+    "csv": _load_csv,
+    "parquet": _load_parquet,
+    "npy": lambda path, _: np.load(path),
+}
+
+
+def packed_rows(path: Path) -> int:
+    """Read all rows, ready for a flag."""
+    from flagstone.tables import open_table
+
+    table = open_table(path)
+    return sum(len(batch.rows) for batch in table.rows(table.encoding(2)))
+
+
+def command(path: Path, *words: str) -> None:
+    """Run the command line in this process."""
+    from flagstone.cli.runner import run as run_words
+
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        code = run_words([*COMMAND, str(path), *words])
+    if code not in (0, 3):
+        raise RuntimeError(said.getvalue())
+
+
+def large(bench: Bench, path: Path, n_bytes: int = LARGE) -> None:
+    """Read a file at a tenth of its length and in full, with and without rows kept in memory."""
+    rng = np.random.default_rng(2026)
+    step = 500_000
+    with path.open("wb") as stream:
+        stream.write(HEADER)
+        for share in (0.1, 1.0):
+            while stream.tell() < share * n_bytes:
+                stream.write(lines(bits(rng, step)).data)
+            stream.flush()
+            size = f"{share * n_bytes / 1e9:g} GB"
+            for who, words in (("default", []), ("--keep 0", ["--keep", "0"])):
+                spent = in_child(memory_of_command, path=str(path), words=words)
+                bench.record(f"memory, {size}", who, spent["memory"], "bytes")
+                bench.record(f"time, {size}", who, spent["elapsed"])
+                bench.say(f"{size}, {who}: {spent}")
+
+
+def memory_of_command(path: str, words: list[str]) -> dict[str, float]:
+    """Return the most memory that a process of its own holds, from its start, and its time."""
+    return peak(partial(command, Path(path), *words))
