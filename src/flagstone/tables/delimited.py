@@ -108,7 +108,7 @@ class DelimitedReader:
             if values is None:
                 continue
             first, row = row, row + len(values if isinstance(values, np.ndarray) else values[0])
-            lines = _lines_of_rows(block, range(first_line, line))
+            lines = _lines_of_rows(block, range(first_line, line), row - first)
             yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
 
     def _digits(
@@ -253,10 +253,11 @@ class DelimitedReader:
         raise InputError(f"{self.path}: {error}") from error
 
 
-def _lines_of_rows(block: bytes, lines: range) -> range | Array:
+def _lines_of_rows(block: bytes, lines: range, n_rows: int) -> range | Array:
     """Return the lines that hold rows: all of them, but for blank ones."""
-    gaps = b"\n\n" in block or b"\n\r\n" in block or block[:1] in (b"\n", b"\r")
-    if not gaps:
+    if n_rows == len(lines) or not (
+        b"\n\n" in block or b"\n\r\n" in block or block[:1] in (b"\n", b"\r")
+    ):
         return lines
     numbers = [n for n, text in zip(lines, block.split(b"\n"), strict=False) if text.strip(b"\r")]
     return np.array(numbers, dtype=np.int64)
