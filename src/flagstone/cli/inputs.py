@@ -35,11 +35,18 @@ __all__ = [
 #: What a protocol says once and for all.
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
-    "header", "label", "length", "rho", "rule", "seed", "t_max", "t_min", "take",
+    "header", "label", "length", "rho", "rule", "seed", "skip_fields", "t_max", "t_min", "take",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
 #: The options of reading that a finding remembers, and what each must be.
-_READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
+_READING = {
+    "format": str,
+    "delimiter": str,
+    "header": bool,
+    "bit_order": str,
+    "length": int,
+    "skip_fields": int,
+}
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,16 @@ class ReadOptions:
             rich_help_panel=TABLE,
         ),
     ] = None
+    skip_fields: Annotated[
+        int | None,
+        typer.Option(
+            "--skip-fields",
+            min=0,
+            help="So many fields before each frame are none of it (0: nothing is, not even what "
+            "looks like a timestamp). By default well-known ones are recognised, and named.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
     max_columns: Annotated[
         int | None,
         typer.Option(

@@ -101,7 +101,7 @@ def _predictions(
     if crew is None:
         encoding = finding.encoding.without_label()
         for batch in watched(table, table.rows(encoding), "predicting"):
-            elements = finding.question.predict(finding.answer, encoding.field.rows(batch.matrix))
+            elements = finding.question.predict(finding.answer, encoding.field.rows(batch.rows))
             file = str(table.files[batch.file])
             for index, text in enumerate(finding.encoding.decoded(elements), batch.batch.first_row):
                 yield file, index, text

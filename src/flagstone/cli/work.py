@@ -77,7 +77,7 @@ class Alone:
             encoding, field = self._source.encoding, self._source.encoding.field
 
             def step(batch: EncodedBatch) -> None:
-                X, y = encoding.split(batch.matrix)
+                X, y = encoding.split(batch.rows)
                 state.summary.update(self._question.lift(field, field.rows(X), y))
 
             total = table.n_rows if take is None else take
@@ -121,11 +121,11 @@ class Alone:
 
         def step(batch: EncodedBatch) -> None:
             nonlocal total
-            X, y = encoding.split(batch.matrix)
+            X, y = encoding.split(batch.rows)
             outside, wrong = look(finding, encoding.field.rows(X), y, certification)
             total += measured(batch, outside, wrong, shown - len(total.places))
             if survey is not None:
-                survey.update(X, wrong)
+                survey.update(encoding.field.array(X), wrong)
 
         state = dataclasses.replace(self._state, rows=0)
         self._run.drive(state, self._rows(), step, n_rows, len(table.files))

@@ -68,7 +68,7 @@ class Job:
 
     def lifted(self, batch: EncodedBatch) -> Rows:
         """The rows of a batch with what the question adds to them."""
-        X, y = self.encoding.split(batch.matrix)
+        X, y = self.encoding.split(batch.rows)
         field = self.encoding.field
         return self.question.lift(field, field.rows(X), y)
 
@@ -232,7 +232,7 @@ def look_again(
     again = SecondLook(encoding.field, certifier, pilot_rows(n_rows))
     total = Measurement(0, 0, 0)
     for batch in job.batches(reader_of(rows, name, label), n_rows):
-        X, y = encoding.split(batch.matrix)
+        X, y = encoding.split(batch.rows)
         outside, wrong = look(finding, encoding.field.rows(X), y, again)
         assert outside is not None
         total += measured(batch, outside, wrong, shown - len(total.places))

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
 from flagstone.errors import FormatError
-from flagstone.fields import Array, Field, as_field
+from flagstone.fields import Array, Field, Rows, as_field
 
 __all__ = ["EncodedError", "Encoding"]
 
@@ -101,13 +102,25 @@ class Encoding:
         """Return the encoding of the features alone."""
         return Encoding(self.field, self.encoders)
 
-    def split(self, matrix: Array) -> tuple[Array, Array | None]:
+    def split(self, rows: Rows) -> tuple[Any, Array | None]:
         """Return encoded rows as features and, if there is a label, its column."""
-        return (matrix, None) if self.label is None else (matrix[:, :-1], matrix[:, -1])
+        if self.label is None:
+            return rows, None
+        matrix = self.field.array(rows)
+        return matrix[:, :-1], matrix[:, -1]
 
-    def matrix(self, values: Array | Sequence[Array]) -> Array:
+    def rows(self, values: Array | BitRows | Sequence[Array]) -> Rows:
+        """Encode as :meth:`matrix` does; packed bits stay packed where they are the rows."""
+        plain = self.label is None and all(e.kind == "element" for e in self.encoders)
+        if isinstance(values, BitRows) and plain and self.field.order == 2:
+            return values
+        return self.matrix(values)
+
+    def matrix(self, values: Array | BitRows | Sequence[Array]) -> Array:
         """Encode values of exactly :attr:`columns`, in this order: one array, or one per column."""
         encoders = (*self.encoders, *((self.label,) if self.label else ()))
+        if isinstance(values, BitRows):
+            values = values.unpack()
         if isinstance(values, np.ndarray):
             if all(e.kind == "element" for e in encoders):
                 return self._dense(values)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.errors import InputError
 from flagstone.tables.remote import Location
 
@@ -47,8 +48,9 @@ class Batch:
     Attributes
     ----------
     columns : tuple of str
-    values : 2-D array, or list of 1-D arrays
-        One array for files that hold a matrix; one array per column for tables.
+    values : 2-D array, BitRows, or list of 1-D arrays
+        One array for files that hold a matrix, packed rows for files that hold bits; one array
+        per column for tables.
     first_row : int
         The number, in its file, of the first row of the batch (counted from 1).
     lines : array of int, or None
@@ -62,7 +64,7 @@ class Batch:
     """
 
     columns: tuple[str, ...]
-    values: Array | list[Array]
+    values: Array | BitRows | list[Array]
     first_row: int
     lines: Array | None
     after: Position
@@ -70,13 +72,14 @@ class Batch:
     skipped: int = 0
 
     def __len__(self) -> int:
-        return len(self.values) if isinstance(self.values, np.ndarray) else len(self.values[0])
+        return len(self.values[0]) if isinstance(self.values, list) else len(self.values)
 
     def column(self, index: int) -> Array:
         """Return one column."""
-        if isinstance(self.values, np.ndarray):
-            return self.values[:, index]
-        return self.values[index]
+        if isinstance(self.values, list):
+            return self.values[index]
+        values = self.values.unpack() if isinstance(self.values, BitRows) else self.values
+        return values[:, index]
 
 
 class Reader(Protocol):

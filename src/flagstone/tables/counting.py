@@ -38,7 +38,7 @@ def count_rows(
     plain = not finding.question.labelled
     broken = np.zeros(len(answer.lines), dtype=np.int64) if plain else None
     for batch in batches:
-        X, y = encoding.split(batch.matrix)
+        X, y = encoding.split(batch.rows)
         outside, wrong = look(finding, encoding.field.rows(X), y)
         assert wrong is not None
         total += measured(batch, outside, wrong, shown - len(total.places))

@@ -28,7 +28,13 @@ FORMATS = {
     "bits": (".bits",),
 }
 _TEXT, _FRAMES = ("csv", "tsv"), ("hex", "bits")
-APPLIES = {"delimiter": _TEXT, "header": _TEXT, "bit_order": _FRAMES, "length": _FRAMES}
+APPLIES = {
+    "delimiter": _TEXT,
+    "header": _TEXT,
+    "bit_order": _FRAMES,
+    "length": _FRAMES,
+    "skip_fields": _FRAMES,
+}
 _MOST_COMPARED = 5_000
 _BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 
@@ -63,6 +69,12 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
     ):
         raise ReadingError(
             Parameter("length"), f" must be a positive number of bits, got {length!r}"
+        )
+    if (fields := options.get("skip_fields")) is not None and (
+        not isinstance(fields, int) or isinstance(fields, bool) or not 0 <= fields <= 99
+    ):
+        raise ReadingError(
+            Parameter("skip_fields"), f" must be a number of fields from 0 to 99, got {fields!r}"
         )
     if options.get("bit_order") not in (None, *BIT_ORDERS):
         raise ReadingError(

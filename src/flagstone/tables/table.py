@@ -11,9 +11,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from flagstone.bitrows import BitRows
 from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
 from flagstone.errors import InputError, Parameter
-from flagstone.fields import FieldLike, as_field
+from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
 from flagstone.tables.files import closest
 from flagstone.tables.limits import check_names
@@ -24,9 +25,9 @@ __all__ = ["EncodedBatch", "Table"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """Some consecutive rows as a matrix over the field, the label (if any) last."""
+    """Some consecutive rows over the field, the label (if any) last; bits may be packed."""
 
-    matrix: Array
+    rows: Rows
     file: int
     batch: Batch
     table: Table
@@ -34,7 +35,12 @@ class EncodedBatch:
     index: Array | None = None
 
     def __len__(self) -> int:
-        return len(self.matrix)
+        return len(self.rows)
+
+    @property
+    def matrix(self) -> Array:
+        """The rows as a plain array."""
+        return self.rows.unpack() if isinstance(self.rows, BitRows) else self.rows
 
     @property
     def after(self) -> tuple[int, ...]:
@@ -49,7 +55,7 @@ class EncodedBatch:
     def chosen(self, rows: Any) -> EncodedBatch:
         """Return some of the rows, by a mask or a slice; each still knows where it stands."""
         index = np.arange(len(self)) if self.index is None else self.index
-        return dataclasses.replace(self, matrix=self.matrix[rows], index=index[rows])
+        return dataclasses.replace(self, rows=self.rows[rows], index=index[rows])
 
     def places(self, mask: Array, most: int) -> list[list[Any]]:
         """Return [file, row, line] of the first marked rows."""
@@ -125,7 +131,7 @@ class Table:
         seen = skipped = 0
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
             try:
-                matrix = encoding.matrix(batch.values)
+                rows = encoding.rows(batch.values)
             except EncodedError as bad:
                 place = self.place(index, batch, bad.index)
                 role = ""
@@ -139,7 +145,7 @@ class Table:
                 raise InputError(f"{where}: {bad.problem}", *hint) from None
             seen += len(batch)
             skipped += batch.skipped
-            yield EncodedBatch(matrix, index, batch, self)
+            yield EncodedBatch(rows, index, batch, self)
         if not seen and start is None and not may_be_empty:
             raise self._no_rows(skipped)
 
