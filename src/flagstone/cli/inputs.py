@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.output import safe
 from flagstone.cli.runner import ARGUMENTS, UsageError
+from flagstone.cli.spool import spooled
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
 from flagstone.errors import FormatError, InputError, Parameter
 
@@ -88,6 +89,7 @@ def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = No
     from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
     from flagstone.tables.limits import MOST_COLUMNS
 
+    found = spooled(files)
     reading = reading_of(options)
     known = dict(remembered or {})
     for name, value in known.items():
@@ -98,12 +100,12 @@ def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = No
         reading.setdefault("format", known["format"])
     try:
         if known:
-            formats = {reading.get("format") or format_of(path) for path in expand(files)}
+            formats = {reading.get("format") or format_of(path) for path in expand(found)}
             for name, value in known.items():
                 # what is remembered of frames says nothing about a table
                 if name in APPLIES and formats & set(APPLIES[name]):
                     reading.setdefault(name, value)
-        table = open_table(*files, **reading, max_columns=options.max_columns or MOST_COLUMNS)
+        table = open_table(*found, **reading, max_columns=options.max_columns or MOST_COLUMNS)
         if options.delimiter is None and "delimiter" in known and len(table.columns) == 1:
             _check_remembered(table, known["delimiter"])
         return table
@@ -319,7 +321,7 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
             encoders["*"] = "auto"
             continue
         column, equals, encoder = text.rpartition("=")
-        kinds = ("element", "levels", "onehot", "bits", "above", "mod", "auto")
+        kinds = ("element", "levels", "onehot", "bits", "above", "mod", "hex", "auto")
         # values may hold '=' themselves, so split at the last one that starts an encoder
         for position in [i for i, c in enumerate(text) if c == "="]:
             if text[position + 1 :].startswith(kinds):
@@ -327,7 +329,7 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
                 break
         if not equals or not column:
             raise UsageError(f"--encode must read COLUMN=ENCODER or auto, got {text!r}")
-        if encoder != "auto":
+        if encoder not in ("auto", "hex"):
             parsed(ColumnEncoder.parse, column, encoder)
         encoders[column] = encoder
     return encoders

@@ -32,7 +32,11 @@ CREW, PURPOSE = "Past one process", "What for"
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE", help="Files, directories or globs.", show_default=False),
+    typer.Argument(
+        metavar="FILE",
+        help="Files, directories or globs; - for standard input.",
+        show_default=False,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 SeedOption = Annotated[
@@ -125,8 +129,8 @@ class ColumnOptions(ReadOptions):
         typer.Option(
             "--columns",
             "-c",
-            help="Feature columns by name or pattern, repeatable or separated by commas; "
-            "'-NAME' leaves one out. Default: all.",
+            help="Feature columns by name, range (x13..x40), byte and bit (b3.5) or pattern, "
+            "repeatable or separated by commas; '-NAME' leaves one out. Default: all.",
             rich_help_panel=TABLE,
         ),
     ] = None
@@ -137,8 +141,8 @@ class ColumnOptions(ReadOptions):
             "-e",
             metavar="COLUMN=ENCODER",
             help="How a column becomes field elements: element, levels:no,yes, onehot:a,b,c, "
-            "bits:8, above:3.5, mod; repeatable, COLUMN may be a pattern. 'auto' accepts every "
-            "proposal.",
+            "bits:8, above:3.5, mod, hex:48 (hex: whatever length the frames have); repeatable, "
+            "COLUMN may be a pattern. 'auto' accepts every proposal.",
             rich_help_panel=TABLE,
         ),
     ] = None

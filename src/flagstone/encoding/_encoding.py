@@ -109,6 +109,21 @@ class Encoding:
         matrix = self.field.array(rows)
         return matrix[:, :-1], matrix[:, -1]
 
+    def fits(self, values: Array | BitRows | Sequence[Array]) -> Array | None:
+        """Say of each row whether its frames have the length they must have; None if all do."""
+        encoders = (*self.encoders, *((self.label,) if self.label else ()))
+        fits = None
+        for index, encoder in enumerate(encoders):
+            if encoder.kind != "hex":
+                continue
+            column = values[:, index] if isinstance(values, np.ndarray) else values[index]
+            try:
+                found = encoder.fits(np.asarray(column))
+            except BadEntry as bad:
+                raise EncodedError(bad.index, encoder.column, bad.problem) from None
+            fits = found if fits is None else fits & found
+        return None if fits is None or fits.all() else fits
+
     def rows(self, values: Array | BitRows | Sequence[Array]) -> Rows:
         """Encode as :meth:`matrix` does; packed bits stay packed where they are the rows."""
         plain = self.label is None and all(e.kind == "element" for e in self.encoders)

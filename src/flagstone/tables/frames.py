@@ -271,8 +271,8 @@ class FrameReader:
 
 
 def most_common(lengths: Counter[int]) -> int:
-    """Return the commonest length, of several the shortest."""
-    return min(lengths, key=lambda n_bits: (-lengths[n_bits], n_bits))
+    """Return the commonest length that is one, of several the shortest."""
+    return min(lengths, key=lambda n_bits: (n_bits == 0, -lengths[n_bits], n_bits))
 
 
 def _lines(block: bytes) -> list[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from flagstone.errors import InputError, InputWarning, Parameter
@@ -19,7 +18,7 @@ __all__ = ["open_table"]
 
 
 def open_table(
-    *sources: str | Path,
+    *sources: str | Location,
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
