@@ -19,6 +19,7 @@ SUITES = {
     "flag_finite": "The flag over other fields",
     "histogram": "Histogram",
     "packing": "Packing",
+    "frames_file": "Frames from a file",
     "subspace": "Subspaces",
     "merge": "Finished flags",
     "growth": "Growth with the number of rows",
