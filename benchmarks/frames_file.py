@@ -1,7 +1,7 @@
 """Frames from a file to packed rows and to a flag, against ``bytes.fromhex`` on the same file.
 
-Lines as receivers and people write them; for bits, a NumPy reader of equal lines is the peer. All of
-them open the file, read it as text and are done when the bytes or rows are there: one thread each.
+Lines as receivers and people write them; for bits, a NumPy reader of equal lines is the peer. All
+of them open the file, and are done when its bytes or rows are there: one thread each.
 """
 
 from __future__ import annotations
