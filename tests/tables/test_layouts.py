@@ -116,7 +116,8 @@ def test_remote_requests_and_rows_without_a_pulse_have_no_bits(tmp_path):
     path.write_text("can0 123#0d55\ncan0 123#R\ncan0 123#\n")
     with pytest.raises(InputError, match=r"line 2: the row has 0 bits.*2 rows of 0.*length=16"):
         read(path)
-    table = open_table(path, length=16)
+    with pytest.warns(match="CAN log"):
+        table = open_table(path, length=16)
     (batch,) = table.rows(table.encoding(2))
     assert (len(batch), batch.batch.skipped) == (1, 2)
 
@@ -171,3 +172,22 @@ def test_byte_order_marks_and_wrong_names_of_compression(tmp_path):
     (tmp_path / "u.hex").write_bytes("0d55\n".encode("utf-16"))
     with pytest.raises(FormatError, match="is UTF-16 text; save it as UTF-8"):
         read(tmp_path / "u.hex")
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("[00] {16} 0d 55\n", "its first lines look like frames: give format='hex'"),
+        ("0110\n1001\n", "give format='bits'"),
+        ("1,0,1\n0,1,1\n", "give format as one of csv"),
+        ("a,b\n1,0\n", "give format as one of csv"),
+        ('{"a": 1}\n', "give format as one of csv"),
+    ],
+)
+def test_a_name_that_says_no_format_is_answered_with_what_the_lines_look_like(
+    tmp_path, text, guess
+):
+    path = tmp_path / "capture.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=guess):
+        open_table(path)

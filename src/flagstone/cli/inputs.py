@@ -39,6 +39,8 @@ _FIXED = {
     "header", "label", "length", "rho", "rule", "seed", "skip_fields", "t_max", "t_min", "take",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
+#: What is read from the beginning to the end.
+_ONE_PASS = ("csv", "tsv", "jsonl", "hex", "bits")
 #: The options of reading that a finding remembers, and what each must be.
 _READING = {
     "format": str,
@@ -83,13 +85,18 @@ def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
     return SpanQuestion() if linear else verbs[verb](**options.get(verb, {}))
 
 
-def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:
-    """Open the files as one table, read as a finding remembers unless the options say otherwise."""
+def open_tables(
+    files: Sequence[str], options: ReadOptions, remembered: Any = None, *, once: bool = False
+) -> Table:
+    """Open the files as one table, read as a finding remembers unless the options say otherwise.
+
+    ``once`` says that rows are read once only, so that those of a stream need not be kept.
+    """
     from flagstone.tables import open_table
     from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
     from flagstone.tables.limits import MOST_COLUMNS
 
-    found = spooled(files)
+    found = spooled(files, once=once and options.format in _ONE_PASS)
     reading = reading_of(options)
     known = dict(remembered or {})
     for name, value in known.items():
@@ -179,6 +186,8 @@ def open_source(
     options: ColumnOptions,
     question: Question,
     protocol: Protocol | None = None,
+    *,
+    once: bool = False,
 ) -> Source:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
     from flagstone.fields import as_field
@@ -187,7 +196,8 @@ def open_source(
     if protocol is not None:
         if len(files) == 1 and is_saved(files[0]):
             raise UsageError(f"a protocol is run on rows, and {files[0]} holds none")
-        return Source(open_tables(files, options, protocol.reading), protocol.encoding)
+        table = open_tables(files, options, protocol.reading, once=once)
+        return Source(table, protocol.encoding)
     field = parsed(as_field, options.field)
     label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(files[0]):
@@ -198,7 +208,7 @@ def open_source(
         raise UsageError(
             f"{question.verb} takes no --label; to leave a column out use --columns '-NAME'"
         )
-    table = open_tables(files, options)
+    table = open_tables(files, options, once=once)
     columns = [
         column
         for text in options.columns or []

@@ -260,7 +260,10 @@ class FrameReader:
         fail(self.path, f"line {number}", str(problem), *remedy)
 
     def _refuse_length(self, number: int, n_bits: int) -> NoReturn:
-        lengths = self.lengths()
+        try:
+            lengths = self.lengths()
+        except InputError:  # of a stream that cannot be read again
+            lengths = Counter([self.n_bits, n_bits])
         fail(
             self.path,
             f"line {number}",

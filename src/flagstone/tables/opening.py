@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from flagstone.errors import InputError, InputWarning, Parameter
+from flagstone.errors import FormatError, InputError, InputWarning, Parameter
 from flagstone.tables.batches import Reader
-from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
+from flagstone.tables.files import (
+    APPLIES,
+    FORMATS,
+    ReadingError,
+    check_reading,
+    closest,
+    expand,
+    format_of,
+)
 from flagstone.tables.limits import MOST_COLUMNS
 from flagstone.tables.remote import Location, RemoteFile
 from flagstone.tables.table import Table
@@ -71,7 +80,7 @@ def open_table(
         "length": length,
         "skip_fields": skip_fields,
     }
-    formats = [(path, format or format_of(path)) for path in expand(sources, filesystem)]
+    formats = [(path, format or _format(path)) for path in expand(sources, filesystem)]
     check_reading(options, [name for _, name in formats])
 
     def opened(found: tuple[Location, str]) -> Reader:
@@ -84,6 +93,32 @@ def open_table(
         readers = list(map(opened, formats))
     _say(readers)
     return Table(readers)
+
+
+def _format(path: Location) -> str:
+    """Return the format that a name says; if it says none, say what the lines look like."""
+    try:
+        return format_of(path)
+    except InputError:
+        notation = _looks_like(path)
+        if notation is None:
+            raise
+    raise InputError(
+        f"{path}: the name does not say the format; its first lines look like frames: give ",
+        Parameter("format", notation),
+    )
+
+
+def _looks_like(path: Location) -> str | None:
+    """Return the notation in which the first lines are frames, if there is one."""
+    with path.open("rb") as stream:
+        cells = b"," in stream.read(1000)  # 1,0,1 is rather a table
+    for notation in ("hex",) if cells else ("bits", "hex"):
+        with contextlib.suppress(InputError, FormatError, OSError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _reader(path, notation, dict.fromkeys(APPLIES), MOST_COLUMNS)
+            return notation
+    return None
 
 
 def _say(readers: Sequence[Reader]) -> None:

@@ -118,7 +118,8 @@ def line_blocks(
     size = max(1, path.stat().st_size)
     with opened(path) as stream:
         plain = not _is_compressed(stream)
-        stream.seek(offset)
+        if offset:
+            stream.seek(offset)
         if not offset and cast("io.BufferedReader", stream).peek(3)[:3] == _BYTE_ORDER_MARK:
             offset = len(stream.read(3))
         pieces: list[bytes] = []  # of a line whose end is still to come
