@@ -35,7 +35,7 @@ __all__ = [
 
 BLANKS = b" \t\r\v\f"
 _COMMENT = re.compile(rb"(?:^|(?<=[ \t\r\v\f]))(?:[;#]|//)")
-_MORE_BYTES = re.compile(rb"(?:\s*[0-9a-fA-F]{2}\s*;)+\s*(?:[0-9a-fA-F]{2})?\s*")
+_MORE_BYTES = re.compile(rb"(?:\s*[0-9a-fA-F]{2}\s*;)+\s*(?:[0-9a-fA-F]{2}\s*)?")
 _LENGTH = re.compile(rb"\s*\{\s*(\d+)\s*\}")
 _SEPARATOR = re.compile(rb"[:,;-]")
 _FRAME_START = re.compile(rb"[/{]")
@@ -208,7 +208,7 @@ def _beside_bits(body: bytes, n_bits: int, alphabet: Alphabet) -> tuple[bytes, b
     """Part ``6e 12 : 01101110 0001`` into digits and the same as bits, if that is what it is."""
     left, colon, right = body.partition(b" : ")
     bits = right.translate(None, BLANKS)
-    held = alphabet.width * sum(digit in alphabet.digits for digit in left)
+    held = alphabet.width * (len(left) - len(left.translate(None, alphabet.digits)))
     if colon and alphabet.width > 1 and held >= n_bits and not bits.translate(None, b"01"):
         return left.rstrip(BLANKS), bits
     return body, None

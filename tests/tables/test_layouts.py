@@ -1,5 +1,6 @@
 """What stands before a frame: recognised and said, or refused with the option that reads it."""
 
+import contextlib
 import gzip
 import warnings
 
@@ -191,3 +192,15 @@ def test_a_name_that_says_no_format_is_answered_with_what_the_lines_look_like(
     path.write_text(text)
     with pytest.raises(InputError, match=guess):
         open_table(path)
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["0d ; 55 ; zz ;", "can0 123#0d", "can0 123 [1] 0d '", "{8}", "", "1.5", "0d /*", "0d : "],
+)
+def test_long_lines_of_blanks_take_no_longer_than_other_lines(tmp_path, start):
+    """Nested repetitions in a pattern would take hours here."""
+    path = tmp_path / "a.hex"
+    path.write_text(start + " " * 300_000 + "x\n")
+    with contextlib.suppress(InputError):
+        read(path)

@@ -101,8 +101,8 @@ _STAMP = b"".join(
     + [rb"|", _TIME, rb"(?=[\s,;])|", _SECONDS, rb"(?=[\s,;:]))[,;:]?", _BEFORE]
 )
 _KNOWN = {
-    "the time, port and identifier of a CAN log": (_CAN, rb"\s+[RT]\s*$"),
-    "the port, identifier and length of a CAN frame": (_CAN_SHOWN, rb"\s+'.*'\s*$"),
+    "the time, port and identifier of a CAN log": (_CAN, rb"(?<=\s)[RT]\s*$"),
+    "the port, identifier and length of a CAN frame": (_CAN_SHOWN, rb"(?<=\s)'.*'\s*$"),
     "the row number of a receiver": (rb"\[ *\d+ *\] *(?=\{)", None),
     "the word 'codes' of a receiver": (rb"codes" + _S + rb"*:" + _S + rb"*(?=\{)", None),
     "a timestamp": (_STAMP, None),
