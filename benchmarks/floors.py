@@ -94,6 +94,15 @@ def _floors() -> Iterator[Floor]:
             case = f"flag_uint8/uniform d={dim}"
             text = f"{peer} d={dim}"
             yield Floor(group, text, f"{case}/flagstone", 100, f"{case}/{peer}", faster=True)
+    group = "Frames from a file to packed rows: our time over"
+    for dim in (48, 128, 512):
+        for style in ("hex", "blanks"):
+            case = f"frames_file/{style} d={dim}"
+            text = f"loading it with bytes.fromhex, {style} d={dim}"
+            yield Floor(group, text, f"{case}/read", 2.0, f"{case}/bytes.fromhex")
+        case = f"frames_file/bits d={dim}"
+        text = f"loading it with NumPy, bits d={dim}"
+        yield Floor(group, text, f"{case}/read", 2.0, f"{case}/numpy")
     group = "GF(7): how many times faster than python-flint's rank"
     for dim, limit in ((64, 1.0), (128, 3.0), (256, 3.0), (512, 3.0)):
         case = f"flag_finite/GF(7) d={dim}"

@@ -20,6 +20,7 @@ SUITES = {
     "histogram": "Histogram",
     "packing": "Packing",
     "reading": "From the file",
+    "frames_file": "Frames from a file",
     "subspace": "Subspaces",
     "merge": "Finished flags",
     "growth": "Growth with the number of rows",

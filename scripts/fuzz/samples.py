@@ -109,6 +109,7 @@ def tables() -> dict[str, bytes]:
         f"{'shut' if a else 'open'},{a + 2 * b + 4 * c},{f}\n" for a, b, c, _, _, f in rows.tolist()
     )
     frames = "".join(f"{{6}}{int(''.join(map(str, row)), 2) << 2:02x}\n" for row in rows.tolist())
+    bytes_ = [np.packbits(np.resize(row, 48)).tobytes().hex(" ") for row in rows]
     files = {
         "t.csv": text.encode(),
         "t.tsv": text.replace(",", "\t").encode(),
@@ -119,6 +120,19 @@ def tables() -> dict[str, bytes]:
         ).encode(),
         "arrays.jsonl": "".join(json.dumps(row) + "\n" for row in rows.tolist()).encode(),
         "t.hex": frames.encode(),
+        "receiver.hex": "".join(
+            f"[{i % 3:02}] {{48}} {text} : {int(text.replace(' ', ''), 16):048b}\n"
+            for i, text in enumerate(bytes_)
+        ).encode(),
+        "can.hex": "".join(
+            f"({i}.5) can0 12{i % 2}#{text.replace(' ', '')}\n" for i, text in enumerate(bytes_)
+        ).encode(),
+        "written.hex": (
+            "/* by\nhand */ " + " ; c\n".join(text.replace(" ", ":") for text in bytes_)
+        ).encode(),
+        "codes.jsonl": "".join(
+            json.dumps({"codes": [f"{{48}}{text.replace(' ', '')}"] * 2}) + "\n" for text in bytes_
+        ).encode(),
         "t.bits": "".join("".join(map(str, row)) + "\n" for row in rows.tolist()).encode(),
     }
     for name in ("t.csv", "arrays.jsonl", "t.hex", "t.bits"):

@@ -88,7 +88,9 @@ def main() -> None:
     seed, folder, gigabytes = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     questions, answers = open(os.dup(0)), open(os.dup(1), "w")
-    os.dup2(os.pipe()[0], 0)  # from which nothing ever comes
+    empty, end = os.pipe()  # `-` reads standard input: one that ends at once
+    os.close(end)
+    os.dup2(empty, 0)
     os.chdir(folder)
     faulthandler.enable(open("crash.txt", "w"))
     for number, name in ((1, "out.txt"), (2, "err.txt")):

@@ -20,7 +20,14 @@ from flagstone.rules import SpanRule, rule_named
 
 __all__ = ["Protocol"]
 
-_READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
+_READING = {
+    "format": str,
+    "delimiter": str,
+    "header": bool,
+    "bit_order": str,
+    "length": int,
+    "skip_fields": int,
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Protocol:
         How many rows a run takes: the first ones. Promises are for equal numbers.
     confidence : float
     reading : mapping
-        How files are read: format, delimiter, header, bit_order, length.
+        How files are read: format, delimiter, header, bit_order, length, skip_fields.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def failed(done, code=1):
         ("blank.hex", "; only\n\n", "blank.hex: holds no rows"),
         ("short.hex", "{8}ab\n{8}a\n", "short.hex line 2: the row is too short"),
         ("digit.hex", "ab\nax\n", "digit.hex line 2: column 2: 'x' is not a hexadecimal digit"),
-        ("mixed.hex", "ab\nabc\n", "mixed.hex line 2: the row has 12 bits, but line 1 has 8"),
+        ("mixed.hex", "ab\nabc\n", "mixed.hex line 2: the row has 12 bits, others have 8"),
         ("short.csv", "a,b\n1,0\n1\n", "short.csv line 3: the row has 1 cell(s), but there are 2"),
         ("value.csv", "a,b\n1,0\n1,5\n", "column 'b' does not hold elements of GF(2)"),
         ("binary.csv", "a,b\n1,\xff\n", "is not UTF-8 text"),

@@ -28,7 +28,7 @@ def test_the_receiver_notation_is_read_most_significant_bit_first(tmp_path):
 def test_comments_blanks_and_spaces_leave_the_rows_alone(tmp_path):
     path = tmp_path / "a.hex"
     path.write_text(
-        "; head\n\n# more\n// and more\n  {12} a b c ; tail\n{12}0xABC//x\r\n{12}ABC # y"
+        "; head\n\n# more\n// and more\n  {12} a b c ; tail\n{12}0xABC //x\r\n{12}ABC # y"
     )
     bits = bits_of(path)
     assert bits.tolist() == [[int(b) for b in f"{0xABC:012b}"]] * 3
@@ -66,7 +66,7 @@ def test_a_bit_order_by_bytes_refuses_half_bytes(tmp_path):
         ("{8}ab\n{8}a\n", r"line 2: the row is too short: it announces \{8\} bits"),
         ("ab\nag\n", r"line 2: column 2: 'g' is not a hexadecimal digit"),
         ("ab\n{8} a z\n", r"line 2: column 7: 'z' is not a hexadecimal digit"),
-        ("ab\nabc\n", r"line 2: the row has 12 bits, but line 1 has 8"),
+        ("ab\nabc\n", r"line 2: the row has 12 bits, others have 8 \(1 row of 8 bits, 1 of 12\)"),
         ("{7}ab\n", r"line 1: the row announces \{7\} bits, but has ones after them"),
         ("{0}a\n", r"at least one bit"),
         ("{4}a80\n", r"line 1: the row announces \{4\} bits, but has ones after them"),
@@ -150,8 +150,6 @@ def test_both_roads_read_what_was_written(tmp_path_factory, case):
     expected = [[int(b) for b in f"{value:0{n}b}"] for value in values]
     assert bits_of(fast).tolist() == expected
     assert bits_of(slow).tolist() == expected
-    reader = FrameReader(fast)
-    assert reader._uniform(fast.read_bytes()) is not None
 
 
 def test_columns_are_chosen_by_name(tmp_path):
@@ -205,8 +203,11 @@ def test_rows_keep_their_numbers_and_lines_past_the_first_block(tmp_path, small_
         ("ab\n" * 40 + "ag\n", r"line 41: column 2: 'g' is not"),
         ("ab\n" * 20 + "; no row\n" * 9 + "ab\n" * 20 + "ag\n", r"line 50: column 2: 'g'"),
         ("; no row\n" * 30 + "ag\n", r"line 31: column 2: 'g' is not"),
-        ("; no row\n" * 30 + "ab\nabc\n", r"line 32: the row has 12 bits, but line 31 has 8"),
-        ("ab\n" * 40 + "abc\n" * 40, r"line 41: the row has 12 bits, but line 1 has 8"),
+        ("; no row\n" * 30 + "ab\nabc\n", r"line 32: the row has 12 bits, others have 8"),
+        (
+            "ab\n" * 40 + "abc\n" * 40,
+            r"line 41: the row has 12 bits, others have 8 \(40 rows of 8 bits, 40 of 12\)",
+        ),
         ("{8}ab\n" * 40 + "{8}a\n" * 40, r"line 41: the row is too short"),
     ],
 )
@@ -225,3 +226,93 @@ def test_whole_blocks_of_another_length_are_counted(tmp_path, small_blocks):
     assert sum(len(batch) for batch in batches) == 40
     assert sum(batch.batch.skipped for batch in batches) == 80
     assert batches[-1].place(len(batches[-1]) - 1).line == 120
+
+
+HEX = st.text("0123456789abcdefABCDEF", min_size=1, max_size=6)
+BITS = st.text("01", min_size=1, max_size=12)
+NOISE = st.text("0aF1 \t_:,;-#/*{}x[]~\r\v'", max_size=12)
+
+
+@st.composite
+def written_lines(draw: st.DrawFn, notation: str) -> str:
+    """Lines as people write them, good ones most of the time, and noise."""
+    digits = HEX if notation == "hex" else BITS
+    shape = draw(st.tuples(st.sampled_from(["", " ", "_", ":", ", ", " - ", ";", " ; "]), digits))
+    lines = []
+    for _ in range(draw(st.integers(1, 12))):
+        separator, first = shape
+        groups = [first, *draw(st.lists(digits, max_size=4))]
+        if draw(st.booleans()):  # many lines of one shape, as in most files
+            groups = [draw(st.text("01", min_size=len(g), max_size=len(g))) for g in [first, first]]
+        text = draw(st.sampled_from(["", "", "0x", "0b"])) + separator.join(groups)
+        held = sum(map(len, groups)) * (4 if notation == "hex" else 1)
+        if draw(st.booleans()):
+            n_bits = max(0, held - draw(st.integers(-1, 5)))
+            text = f"{{{n_bits}}}" + draw(st.sampled_from(["", " "])) + text
+        if draw(st.integers(0, 5)) == 0:
+            text += draw(st.sampled_from(["/", " ", ","])) + text
+        ends = ["", " ", "\r", " # c", ";c", " //", " ; a; b", "/* c */", " /* c", "*/", ","]
+        text = draw(st.sampled_from(["", "  ", "RX "])) + text + draw(st.sampled_from(ends))
+        lines.append(draw(NOISE) if draw(st.integers(0, 7)) == 0 else text)
+        if draw(st.integers(0, 2)):
+            lines.append(text)
+    return "\n".join(lines) + draw(st.sampled_from(["", "\n"]))
+
+
+@pytest.mark.filterwarnings("ignore:.*all 0 or 1")
+@given(st.data())
+@settings(deadline=None, max_examples=300)
+def test_the_kernel_reads_what_the_careful_parser_reads(tmp_path_factory, data):
+    """Rows, lines, skipped rows and messages, wherever the blocks are cut."""
+    notation = data.draw(st.sampled_from(["hex", "bits"]))
+    text = data.draw(written_lines(notation)).encode()
+    path = tmp_path_factory.mktemp("frames") / f"a.{notation}"
+    path.write_bytes(text)
+    length = data.draw(st.sampled_from([None, 4, 8, 12, 16, 24]))
+    fields = data.draw(st.sampled_from([0, 0, 0, 1]))
+    try:
+        reader = FrameReader(path, notation, length=length, skip_fields=fields)
+    except InputError:
+        return
+    size = data.draw(st.integers(1, 40) | st.just(1 << 20))
+
+    def with_care(block, line):
+        texts = frames._lines(block)
+        return *reader._with_care(enumerate(texts, line)), len(texts)
+
+    def read(parse):
+        line, found = 1, []
+        try:
+            for block, after, _ in reader._blocks(0, size):
+                words, lines, skipped, n_lines = parse(block, line)
+                line += n_lines
+                found.append((words.tolist(), lines.tolist(), skipped, after))
+        except InputError as error:
+            found.append(str(error))
+        return found
+
+    assert read(reader._block) == read(with_care)
+
+
+def test_the_kernel_reads_almost_every_line_itself(tmp_path, monkeypatch):
+    """Were it to leave the work to the careful parser, nobody would notice but by the clock."""
+    monkeypatch.setattr(FrameReader, "_with_care", None)
+    path = tmp_path / "a.hex"
+    rows = [
+        "0d5502c241",
+        "0D 55 02 c2 41",
+        "0d:55:02:c2:41 # c",
+        "{40}0d5502c241",
+        "{40} 0d55 02c241",
+    ]
+    rows += [
+        "0x0d5502c241\r",
+        "0d_55_02_c2_41",
+        "  0d,55, 02,c2,41 // x",
+        "; nothing",
+        "",
+        "0d-55-02-c2-41",
+    ]
+    path.write_text("\n".join(row for row in rows for _ in range(3)))
+    expected = [int(b) for b in f"{0x0D5502C241:040b}"]
+    assert bits_of(path).tolist() == [expected] * 27

@@ -124,7 +124,8 @@ def find(
             confidence=protocol.confidence,
         )
     chosen = rule_of(options) if protocol is None else protocol.to_rule()
-    source = open_source(files, table, question, protocol)
+    once = not options.measure and not (options.checkpoint or options.workers or options.cluster)
+    source = open_source(files, table, question, protocol, once=once)
     if options.deduplicate_runs and (options.checkpoint is not None or source.table is None):
         what = "flag, where runs are lost" if source.table is None else "run that may be resumed"
         raise UsageError(f"--deduplicate-runs is not for a {what}: leave it out")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.output import safe
 from flagstone.cli.runner import ARGUMENTS, UsageError
+from flagstone.cli.spool import spooled
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
 from flagstone.errors import FormatError, InputError, Parameter
 
@@ -35,11 +36,20 @@ __all__ = [
 #: What a protocol says once and for all.
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
-    "header", "label", "length", "rho", "rule", "seed", "t_max", "t_min", "take",
+    "header", "label", "length", "rho", "rule", "seed", "skip_fields", "t_max", "t_min", "take",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
+#: What is read from the beginning to the end.
+_ONE_PASS = ("csv", "tsv", "jsonl", "hex", "bits")
 #: The options of reading that a finding remembers, and what each must be.
-_READING = {"format": str, "delimiter": str, "header": bool, "bit_order": str, "length": int}
+_READING = {
+    "format": str,
+    "delimiter": str,
+    "header": bool,
+    "bit_order": str,
+    "length": int,
+    "skip_fields": int,
+}
 
 
 @dataclass(frozen=True)
@@ -75,12 +85,18 @@ def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
     return SpanQuestion() if linear else verbs[verb](**options.get(verb, {}))
 
 
-def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = None) -> Table:
-    """Open the files as one table, read as a finding remembers unless the options say otherwise."""
+def open_tables(
+    files: Sequence[str], options: ReadOptions, remembered: Any = None, *, once: bool = False
+) -> Table:
+    """Open the files as one table, read as a finding remembers unless the options say otherwise.
+
+    ``once`` says that rows are read once only, so that those of a stream need not be kept.
+    """
     from flagstone.tables import open_table
     from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
     from flagstone.tables.limits import MOST_COLUMNS
 
+    found = spooled(files, once=once and options.format in _ONE_PASS)
     reading = reading_of(options)
     known = dict(remembered or {})
     for name, value in known.items():
@@ -91,12 +107,12 @@ def open_tables(files: Sequence[str], options: ReadOptions, remembered: Any = No
         reading.setdefault("format", known["format"])
     try:
         if known:
-            formats = {reading.get("format") or format_of(path) for path in expand(files)}
+            formats = {reading.get("format") or format_of(path) for path in expand(found)}
             for name, value in known.items():
                 # what is remembered of frames says nothing about a table
                 if name in APPLIES and formats & set(APPLIES[name]):
                     reading.setdefault(name, value)
-        table = open_table(*files, **reading, max_columns=options.max_columns or MOST_COLUMNS)
+        table = open_table(*found, **reading, max_columns=options.max_columns or MOST_COLUMNS)
         if options.delimiter is None and "delimiter" in known and len(table.columns) == 1:
             _check_remembered(table, known["delimiter"])
         return table
@@ -170,6 +186,8 @@ def open_source(
     options: ColumnOptions,
     question: Question,
     protocol: Protocol | None = None,
+    *,
+    once: bool = False,
 ) -> Source:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
     from flagstone.fields import as_field
@@ -178,7 +196,8 @@ def open_source(
     if protocol is not None:
         if len(files) == 1 and is_saved(files[0]):
             raise UsageError(f"a protocol is run on rows, and {files[0]} holds none")
-        return Source(open_tables(files, options, protocol.reading), protocol.encoding)
+        table = open_tables(files, options, protocol.reading, once=once)
+        return Source(table, protocol.encoding)
     field = parsed(as_field, options.field)
     label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(files[0]):
@@ -189,7 +208,7 @@ def open_source(
         raise UsageError(
             f"{question.verb} takes no --label; to leave a column out use --columns '-NAME'"
         )
-    table = open_tables(files, options)
+    table = open_tables(files, options, once=once)
     columns = [
         column
         for text in options.columns or []
@@ -312,7 +331,7 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
             encoders["*"] = "auto"
             continue
         column, equals, encoder = text.rpartition("=")
-        kinds = ("element", "levels", "onehot", "bits", "above", "mod", "auto")
+        kinds = ("element", "levels", "onehot", "bits", "above", "mod", "hex", "auto")
         # values may hold '=' themselves, so split at the last one that starts an encoder
         for position in [i for i, c in enumerate(text) if c == "="]:
             if text[position + 1 :].startswith(kinds):
@@ -320,7 +339,7 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
                 break
         if not equals or not column:
             raise UsageError(f"--encode must read COLUMN=ENCODER or auto, got {text!r}")
-        if encoder != "auto":
+        if encoder not in ("auto", "hex"):
             parsed(ColumnEncoder.parse, column, encoder)
         encoders[column] = encoder
     return encoders

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.output import safe
 from flagstone.cli.runner import UsageError
+from flagstone.cli.words import parsed
 
 if TYPE_CHECKING:
     from flagstone.digests import Survey
@@ -42,18 +43,15 @@ _KINDS = ("constraints", "span")
 
 
 def _columns(texts: Sequence[str], names: Sequence[str]) -> list[int]:
-    """Read x32..x39 or x3,x7: names of columns, and ranges of them."""
-    place = {name: i for i, name in enumerate(names)}
+    """Read x32..x39, x3,x7 or b4.7..b4.0: names of columns, and ranges of them."""
+    from flagstone.tables.naming import columns_meant
+
     columns: list[int] = []
     for text in [part.strip() for given in texts for part in given.split(",")]:
-        first, dots, last = text.partition("..")
-        for name in (first, last) if dots else (first,):
-            if name not in place:
-                raise UsageError(f"--solve names {name!r}, which is no column of these rows")
-        start, end = place[first], place[last if dots else first]
-        if end < start:
-            raise UsageError(f"--solve {text} runs backwards: write {last}..{first}")
-        columns += range(start, end + 1)
+        found = parsed(columns_meant, text, names)
+        if not found:
+            raise UsageError(f"--solve names {text!r}, which is no column of these rows")
+        columns += found
     return columns
 
 

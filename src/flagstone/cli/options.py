@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from flagstone.cli.table_options import TABLE, ColumnOptions, ReadOptions, TableOptions
+
 __all__ = [
     "AnswerOptions",
     "ColumnOptions",
@@ -27,12 +29,16 @@ __all__ = [
     "TableOptions",
 ]
 
-TABLE, RULE, OUTPUT, RUN = "Reading the table", "Rule and promises", "Output", "Long runs"
+RULE, OUTPUT, RUN = "Rule and promises", "Output", "Long runs"
 CREW, PURPOSE = "Past one process", "What for"
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE", help="Files, directories or globs.", show_default=False),
+    typer.Argument(
+        metavar="FILE",
+        help="Files, directories or globs; - for standard input.",
+        show_default=False,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 SeedOption = Annotated[
@@ -43,109 +49,6 @@ ExpectSeedOption = Annotated[
     str | None,
     typer.Option("--seed", help="Refuse a finding that was made with another seed."),
 ]
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How files are read."""
-
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits; by default what the "
-            "file name says.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of a csv or tsv file names the columns.",
-            rich_help_panel=TABLE,
-            show_default=False,
-        ),
-    ] = None
-    delimiter: Annotated[
-        str | None,
-        typer.Option(
-            "--delimiter",
-            help="What separates cells of a csv; \\t is a tab.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    bit_order: Annotated[
-        str | None,
-        typer.Option(
-            "--bit-order",
-            help="Order of the bits of frames: msb (as written, the default), lsb (every byte "
-            "turned around), nibble (every digit), reversed (the whole row).",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    length: Annotated[
-        int | None,
-        typer.Option(
-            "--length",
-            min=1,
-            help="Keep the frames of this many bits and count the others.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    max_columns: Annotated[
-        int | None,
-        typer.Option(
-            "--max-columns",
-            min=1,
-            help="Read files of up to this many columns (131,072 unless told): memory grows with "
-            "their square.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
-class ColumnOptions(ReadOptions):
-    """How files are read, and how their columns become rows over a field."""
-
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--columns",
-            "-c",
-            help="Feature columns by name or pattern, repeatable or separated by commas; "
-            "'-NAME' leaves one out. Default: all.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    encode: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--encode",
-            "-e",
-            metavar="COLUMN=ENCODER",
-            help="How a column becomes field elements: element, levels:no,yes, onehot:a,b,c, "
-            "bits:8, above:3.5, mod; repeatable, COLUMN may be a pattern. 'auto' accepts every "
-            "proposal.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    field: Annotated[
-        str,
-        typer.Option("--field", help="2, 7, 2^8, … or QQ.", rich_help_panel=TABLE),
-    ] = "2"
-
-
-@dataclass(frozen=True)
-class TableOptions(ColumnOptions):
-    """The same for verbs that know a label."""
-
-    label: Annotated[
-        str | None,
-        typer.Option("--label", "-l", help="The label column.", rich_help_panel=TABLE),
-    ] = None
 
 
 @dataclass(frozen=True)

@@ -103,8 +103,9 @@ def _predictions(
         for batch in watched(table, table.rows(encoding), "predicting"):
             elements = finding.question.predict(finding.answer, batch.rows)
             file = str(table.files[batch.file])
-            for index, text in enumerate(finding.encoding.decoded(elements), batch.batch.first_row):
-                yield file, index, text
+            index = range(len(batch)) if batch.index is None else batch.index.tolist()
+            for row, text in zip(index, finding.encoding.decoded(elements), strict=True):
+                yield file, batch.batch.first_row + row, text
         return
     from flagstone.distributed import Dataset
 

@@ -99,7 +99,7 @@ def _python(packed: Array, values: list[int], what: str) -> str:
 
 def harmless(text: str) -> str:
     """Return a text that ends no comment and no string, whatever columns are called."""
-    kept = (c if c.isascii() and (c.isalnum() or c in " .,:;-_/()") else "?" for c in text)
+    kept = (c if c.isascii() and (c.isalnum() or c in " .,:;-_/()[]") else "?" for c in text)
     return "".join(kept)
 
 

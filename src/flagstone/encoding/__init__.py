@@ -4,7 +4,15 @@ Values of the core: an encoding is a function of its own text alone, never of th
 two people who publish it encode alike.
 """
 
-from flagstone.encoding._column import KINDS, BadEntry, ColumnEncoder, texts
+from flagstone.encoding._column import KINDS, BadEntry, ColumnEncoder, frame_lengths, texts
 from flagstone.encoding._encoding import EncodedError, Encoding
 
-__all__ = ["KINDS", "BadEntry", "ColumnEncoder", "EncodedError", "Encoding", "texts"]
+__all__ = [
+    "KINDS",
+    "BadEntry",
+    "ColumnEncoder",
+    "EncodedError",
+    "Encoding",
+    "frame_lengths",
+    "texts",
+]

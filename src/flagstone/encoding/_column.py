@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import csv
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,8 +29,9 @@ from flagstone.exact import (
     is_missing,
 )
 from flagstone.fields import Array, Field
+from flagstone.notation import Frame, FrameProblem, digit_bits, one_frame
 
-__all__ = ["KINDS", "BadEntry", "ColumnEncoder"]
+__all__ = ["KINDS", "BadEntry", "ColumnEncoder", "frame_lengths"]
 
 KINDS = {
     "element": "entries are elements of the field already (0 or 1, true or false)",
@@ -37,7 +40,11 @@ KINDS = {
     "bits": "bits:8 - a whole number becomes its bits, least significant first",
     "above": "above:3.5 - 1 where the number is greater",
     "mod": "mod - a whole number modulo the order of the field",
+    "hex": "hex:48 - a frame of 48 bits in hexadecimal digits, its first bit first",
 }
+_NOT_HEX = re.compile("[^0-9a-fA-F]")
+#: Bits of a frame in one cell.
+_MOST_BITS = 1 << 17
 
 
 class BadEntry(ValueError):
@@ -57,7 +64,7 @@ class ColumnEncoder:
     ----------
     column : str
     kind : str
-        One of ``element``, ``levels``, ``onehot``, ``bits``, ``above``, ``mod``.
+        One of ``element``, ``levels``, ``onehot``, ``bits``, ``above``, ``mod``, ``hex``.
     values : tuple of str
         The listed values, the number of bits, or the bound.
 
@@ -71,6 +78,8 @@ class ColumnEncoder:
     [[0, 1], [1, 0]]
     >>> ColumnEncoder.parse("t", "bits:3").encode(np.array([6]), GF(2)).tolist()
     [[0, 1, 1]]
+    >>> ColumnEncoder.parse("data", "hex:6").encode(np.array(["{6}b4"], dtype=object), GF(2))
+    array([[1, 0, 1, 1, 0, 1]], dtype=uint8)
     """
 
     column: str
@@ -95,6 +104,8 @@ class ColumnEncoder:
             problem = "different values must be listed, each once"
         elif kind == "bits" and not (len(values) == 1 and _in_range(values[0], 1, 64)):
             problem = "the number of bits must be between 1 and 64"
+        elif kind == "hex" and not (len(values) == 1 and _in_range(values[0], 1, _MOST_BITS)):
+            problem = f"the number of bits must be given, between 1 and {_MOST_BITS:,}"
         elif kind == "above" and not (len(values) == 1 and _is_number(values[0])):
             problem = "one number must be given"
         elif kind in ("element", "mod") and values:
@@ -122,7 +133,7 @@ class ColumnEncoder:
         """The names of the encoded columns."""
         if self.kind == "onehot":
             return tuple(f"{self.column}={value}" for value in self.values)
-        if self.kind == "bits":
+        if self.kind in ("bits", "hex"):
             return tuple(f"{self.column}[{i}]" for i in range(int(self.values[0])))
         if self.kind == "above":
             return (f"{self.column}>{self.values[0]}",)
@@ -134,7 +145,8 @@ class ColumnEncoder:
         """Say what untyped text must be read as: integer, number or text."""
         if self.kind == "above":
             return "text" if _past_floats(self.values[0]) else "number"
-        return "text" if self.kind in ("levels", "onehot") or field.order is None else "integer"
+        as_text = self.kind in ("levels", "onehot", "hex") or field.order is None
+        return "text" if as_text else "integer"
 
     def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
         """Return the encoded columns, shape (n_rows, len(names)); BadEntry names a bad row.
@@ -159,6 +171,11 @@ class ColumnEncoder:
             return np.asarray(codes[:, np.newaxis] == places).astype(field.dtype)
         if self.kind == "above":
             return _above(values, self.values[0]).astype(field.dtype)[:, np.newaxis]
+        if self.kind == "hex":
+            fits = self.fits(values)
+            _refuse(~fits, values, f"is no frame of {self.values[0]} bits")
+            digits = [frame.digits for frame in _frames(values)]
+            return digit_bits(digits, int(self.values[0])).astype(field.dtype, copy=False)
         whole = _integers(values)
         if self.kind == "mod":
             if field.order is None:
@@ -170,6 +187,13 @@ class ColumnEncoder:
         shifts = np.arange(n_bits, dtype=np.uint64)
         bits = (whole.astype(np.uint64)[:, np.newaxis] >> shifts) & np.uint64(1)
         return bits.astype(field.dtype)
+
+    def fits(self, values: Array) -> Array:
+        """Say of each entry whether it makes a row: a frame of another length does not."""
+        if self.kind != "hex":
+            return np.ones(len(values), dtype=bool)
+        n_bits = int(self.values[0])
+        return np.array([frame.n_bits == n_bits for frame in _frames(values)], dtype=bool)
 
     def _codes(self, values: Array) -> Array:
         places = {value: i for i, value in enumerate(self.values)}
@@ -184,6 +208,33 @@ def texts(values: Array) -> Iterable[str]:
         ("true" if value else "false") if isinstance(value, (bool, np.bool_)) else str(value)
         for value in values.tolist()
     )
+
+
+def frame_lengths(values: Array) -> Counter[int]:
+    """Count the frames of each length in a column of text.
+
+    >>> frame_lengths(np.array(["0d55", "0d:56", "{6}b4"], dtype=object))
+    Counter({16: 2, 6: 1})
+    """
+    return Counter(frame.n_bits for frame in _frames(values))
+
+
+def _frames(values: Array) -> list[Frame]:
+    """Return the frames that cells of text hold, one each."""
+    cells = values.tolist()
+    if all(type(cell) is str and cell for cell in cells) and not _NOT_HEX.search("".join(cells)):
+        return [Frame(4 * len(cell), cell.encode()) for cell in cells]
+    found = []
+    for index, cell in enumerate(cells):
+        if is_missing(cell) or cell == "":
+            raise BadEntry(index, "the value is missing; fill it in or drop the row")
+        if not isinstance(cell, str):
+            raise BadEntry(index, f"{shown(cell)} is a number, where a frame is written as text")
+        try:
+            found.append(one_frame(cell.encode(errors="replace")))
+        except FrameProblem as problem:
+            raise BadEntry(index, f"{shown(cell)} is no frame: {problem}") from None
+    return found
 
 
 def _elements(values: Array, field: Field) -> Array:

@@ -114,7 +114,7 @@ class Encoding:
         """
         if self.field.order == 2 and self._is_plain and (packed := _packed(values)) is not None:
             return (packed, None) if self.label is None else packed.split_last()
-        X, y = self.split(self.matrix(values.unpack() if isinstance(values, BitRows) else values))
+        X, y = self.split(self.matrix(values))
         return self.field.trusted(X), y
 
     @property
@@ -125,9 +125,26 @@ class Encoding:
         """Return encoded rows as features and, if there is a label, its column."""
         return (matrix, None) if self.label is None else (matrix[:, :-1], matrix[:, -1])
 
-    def matrix(self, values: Array | Sequence[Array]) -> Array:
+    def fits(self, values: Array | BitRows | Sequence[Array]) -> Array | None:
+        """Say of each row whether its frames have the length they must have; None if all do."""
+        encoders = (*self.encoders, *((self.label,) if self.label else ()))
+        fits = None
+        for index, encoder in enumerate(encoders):
+            if encoder.kind != "hex":
+                continue
+            column = values[:, index] if isinstance(values, np.ndarray) else values[index]
+            try:
+                found = encoder.fits(np.asarray(column))
+            except BadEntry as bad:
+                raise EncodedError(bad.index, encoder.column, bad.problem) from None
+            fits = found if fits is None else fits & found
+        return None if fits is None or fits.all() else fits
+
+    def matrix(self, values: Array | BitRows | Sequence[Array]) -> Array:
         """Encode values of exactly :attr:`columns`, in this order: one array, or one per column."""
         encoders = (*self.encoders, *((self.label,) if self.label else ()))
+        if isinstance(values, BitRows):
+            values = values.unpack()
         if isinstance(values, np.ndarray):
             if self._is_plain:
                 return self._dense(values)

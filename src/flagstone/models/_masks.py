@@ -86,6 +86,9 @@ def row_texts(finding: Finding, rows: Array) -> list[str]:
 def _places(finding: Finding) -> tuple[list[int], int]:
     """Return where each feature stands in a frame, and the length of a frame."""
     encoders = finding.encoding.encoders
+    if len(encoders) == 1 and encoders[0].kind == "hex":
+        n_bits = len(encoders[0].names)
+        return list(range(n_bits)), n_bits
     features = [e.column for e in encoders]
     label = finding.encoding.label
     in_frame = label is not None and re.fullmatch(r"x\d+", label.column) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -80,6 +80,16 @@ class Batch:
             return self.values[index]
         values = self.values.unpack() if isinstance(self.values, BitRows) else self.values
         return values[:, index]
+
+    def some(self, rows: Array) -> Array | BitRows | list[Array]:
+        """Return the values of some rows, by a mask."""
+        if isinstance(self.values, list):
+            return [column[rows] for column in self.values]
+        return self.values[rows]
+
+    def leaving_out(self, n_rows: int) -> Batch:
+        """Return the batch with so many rows more left out on request."""
+        return replace(self, skipped=self.skipped + n_rows)
 
 
 class Reader(Protocol):

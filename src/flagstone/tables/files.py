@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.errors import InputError, Parameter
-from flagstone.tables.remote import Location, find_remote, is_uri
+from flagstone.tables.remote import Location, RemoteFile, find_remote, is_uri
 from flagstone.tables.textio import COMPRESSED
 
 __all__ = ["FORMATS", "ReadingError", "check_reading", "closest", "expand", "format_of"]
@@ -28,7 +28,13 @@ FORMATS = {
     "bits": (".bits",),
 }
 _TEXT, _FRAMES = ("csv", "tsv"), ("hex", "bits")
-APPLIES = {"delimiter": _TEXT, "header": _TEXT, "bit_order": _FRAMES, "length": _FRAMES}
+APPLIES = {
+    "delimiter": _TEXT,
+    "header": _TEXT,
+    "bit_order": _FRAMES,
+    "length": _FRAMES,
+    "skip_fields": _FRAMES,
+}
 _MOST_COMPARED = 5_000
 _BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 
@@ -64,6 +70,12 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
         raise ReadingError(
             Parameter("length"), f" must be a positive number of bits, got {length!r}"
         )
+    if (fields := options.get("skip_fields")) is not None and (
+        not isinstance(fields, int) or isinstance(fields, bool) or not 0 <= fields <= 99
+    ):
+        raise ReadingError(
+            Parameter("skip_fields"), f" must be a number of fields from 0 to 99, got {fields!r}"
+        )
     if options.get("bit_order") not in (None, *BIT_ORDERS):
         raise ReadingError(
             Parameter("bit_order"),
@@ -71,7 +83,7 @@ def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None
         )
 
 
-def expand(sources: Iterable[str | Path], filesystem: Any = None) -> list[Location]:
+def expand(sources: Iterable[str | Location], filesystem: Any = None) -> list[Location]:
     """Return the files that paths, directories, globs and URIs stand for, in a fixed order.
 
     Files of one directory or glob are sorted by path; sources keep the order given.
@@ -80,7 +92,9 @@ def expand(sources: Iterable[str | Path], filesystem: Any = None) -> list[Locati
     for source in sources:
         try:
             found: Sequence[Location]
-            if filesystem is not None or is_uri(source):
+            if isinstance(source, RemoteFile):
+                found = [source]
+            elif filesystem is not None or is_uri(source):
                 found = find_remote(str(source), filesystem)
             else:
                 found = _expand(Path(source))
@@ -110,7 +124,8 @@ def _expand(path: Path) -> list[Path]:
     if path.exists() or str(path) == "-":
         raise InputError(
             f"{path}: rows cannot be read from a pipe, a device or a socket, because they are read "
-            "more than once; save them to a file first"
+            "more than once; save them to a file first, or pipe them into the command with - for "
+            "the file"
         )
     if glob.has_magic(str(path)):
         found = _matching(path)

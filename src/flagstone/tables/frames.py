@@ -1,114 +1,42 @@
-"""Frames: text files with one hexadecimal or bit string per row.
+"""Frames: text files with one or several hexadecimal or bit strings per line.
 
-The notation of radio receivers: ``{41}cfb9f00d648`` is a row of 41 bits, the first bit being
-the most significant one of the first digit. Without a length a row has all the bits of its
-digits. ``;``, ``#`` and ``//`` start comments; blanks inside a row are ignored.
+How a frame is written is `flagstone.notation`; what may stand before it in its line,
+`flagstone.tables.layouts`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
+from flagstone.bitrows import BitRows, Words, pack
 from flagstone.errors import InputError, InputWarning, Parameter
+from flagstone.notation import ALPHABETS, Frame, FrameProblem, digit_bits, parse_frames
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.files import BIT_ORDERS
-from flagstone.tables.limits import MOST_COLUMNS, check_width
+from flagstone.tables.layouts import detect, hint, is_row, skipping
+from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
 
-__all__ = ["BIT_ORDERS", "FrameReader", "parse_frame", "reorder"]
+__all__ = ["BIT_ORDERS", "FrameReader", "length_text", "most_common", "reorder"]
 
-_COMMENT = re.compile(rb"[;#]|//")
-_LENGTH = re.compile(rb"\s*\{\s*(\d+)\s*\}\s*")
-_BLANKS = b" \t\r\v\f"
-_BAD = 255
+#: Small enough for the text to stay in the cache until it is parsed, and of the first look.
+_BLOCK, _HEAD = 1 << 20, 1 << 16
 #: So many digits that are all 0 or 1 are no accident.
 _TELLING = 16
-
-
-class _Alphabet(NamedTuple):
-    """The digits of a notation: bits per digit, byte → value, and what to call a digit."""
-
-    digits: bytes
-    width: int
-    values: Array
-    noun: str
-
-
-def _alphabet(digits: bytes, width: int, noun: str) -> _Alphabet:
-    values = np.full(256, _BAD, dtype=np.uint8)
-    for digit in digits:
-        values[digit] = int(bytes([digit]), 16)
-    return _Alphabet(digits, width, values, noun)
-
-
-ALPHABETS = {
-    "hex": _alphabet(b"0123456789abcdefABCDEF", 4, "a hexadecimal digit (0-9, a-f)"),
-    "bits": _alphabet(b"01", 1, "a bit (0 or 1)"),
-}
-
-
-class FrameProblem(ValueError):
-    """What is wrong with one row; the reader adds file and line."""
-
-
-def parse_frame(line: bytes, notation: str = "hex") -> tuple[int, bytes] | None:
-    """Return (number of bits, digits) of one line, or None if it holds no row.
-
-    Examples
-    --------
-    >>> parse_frame(b"{41} cfb9 f00d 648   ; a comment")
-    (41, b'cfb9f00d648')
-    >>> parse_frame(b"10 11", notation="bits")
-    (4, b'1011')
-    >>> parse_frame(b"# nothing here") is None
-    True
-    """
-    known, width, _, noun = ALPHABETS[notation]
-    comment = _COMMENT.search(line)
-    text = (line[: comment.start()] if comment else line).rstrip()
-    if not text:
-        return None
-    head = _LENGTH.match(text)
-    start = head.end() if head else len(text) - len(text.lstrip())
-    if notation == "hex" and text[start : start + 2] in (b"0x", b"0X"):
-        start += 2
-    digits = text[start:].translate(None, _BLANKS)
-    if digits.translate(None, known):
-        for column, byte in enumerate(text[start:], start + 1):
-            if byte not in _BLANKS and byte not in known:
-                raise FrameProblem(f"column {column}: {_shown(byte)} is not {noun}")
-    held = width * len(digits)
-    if not digits:
-        raise FrameProblem("a row without digits")
-    if head is None:
-        return held, digits
-    if len(head[1]) > 9:
-        raise FrameProblem("a row of more bits than any file holds is announced")
-    n_bits = int(head[1])
-    if n_bits < 1:
-        raise FrameProblem("a row must have at least one bit, found {0}")
-    if n_bits > held:
-        raise FrameProblem(
-            f"the row is too short: it announces {{{n_bits}}} bits, but its {len(digits)} digits "
-            f"hold {held}"
-        )
-    needed = -(-n_bits // width)
-    if held > n_bits and int(digits, 1 << width) & ((1 << (held - n_bits)) - 1):
-        raise FrameProblem(
-            f"the row announces {{{n_bits}}} bits, but has ones after them; correct the length"
-        )
-    return n_bits, digits[:needed]
-
-
-def _shown(byte: int) -> str:
-    return repr(chr(byte)) if 32 <= byte < 127 else f"byte 0x{byte:02x}"
+#: So much of a file is looked at to say which lengths its rows have, and so many are listed.
+_COUNTED, _LISTED = 1 << 23, 6
+_COMMENTS = re.compile(
+    rb"(?:^|(?<=[ \t\r\v\f]))(?:[;#]|//)[^\n]*|/\*(?s:.*?)(?P<end>\*/|\Z)", re.MULTILINE
+)
 
 
 def reorder(bits: Array, order: str) -> Array:
@@ -128,6 +56,19 @@ def reorder(bits: Array, order: str) -> Array:
     return groups[:, :, ::-1].reshape(len(bits), n_bits)
 
 
+def length_text(lengths: Mapping[int, int]) -> str:
+    """Return a histogram of lengths, the commonest first.
+
+    >>> length_text({36: 3, 41: 870})
+    '870 rows of 41 bits, 3 of 36'
+    """
+    known = sorted(lengths.items(), key=lambda item: (-item[1], item[0]))
+    words = [f"{n:,} of {bits:,}" for bits, n in known[:_LISTED]]
+    words[0] = f"{known[0][1]:,} row{'s' if known[0][1] > 1 else ''} of {known[0][0]:,} bits"
+    more = len(known) - _LISTED
+    return ", ".join(words) + (f", and {more:,} other lengths" if more > 0 else "")
+
+
 @dataclass
 class FrameReader:
     """Rows of bits from a text file of hexadecimal or bit strings.
@@ -142,6 +83,9 @@ class FrameReader:
     length : int, optional
         Keep the rows of this many bits only, and count the others; without it, rows of
         different lengths are an error.
+    skip_fields : int, optional
+        So many fields at the start of each line are no part of the frame. Left open, timestamps
+        and the like are recognised (``said`` then tells which), and what is not is an error.
     """
 
     position_size: ClassVar[int] = 3
@@ -150,46 +94,57 @@ class FrameReader:
     notation: str = "hex"
     bit_order: str = "msb"
     length: int | None = None
+    skip_fields: int | None = None
     n_rows: int | None = None
     max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         if self.bit_order not in BIT_ORDERS:
             raise InputError(f"bit order must be one of {BIT_ORDERS}, got {self.bit_order!r}")
-        n_bits = self.length or self._first_length()
-        check_width(self.path, n_bits, self.max_columns)
+        head, number = self._head()
+        self._sample = list(filter(is_row, head))
+        try:
+            known = self.skip_fields is not None
+            self.layout = skipping(self.skip_fields or 0) if known else detect(self._sample)
+        except FrameProblem as problem:
+            self._refuse(number, problem)
+        found = list(self._look_at(head, number))
+        lengths = Counter(frame.n_bits for frame in found if frame.n_bits)
+        if not lengths:
+            fail(self.path, f"line {number}", "a row without bits, and no other row follows")
+        self.n_bits = self.length or lengths.most_common(1)[0][0]
+        check_width(self.path, self.n_bits, self.max_columns)
+        self.columns = tuple(f"x{i}" for i in range(self.n_bits))
         if self.notation == "hex":
-            self._warn_of_bits()
-        self.n_bits = n_bits
-        self.columns = tuple(f"x{i}" for i in range(n_bits))
+            self._warn_of_bits(b"".join(frame.digits for frame in found))
 
-    def _first_length(self) -> int:
-        number = 0
-        for block, _, _ in line_blocks(self.path, block=1 << 16):
-            for line in block.split(b"\n")[: block.count(b"\n") or None]:
-                number += 1
-                try:
-                    frame = parse_frame(line, self.notation)
-                except FrameProblem as problem:
-                    fail(self.path, f"line {number}", str(problem))
-                if frame:
-                    self._first_line = number
-                    return frame[0]
+    def _head(self) -> tuple[list[bytes], int]:
+        """Return the lines of the first block that holds a row, from the first row on."""
+        number = 1
+        for block, _, _ in self._blocks(0, _HEAD):
+            lines = _lines(block)
+            first = next((i for i, line in enumerate(lines) if is_row(line)), None)
+            if first is not None:
+                return lines[first:], number + first
+            number += len(lines)
         raise InputError(
             f"{self.path}: holds no rows (only blanks and comments): one {self.notation} string "
             "per line is expected"
         )
 
-    def _warn_of_bits(self) -> None:
+    def _look_at(self, lines: Sequence[bytes], number: int) -> Iterator[Frame]:
+        """Yield the frames of some lines, of which only the first must be good."""
+        for i, line in enumerate(lines):
+            try:
+                yield from self._parse(line)
+            except FrameProblem as problem:
+                if not i:
+                    self._refuse(number, problem)
+
+    def _warn_of_bits(self, digits: bytes) -> None:
         """Warn of digits that look like bits: read as hexadecimal, three of four are constant."""
-        block, _, _ = next(line_blocks(self.path, block=1 << 16))
-        try:
-            frames = [parse_frame(line) for line in block.split(b"\n")]
-        except FrameProblem:
-            return  # its line is named when rows are read
-        digits = b"".join(frame[1] for frame in frames if frame)
         if len(digits) >= _TELLING and set(digits) == set(b"01"):
-            first = "" if len(block) == self.path.stat().st_size else "the first of "
+            first = "" if self.path.stat().st_size < _HEAD else "the first of "
             warnings.warn(
                 InputWarning(
                     f"{self.path}: {first}its hexadecimal digits are all 0 or 1, and each stands "
@@ -206,100 +161,134 @@ class FrameReader:
         start: Position | None,
         most: int | None = None,
     ) -> Iterator[Batch]:
-        """Yield the rows as 0/1 matrices."""
+        """Yield the rows, packed."""
         offset, line, row = start or (0, 1, 1)
         chosen = None
         if tuple(columns) != self.columns:
             chosen = np.array([int(name[1:]) for name in columns])
-        for block, after, done in line_blocks(self.path, offset):
-            bits, lines, skipped, n_lines = self._block(block, line)
+        for block, after, done in self._blocks(offset):
+            words, lines, skipped, n_lines = self._block(block, line)
             line += n_lines
-            bits = reorder(bits, self.bit_order)
-            if chosen is not None:
-                bits = bits[:, chosen]
-            first, row = row, row + len(bits)
-            if len(bits) or skipped:
-                yield Batch(tuple(columns), bits, first, lines, (after, line, row), done, skipped)
+            rows = BitRows.trusted(words, self.n_bits)
+            if self.bit_order != "msb" or chosen is not None:
+                bits = reorder(rows.unpack(), self.bit_order)
+                rows = pack(bits if chosen is None else bits[:, chosen])
+            first, row = row, row + len(rows)
+            if len(rows) or skipped:
+                yield Batch(tuple(columns), rows, first, lines, (after, line, row), done, skipped)
 
-    def line(self, row: int) -> int | None:
-        """Return the line of a row."""
-        for batch in self.batches(self.columns[:1], {}, None):
-            if row < batch.first_row + len(batch):
-                assert batch.lines is not None
-                return int(batch.lines[row - batch.first_row])
-        return None
+    def lengths(self) -> Counter[int]:
+        """Count the rows of each length, as far as a look at the beginning of the file goes."""
+        counts: Counter[int] = Counter()
+        for block, after, _ in self._blocks(0):
+            for line in _lines(block):
+                with contextlib.suppress(FrameProblem):  # a problem for another message
+                    counts.update(frame.n_bits for frame in self._parse(line))
+            if after >= _COUNTED:
+                break
+        return counts
 
-    def _block(self, block: bytes, line: int) -> tuple[Array, Array, int, int]:
-        """Parse whole lines: (bits, line of each row, rows skipped, lines read)."""
-        uniform = self._uniform(block)
-        if uniform is not None:
-            n = len(uniform)
-            return uniform, np.arange(line, line + n), 0, n
-        digits, numbers, skipped = [], [], 0
-        texts = block.split(b"\n")
-        if not texts[-1]:
-            texts.pop()
-        for number, text in enumerate(texts, line):
+    def _blocks(self, offset: int, size: int = _BLOCK) -> Iterator[tuple[bytes, int, float]]:
+        """Yield blocks of whole lines with blanks in place of ``/* */``; none ends inside one."""
+        held, after = b"", offset
+        for block, after, done in line_blocks(self.path, offset, size):
+            text, held = held + block, b""
+            if b"*" in text:  # a single byte is found fast
+                plain, cut = _without_comments(text)
+                text, held = plain[:cut], text[cut:]
+                check_row_bytes(self.path, f"the comment before byte {after:,}", len(held))
+            if text:
+                yield text, after - len(held), done
+        if held:
+            yield held, after, 1.0  # a comment without an end: its line is refused
+
+    def _block(self, block: bytes, line: int) -> tuple[Words, Array, int, int]:
+        """Parse whole lines: (packed rows, line of each row, rows skipped, lines read).
+
+        Plain lines are read by a kernel, the others, and every line that is wrong, with care.
+        """
+        from flagstone.kernels import digits
+
+        plain = self.layout.frames(block)
+        words, lines, hard, skipped, n_lines = digits.parse(
+            plain or block,
+            line,
+            digits.classes(*ALPHABETS[self.notation][:3]),
+            self.n_bits,
+            self.layout.fields,
+            self.length is not None,
+        )
+        if plain is not block and (plain is None or len(hard)):
+            return *self._with_care(enumerate(_lines(block), line)), n_lines
+        if len(hard):
+            rest = [(n, block[start:stop]) for n, start, stop in hard.tolist()]
+            more, numbers, left_out = self._with_care(rest)
+            skipped += left_out
+            lines = np.concatenate([lines, numbers])
+            order = np.argsort(lines, kind="stable")
+            words, lines = np.concatenate([words, more])[order], lines[order]
+        return words, lines, skipped, n_lines
+
+    def _with_care(self, texts: Iterable[tuple[int, bytes]]) -> tuple[Words, Array, int]:
+        """Parse numbered lines one by one: (packed rows, line of each row, rows skipped)."""
+        kept, numbers, skipped = [], [], 0
+        for number, text in texts:
             try:
-                frame = parse_frame(text, self.notation)
+                frames = self._parse(text)
             except FrameProblem as problem:
-                fail(self.path, f"line {number}", str(problem))
-            if frame is None:
-                continue
-            if frame[0] == self.n_bits:
-                digits.append(frame[1])
-                numbers.append(number)
-            elif self.length is not None:
-                skipped += 1
-            else:
-                fail(
-                    self.path,
-                    f"line {number}",
-                    f"the row has {frame[0]} bits, but line {self._first_line} has {self.n_bits}; "
-                    "give ",
-                    Parameter("length", self.n_bits),
-                    " to keep the rows of one length and count the others",
-                )
-        per_row = -(-self.n_bits // ALPHABETS[self.notation].width)
-        flat = np.frombuffer(b"".join(digits), dtype=np.uint8).reshape(len(digits), per_row)
-        bits = self._bits(ALPHABETS[self.notation].values[flat])[:, : self.n_bits]
-        return bits, np.array(numbers, dtype=np.int64), skipped, len(texts)
+                self._refuse(number, problem)
+            for frame in frames:
+                if frame.n_bits == self.n_bits:
+                    kept.append(frame.digits)
+                    numbers.append(number)
+                elif self.length is not None:
+                    skipped += 1
+                else:
+                    self._refuse_length(number, frame.n_bits)
+        words = pack(digit_bits(kept, self.n_bits, self.notation)).words
+        return words, np.array(numbers, dtype=np.int64), skipped
 
-    def _uniform(self, block: bytes) -> Array | None:
-        """Parse a block whose lines all look alike at the speed of NumPy; None if they do not."""
-        end = block.find(b"\n") + 1
-        if end == 0 or len(block) % end:
-            return None
-        first = block[:end]
-        head = _LENGTH.match(first)
-        start = head.end() if head else 0
-        stop = end - (2 if first.endswith(b"\r\n") else 1)
-        _, width, values, _ = ALPHABETS[self.notation]
-        if head and len(head[1]) > 9:
-            return None  # the slow road names the line
-        n_bits = int(head[1]) if head else width * (stop - start)
-        if n_bits != self.n_bits or (stop - start) != -(-n_bits // width):
-            return None
-        table = np.frombuffer(block, dtype=np.uint8).reshape(-1, end)
-        template = np.frombuffer(first, dtype=np.uint8)
-        if not (table[:, :start] == template[:start]).all():
-            return None
-        if not (table[:, stop:] == template[stop:]).all():
-            return None
-        digits = values[table[:, start:stop]]
-        if digits.size == 0 or digits.max() == _BAD:
-            return None
-        bits = self._bits(digits)
-        if bits[:, n_bits:].any():
-            return None  # the slow road names the line
-        return bits[:, :n_bits]
+    def _parse(self, line: bytes) -> list[Frame]:
+        return parse_frames(self.layout.frame(line), self.notation)
 
-    def _bits(self, digits: Array) -> Array:
-        """Return the bits of digit values, most significant first, padding included."""
-        if self.notation == "bits":
-            return digits
-        n, width = digits.shape
-        pairs = np.zeros((n, width + width % 2), dtype=np.uint8)
-        pairs[:, :width] = digits
-        packed = pairs[:, 0::2] << np.uint8(4) | pairs[:, 1::2]
-        return np.unpackbits(packed, axis=1, count=4 * width)
+    def _refuse(self, number: int, problem: FrameProblem) -> NoReturn:
+        remedy = problem.remedy or hint(self._sample, self.notation)
+        fail(self.path, f"line {number}", str(problem), *remedy)
+
+    def _refuse_length(self, number: int, n_bits: int) -> NoReturn:
+        try:
+            lengths = self.lengths()
+        except InputError:  # of a stream that cannot be read again
+            lengths = Counter([self.n_bits, n_bits])
+        fail(
+            self.path,
+            f"line {number}",
+            f"the row has {n_bits} bits, others have {self.n_bits} ({length_text(lengths)}); give ",
+            Parameter("length", most_common(lengths)),
+            " to keep the rows of one length and count the others",
+        )
+
+
+def most_common(lengths: Counter[int]) -> int:
+    """Return the commonest length that is one, of several the shortest."""
+    return min(lengths, key=lambda n_bits: (n_bits == 0, -lengths[n_bits], n_bits))
+
+
+def _lines(block: bytes) -> list[bytes]:
+    lines = block.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def _without_comments(text: bytes) -> tuple[bytes, int]:
+    """Return text with blanks for comments in ``/* */``, and where the line of an open one is."""
+    cut = len(text)
+
+    def blanked(found: re.Match[bytes]) -> bytes:
+        nonlocal cut
+        if found["end"] is None:
+            return found[0]
+        if not found["end"]:
+            cut = text.rfind(b"\n", 0, found.start()) + 1
+        return re.sub(rb"[^\n]", b" ", found[0])
+
+    return _COMMENTS.sub(blanked, text), cut

@@ -1,4 +1,8 @@
-"""JSON lines: one object (named columns) or one array (x0, x1, …) per line."""
+"""JSON lines: one object (named columns) or one array (x0, x1, …) per line.
+
+A receiver writes the frames of a message as an array, ``"codes": ["{41}…", …]`` or
+``"rows": [{"len": 41, "data": "…"}, …]``: each of them is a row.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from flagstone.errors import Parameter
 from flagstone.exact import exact_integer, exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
@@ -46,7 +51,8 @@ class JsonLinesReader:
         for block, after, done in line_blocks(self.path, offset):
             texts = block.split(b"\n")
             n_lines = len(texts) - (not texts[-1])
-            records = [(n, self._record(t, n)) for n, t in enumerate(texts, line) if t.strip()]
+            found = ((n, self._record(t, n)) for n, t in enumerate(texts, line) if t.strip())
+            records = [row for n, record in found for row in self._rows(columns, n, record)]
             line += n_lines
             if not records:
                 continue
@@ -55,18 +61,44 @@ class JsonLinesReader:
             values = [self._column(name, records) for name in columns]
             yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
 
-    def _column(self, name: str, records: list[tuple[int, dict[str, Any]]]) -> Array:
-        values = [record[name] for _, record in records]
-        kinds = {type(value) for value in values}
-        if kinds & {list, dict}:
-            line = next(n for n, record in records if isinstance(record[name], (list, dict)))
+    def _rows(
+        self, columns: Sequence[str], line: int, record: dict[str, Any]
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield a record as rows: one, or one for each frame of a message that was sent often."""
+        frames = {}
+        for name in columns:
+            value = record[name]
+            if isinstance(value, (list, dict)):
+                found = [_frame_text(item) for item in (value if type(value) is list else [value])]
+                if None in found:
+                    self._refuse(line, name)
+                frames[name] = found
+        if not frames:
+            yield line, record
+            return
+        lengths = {len(found) for found in frames.values()}
+        if len(lengths) > 1:
             fail(
                 self.path,
-                f"line {line}, column {name!r}",
-                "an array or object inside a row; a column must hold numbers, text, or true and "
-                "false",
+                f"line {line}",
+                f"{' and '.join(map(repr, frames))} hold different numbers of frames; choose one "
+                "with ",
+                Parameter("columns"),
             )
-        return _array(values, kinds)
+        for index in range(lengths.pop()):
+            yield line, record | {name: found[index] for name, found in frames.items()}
+
+    def _refuse(self, line: int, name: str) -> NoReturn:
+        fail(
+            self.path,
+            f"line {line}, column {name!r}",
+            "an array or object inside a row; a column must hold numbers, text, true and false, or "
+            "frames",
+        )
+
+    def _column(self, name: str, records: list[tuple[int, dict[str, Any]]]) -> Array:
+        values = [record[name] for _, record in records]
+        return _array(values, {type(value) for value in values})
 
     def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         line = 0
@@ -98,6 +130,14 @@ class JsonLinesReader:
                 f"({'too short' if missing else 'too long'})",
             )
         return found
+
+
+def _frame_text(item: Any) -> str | None:
+    """Return a frame as receivers write it: ``"{41}…"``, or its length and its digits."""
+    if isinstance(item, dict) and item.keys() >= {"len", "data"}:
+        length, digits = item["len"], item["data"]
+        return f"{{{length}}}{digits}" if type(length) is int and type(digits) is str else None
+    return item if isinstance(item, str) else None
 
 
 @functools.lru_cache(maxsize=4)

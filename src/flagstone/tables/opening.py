@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import warnings
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
-from flagstone.errors import InputError, Parameter
+from flagstone.errors import FormatError, InputError, InputWarning, Parameter
 from flagstone.tables.batches import Reader
-from flagstone.tables.files import FORMATS, ReadingError, check_reading, closest, expand, format_of
+from flagstone.tables.files import (
+    APPLIES,
+    FORMATS,
+    ReadingError,
+    check_reading,
+    closest,
+    expand,
+    format_of,
+)
 from flagstone.tables.limits import MOST_COLUMNS
 from flagstone.tables.remote import Location, RemoteFile
 from flagstone.tables.table import Table
@@ -18,12 +27,13 @@ __all__ = ["open_table"]
 
 
 def open_table(
-    *sources: str | Path,
+    *sources: str | Location,
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     bit_order: str | None = None,
     length: int | None = None,
+    skip_fields: int | None = None,
     max_columns: int = MOST_COLUMNS,
     filesystem: Any = None,
 ) -> Table:
@@ -39,7 +49,7 @@ def open_table(
         csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits; read off each name otherwise.
     delimiter, header
         For csv and tsv, see :class:`~flagstone.tables.delimited.DelimitedReader`.
-    bit_order, length
+    bit_order, length, skip_fields
         For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`; the order of bits is
         "msb" unless told.
     max_columns : int
@@ -63,8 +73,14 @@ def open_table(
             Parameter("format"),
             f" must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}",
         )
-    options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
-    formats = [(path, format or format_of(path)) for path in expand(sources, filesystem)]
+    options = {
+        "delimiter": delimiter,
+        "header": header,
+        "bit_order": bit_order,
+        "length": length,
+        "skip_fields": skip_fields,
+    }
+    formats = [(path, format or _format(path)) for path in expand(sources, filesystem)]
     check_reading(options, [name for _, name in formats])
 
     def opened(found: tuple[Location, str]) -> Reader:
@@ -72,8 +88,49 @@ def open_table(
 
     if isinstance(formats[0][0], RemoteFile):  # to open a file elsewhere is mostly to wait
         with ThreadPoolExecutor(16) as pool:
-            return Table(list(pool.map(opened, formats)))
-    return Table(list(map(opened, formats)))
+            readers = list(pool.map(opened, formats))
+    else:
+        readers = list(map(opened, formats))
+    _say(readers)
+    return Table(readers)
+
+
+def _format(path: Location) -> str:
+    """Return the format that a name says; if it says none, say what the lines look like."""
+    try:
+        return format_of(path)
+    except InputError:
+        notation = _looks_like(path)
+        if notation is None:
+            raise
+    raise InputError(
+        f"{path}: the name does not say the format; its first lines look like frames: give ",
+        Parameter("format", notation),
+    )
+
+
+def _looks_like(path: Location) -> str | None:
+    """Return the notation in which the first lines are frames, if there is one."""
+    with path.open("rb") as stream:
+        cells = b"," in stream.read(1000)  # 1,0,1 is rather a table
+    for notation in ("hex",) if cells else ("bits", "hex"):
+        with contextlib.suppress(InputError, FormatError, OSError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _reader(path, notation, dict.fromkeys(APPLIES), MOST_COLUMNS)
+            return notation
+    return None
+
+
+def _say(readers: Sequence[Reader]) -> None:
+    """Say what was taken for something else than frames, once for all files of which it holds."""
+    told: dict[tuple[object, ...], list[Reader]] = {}
+    for reader in readers:
+        if (layout := getattr(reader, "layout", None)) is not None and layout.said:
+            told.setdefault((layout.what, *layout.said[1:]), []).append(reader)
+    for found in told.values():
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        said = found[0].layout.said  # type: ignore[attr-defined]
+        warnings.warn(InputWarning(f"{found[0].path}{more}: ", *said), stacklevel=3)
 
 
 def _reader(path: Location, format: str, options: Mapping[str, Any], most: int) -> Reader:
@@ -101,7 +158,8 @@ def _reader(path: Location, format: str, options: Mapping[str, Any], most: int) 
         from flagstone.tables.frames import FrameReader
 
         order = options["bit_order"] or "msb"
-        return FrameReader(path, format, order, options["length"], max_columns=most)
+        length, fields = options["length"], options["skip_fields"]
+        return FrameReader(path, format, order, length, fields, max_columns=most)
     if format == "jsonl":
         from flagstone.tables.jsonlines import JsonLinesReader
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from flagstone.bitrows import BitRows
 from flagstone.checks import shown
-from flagstone.encoding import ColumnEncoder, texts
+from flagstone.encoding import BadEntry, ColumnEncoder, frame_lengths, texts
 from flagstone.errors import Parameter
 from flagstone.exact import exact_integers, exact_rational, is_missing
 from flagstone.fields import Field
@@ -26,6 +26,8 @@ __all__ = ["SAMPLE_ROWS", "Proposal", "all_elements", "missing", "propose", "ref
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
+#: Bits of a frame that is not taken for a word.
+_SHORT_FRAME = 16
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
 
@@ -73,6 +75,9 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         if _INDEX.fullmatch(column) and _counts(values):
             return Proposal(column, None, "row numbers, like the index of a data frame")
         return _whole(column, values, field)
+    frames = _frames(column, values)
+    if frames is not None:
+        return frames
     found = sorted(set(texts(values)))
     if field.order is None and all(_is_rational(text) for text in found):
         return Proposal(column, ColumnEncoder(column, "element"), "rational numbers")
@@ -95,6 +100,30 @@ def all_elements(
     if field.order is None or any(map(_INDEX.fullmatch, columns)):
         return False
     return int(values.min()) >= 0 and int(values.max()) < field.order
+
+
+def _frames(column: str, values: Array) -> Proposal | None:
+    """Propose to read text as frames, if all of it can be, and it is no date and no word."""
+    cells = set(values.tolist())
+    if len(cells) < 2 or not all(isinstance(cell, str) for cell in cells):
+        return None
+    if not any(re.search("[a-fA-F]", cell) for cell in cells):
+        return None
+    try:
+        lengths = frame_lengths(values)
+    except BadEntry:
+        return None
+    n_bits = min(lengths, key=lambda n: (-lengths[n], n))
+    numbers = sum(re.search("[0-9]", cell) is not None for cell in cells)
+    if n_bits < _SHORT_FRAME or 2 * numbers < len(cells):
+        return None
+    others = len(values) - lengths[n_bits]
+    reason = f"frames of {n_bits} bits"
+    if others:
+        reason += (
+            f"; {others:,} of the {len(values):,} looked at have other lengths and are left out"
+        )
+    return Proposal(column, ColumnEncoder(column, "hex", (str(n_bits),)), reason)
 
 
 def _counts(values: Array) -> bool:
@@ -174,6 +203,16 @@ def refusal(
     refused: Sequence[Proposal], field: str, label: str | None, file: str
 ) -> list[str | Parameter]:
     """Return the error for columns without an encoder that need one, with what is proposed."""
+    frames = next((p.encoder for p in refused if p.encoder and p.encoder.kind == "hex"), None)
+    if frames is not None and label is None:
+        return [
+            f"{file}: column {frames.column!r} holds frames. To read them alone: ",
+            Parameter("columns", [frames.column]),
+            " ",
+            Parameter("encode", {frames.column: frames.text}),
+            "; for proposals of all columns: ",
+            Parameter("encode", "auto"),
+        ]
     first = refused[0]
     role = "label" if first.column == label else "column"
     others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""

@@ -12,12 +12,14 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from flagstone.bitrows import BitRows
-from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
+from flagstone.encoding import BadEntry, ColumnEncoder, EncodedError, Encoding, frame_lengths
 from flagstone.errors import InputError, Parameter
 from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
 from flagstone.tables.files import closest
+from flagstone.tables.frames import length_text, most_common
 from flagstone.tables.limits import check_names
+from flagstone.tables.naming import columns_meant
 from flagstone.tables.proposals import (
     SAMPLE_ROWS,
     Proposal,
@@ -164,10 +166,16 @@ class Table:
         """
         seen = skipped = 0
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
+            chosen = None
             try:
-                rows, labels = encoding.rows(batch.values)
+                fits = encoding.fits(batch.values)
+                if fits is not None:
+                    chosen = fits.nonzero()[0]
+                    batch = batch.leaving_out(len(batch) - len(chosen))
+                rows, labels = encoding.rows(batch.values if fits is None else batch.some(fits))
             except EncodedError as bad:
-                place = self.place(index, batch, bad.index)
+                at = bad.index if chosen is None else int(chosen[bad.index])
+                place = self.place(index, batch, at)
                 role = ""
                 if encoding.label is not None and bad.column == encoding.label.column:
                     role = "label "
@@ -177,12 +185,12 @@ class Table:
                 remedy = ["; choose a larger ", Parameter("field"), " or an encoder"]
                 hint = remedy if "element of" in bad.problem else []
                 raise InputError(f"{where}: {bad.problem}", *hint) from None
-            seen += len(batch)
+            seen += len(rows)
             skipped += batch.skipped
             bare = dataclasses.replace(batch, values=[])
-            yield EncodedBatch(rows, labels, index, bare, self)
+            yield EncodedBatch(rows, labels, index, bare, self, chosen)
         if not seen and start is None and not may_be_empty:
-            raise self._no_rows(skipped)
+            raise self._no_rows(skipped, encoding)
 
     def place(self, file: int, batch: Batch, index: int) -> Place:
         """Say where a row of a batch stands."""
@@ -217,7 +225,14 @@ class Table:
             )
         return values
 
-    def _no_rows(self, skipped: int) -> InputError:
+    def _no_rows(self, skipped: int, encoding: Encoding | None = None) -> InputError:
+        frames = [e for e in (encoding.encoders if encoding else ()) if e.kind == "hex"]
+        if skipped and frames:
+            return InputError(
+                f"{self.files[0]}: no rows are left: the frames of all {skipped:,} of them are of "
+                f"another length than {frames[0].column}={frames[0].text} says; choose another ",
+                Parameter("encode"),
+            )
         if skipped:
             return InputError(
                 f"{self.files[0]}: no rows are left: all {skipped:,} of them are of another length "
@@ -253,8 +268,9 @@ class Table:
         ----------
         field : Field, int or str
         columns : list of str, optional
-            The feature columns, by name or glob pattern (``"b*"``); ``"-name"`` leaves one
-            out. Default: all but the label.
+            The feature columns, by name, range (``"x13..x40"``), byte and bit of a frame
+            (``"b3.5"``, see :mod:`flagstone.tables.naming`) or glob pattern (``"b*"``);
+            ``"-name"`` leaves one out. Default: all but the label.
         label : str, optional
         encode : mapping of column (or glob pattern) to encoder text, or "auto"
             Columns without an encoder must hold elements of the field already; "auto" (or
@@ -287,6 +303,9 @@ class Table:
         refused: list[Proposal] = []
         for name in every:
             text = given[name]
+            if text == "hex":
+                encoders[name] = self._frames(name)
+                continue
             if text not in (None, "auto"):
                 encoders[name] = ColumnEncoder.parse(name, str(text))
                 continue
@@ -309,6 +328,27 @@ class Table:
             )
         return Encoding(F, features, target)
 
+    def _frames(self, name: str) -> ColumnEncoder:
+        """Return the encoder of a column of frames; those looked at must have one length."""
+        for file, batch in self.batches([name], {name: "text"}):
+            values = batch.column(0)[:SAMPLE_ROWS]
+            if not len(values):
+                continue
+            try:
+                lengths = frame_lengths(values)
+            except BadEntry as bad:
+                place = self.place(file, batch, bad.index)
+                raise InputError(f"{place}, column {name!r}: {bad.problem}") from None
+            usual = str(most_common(lengths))
+            if len(lengths) == 1:
+                return ColumnEncoder.parse(name, f"hex:{usual}")
+            raise InputError(
+                f"{self.files[file]}, column {name!r}: its frames have several lengths "
+                f"({length_text(lengths)}); choose one, and the others are counted: ",
+                Parameter("encode", {name: f"hex:{usual}"}),
+            )
+        raise self._no_rows(0)
+
     def _choose(self, columns: Sequence[str] | None, label: str | None) -> list[str]:
         known = dict.fromkeys(self.columns)  # sets that keep their order
         unwanted = {c: c[1:] for c in columns or [] if c.startswith("-") and c not in known}
@@ -323,7 +363,9 @@ class Table:
     def _matching(self, pattern: str, names: Mapping[str, None]) -> list[str]:
         if pattern in names:
             return [pattern]
-        found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+        meant = (self.columns[i] for i in columns_meant(pattern, self.columns))
+        found = [name for name in meant if name in names]
+        found = found or [name for name in names if fnmatch.fnmatchcase(name, pattern)]
         if not found:
             self._check_columns([pattern])
         return found

@@ -1,0 +1,199 @@
+"""What stands before a frame in its line: timestamps, identifiers, the marks of a receiver.
+
+What is recognised is said, never left out silently; ``skip_fields`` says it outright.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from flagstone.errors import Parameter
+from flagstone.notation import BLANKS, FrameProblem, parse_frames, without_comment
+
+__all__ = ["Layout", "detect", "hint", "is_row", "skipping"]
+
+_S = rb"[ \t\r\v\f]"  # no line feed: patterns are tried on many lines at once, too
+_ADDRESS = rb"[0-9A-Fa-f]{3,8}"
+_PORT = rb"[A-Za-z][\w.-]*" + _S + rb"+"
+_SECONDS = rb"\d+\.\d+"
+_CLOCK = rb"(?:\(" + _SECONDS + rb"\)" + _S + rb"+)?"
+_TIME = rb"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_BEFORE = _S + rb"*(?=[^\s;#/])"
+_EPOCH = _S + rb"*([12]\d{9}|[12]\d{12})(?=" + _S + rb")" + _BEFORE
+#: So many lines are tried before a number of fields is recommended, and so many fields.
+_TRIED, _MOST_FIELDS = 50, 8
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a file begin and end beside their frames.
+
+    Attributes
+    ----------
+    what : str
+        What the part before the frame is.
+    begins, ends : compiled pattern or None
+        That part, which every line must have, and one after the frame, which it may have.
+    fields : int
+        How many fields to leave out, whatever they are.
+    said : tuple
+        What is told about it: texts and parameters.
+    """
+
+    what: str = ""
+    begins: re.Pattern[bytes] | None = None
+    ends: re.Pattern[bytes] | None = None
+    fields: int = 0
+    said: tuple[str | Parameter, ...] = ()
+
+    def frame(self, line: bytes) -> bytes:
+        """Return a line with blanks for all that is no frame, so that columns stay the same.
+
+        >>> skipping(2).frame(b"RX: 17 0d55")
+        b'       0d55'
+        """
+        if not is_row(line):
+            return b""
+        if self.begins is not None:
+            begun = self.begins.match(line)
+            if begun is None:
+                raise FrameProblem(
+                    f"does not begin with {self.what}, as the first row does; keep lines of one "
+                    "kind, or say how many fields to leave out with ",
+                    remedy=[Parameter("skip_fields")],
+                )
+            line = b" " * begun.end() + line[begun.end() :]
+            ended = self.ends.search(line) if self.ends is not None else None
+            line = line if ended is None else line[: ended.start()]
+            return line if without_comment(line).strip(BLANKS) else b"{0}"
+        if self.fields:
+            line = without_comment(line)
+            words = line.split(None, self.fields)
+            if len(words) <= self.fields and words:
+                raise FrameProblem(f"has {len(words)} field(s): nothing is left to be the frame")
+            line = words[-1].rjust(len(line)) if words else b""
+        return line
+
+    def frames(self, block: bytes) -> bytes | None:
+        """Return a block without what begins its lines; None where a line needs a closer look."""
+        if self.begins is None:
+            return block
+        plain, found = re.subn(rb"(?m)^" + self.begins.pattern, b"", block)
+        n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        return plain if found == n_lines and self.ends is None else None
+
+
+def skipping(fields: int) -> Layout:
+    """Return the layout whose first fields are no part of the frame."""
+    return Layout(fields=fields)
+
+
+_CAN = b"".join([_CLOCK, rb"(?:", _PORT, rb")?", _ADDRESS, rb"#(?:#[0-9A-Fa-f]|R\d?)?"])
+_CAN_SHOWN = b"".join(
+    [_CLOCK, _PORT, rb"(?:[RT]X +[-BE] +[-BE] +)?", _ADDRESS, _S, rb"+\[ *\d+ *\]"]
+)
+_STAMP = b"".join(
+    [rb"(?:[(\[] *(?:", _TIME, rb"|", _SECONDS, rb"|[12]\d{9}) *[)\]]:?"]
+    + [rb"|", _TIME, rb"(?=[\s,;])|", _SECONDS, rb"(?=[\s,;:]))[,;:]?", _BEFORE]
+)
+_KNOWN = {
+    "the time, port and identifier of a CAN log": (_CAN, rb"(?<=\s)[RT]\s*$"),
+    "the port, identifier and length of a CAN frame": (_CAN_SHOWN, rb"(?<=\s)'.*'\s*$"),
+    "the row number of a receiver": (rb"\[ *\d+ *\] *(?=\{)", None),
+    "the word 'codes' of a receiver": (rb"codes" + _S + rb"*:" + _S + rb"*(?=\{)", None),
+    "a timestamp": (_STAMP, None),
+}
+
+
+def detect(lines: Sequence[bytes]) -> Layout:
+    """Recognise what stands before the frames of these lines, the first of a file.
+
+    A whole number may be a time or digits of the frame: it is taken for a time where every line
+    begins with a plausible one and none comes before the line above it.
+
+    >>> detect([b"(1436509052.249713) can0 123#0d5502c24108"]).what
+    'the time, port and identifier of a CAN log'
+    >>> detect([b"1675413347 0d55", b"1675413347 0d56"]).what, detect([b"1675 0d55"]).what
+    ('a timestamp', '')
+    """
+    rows = list(filter(is_row, lines))
+    for what, (begins, ends) in _KNOWN.items():
+        pattern = re.compile(_S + rb"*" + begins)
+        found = pattern.match(rows[0])
+        if found is not None:
+            last = None if ends is None else re.compile(ends)
+            return Layout(what, pattern, last, said=_said(what, found[0], rows))
+    pattern = re.compile(_EPOCH)
+    known = [time for row in rows if (time := pattern.match(row)) is not None]
+    if len(known) > len(rows) / 2 and all(int(a[1]) <= int(b[1]) for a, b in pairwise(known)):
+        if len(known) == len(rows):
+            return Layout("a timestamp", pattern, said=_said("a timestamp", known[0][0], rows))
+        raise FrameProblem(
+            f"many lines begin with what looks like a timestamp ({known[0][1].decode()!r}), but "
+            "not all: keep lines of one kind, and if it is no part of the frame, give ",
+            remedy=(Parameter("skip_fields", 1), ", else ", Parameter("skip_fields", 0)),
+        )
+    if _counts(rows):
+        first = rows[0].split()[0].decode()
+        raise FrameProblem(
+            f"{first!r} counts the lines: if it is no part of the frame, give ",
+            1,
+            (Parameter("skip_fields", 1), ", else ", Parameter("skip_fields", 0)),
+        )
+    return Layout()
+
+
+def _said(what: str, begin: bytes, rows: Sequence[bytes]) -> tuple[str | Parameter, ...]:
+    """Return what to tell of a layout."""
+    shown = begin.strip().decode("ascii", "backslashreplace")
+    told: list[str | Parameter] = [
+        f"the lines begin with {what} ({shown!r}), which is left out of the frames; to read "
+        "everything as frames give ",
+        Parameter("skip_fields", 0),
+    ]
+    names = Counter(
+        found[1].decode() for row in rows if (found := re.search(rb"(?:^|\s)(\w{3,8})#", row))
+    )
+    if len(names) > 1:
+        name, n = names.most_common(1)[0]
+        told.append(
+            f". {len(names)} identifiers share the first {len(rows):,} lines, {name} has {n:,} of "
+            f"them: frames of one kind answer better, e.g. those of grep '{name}#'"
+        )
+    return tuple(told)
+
+
+def is_row(line: bytes) -> bool:
+    """Say whether a line is neither blank nor a comment nor the heading of a receiver."""
+    return re.match(rb"\s*(?:$|[;#]|//|bitbuffer::)", line) is None
+
+
+def _counts(rows: Sequence[bytes]) -> bool:
+    """Say whether the lines begin with their numbers, in a field unlike the others."""
+    words = [row.split() for row in rows]
+    if len(words) < 3 or any(len(w) < 2 or not w[0].isdigit() or len(w[0]) > 9 for w in words):
+        return False
+    numbers = [int(w[0]) for w in words]
+    alike = any(len(w[0]) == len(w[1]) for w in words)
+    return not alike and all(b - a == 1 for a, b in pairwise(numbers))
+
+
+def hint(lines: Sequence[bytes], notation: str) -> list[str | Parameter]:
+    """Return what reads these lines, if leaving out some of them, or some fields, does."""
+    rows = list(filter(is_row, lines))[:_TRIED]
+    if any(re.match(rb"\s*codes\s*:\s*\{", row) for row in rows):
+        return ["; of what a receiver prints keep the frames alone, with: grep '^codes'"]
+    for fields in range(1, _MOST_FIELDS):
+        layout = skipping(fields)
+        try:
+            found = [parse_frames(layout.frame(row), notation) for row in rows]
+        except FrameProblem:
+            continue
+        if found and all(found) and min(frame.n_bits for some in found for frame in some) >= 8:
+            what = "the first field is" if fields == 1 else f"the first {fields} fields are"
+            return [f"; if {what} no part of the frame, give ", Parameter("skip_fields", fields)]
+    return []
