@@ -22,6 +22,7 @@ SUITES = {
     "subspace": "Subspaces",
     "merge": "Finished flags",
     "growth": "Growth with the number of rows",
+    "exponents": "Growth with the dimension",
     "full_guarantee": "The full guarantee",
     "startup": "Start-up",
     "estimator_fit": "Estimators",

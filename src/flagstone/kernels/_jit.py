@@ -2,23 +2,30 @@
 
 Kernels that Python calls are module-level functions decorated with :func:`jit`, or :func:`leaf` if
 they only read and write arrays. What only other kernels call is a :func:`helper`, or :func:`inline`
-where it must vanish into its callers. Nothing compiles at import, but at the first call.
+where it must vanish into its callers. Nothing compiles at import, but at the first call; when that
+takes more than a second, the logger ``flagstone.kernels`` says so, once.
 """
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 
 __all__ = ["helper", "inline", "jit", "leaf"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Nobody needs a C callback, and no kernel divides by zero.
+_COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+
 
 def _compile(function: F, **options: Any) -> F:
-    options |= {"nogil": True, "no_cfunc_wrapper": True}  # nobody needs a C callback
+    options |= _COMMON
     # Numba looks for a writable cache directory when it decorates: beside the module, then in the
     # user's cache. A read-only install for a user without a home has neither, and Numba raises.
     try:
@@ -53,5 +60,34 @@ def inline(function: F) -> F:
 
 def _private(function: F, **options: Any) -> F:
     """Compile without the entry for Python, often longer than the rest: calls from there crash."""
-    options |= {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+    options |= _COMMON | {"no_cpython_wrapper": True}
     return numba.njit(**options)(function)
+
+
+class _Notice(event.Listener):
+    """Tells who waits what they wait for, as soon as compilers have run for more than a second."""
+
+    def __init__(self) -> None:
+        self._running: list[Any] = []  # nested: a kernel, its helpers, theirs
+        self._spent = self._since = 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Begin to count with the outermost kernel, which is the one kept on disk."""
+        if not self._running:
+            self._since = time.perf_counter()
+        self._running.append(event.data["dispatcher"])
+
+    def on_end(self, event: Any) -> None:
+        """Look at the clock whenever a kernel or a helper is done."""
+        now = time.perf_counter()
+        if self._spent <= 1 < self._spent + now - self._since:
+            place = self._running[0].stats.cache_path
+            kept = f"once; they are kept in {place}" if place else "for this run only"
+            logging.getLogger("flagstone.kernels").info("compiling kernels %s", kept)
+            self._spent = 2.0
+        self._running.pop()
+        if not self._running:
+            self._spent += now - self._since
+
+
+event.register("numba:compile", _Notice())

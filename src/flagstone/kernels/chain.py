@@ -96,7 +96,7 @@ def combine(
     credit = ar.budget
     for i in range(n):
         if C[c, i] != 0:
-            credit = add(ar, w, rows, order[i], C[c, i], credit)
+            credit = add(ar, w, rows, order[i], np.uint64(C[c, i]), credit)
     settle(ar, w)
 
 
@@ -113,12 +113,12 @@ def reduce_through(state: State, w: Array, stop: int) -> None:
 
 
 @helper
-def append(state: State, w: Array, column: int, count: int) -> None:
-    """Put the settled working row, scaled to 1 in ``column``, at the end of the chain."""
+def append(state: State, w: Array, column: int) -> None:
+    """Put the settled working row, scaled to 1 in ``column``, at the end, with count 0."""
     i = state.size[0]
     lower(state.ar, state.rows, state.order[i], w, inverse(state.ar, value(state.ar, w[column])))
     state.pivots[i] = column
-    state.counts[i] = count
+    state.counts[i] = 0
     state.size[0] = i + 1
 
 
@@ -134,7 +134,7 @@ def promote(state: State, f: int, u: Array, w: Array) -> int:
     slot, column = order[f], pivots[f]
     lower(ar, rows, slot, u, inverse(ar, value(ar, u[column])))
     for i in range(f - 1, start - 1, -1):
-        a = rows[order[i], column]
+        a = np.uint64(rows[order[i], column])
         if a != 0:
             lift_row(ar, w, rows, order[i])
             axpy(ar, w, rows, slot, negate(ar, a))
@@ -183,7 +183,7 @@ def insert_row(
         top = min(top + 1, depth - 1)
         keep(kept, top, w)
         if size < dim:
-            append(state, w, column, 0)
+            append(state, w, column)
             hits[top] = size
         else:
             i = stop
@@ -212,7 +212,8 @@ def load_basis(state: State, basis: Array, counts: NDArray[np.int64], w: Array) 
     for i in range(basis.shape[0]):
         lift_row(state.ar, w, basis, i)
         reduce_through(state, w, state.size[0])
-        append(state, w, first_nonzero(w), counts[i])
+        append(state, w, first_nonzero(w))
+        state.counts[i] = counts[i]
 
 
 @leaf
@@ -244,7 +245,7 @@ def merge_into(
         column = first_nonzero(w)
         if column >= 0:
             C[y, state.size[0]] = value(ar, w[column])
-            append(state, w, column, 0)
+            append(state, w, column)
         lift_row(ar, w, C, y)
         credit = ar.budget
         last = state.size[0] - 1
@@ -254,7 +255,7 @@ def merge_into(
                 other = claimer[last]
                 if other < 0:
                     break
-                a = times(ar, a, inverse(ar, C[other, last]))
+                a = times(ar, a, inverse(ar, np.uint64(C[other, last])))
                 credit = add(ar, w, C, other, negate(ar, a), credit)
             last -= 1
         settle(ar, w)

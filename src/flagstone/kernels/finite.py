@@ -132,7 +132,10 @@ def merge(
 
 
 def _cells(ar: Any, rows: Array) -> Array:
-    return np.ascontiguousarray(rows, dtype=cell(ar))
+    """Return rows as kernels take them: all read-only, or each would be compiled for both kinds."""
+    cells = np.ascontiguousarray(rows, dtype=cell(ar)).view()
+    cells.flags.writeable = False
+    return cells
 
 
 def _working_row(ar: Any, dim: int) -> Array:
@@ -150,13 +153,13 @@ def _span(state: State, M: Array, w: Array) -> None:
         reduce_through(state, w, state.size[0])
         column = first_nonzero(w)
         if column >= 0:
-            append(state, w, column, 0)
+            append(state, w, column)
     # Pivots are leading columns, so clearing a row with later ones never moves its own.
     for i in range(state.size[0] - 2, -1, -1):
         lift_row(ar, w, rows, order[i])
         credit = ar.budget
         for j in range(i + 1, state.size[0]):
-            a = rows[order[i], pivots[j]]
+            a = np.uint64(rows[order[i], pivots[j]])
             if a != 0:
                 credit = add(ar, w, rows, order[j], negate(ar, a), credit)
         settle(ar, w)
@@ -169,7 +172,7 @@ def _reduce(ar: Any, X: Array, R: Array, pivots: NDArray[np.int64], out: Array, 
         lift_row(ar, w, X, i)
         credit = ar.budget
         for j in range(R.shape[0]):
-            a = X[i, pivots[j]]
+            a = np.uint64(X[i, pivots[j]])
             if a != 0:
                 credit = add(ar, w, R, j, negate(ar, a), credit)
         settle(ar, w)

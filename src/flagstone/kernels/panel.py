@@ -172,7 +172,7 @@ def first_hit(state: State, u: Array, level: int) -> int:
         column = first_nonzero(u)
         if column < 0:
             return -1
-        append(state, u, column, 0)
+        append(state, u, column)
         return size
     i = class_start(state.counts, level, size)
     while i < size and state.counts[i] == level:
