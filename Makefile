@@ -18,7 +18,7 @@ demo: $(VENV)/.installed  ## two labs, damaged frames, one seed: the same hidden
 	@$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: check, then all tests and doctests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS)
 
 check: $(VENV)/.installed-dev  ## lint, formatting, types, import layers
 	$(BIN)/ruff check .
@@ -31,7 +31,7 @@ format: $(VENV)/.installed-dev  ## let ruff fix and format the code
 	$(BIN)/ruff format .
 
 validate: $(VENV)/.installed-dev  ## the theorems, by Monte-Carlo (slow)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m statistical
+	$(BIN)/python -m pytest -n $(JOBS) -m statistical
 
 bench: $(VENV)/.installed-dev  ## time the kernels against their peers, hold them to their floors
 	@$(BIN)/python -m pip install --quiet ldpc || echo "ldpc cannot be installed here: going on without it"
@@ -47,7 +47,7 @@ floors: | $(BIN)/python  ## the tests again, with the oldest packages that pypro
 	$(PYTHON) -m venv .floors
 	.floors/bin/python scripts/floors.py > .floors/pins.txt
 	.floors/bin/python -m pip install --quiet --constraint .floors/pins.txt --editable '.[dev]'
-	NUMBA_CACHE_DIR=$(CURDIR)/.floors/kernels .floors/bin/python -m pytest -n $(JOBS) --dist loadgroup
+	NUMBA_CACHE_DIR=$(CURDIR)/.floors/kernels .floors/bin/python -m pytest -n $(JOBS)
 
 clean:  ## remove the environment and every cache
 	rm -rf $(VENV) .floors .fuzz .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

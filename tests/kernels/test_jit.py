@@ -10,6 +10,15 @@ from numba.core import caching
 from flagstone.kernels import _jit
 
 
+class Kernel:
+    """What the compiler's events tell about: the kernel, and where it is kept."""
+
+    def __init__(self, cache_path):
+        self.stats = self
+        self.cache_path = cache_path
+        self.data = {"dispatcher": self}
+
+
 def _total(values):
     total = 0
     for value in values:
@@ -36,3 +45,24 @@ def test_helpers_serve_kernels_and_are_kept_inside_of_them(decorate):
 
     assert twice(np.arange(5)) == 20
     assert not total.stats.cache_path if hasattr(total, "stats") else config.DISABLE_JIT
+
+
+@pytest.mark.parametrize(("place", "said"), [("/cache", "once; they are kept in /cache"),
+                                             (None, "for this run only")])  # fmt: skip
+def test_compiling_for_more_than_a_second_is_said_once(monkeypatch, caplog, place, said):
+    caplog.set_level("INFO", logger="flagstone.kernels")
+    now = [0.0]
+    monkeypatch.setattr(_jit.time, "perf_counter", lambda: now[0])
+    notice, kernel, inside = _jit._Notice(), Kernel(place), Kernel(None)
+    for seconds in (0.5, 0.4):  # two kernels, too quick to be worth a word
+        notice.on_start(kernel)
+        now[0] += seconds
+        notice.on_end(kernel)
+    assert not caplog.messages
+    for _ in range(2):
+        notice.on_start(kernel)
+        notice.on_start(inside)
+        now[0] += 0.2
+        notice.on_end(inside)  # said while the kernel itself is still being compiled
+        assert caplog.messages == [f"compiling kernels {said}"]
+        notice.on_end(kernel)
