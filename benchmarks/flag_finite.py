@@ -2,6 +2,7 @@
 
 python-flint's matrix is made beforehand, so only ``rank()`` is timed, on the same rows; galois gets
 the prefix that takes it about a second. flagstone starts from the plain array, checks included.
+Over QQ, entries are small integers, and the peer is the rank of an ``fmpz_mat``.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from benchmarks.harness import Bench, Contestant, prefix
 from flagstone import GF, Flag
 
 # (m, d): m·d stays near 2·10^6, since python-flint takes its entries as Python integers.
-SIZES = ((10**5, 20), (4 * 10**4, 64), (2 * 10**4, 128), (8000, 256), (4000, 512))
+SIZES = ((10**5, 20), (4 * 10**4, 64), (2 * 10**4, 128), (8000, 256), (4000, 512), (2000, 1024))
+RATIONAL = ((2000, 8), (1000, 16), (300, 32))
 GALOIS = (7, 2**8)  # it compiles for ten seconds and more per field, so for two only
-OTHERS = (3, 11, 101, 65521, 2**31 - 1, 2**8)
+OTHERS = (3, 11, 101, 65521, 2**31 - 1, 2**4, 2**8, 3**2, 3**4, 3**5, 11**2)
 
 
 def run(bench: Bench) -> None:
@@ -25,6 +27,17 @@ def run(bench: Bench) -> None:
     for order in OTHERS:
         for rows, dim in SIZES[1:3]:
             _compare(bench, order, bench.scale(rows), dim)
+    for rows, dim in RATIONAL:
+        _compare_rational(bench, rows, dim)
+
+
+def _compare_rational(bench: Bench, rows: int, dim: int) -> None:
+    X = np.random.default_rng(2026).integers(-9, 10, (rows, dim))
+    contestants = [Contestant("flagstone", rows, lambda _: Flag(dim, "QQ").update(X).rank)]
+    if peers.versions()["python-flint"] is not None:
+        matrix = peers.flint_matrix(X, 0)
+        contestants.append(Contestant("python-flint", rows, lambda _: matrix.rank()))
+    bench.compare(f"QQ d={dim}", contestants, dim=dim, seconds=1.0)
 
 
 def _compare(bench: Bench, order: int, rows: int, dim: int) -> None:

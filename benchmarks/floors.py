@@ -104,10 +104,29 @@ def _floors() -> Iterator[Floor]:
         text = f"loading it with NumPy, bits d={dim}"
         yield Floor(group, text, f"{case}/read", 2.0, f"{case}/numpy")
     group = "GF(7): how many times faster than python-flint's rank"
-    for dim, limit in ((64, 1.0), (128, 3.0), (256, 3.0), (512, 3.0)):
+    for dim, limit in ((64, 5.0), (128, 5.0), (256, 5.0), (512, 5.0), (1024, 5.0)):
         case = f"flag_finite/GF(7) d={dim}"
         text = f"GF(7) d={dim}"
         yield Floor(group, text, f"{case}/flagstone", limit, f"{case}/python-flint", faster=True)
+    group = "Odd prime powers: our time over our own in characteristic 2"
+    for order, limit in (("3^2", 2.0), ("3^4", 2.0), ("11^2", 2.0), ("3^5", 2.5)):
+        for dim in (64, 128):
+            ours, own = (f"flag_finite/GF({q}) d={dim}/flagstone" for q in (order, "2^8"))
+            yield Floor(group, f"GF({order}) over GF(2^8), d={dim}", ours, limit, own)
+    group = "QQ, small integers: our time over python-flint's rank of the integer matrix"
+    for dim, limit in ((8, 150.0), (16, 100.0), (32, 25.0)):
+        case = f"flag_finite/QQ d={dim}"
+        yield Floor(group, f"QQ d={dim}", f"{case}/flagstone", limit, f"{case}/python-flint")
+    group = "Growth with the dimension: the exponent of d"
+    for field in ("GF(2)", "GF(7)", "GF(3^2)"):
+        case = f"exponents/{field} exponent"
+        for who, limit in (
+            ("merge", 3.0),
+            ("span_at", 3.0),
+            ("contains, 2,000 rows", 2.2),
+            ("certify, 3·d rows", 3.0),
+        ):
+            yield Floor(group, f"{who}, {field}", f"{case}/{who}", limit, unit="")
     group = "Histogram: how many times faster than our flag, m = 16·2^d"
     for dim in (12, 16, 20):
         case = f"histogram/d={dim}"
@@ -154,10 +173,16 @@ def _floors() -> Iterator[Floor]:
         yield Floor(group, f"warm first update d={dim}", f"{first}/warm", 0.8, unit="s")
     loaded = "startup/import/numba loaded"
     yield Floor(group, "numba loaded by `import flagstone`", loaded, 0, unit="")
-    yield Floor(group, "flagstone --help", "cli_startup/--help/flagstone", 0.3, unit="s")
-    yield Floor(group, "first verb, cold", "cli_startup/first verb/cold", 8.0, unit="s")
-    yield Floor(group, "first verb, warm", "cli_startup/first verb/warm", 2.5, unit="s")
-    loaded = "cli_startup/first verb/scikit-learn loaded"
+    reference = "cli_startup/reference/spent"
+    text = "flagstone --help over `import numpy, pyarrow`"
+    yield Floor(group, text, "cli_startup/--help/spent", 0.65, reference)
+    for field in ("GF(2)", "GF(7)", "GF(2^8)", "GF(3^2)"):
+        verb = f"cli_startup/verb {field}"
+        text = f"warm verb over {field}, over `import numpy, pyarrow`"
+        yield Floor(group, text, f"{verb}/warm", 11.0, reference)
+        text = f"cold verb over {field}, over warm"
+        yield Floor(group, text, f"{verb}/cold", 9.0, f"{verb}/warm")
+    loaded = "cli_startup/imports/scikit-learn loaded"
     yield Floor(group, "scikit-learn loaded by the verb", loaded, 0, unit="")
     group = "Full guarantee"
     for case, who, limit in (

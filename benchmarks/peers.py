@@ -152,8 +152,11 @@ def galois_rank(X: np.ndarray, order: int = 2) -> int:
 
 
 def flint_matrix(X: np.ndarray, p: int = 2) -> Any:
-    """The matrix of python-flint; ``.rank()`` is its fastest entry."""
-    return importlib.import_module("flint").nmod_mat(*X.shape, X.ravel().tolist(), p)
+    """The matrix of python-flint, p = 0: of integers; ``.rank()`` is its fastest entry."""
+    flint = importlib.import_module("flint")
+    if p == 0:
+        return flint.fmpz_mat(*X.shape, X.ravel().tolist())
+    return flint.nmod_mat(*X.shape, X.ravel().tolist(), p)
 
 
 def numpy_rank(rows: BitRows) -> int:

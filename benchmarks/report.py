@@ -8,8 +8,12 @@ from typing import Any
 from benchmarks.floors import Verdict
 from benchmarks.harness import Result
 from benchmarks.inputs import KINDS, SIZES
+from benchmarks.memory import ROOT
 
 __all__ = ["START", "STOP", "floor_lines", "page", "readme_block", "replace_block", "summary"]
+
+#: What no table shows, told by hand.
+TRIED = ROOT / "benchmarks" / "tried.md"
 
 START, STOP = "<!-- bench:start -->", "<!-- bench:end -->"
 
@@ -24,6 +28,7 @@ SUITES = {
     "subspace": "Subspaces",
     "merge": "Finished flags",
     "growth": "Growth with the number of rows",
+    "exponents": "Growth with the dimension",
     "full_guarantee": "The full guarantee",
     "startup": "Start-up",
     "estimator_fit": "Estimators",
@@ -142,6 +147,7 @@ def page(
         mine = [r for r in results if r.suite == suite]
         if mine:
             parts += [f"## {title}", *REMARKS.get(suite, ()), *_pivots(mine)]
+    parts += ["## What it costs to start, and what was tried", TRIED.read_text().strip()]
     if notes:
         parts += ["## Notes of the run", "\n".join(f"- {note}" for note in notes)]
     return "\n\n".join(parts) + "\n"

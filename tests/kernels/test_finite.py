@@ -116,8 +116,9 @@ def shapes(q: int, dim: int, n_rows: int, rng: np.random.Generator) -> dict[str,
     late = uniform.copy()
     late[: n_rows // 2, dim // 2 :] = 0
     late[::7] = 0
+    full = rng.integers(max(0, q - 2), q, (n_rows, dim))  # as near to overflow as lanes can get
     return {
-        "uniform": uniform, "low rank": low, "planted": planted, "skewed": skewed,
+        "uniform": uniform, "full": full, "low rank": low, "planted": planted, "skewed": skewed,
         "zipf": zipf, "triangular": triangular, "late": late,
     }  # fmt: skip
 
@@ -144,8 +145,8 @@ def first_fit(F: Family, X: np.ndarray) -> list[np.ndarray]:
 
 @pytest.mark.parametrize(
     ("q", "dim"),
-    [(3, 5), (3, 33), (7, 20), (7, 40), (16, 20), (61, 33), (81, 12), (251, 20), (65521, 20),
-     (2**31 - 1, 20)],
+    [(3, 5), (3, 33), (7, 20), (7, 40), (16, 20), (61, 33), (81, 20), (243, 20),
+     (251, 20), (3**10, 12), (7**5, 12), (251**2, 12), (65521, 20), (2**31 - 1, 20)],
 )  # fmt: skip
 def test_wide_flags_are_first_fit(q: int, dim: int) -> None:
     F = Family(q)

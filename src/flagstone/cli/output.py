@@ -9,8 +9,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from flagstone.disk import json_text
-
 __all__ = ["Plain", "number", "percent", "print_json", "safe", "spell_out", "tell"]
 
 _SPELLED = {
@@ -22,6 +20,8 @@ _SPELLED = {
 
 def print_json(data: Mapping[str, Any]) -> None:
     """Print one JSON object."""
+    from flagstone.disk import json_text
+
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(json_text(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf")))
 

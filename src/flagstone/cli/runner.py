@@ -17,8 +17,6 @@ import typer
 
 from flagstone.cli.output import Plain, spell_out, tell
 from flagstone.cli.stopping import at_work, signal_seen
-from flagstone.disk import is_stdout
-from flagstone.disk.leftovers import remove_leftovers
 from flagstone.errors import (
     BottomError,
     FlagstoneError,
@@ -101,6 +99,8 @@ def verb(function: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
+        from flagstone.disk import is_stdout
+
         # what is said must not mix with an output that goes to standard output
         aside = any(is_stdout(given.get(name) or "") for name in ("output", "report", "plot"))
         for name, (record, names) in records.items():
@@ -129,7 +129,22 @@ def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
         return _complain(*_explained(stop))
 
 
+def _tell_of_compiling() -> None:
+    """Let the kernels say on standard error that a first run waits for their compiler."""
+    import logging
+
+    handler = logging.Handler()
+    handler.emit = lambda record: tell(record.getMessage())  # type: ignore[method-assign]
+    kernels = logging.getLogger("flagstone.kernels")
+    kernels.addHandler(handler)
+    kernels.setLevel(logging.INFO)
+
+
 def _at_work(function: Callable[..., int], given: dict[str, Any]) -> int:
+    from flagstone.disk.leftovers import remove_leftovers
+
+    if sys.argv[1:] == ARGUMENTS:  # a process of its own, with somebody who waits for it
+        _tell_of_compiling()
     with warnings.catch_warnings(), at_work():
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning

@@ -1,29 +1,37 @@
 """The one place where kernels meet Numba's compiler and its on-disk cache.
 
-Kernels are module-level functions decorated with :func:`jit`; small helpers that must vanish into
-their callers use :func:`inline`, and helpers that only read and write arrays use :func:`leaf`.
-Nothing compiles at import: compilation happens at the first call.
+Kernels that Python calls are module-level functions decorated with :func:`jit`, or :func:`leaf` if
+they only read and write arrays. What only other kernels call is a :func:`helper`, or :func:`inline`
+where it must vanish into its callers. Nothing compiles at import, but at the first call; when that
+takes more than a second, the logger ``flagstone.kernels`` says so, once.
 """
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 
-__all__ = ["inline", "jit", "leaf"]
+__all__ = ["helper", "inline", "jit", "leaf"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Nobody needs a C callback, and no kernel divides by zero.
+_COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+
 
 def _compile(function: F, **options: Any) -> F:
+    options |= _COMMON
     # Numba looks for a writable cache directory when it decorates: beside the module, then in the
     # user's cache. A read-only install for a user without a home has neither, and Numba raises.
     try:
-        return numba.njit(cache=True, nogil=True, **options)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        return numba.njit(nogil=True, **options)(function)
+        return numba.njit(**options)(function)
 
 
 def jit(function: F) -> F:
@@ -31,15 +39,55 @@ def jit(function: F) -> F:
     return _compile(function)
 
 
-def inline(function: F) -> F:
-    """Like :func:`jit`, but always merged into the calling kernel by LLVM."""
-    return _compile(function, forceinline=True)
-
-
 def leaf(function: F) -> F:
-    """Like :func:`jit`, for helpers that neither make nor return arrays.
+    """Like :func:`jit`, for kernels that neither make nor return arrays.
 
     Numba counts references to array arguments around every call, by atomic instructions that can
-    cost more than a short helper itself. A helper that keeps no array needs no counts.
+    cost more than a short helper itself. A kernel that keeps no array needs no counts.
     """
     return _compile(function, _nrt=False)
+
+
+def helper(function: F) -> F:
+    """Like :func:`leaf`, for what kernels alone call: it is kept inside of them on disk."""
+    return _private(function, _nrt=False)
+
+
+def inline(function: F) -> F:
+    """A helper that may keep arrays, and is always merged into the calling kernel by LLVM."""
+    return _private(function, forceinline=True)
+
+
+def _private(function: F, **options: Any) -> F:
+    """Compile without the entry for Python, often longer than the rest: calls from there crash."""
+    options |= _COMMON | {"no_cpython_wrapper": True}
+    return numba.njit(**options)(function)
+
+
+class _Notice(event.Listener):
+    """Tells who waits what they wait for, as soon as compilers have run for more than a second."""
+
+    def __init__(self) -> None:
+        self._running: list[Any] = []  # nested: a kernel, its helpers, theirs
+        self._spent = self._since = 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Begin to count with the outermost kernel, which is the one kept on disk."""
+        if not self._running:
+            self._since = time.perf_counter()
+        self._running.append(event.data["dispatcher"])
+
+    def on_end(self, event: Any) -> None:
+        """Look at the clock whenever a kernel or a helper is done."""
+        now = time.perf_counter()
+        if self._spent <= 1 < self._spent + now - self._since:
+            place = self._running[0].stats.cache_path
+            kept = f"once; they are kept in {place}" if place else "for this run only"
+            logging.getLogger("flagstone.kernels").info("compiling kernels %s", kept)
+            self._spent = 2.0
+        self._running.pop()
+        if not self._running:
+            self._spent += now - self._since
+
+
+event.register("numba:compile", _Notice())

@@ -7,6 +7,7 @@ what the machine has. Arrays must be C-contiguous.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir
@@ -18,12 +19,18 @@ from numba.extending import intrinsic
 LANES = 32
 
 _INDEX = ir.IntType(64)
+_WORD = ir.IntType(32)
+
+
+def _words(lane: Any) -> Any:
+    """Return the vector of the 32-bit words of one row of a panel."""
+    return ir.VectorType(_WORD, LANES * lane.width // 32)
 
 
 def _splat(builder: Any, scalar: Any, vector: Any) -> Any:
     undefined = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(undefined, scalar, ir.Constant(ir.IntType(32), 0))
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
     return builder.shuffle_vector(first, undefined, mask)
 
 
@@ -68,7 +75,7 @@ def _barrett(builder: Any, w: Any, p: Any, reciprocal: Any, lane: Any, wide: Any
     """Reduce w modulo p; the types are n and 2n bits wide, and reciprocal = floor(2^n / p)."""
     product = builder.mul(builder.zext(w, wide), builder.zext(reciprocal, wide))
     bits = wide.element.width // 2 if isinstance(wide, ir.VectorType) else wide.width // 2
-    shift = [bits] * LANES if isinstance(wide, ir.VectorType) else bits
+    shift = [bits] * wide.count if isinstance(wide, ir.VectorType) else bits
     quotient = builder.trunc(builder.lshr(product, ir.Constant(wide, shift)), lane)
     # The quotient is short by at most one.
     r = builder.sub(w, builder.mul(quotient, p))
@@ -119,52 +126,191 @@ def panel_negate(typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, recipro
     return types.void(W, j, A, i, p, reciprocal), codegen
 
 
+def _panel_products(context: Any, builder: Any, signature: Any, args: Any, form: Any) -> None:
+    """Add to each row b of the panel the multiple of rows[s] by the factor A[i, b], a logarithm.
+
+    powers[a + t] is the t-th multiple by x of powers[a]. So the product with an element is the sum
+    of its digits' multiples of these: few lookups per row of the panel, none per product. ``form``
+    is (number of digits, vector to calculate in, the digits of an element by t, how to add one).
+    """
+    panel_type, rows_type, _, factors_type, _, powers_type = signature.args[:6]
+    degree, vector, digit_of, add = form
+    lane = context.get_data_type(panel_type.dtype)
+    panel = context.make_array(panel_type)(context, builder, args[0])
+    table = context.make_array(rows_type)(context, builder, args[1])
+    factors = context.make_array(factors_type)(context, builder, args[3])
+    powers = context.make_array(powers_type)(context, builder, args[5])
+    width = builder.extract_value(table.shape, 1)
+    row = builder.gep(table.data, [builder.mul(args[2], width)])
+    factor = context.get_data_type(factors_type.dtype)
+    logs = builder.load(_panel_row(builder, factors, args[4], factor), align=1)
+    multiples = cgutils.alloca_once(builder, vector, size=ir.Constant(_INDEX, 16))
+    with cgutils.for_range(builder, degree) as loop:
+        multiple = ir.Constant(ir.VectorType(lane, LANES), ir.Undefined)
+        for b in range(LANES):
+            at = ir.Constant(ir.IntType(32), b)
+            log = builder.zext(builder.extract_element(logs, at), _INDEX)
+            power = builder.load(builder.gep(powers.data, [builder.add(log, loop.index)]))
+            multiple = builder.insert_element(multiple, power, at)
+        builder.store(builder.bitcast(multiple, vector), builder.gep(multiples, [loop.index]))
+    total = cgutils.alloca_once(builder, vector)
+    with cgutils.for_range(builder, width) as columns:
+        x = builder.load(builder.gep(row, [columns.index]))
+        place = _panel_row(builder, panel, columns.index, lane)
+        place = builder.bitcast(place, vector.as_pointer())
+        builder.store(builder.load(place, align=1), total)
+        with digit_of(x) as (t, digit):
+            multiple = builder.load(builder.gep(multiples, [t]))
+            digit = _splat(builder, digit, vector)
+            builder.store(add(builder.load(total), digit, multiple), total)
+        builder.store(builder.load(total), place, align=1)
+
+
 @intrinsic
 def panel_xor(typingctx: Any, W: Any, rows: Any, s: Any, A: Any, i: Any, exp: Any, k: Any) -> Any:
-    """W[j, b] ^= exp[A[i, b]] · rows[s, j] in GF(2^k), for all j and b.
-
-    exp[a + t] is the t-th multiple by x of exp[a]. So the product with an element is the exclusive
-    or of those whose bit t is set in it: k lookups per row of the panel, none per product.
-    """
+    """W[j, b] ^= exp[A[i, b]] · rows[s, j] in GF(2^k), for all j and b."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        panel_type, rows_type, _, factors_type, _, exp_type, _ = signature.args
-        lane = context.get_data_type(panel_type.dtype)
-        cell = context.get_data_type(rows_type.dtype)
-        factor = context.get_data_type(factors_type.dtype)
-        vector = ir.VectorType(lane, LANES)
-        panel = context.make_array(panel_type)(context, builder, args[0])
-        table = context.make_array(rows_type)(context, builder, args[1])
-        factors = context.make_array(factors_type)(context, builder, args[3])
-        powers = context.make_array(exp_type)(context, builder, args[5])
-        width = builder.extract_value(table.shape, 1)
-        row = builder.gep(table.data, [builder.mul(args[2], width)])
-        logs = builder.load(_panel_row(builder, factors, args[4], factor), align=1)
-        multiples = cgutils.alloca_once(builder, vector, size=ir.Constant(_INDEX, 16))
-        with cgutils.for_range(builder, args[6]) as loop:
-            multiple = ir.Constant(vector, ir.Undefined)
-            for b in range(LANES):
-                at = ir.Constant(ir.IntType(32), b)
-                log = builder.zext(builder.extract_element(logs, at), _INDEX)
-                power = builder.load(builder.gep(powers.data, [builder.add(log, loop.index)]))
-                multiple = builder.insert_element(multiple, power, at)
-            builder.store(multiple, builder.gep(multiples, [loop.index]))
-        total = cgutils.alloca_once(builder, vector)
-        with cgutils.for_range(builder, width) as columns:
-            x = builder.load(builder.gep(row, [columns.index]))
-            if cell != lane:
-                x = builder.zext(x, lane)
-            place = _panel_row(builder, panel, columns.index, lane)
-            builder.store(builder.load(place, align=1), total)
-            with cgutils.for_range(builder, args[6]) as bits:
-                bit = builder.and_(
-                    builder.lshr(x, builder.trunc(bits.index, lane)), ir.Constant(lane, 1)
-                )
-                mask = _splat(builder, builder.neg(bit), vector)
-                multiple = builder.load(builder.gep(multiples, [bits.index]))
-                product = builder.and_(mask, multiple)
-                builder.store(builder.xor(builder.load(total), product), total)
-            builder.store(builder.load(total), place, align=1)
+        lane = context.get_data_type(signature.args[0].dtype)
+
+        @contextmanager
+        def bits(x: Any) -> Any:
+            x = x if x.type == lane else builder.zext(x, lane)
+            with cgutils.for_range(builder, args[6]) as loop:
+                bit = builder.lshr(x, builder.trunc(loop.index, lane))
+                yield loop.index, builder.neg(builder.and_(bit, ir.Constant(lane, 1)))
+
+        def add(total: Any, mask: Any, multiple: Any) -> Any:
+            return builder.xor(total, builder.and_(mask, multiple))
+
+        form = args[6], ir.VectorType(lane, LANES), bits, add
+        _panel_products(context, builder, signature, args, form)
         return context.get_dummy_value()
 
     return types.void(W, rows, s, A, i, exp, k), codegen
+
+
+@intrinsic
+def panel_add(
+    typingctx: Any, W: Any, rows: Any, s: Any, A: Any, i: Any,
+    spread: Any, lanes: Any, k: Any, half: Any, digits: Any,
+) -> Any:  # fmt: skip
+    """W[j, b] += spread[A[i, b]] · rows[s, j] in GF(p^k), p odd, for all j and b, unreduced."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        k, half, digits = args[7:]
+        vector = _words(context.get_data_type(signature.args[0].dtype))
+        count = ir.Constant(_INDEX, vector.count // LANES)
+        elements = context.make_array(signature.args[6])(context, builder, args[6])
+
+        @contextmanager
+        def spread_digits(x: Any) -> Any:
+            lane = builder.load(builder.gep(elements.data, [builder.zext(x, _INDEX)]))
+            lane = builder.zext(lane, _INDEX) if lane.type == _WORD else lane
+            with cgutils.for_range(builder, count) as words:
+                word = builder.lshr(lane, builder.shl(words.index, ir.Constant(_INDEX, 5)))
+                word = builder.trunc(word, _WORD)
+                first = builder.mul(words.index, half)
+                number = builder.sub(k, first)  # odd k: one digit less in the second word
+                number = builder.select(builder.icmp_signed("<", number, half), number, half)
+                with _positions(builder, number, digits) as (t, place, mask):
+                    digit = builder.lshr(word, builder.trunc(place, _WORD))
+                    yield builder.add(first, t), builder.and_(digit, mask)
+
+        def add(total: Any, digit: Any, multiple: Any) -> Any:
+            return builder.add(total, builder.mul(digit, multiple))
+
+        form = k, vector, spread_digits, add
+        _panel_products(context, builder, signature, args, form)
+        return context.get_dummy_value()
+
+    return types.void(W, rows, s, A, i, spread, lanes, k, half, digits), codegen
+
+
+@contextmanager
+def _positions(builder: Any, number: Any, digits: Any) -> Any:
+    """Loop over the digits of a word: number, lowest bit, and the mask of one digit."""
+    rest = builder.trunc(builder.sub(ir.Constant(_INDEX, 32), digits), _WORD)
+    mask = builder.lshr(ir.Constant(_WORD, -1), rest)
+    with cgutils.for_range(builder, number) as loop:
+        yield loop.index, builder.mul(loop.index, digits), mask
+
+
+def _modulo(builder: Any, words: Any, place: Any, mask: Any, p: Any, reciprocal: Any) -> Any:
+    """Return one digit of each word, reduced modulo p < 2^8, which takes 32-bit arithmetic only."""
+    vector = words.type
+    p, reciprocal = (_splat(builder, builder.trunc(x, _WORD), vector) for x in (p, reciprocal))
+    sixteen = ir.Constant(vector, [16] * vector.count)
+    low = ir.Constant(vector, [0xFFFF] * vector.count)
+
+    def barrett(field: Any) -> Any:
+        """Reduce a field below 2^16, where reciprocal = floor(2^16 / p): off by p at most."""
+        quotient = builder.lshr(builder.mul(field, reciprocal), sixteen)
+        r = builder.sub(field, builder.mul(quotient, p))
+        return builder.select(builder.icmp_unsigned("<", r, p), r, builder.sub(r, p))
+
+    field = builder.lshr(words, _splat(builder, builder.trunc(place, _WORD), vector))
+    field = builder.and_(field, _splat(builder, mask, vector))
+    kept = cgutils.alloca_once_value(builder, field)
+    with builder.if_then(builder.icmp_unsigned(">", mask, ir.Constant(_WORD, 0xFFFF))):
+        # 2^16 = c: with its upper half reduced, a field folds to below 2^17, and again to 2^16.
+        c = barrett(ir.Constant(vector, [0xFFFF] * vector.count))
+        c = builder.add(c, ir.Constant(vector, [1] * vector.count))
+        upper = barrett(builder.lshr(field, sixteen))
+        folded = builder.add(builder.and_(field, low), builder.mul(upper, c))
+        upper = builder.lshr(folded, sixteen)
+        builder.store(builder.add(builder.and_(folded, low), builder.mul(upper, c)), kept)
+    return barrett(builder.load(kept))
+
+
+@intrinsic
+def panel_settle(typingctx: Any, W: Any, p: Any, reciprocal: Any, half: Any, digits: Any) -> Any:
+    """Reduce every digit of the panel modulo p; reciprocal = floor(2^16 / p)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        panel = context.make_array(signature.args[0])(context, builder, args[0])
+        lane = context.get_data_type(signature.args[0].dtype)
+        vector = _words(lane)
+        total = cgutils.alloca_once(builder, vector)
+        with cgutils.for_range(builder, builder.extract_value(panel.shape, 0)) as loop:
+            row = _panel_row(builder, panel, loop.index, lane)
+            row = builder.bitcast(row, vector.as_pointer())
+            words = builder.load(row, align=1)
+            builder.store(ir.Constant(vector, [0] * vector.count), total)
+            with _positions(builder, args[3], args[4]) as (_, place, mask):
+                r = _modulo(builder, words, place, mask, *args[1:3])
+                r = builder.shl(r, _splat(builder, builder.trunc(place, _WORD), vector))
+                builder.store(builder.or_(builder.load(total), r), total)
+            builder.store(builder.load(total), row, align=1)
+        return context.get_dummy_value()
+
+    return types.void(W, p, reciprocal, half, digits), codegen
+
+
+@intrinsic
+def panel_elements(
+    typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, reciprocal: Any, half: Any, digits: Any
+) -> Any:
+    """A[i, b] ← the element of GF(p^k), p odd, of W[j, b]; reciprocal = floor(2^16 / p)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        panel = context.make_array(signature.args[0])(context, builder, args[0])
+        factors = context.make_array(signature.args[2])(context, builder, args[2])
+        vector = ir.VectorType(_WORD, LANES)
+        lane = context.get_data_type(signature.args[0].dtype)
+        lanes = builder.load(_panel_row(builder, panel, args[1], lane), align=1)
+        total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0] * LANES))
+        power = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 1))
+        for shift in range(0, lane.width, 32):
+            words = builder.lshr(lanes, ir.Constant(lanes.type, [shift] * LANES))
+            words = words if lane == _WORD else builder.trunc(words, vector)
+            with _positions(builder, *args[6:]) as (_, place, mask):
+                r = _modulo(builder, words, place, mask, *args[4:6])
+                scale = builder.load(power)
+                r = builder.mul(r, _splat(builder, scale, vector))
+                builder.store(builder.add(builder.load(total), r), total)
+                builder.store(builder.mul(scale, builder.trunc(args[4], _WORD)), power)
+        builder.store(builder.load(total), _panel_row(builder, factors, args[3], _WORD), align=1)
+        return context.get_dummy_value()
+
+    return types.void(W, j, A, i, p, reciprocal, half, digits), codegen

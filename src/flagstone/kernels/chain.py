@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import helper, leaf
 from flagstone.kernels.rowops import axpy, inverse, lift, lower, negate, settle, times, value
 
 Array = NDArray[Any]
@@ -40,21 +40,21 @@ class State(NamedTuple):
     size: NDArray[np.int64]
 
 
-@jit
+@helper
 def lift_row(ar: Any, w: Array, rows: Array, s: int) -> None:
     """Let w be rows[s]."""
     for j in range(w.shape[0]):
         w[j] = lift(ar, rows[s, j])
 
 
-@jit
+@helper
 def keep(stack: Array, i: int, w: Array) -> None:
     """Copy w to stack[i]; a plain loop compiles far faster than a slice."""
     for j in range(w.shape[0]):
         stack[i, j] = w[j]
 
 
-@jit
+@helper
 def first_nonzero(w: Array) -> int:
     """Return the first column in which a settled working row is not 0, or −1."""
     for j in range(w.shape[0]):
@@ -63,7 +63,7 @@ def first_nonzero(w: Array) -> int:
     return -1
 
 
-@jit
+@helper
 def class_start(counts: NDArray[np.int64], level: int, size: int) -> int:
     """Return the first of the positions 0..size whose count does not exceed the level."""
     low, high = 0, size
@@ -76,7 +76,7 @@ def class_start(counts: NDArray[np.int64], level: int, size: int) -> int:
     return low
 
 
-@jit
+@helper
 def add(ar: Any, w: Array, rows: Array, s: int, a: Any, credit: int) -> int:
     """Add a · rows[s] to the working row; return what is left of its budget."""
     if credit == 0:
@@ -86,7 +86,7 @@ def add(ar: Any, w: Array, rows: Array, s: int, a: Any, credit: int) -> int:
     return credit - 1
 
 
-@jit
+@helper
 def combine(
     ar: Any, w: Array, C: Array, c: int, rows: Array, order: NDArray[np.int64], n: int
 ) -> None:
@@ -96,11 +96,11 @@ def combine(
     credit = ar.budget
     for i in range(n):
         if C[c, i] != 0:
-            credit = add(ar, w, rows, order[i], C[c, i], credit)
+            credit = add(ar, w, rows, order[i], np.uint64(C[c, i]), credit)
     settle(ar, w)
 
 
-@jit
+@helper
 def reduce_through(state: State, w: Array, stop: int) -> None:
     """Clear a settled working row in the first ``stop`` pivot columns, and settle it."""
     ar, rows, order, pivots = state.ar, state.rows, state.order, state.pivots
@@ -112,17 +112,17 @@ def reduce_through(state: State, w: Array, stop: int) -> None:
     settle(ar, w)
 
 
-@jit
-def append(state: State, w: Array, column: int, count: int) -> None:
-    """Put the settled working row, scaled to 1 in ``column``, at the end of the chain."""
+@helper
+def append(state: State, w: Array, column: int) -> None:
+    """Put the settled working row, scaled to 1 in ``column``, at the end, with count 0."""
     i = state.size[0]
     lower(state.ar, state.rows, state.order[i], w, inverse(state.ar, value(state.ar, w[column])))
     state.pivots[i] = column
-    state.counts[i] = count
+    state.counts[i] = 0
     state.size[0] = i + 1
 
 
-@jit
+@helper
 def promote(state: State, f: int, u: Array, w: Array) -> int:
     """Let the settled residual u replace row f of its class and lead it; return its position.
 
@@ -134,7 +134,7 @@ def promote(state: State, f: int, u: Array, w: Array) -> int:
     slot, column = order[f], pivots[f]
     lower(ar, rows, slot, u, inverse(ar, value(ar, u[column])))
     for i in range(f - 1, start - 1, -1):
-        a = rows[order[i], column]
+        a = np.uint64(rows[order[i], column])
         if a != 0:
             lift_row(ar, w, rows, order[i])
             axpy(ar, w, rows, slot, negate(ar, a))
@@ -147,7 +147,7 @@ def promote(state: State, f: int, u: Array, w: Array) -> int:
     return start
 
 
-@jit
+@helper
 def insert_row(
     state: State, X: Array, r: int, weight: int, hits: NDArray[np.int64], kept: Array, w: Array
 ) -> None:
@@ -183,7 +183,7 @@ def insert_row(
         top = min(top + 1, depth - 1)
         keep(kept, top, w)
         if size < dim:
-            append(state, w, column, 0)
+            append(state, w, column)
             hits[top] = size
         else:
             i = stop
@@ -206,16 +206,17 @@ def insert_row(
             f = hits[top]
 
 
-@jit
+@leaf
 def load_basis(state: State, basis: Array, counts: NDArray[np.int64], w: Array) -> None:
     """Fill an empty chain with an adapted basis, given by falling counts (w: scratch)."""
     for i in range(basis.shape[0]):
         lift_row(state.ar, w, basis, i)
         reduce_through(state, w, state.size[0])
-        append(state, w, first_nonzero(w), counts[i])
+        append(state, w, first_nonzero(w))
+        state.counts[i] = counts[i]
 
 
-@jit
+@leaf
 def merge_into(
     state: State,
     Y: Array,
@@ -244,7 +245,7 @@ def merge_into(
         column = first_nonzero(w)
         if column >= 0:
             C[y, state.size[0]] = value(ar, w[column])
-            append(state, w, column, 0)
+            append(state, w, column)
         lift_row(ar, w, C, y)
         credit = ar.budget
         last = state.size[0] - 1
@@ -254,7 +255,7 @@ def merge_into(
                 other = claimer[last]
                 if other < 0:
                     break
-                a = times(ar, a, inverse(ar, C[other, last]))
+                a = times(ar, a, inverse(ar, np.uint64(C[other, last])))
                 credit = add(ar, w, C, other, negate(ar, a), credit)
             last -= 1
         settle(ar, w)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import leaf
 from flagstone.kernels.chain import (
     ONE,
     Array,
@@ -27,16 +27,16 @@ from flagstone.kernels.chain import (
     reduce_through,
 )
 from flagstone.kernels.panel import insert_rows, workspace
-from flagstone.kernels.rowops import lower, narrowest, negate, settle
+from flagstone.kernels.rowops import cell, lower, narrowest, negate, settle
 
 _NO_WEIGHTS = np.zeros(0, np.int64)
 
 
 def new(ar: Any, dim: int, dtype: Any = None) -> State:
-    """Return the empty flag of F^dim; its rows have the given dtype, or the narrowest."""
+    """Return the empty flag of F^dim; its rows are kept in the cells of the arithmetic."""
     return State(
         ar,
-        np.zeros((dim, dim), narrowest(ar) if dtype is None else dtype),
+        np.zeros((dim, dim), cell(ar)),
         np.arange(dim, dtype=np.int64),
         np.zeros(dim, np.int64),
         np.zeros(dim, np.int64),
@@ -56,17 +56,18 @@ def nbytes(state: State) -> int:
 
 def load(ar: Any, basis: Array, counts: NDArray[np.int64], dim: int) -> State:
     """Return the flag of an adapted basis, given by falling counts."""
-    state = new(ar, dim, basis.dtype)
+    state = new(ar, dim)
     if len(basis):
         counts = np.ascontiguousarray(counts, np.int64)
-        load_basis(state, np.ascontiguousarray(basis), counts, _working_row(ar, dim))
+        load_basis(state, _cells(ar, basis), counts, _working_row(ar, dim))
     return state
 
 
 def dump(state: State) -> tuple[Array, NDArray[np.int64]]:
     """Return an adapted basis and its counts, falling."""
     size = int(state.size[0])
-    return state.rows[state.order[:size]], state.counts[:size].copy()
+    rows = state.rows[state.order[:size]].astype(narrowest(state.ar))
+    return rows, state.counts[:size].copy()
 
 
 def insert(state: State, rows: Array, weights: NDArray[np.int64] | None = None) -> None:
@@ -74,34 +75,32 @@ def insert(state: State, rows: Array, weights: NDArray[np.int64] | None = None) 
     given = _NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, np.int64)
     if len(rows):
         work = workspace(state.ar, rows.shape[1], weights is not None)
-        insert_rows(state, np.ascontiguousarray(rows), given, work)
+        insert_rows(state, _cells(state.ar, rows), given, work)
 
 
 def rref(ar: Any, M: Array) -> tuple[Array, NDArray[np.int64]]:
     """Return the non-zero rows of the reduced row echelon form of M and their pivot columns."""
-    state = new(ar, M.shape[1], M.dtype)
-    _span(state, np.ascontiguousarray(M), _working_row(ar, M.shape[1]))
+    state = new(ar, M.shape[1])
+    _span(state, _cells(ar, M), _working_row(ar, M.shape[1]))
     rank = int(state.size[0])
     pivots = state.pivots[:rank].copy()
     by_column = np.argsort(pivots)
-    return state.rows[state.order[by_column]], pivots[by_column]
+    return state.rows[state.order[by_column]].astype(M.dtype), pivots[by_column]
 
 
 def reduce(ar: Any, X: Array, R: Array, pivots: NDArray[np.int64]) -> Array:
     """Return X minus the combinations of R (reduced echelon) that clear its pivot columns."""
-    out = np.empty_like(X, order="C")
-    w = _working_row(ar, X.shape[1])
-    _reduce(ar, np.ascontiguousarray(X), np.ascontiguousarray(R), pivots, out, w)
-    return out
+    out = np.empty(X.shape, cell(ar))
+    _reduce(ar, _cells(ar, X), _cells(ar, R), pivots, out, _working_row(ar, X.shape[1]))
+    return out.astype(X.dtype, copy=False)
 
 
 def dot(ar: Any, X: Array, W: Array) -> Array:
     """Return the products ⟨x_i, w_j⟩ as an array of shape (len(X), len(W))."""
-    out = np.zeros((X.shape[0], W.shape[0]), X.dtype)
-    columns = np.ascontiguousarray(W.T, dtype=X.dtype)
+    out = np.zeros((X.shape[0], W.shape[0]), cell(ar))
     in_order = np.arange(X.shape[1])
-    _dot(ar, np.ascontiguousarray(X), columns, in_order, out, _working_row(ar, W.shape[0]))
-    return out
+    _dot(ar, _cells(ar, X), _cells(ar, W.T), in_order, out, _working_row(ar, W.shape[0]))
+    return out.astype(X.dtype, copy=False)
 
 
 def merge(
@@ -117,26 +116,33 @@ def merge(
     state = load(ar, X, cx, dim)
     cz = np.zeros(dim, np.int64)
     cz[: len(cx)] = cx
-    Z = np.zeros((dim, dim), X.dtype)
+    Z = np.zeros((dim, dim), cell(ar))
     merge_into(
         state,
-        np.ascontiguousarray(Y),
+        _cells(ar, Y),
         np.ascontiguousarray(cy, np.int64),
         Z,
         cz,
-        np.zeros((Y.shape[0], dim), X.dtype),
+        np.zeros((Y.shape[0], dim), cell(ar)),
         np.full(dim, -1, np.int64),
         _working_row(ar, dim),
     )
     falling = np.argsort(-cz[: int(state.size[0])], kind="stable")
-    return Z[falling], cz[falling]
+    return Z[falling].astype(X.dtype), cz[falling]
+
+
+def _cells(ar: Any, rows: Array) -> Array:
+    """Return rows as kernels take them: all read-only, or each would be compiled for both kinds."""
+    cells = np.ascontiguousarray(rows, dtype=cell(ar)).view()
+    cells.flags.writeable = False
+    return cells
 
 
 def _working_row(ar: Any, dim: int) -> Array:
     return np.zeros(dim, ar.lane.dtype)
 
 
-@jit
+@leaf
 def _span(state: State, M: Array, w: Array) -> None:
     """Fill the chain with the reduced row echelon form of M, its rows in any order."""
     ar, rows, order, pivots = state.ar, state.rows, state.order, state.pivots
@@ -147,33 +153,33 @@ def _span(state: State, M: Array, w: Array) -> None:
         reduce_through(state, w, state.size[0])
         column = first_nonzero(w)
         if column >= 0:
-            append(state, w, column, 0)
+            append(state, w, column)
     # Pivots are leading columns, so clearing a row with later ones never moves its own.
     for i in range(state.size[0] - 2, -1, -1):
         lift_row(ar, w, rows, order[i])
         credit = ar.budget
         for j in range(i + 1, state.size[0]):
-            a = rows[order[i], pivots[j]]
+            a = np.uint64(rows[order[i], pivots[j]])
             if a != 0:
                 credit = add(ar, w, rows, order[j], negate(ar, a), credit)
         settle(ar, w)
         lower(ar, rows, order[i], w, ONE)
 
 
-@jit
+@leaf
 def _reduce(ar: Any, X: Array, R: Array, pivots: NDArray[np.int64], out: Array, w: Array) -> None:
     for i in range(X.shape[0]):
         lift_row(ar, w, X, i)
         credit = ar.budget
         for j in range(R.shape[0]):
-            a = X[i, pivots[j]]
+            a = np.uint64(X[i, pivots[j]])
             if a != 0:
                 credit = add(ar, w, R, j, negate(ar, a), credit)
         settle(ar, w)
         lower(ar, out, i, w, ONE)
 
 
-@jit
+@leaf
 def _dot(ar: Any, X: Array, Wt: Array, in_order: NDArray[np.int64], out: Array, w: Array) -> None:
     for i in range(X.shape[0]):
         combine(ar, w, X, i, Wt, in_order, X.shape[1])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import helper, leaf
 from flagstone.kernels._vectors import LANES
 from flagstone.kernels.chain import (
     Array,
@@ -27,7 +27,16 @@ from flagstone.kernels.chain import (
     insert_row,
     promote,
 )
-from flagstone.kernels.rowops import element, factors, fused, lift, negate, normal, panel_axpy
+from flagstone.kernels.rowops import (
+    element,
+    factors,
+    fused,
+    lift,
+    negate,
+    normal,
+    panel_axpy,
+    settle_panel,
+)
 
 #: Batches shorter than this are not worth a panel.
 SHORTEST = 4
@@ -41,7 +50,8 @@ class Workspace(NamedTuple):
 
     ``W`` is the panel, ``A`` its factors by position (the last row: scratch), ``kept`` the panel at
     the start of some classes, ``starts`` (positions) of these, ``levels`` the count of each row's
-    class; ``u`` and ``w`` are working rows; ``hits`` and ``residuals`` serve :func:`insert_row`.
+    class; ``u`` and ``w`` are working rows, ``U`` the memory of u as a panel of its own (one row of
+    the flag in the order of memory); ``hits`` and ``residuals`` serve :func:`insert_row`.
     """
 
     W: Array
@@ -49,6 +59,7 @@ class Workspace(NamedTuple):
     kept: Array
     starts: NDArray[np.int64]
     levels: NDArray[np.int64]
+    U: Array
     u: Array
     w: Array
     hits: NDArray[np.int64]
@@ -59,27 +70,22 @@ def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
     """Return the scratch memory for rows of this width (outside the compiler: it allocates)."""
     lane = ar.lane.dtype
     depth = dim + 1 if weighted else 1
+    U = np.zeros((-(-dim // LANES), LANES), lane)
     return Workspace(
         np.zeros((dim, LANES), lane),
         np.zeros((dim + 1, LANES), ar.factor.dtype),
         np.zeros((KEPT, dim, LANES), lane),
         np.zeros(KEPT, np.int64),
         np.zeros(LANES, np.int64),
-        np.zeros(dim, lane),
+        U,
+        U.ravel()[:dim],
         np.zeros(dim, lane),
         np.zeros(depth, np.int64),
         np.zeros((depth, dim), lane),
     )
 
 
-@jit
-def settle_panel(ar: Any, W: Array) -> None:
-    for j in range(W.shape[0]):
-        for b in range(W.shape[1]):
-            W[j, b] = normal(ar, W[j, b])
-
-
-@jit
+@helper
 def fill_panel(ar: Any, X: Array, first: int, n: int, weights: NDArray[np.int64], W: Array) -> None:
     """Put X[first : first + n] into the panel, zero for weight 0, and zero in the other lanes."""
     for b in range(W.shape[1]):
@@ -91,7 +97,7 @@ def fill_panel(ar: Any, X: Array, first: int, n: int, weights: NDArray[np.int64]
                 W[j, b] = 0
 
 
-@jit
+@helper
 def reduce_panel(state: State, work: Workspace, stop: int) -> int:
     """Reduce the panel through the first ``stop`` rows of the chain, and settle it.
 
@@ -120,7 +126,7 @@ def reduce_panel(state: State, work: Workspace, stop: int) -> int:
     return n_kept
 
 
-@jit
+@helper
 def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
     """Find the count of each row's class (−1: the row is zero), and its residual at the start."""
     ar, counts = state.ar, state.counts
@@ -155,7 +161,7 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
                         W[j, b] = fused(ar, W[j, b], a, state.rows[state.order[i], j])
 
 
-@jit
+@helper
 def first_hit(state: State, u: Array, level: int) -> int:
     """Return the first position of the class that its settled residual u hits, −1 if none.
 
@@ -166,7 +172,7 @@ def first_hit(state: State, u: Array, level: int) -> int:
         column = first_nonzero(u)
         if column < 0:
             return -1
-        append(state, u, column, 0)
+        append(state, u, column)
         return size
     i = class_start(state.counts, level, size)
     while i < size and state.counts[i] == level:
@@ -176,7 +182,7 @@ def first_hit(state: State, u: Array, level: int) -> int:
     return -1
 
 
-@jit
+@helper
 def insert_panel(state: State, work: Workspace, n: int) -> int:
     """Insert the first n rows of the panel; return how many were done."""
     ar, pivots, counts = state.ar, state.pivots, state.counts
@@ -190,7 +196,8 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
         if level < 0:
             continue
         for j in range(dim):
-            u[j] = normal(ar, W[j, b])
+            u[j] = W[j, b]
+        settle_panel(ar, work.U)
         f = first_hit(state, u, level)
         if f < 0:
             return b
@@ -208,7 +215,7 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
     return n
 
 
-@jit
+@leaf
 def insert_rows(state: State, X: Array, weights: NDArray[np.int64], work: Workspace) -> None:
     """Insert the rows of X in their order; no weights: once each."""
     weighted = weights.shape[0] > 0

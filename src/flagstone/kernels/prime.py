@@ -68,6 +68,11 @@ def dtype(ar: Prime) -> np.dtype[Any]:
     return np.dtype(np.min_scalar_type(int(ar.p) - 1))
 
 
+def cell(ar: Prime) -> np.dtype[Any]:
+    """Return the dtype in which flags keep their rows: half a lane wide, so that three do."""
+    return np.dtype(f"uint{int(ar.bits) // 2}")
+
+
 def add(ar: Prime, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
     """Return a + b, elementwise.
 
@@ -192,6 +197,13 @@ def panel_axpy(
 ) -> None:
     """Add A[i, b] · rows[s] to row b of the panel, for all b, unreduced."""
     W += A[i].astype(W.dtype) * rows[s].astype(W.dtype)[:, None]
+
+
+def panel_settle(ar: Prime, W: NDArray[Any]) -> None:
+    """Reduce the whole panel modulo p, which restores the budget."""
+    for j in range(W.shape[0]):
+        for b in range(W.shape[1]):
+            W[j, b] = scalar_value(ar, W[j, b])
 
 
 def scalar_of_factor(ar: Prime, factor: Any) -> Any:

@@ -16,6 +16,7 @@ either before it is settled.
 ``axpy``           working row += c · rows[s]
 ``settle``         bring the working row to settled form: restores the budget
 ``lower``          rows[s] ← c · working row, which must be settled
+``settle_panel``   the same for the panel
 ``factors``        A[i] ← what clears column j of every row in the panel
 ``panel_axpy``     every row b of the panel += A[i, b] · rows[s]
 ``element``        the field element of a factor
@@ -33,17 +34,27 @@ from numba.extending import overload, register_jitable
 
 from flagstone.kernels import _vectors, prime, table
 
+_MERGED: Any = {"forceinline": True}
+
 _HOMES = {prime.Prime: prime, table.Table: table}
 
 # Intrinsics are called without their first argument, the typing context: more than mypy can know.
 _negate_lanes: Any = _vectors.panel_negate
 _axpy_lanes: Any = _vectors.panel_axpy
 _xor_lanes: Any = _vectors.panel_xor
+_add_lanes: Any = _vectors.panel_add
+_settle_lanes: Any = _vectors.panel_settle
+_elements: Any = _vectors.panel_elements
 
 
 def narrowest(ar: Any) -> np.dtype[Any]:
     """Return the narrowest dtype for the field's elements (not for compiled code)."""
     return _HOMES[type(ar)].dtype(ar)
+
+
+def cell(ar: Any) -> np.dtype[Any]:
+    """Return the dtype in which flags keep their rows (not for compiled code)."""
+    return _HOMES[type(ar)].cell(ar)
 
 
 def lift(ar: Any, a: Any) -> Any:
@@ -78,6 +89,10 @@ def factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
     _HOMES[type(ar)].panel_factors(ar, W, j, A, i)
 
 
+def settle_panel(ar: Any, W: Any) -> None:
+    _HOMES[type(ar)].panel_settle(ar, W)
+
+
 def panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
     _HOMES[type(ar)].panel_axpy(ar, W, rows, s, A, i)
 
@@ -102,8 +117,7 @@ register_jitable(prime.scalar_settle)
 register_jitable(prime.scalar_neg)
 register_jitable(table.scalar_neg)
 register_jitable(table.scalar_mul)
-register_jitable(table.join_digits)
-register_jitable(table.settle_digits)
+register_jitable(forceinline=True)(table.digit)
 
 
 def _lane_bits(ar: Any) -> int:
@@ -122,16 +136,14 @@ def _lift(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_lift")
 
 
-# In the next two, only scalars go on: a tuple with arrays in it costs reference counts per call.
-@overload(value, strict=False)
-@overload(prime.scalar_value, strict=False)
-@overload(table.scalar_value, strict=False)
+# Merged into the caller: handing over a tuple with so many fields takes longer than the work.
+@overload(value, strict=False, jit_options=_MERGED)
+@overload(prime.scalar_value, strict=False, jit_options=_MERGED)
+@overload(table.scalar_value, strict=False, jit_options=_MERGED)
 def _value(ar: Any, x: Any) -> Any:
     bits = _lane_bits(ar)
     if ar.instance_class is table.Table:
-        if bits == 16:  # characteristic 2
-            return lambda ar, x: np.uint64(x)
-        return lambda ar, x: table.join_digits(x, ar.p, ar.k, ar.digits)
+        return _implementation(ar, "scalar_value") if bits > 16 else lambda ar, x: np.uint64(x)
     if bits == 16:
         return lambda ar, x: _vectors.remainder16(x, ar.p, ar.reciprocal)
     if bits == 32:
@@ -139,14 +151,12 @@ def _value(ar: Any, x: Any) -> Any:
     return lambda ar, x: np.uint64(x) % ar.p
 
 
-@overload(normal, strict=False)
-@overload(table.scalar_settle, strict=False)
+@overload(normal, strict=False, jit_options=_MERGED)
+@overload(table.scalar_settle, strict=False, jit_options=_MERGED)
 def _normal(ar: Any, x: Any) -> Any:
     if ar.instance_class is prime.Prime:
         return _implementation(ar, "scalar_settle")
-    if _lane_bits(ar) == 16:  # characteristic 2
-        return lambda ar, x: x
-    return lambda ar, x: table.settle_digits(x, ar.p, ar.k, ar.digits)
+    return _implementation(ar, "scalar_settle") if _lane_bits(ar) > 16 else lambda ar, x: x
 
 
 @overload(fused, strict=False)
@@ -197,7 +207,28 @@ def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
             _negate_lanes(W, j, A, i, ar.p, ar.reciprocal)
 
         return vectorised
+    if ar.instance_class is table.Table and W.dtype.bitwidth > 16:
+
+        def by_digits(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
+            _elements(W, j, A, i, ar.p, ar.short, ar.half, ar.digits)
+            for b in range(A.shape[1]):
+                A[i, b] = ar.minus[A[i, b]]
+
+        return by_digits
     return _implementation(ar, "panel_factors")
+
+
+@overload(settle_panel, strict=False)
+def _settle_panel(ar: Any, W: Any) -> Any:
+    if ar.instance_class is prime.Prime:
+        return _implementation(ar, "panel_settle")
+    if W.dtype.bitwidth == 16:  # characteristic 2
+        return lambda ar, W: None
+
+    def vectorised(ar: Any, W: Any) -> None:
+        _settle_lanes(W, ar.p, ar.short, ar.half, ar.digits)
+
+    return vectorised
 
 
 @overload(panel_axpy, strict=False)
@@ -208,10 +239,14 @@ def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
             _axpy_lanes(W, rows, s, A, i)
 
         return vectorised
-    if ar.instance_class is table.Table and W.dtype.bitwidth == 16:  # characteristic 2
+    if W.dtype.bitwidth == 16:  # characteristic 2
 
         def vectorised_xor(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
             _xor_lanes(W, rows, s, A, i, ar.exp, ar.k)
 
         return vectorised_xor
-    return _implementation(ar, "panel_axpy")
+
+    def vectorised_add(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
+        _add_lanes(W, rows, s, A, i, ar.spread, ar.lanes, ar.k, ar.half, ar.digits)
+
+    return vectorised_add

@@ -6,8 +6,9 @@ which a Conway polynomial makes primitive). The logarithm of 0 is the out-of-ran
 table of powers is zero from there on, so multiplication needs no test for 0.
 
 Sums need no table at all in the kernels: a working row holds *spread* elements, one bit field of a
-64-bit lane per digit, which add without carries until ``budget`` of them have been added
-(characteristic 2: exclusive or, no budget needed). The table of powers holds them already spread.
+lane per digit, which add without carries until ``budget`` products have been added (characteristic
+2: exclusive or, no budget needed). A lane is one word of 32 bits, or two if there are many digits,
+and no field crosses words: so a lane can be multiplied by a digit word by word.
 
 The ``row_…`` and ``scalar_…`` functions are plain Python on purpose:
 :mod:`flagstone.kernels.rowops` compiles them into the algorithms. Nothing here imports Numba.
@@ -29,9 +30,15 @@ class Table(NamedTuple):
     q, p, k : order, characteristic, degree
     exp : powers of g as integers, zero from index 2(q−1) on
     log : discrete logarithms, log[0] = 2(q−1)
+    minus : discrete logarithms of −a, by a
     spread : the powers of g in lane form; the same length as ``exp``
-    digits : bits per digit of a lane (0 in characteristic 2)
-    budget : how many elements a lane can take up before it must be settled
+    lanes : the lane form of every element
+    places : the lowest bit of each digit of a lane
+    half : digits per word of a lane
+    digits : bits per digit of a lane
+    reciprocal : floor(2^32 / p), which reduces digits without a division
+    short : floor(2^16 / p), likewise
+    budget : how many products a settled lane can take up before it must be settled again
     lane : empty array with the dtype of a working row
     factor : empty array with the dtype of the factors of a panel, which are logarithms
     nil : the factor 0
@@ -42,8 +49,14 @@ class Table(NamedTuple):
     k: np.int64
     exp: NDArray[np.uint16]
     log: NDArray[np.uint32]
+    minus: NDArray[np.uint32]
     spread: NDArray[Any]
+    lanes: NDArray[Any]
+    places: NDArray[np.uint64]
+    half: np.int64
     digits: np.uint64
+    reciprocal: np.uint64
+    short: np.uint64
     budget: np.int64
     lane: NDArray[Any]
     factor: NDArray[np.uint32]
@@ -82,20 +95,27 @@ def build(p: int, k: int, poly: ArrayLike) -> Table:
     exp[: 2 * (q - 1)] = np.concatenate([powers, powers])
     log = np.full(q, 2 * (q - 1), np.uint32)
     log[powers] = np.arange(q - 1)
+    for bits, least in ((32, 12), (64, 1)):
+        half = -(-k * 32 // bits)
+        digits = min(32 // half, 32 if k * p**2 > 2**12 else 16)  # up to 16, cheaper to reduce
+        budget = (2**digits - p) // (k * (p - 1) ** 2)
+        if budget >= least:
+            break
+    places = [32 * (i // half) + digits * (i % half) for i in range(k)]
     if p == 2:
-        digits, budget, spread = 0, 2**62, exp
+        budget, spread, minus = 2**62, exp, log
     else:
-        digits = 64 // k
-        budget = (2**digits - p) // (p - 1)
-        spread = np.zeros(exp.size, np.uint64)
-        rest = exp.astype(np.uint64)
-        for i in range(k):
-            spread |= (rest % np.uint64(p)) << np.uint64(i * digits)
-            rest //= np.uint64(p)
+        spread = np.zeros(exp.size, f"uint{bits}")
+        rest = exp.astype(spread.dtype)
+        for place in places:
+            spread |= rest % spread.dtype.type(p) << spread.dtype.type(place)
+            rest //= spread.dtype.type(p)
+        minus = np.where(log < q - 1, (log + (q - 1) // 2) % (q - 1), log).astype(np.uint32)
     return Table(
-        np.int64(q), np.uint64(p), np.int64(k), exp, log, spread,
-        np.uint64(digits), np.int64(budget), np.zeros(0, spread.dtype),
-        np.zeros(0, np.uint32), np.uint32(2 * (q - 1)),
+        np.int64(q), np.uint64(p), np.int64(k), exp, log, minus, spread, spread[log],
+        np.array(places, np.uint64), np.int64(half), np.uint64(digits), np.uint64(2**32 // p),
+        np.uint64(2**16 // p), np.int64(budget), np.zeros(0, spread.dtype), np.zeros(0, np.uint32),
+        np.uint32(2 * (q - 1)),
     )  # fmt: skip
 
 
@@ -115,6 +135,11 @@ def _add_integers(a: int, b: int, p: int) -> int:
 def dtype(ar: Table) -> np.dtype[Any]:
     """Return the narrowest unsigned dtype that holds the field's elements."""
     return np.dtype(np.uint8 if ar.q <= 256 else np.uint16)
+
+
+def cell(ar: Table) -> np.dtype[Any]:
+    """Return the dtype in which flags keep their rows: one for all orders, compiled once."""
+    return np.dtype(np.uint16)
 
 
 def add(ar: Table, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
@@ -165,43 +190,32 @@ def inv(ar: Table, a: ArrayLike) -> NDArray[Any]:
     )
 
 
-def join_digits(x: Any, p: Any, k: Any, digits: Any) -> Any:
-    """Return the element of a spread lane in odd characteristic."""
-    rest = np.uint64(x)
-    mask = (np.uint64(1) << digits) - np.uint64(1)
-    total, place = np.uint64(0), np.uint64(1)
-    for _ in range(k):
-        total += (rest & mask) % p * place
-        place *= p
-        rest = rest >> digits
-    return total
-
-
-def settle_digits(x: Any, p: Any, k: Any, digits: Any) -> Any:
-    """Return a spread lane with every digit reduced modulo p."""
-    mask = (np.uint64(1) << digits) - np.uint64(1)
-    total, shift = np.uint64(0), np.uint64(0)
-    for _ in range(k):
-        total |= (((np.uint64(x) >> shift) & mask) % p) << shift
-        shift += digits
-    return total
+def digit(ar: Table, x: Any, i: Any) -> Any:
+    """Return digit i of a spread lane in odd characteristic, not reduced."""
+    return (np.uint64(x) >> ar.places[i]) & ((np.uint64(1) << ar.digits) - np.uint64(1))
 
 
 def scalar_value(ar: Table, x: Any) -> Any:
     """Return the field element that a lane stands for."""
-    return np.uint64(x) if ar.p == 2 else join_digits(x, ar.p, ar.k, ar.digits)
+    if ar.lane.itemsize == 2:  # characteristic 2
+        return np.uint64(x)
+    total = np.uint64(0)
+    for i in range(ar.k - 1, -1, -1):
+        f = digit(ar, x, i)
+        # Barrett: the quotient is short by at most one.
+        r = f - ((f * ar.reciprocal) >> np.uint64(32)) * ar.p
+        total = total * ar.p + (r - ar.p if r >= ar.p else r)
+    return total
 
 
 def scalar_settle(ar: Table, x: Any) -> Any:
     """Return the normal form of a lane."""
-    return x if ar.p == 2 else settle_digits(x, ar.p, ar.k, ar.digits)
+    return ar.lanes[scalar_value(ar, x)]
 
 
 def scalar_neg(ar: Table, a: Any) -> Any:
     """Return −a."""
-    if ar.p == 2 or a == 0:
-        return np.uint64(a)
-    return np.uint64(ar.exp[np.int64(ar.log[a]) + (ar.q - 1) // 2])
+    return np.uint64(ar.exp[ar.minus[a]])
 
 
 def scalar_mul(ar: Table, a: Any, b: Any) -> Any:
@@ -216,43 +230,45 @@ def scalar_inv(ar: Table, a: Any) -> Any:
 
 def scalar_lift(ar: Table, a: Any) -> Any:
     """Return a field element in lane form."""
-    return ar.spread[ar.log[a]]
+    return ar.lanes[a]
 
 
 def scalar_fma(ar: Table, x: Any, a: Any, b: Any) -> Any:
     """Return the lane x + a · b, settled, for a settled lane x."""
     product = ar.spread[np.int64(ar.log[a]) + np.int64(ar.log[b])]
-    return x ^ product if ar.p == 2 else scalar_settle(ar, x + product)
+    return scalar_settle(ar, x ^ product if ar.lane.itemsize == 2 else x + product)
 
 
 def row_axpy(ar: Table, w: NDArray[Any], rows: NDArray[Any], s: int, c: Any) -> None:
     """Add c · rows[s] to the working row; spends one unit of the budget."""
     shift = np.int64(ar.log[c])
-    if ar.p == 2:
-        for j in range(w.shape[0]):
-            w[j] ^= ar.spread[shift + np.int64(ar.log[rows[s, j]])]
-    else:
-        for j in range(w.shape[0]):
-            w[j] += ar.spread[shift + np.int64(ar.log[rows[s, j]])]
+    for j in range(w.shape[0]):
+        product = ar.spread[shift + np.int64(ar.log[rows[s, j]])]
+        w[j] = w[j] ^ product if ar.lane.itemsize == 2 else w[j] + product
 
 
 def row_settle(ar: Table, w: NDArray[Any]) -> None:
     """Bring the working row to normal form, which restores the budget."""
-    if ar.p != 2:
+    if ar.lane.itemsize != 2:
         for j in range(w.shape[0]):
             w[j] = scalar_settle(ar, w[j])
 
 
 def row_lower(ar: Table, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) -> None:
-    """Store c · w as rows[s]."""
+    """Store c · w as rows[s]; w must be settled."""
     for j in range(w.shape[0]):
-        rows[s, j] = scalar_mul(ar, scalar_value(ar, w[j]), c)
+        a = np.uint64(w[j])
+        if ar.lane.itemsize != 2:
+            a = np.uint64(0)
+            for i in range(ar.k - 1, -1, -1):
+                a = a * ar.p + digit(ar, w[j], i)
+        rows[s, j] = scalar_mul(ar, a, c)
 
 
 def panel_factors(ar: Table, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -> None:
     """Let A[i] be the factors (logarithms) that clear column j of all rows in the panel W."""
     for b in range(A.shape[1]):
-        A[i, b] = ar.log[scalar_neg(ar, scalar_value(ar, W[j, b]))]
+        A[i, b] = ar.minus[scalar_value(ar, W[j, b])]
 
 
 def panel_axpy(
@@ -261,12 +277,16 @@ def panel_axpy(
     """Add the multiple of rows[s] by the factor A[i, b] to row b of the panel, for all b."""
     for j in range(W.shape[0]):
         x = np.int64(ar.log[rows[s, j]])
-        if ar.p == 2:
-            for b in range(A.shape[1]):
-                W[j, b] ^= ar.spread[x + np.int64(A[i, b])]
-        else:
-            for b in range(A.shape[1]):
-                W[j, b] += ar.spread[x + np.int64(A[i, b])]
+        for b in range(A.shape[1]):
+            product = ar.spread[x + np.int64(A[i, b])]
+            W[j, b] = W[j, b] ^ product if ar.lane.itemsize == 2 else W[j, b] + product
+
+
+def panel_settle(ar: Table, W: NDArray[Any]) -> None:
+    """Bring the whole panel to normal form, which restores the budget."""
+    for j in range(W.shape[0]):
+        for b in range(W.shape[1]):
+            W[j, b] = scalar_settle(ar, W[j, b])
 
 
 def scalar_of_factor(ar: Table, factor: Any) -> Any:
