@@ -241,9 +241,10 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the documented JSON form (docs/formats.md), ready to be saved or printed."""
-        answer, subspace, window = self.answer, self.subspace, self.window
+        answer, V, window, rows = self.answer, self.subspace, self.window, self.rows
         maskable = self.field.order == 2 and answer.augmented is not None
-        shares = (self.rows.share(self.rows.uncovered), self.rows.share(self.rows.misfits))
+        shares = {"uncovered": rows.share(rows.uncovered), "misfits": rows.share(rows.misfits)}
+        kept = None if V is None else {"dim": V.dim, "basis": self.field.texts(V.rows)}
         return {
             "schema": SCHEMA,
             "kind": self.question.kind,
@@ -266,9 +267,7 @@ class Finding:
                 "value": answer.to_dict(),
             },
             "nothing_kept": self.nothing_kept,
-            "subspace": None
-            if subspace is None
-            else {"dim": subspace.dim, "basis": self.field.texts(subspace.rows)},
+            "subspace": kept,
             "seed": self.seed,
             "seed_is_fresh": self.seed_is_fresh,
             "rule": None if window is None else window.rule,
@@ -277,12 +276,8 @@ class Finding:
             "margin": self.margin,
             "promises": None
             if self.promises is None
-            else self.promises.to_dict(
-                uncovered=shares[0],
-                misfits=shares[1],
-                errs_outside=self.question.errs_outside,
-            ),
-            "rows": self.rows.to_dict(),
+            else self.promises.to_dict(**shares, errs_outside=self.question.errs_outside),
+            "rows": rows.to_dict(),
             "levels": self.stairs.to_list(),
             "directions": self.directions,
             "columns": list(self.encoding.names),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flagstone.flag import Flag
     from flagstone.histogram import Histogram
     from flagstone.tables import EncodedBatch, Table
-    from flagstone.tables.table import Batches
+    from flagstone.tables.encoded import Batches
 
 __all__ = ["LongRun", "State", "watched"]
 

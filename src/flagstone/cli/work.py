@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flagstone.measurement import Measurement
     from flagstone.question import Question
     from flagstone.tables import EncodedBatch
-    from flagstone.tables.table import Batches
+    from flagstone.tables.encoded import Batches
 
 __all__ = ["Alone"]
 

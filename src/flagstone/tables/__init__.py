@@ -16,11 +16,12 @@ alarm=element (whole numbers, all in GF(2))
 
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.tables.batches import Batch, Place
+from flagstone.tables.encoded import EncodedBatch
 from flagstone.tables.files import BIT_ORDERS, FORMATS
 from flagstone.tables.frames import reorder
 from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import Proposal, propose
-from flagstone.tables.table import EncodedBatch, Table
+from flagstone.tables.table import Table
 
 __all__ = [
     "BIT_ORDERS",

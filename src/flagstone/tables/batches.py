@@ -87,6 +87,11 @@ class Batch:
             return [column[rows] for column in self.values]
         return self.values[rows]
 
+    def place(self, path: Location, index: int) -> Place:
+        """Say where a row stands in its file."""
+        line = None if self.lines is None else int(self.lines[index])
+        return Place(str(path), self.first_row + index, line)
+
     def leaving_out(self, n_rows: int) -> Batch:
         """Return the batch with so many rows more left out on request."""
         return replace(self, skipped=self.skipped + n_rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flagstone.repeats import first_of_runs
 from flagstone.tables.batches import Array
-from flagstone.tables.table import Batches, EncodedBatch
+from flagstone.tables.encoded import Batches, EncodedBatch
 
 __all__ = ["first_rows", "without_repeats"]
 

@@ -10,7 +10,7 @@ from flagstone.finding import Finding
 from flagstone.measurement import Measurement
 from flagstone.road import Seen, look
 from flagstone.tables.batches import Array
-from flagstone.tables.table import EncodedBatch
+from flagstone.tables.encoded import EncodedBatch
 
 __all__ = ["count_rows", "measured"]
 

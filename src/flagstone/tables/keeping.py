@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from flagstone.bitrows import BitRows
-from flagstone.tables.table import EncodedBatch
+from flagstone.tables.encoded import EncodedBatch
 
 __all__ = ["KEPT_BYTES", "Kept"]
 

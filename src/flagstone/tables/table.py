@@ -6,16 +6,14 @@ import dataclasses
 import fnmatch
 import hashlib
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
-import numpy as np
-
-from flagstone.bitrows import BitRows
 from flagstone.encoding import BadEntry, ColumnEncoder, EncodedError, Encoding, frame_lengths
 from flagstone.errors import InputError, Parameter
-from flagstone.fields import FieldLike, Rows, as_field
-from flagstone.tables.batches import Array, Batch, Place, Position, Reader, checked_start
+from flagstone.fields import FieldLike, as_field
+from flagstone.tables.batches import Array, Batch, Position, Reader, checked_start
+from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.files import closest
 from flagstone.tables.frames import length_text, most_common
 from flagstone.tables.limits import check_names
@@ -30,68 +28,7 @@ from flagstone.tables.proposals import (
     typed,
 )
 
-__all__ = ["Batches", "EncodedBatch", "Table"]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class EncodedBatch:
-    """Some consecutive rows over the field.
-
-    Attributes
-    ----------
-    rows : Rows
-        The features, in the field's internal form: packed bits over GF(2).
-    labels : array or None
-        The elements of the label, if there is one.
-    batch : Batch
-        Where the rows stand; its values are gone.
-    index : array or None
-        Which rows of the batch these are; None for all of them.
-    """
-
-    rows: Rows
-    labels: Array | None
-    file: int
-    batch: Batch
-    table: Table
-    index: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def matrix(self) -> Array:
-        """The rows as a plain matrix of elements, the label (if any) last."""
-        return self._labelled(self.rows.unpack() if isinstance(self.rows, BitRows) else self.rows)
-
-    @property
-    def packed(self) -> Array:
-        """The rows as a matrix that is equal where they are, and as small as they are kept."""
-        return self._labelled(self.rows.words if isinstance(self.rows, BitRows) else self.rows)
-
-    def _labelled(self, features: Array) -> Array:
-        return features if self.labels is None else np.column_stack([features, self.labels])
-
-    @property
-    def after(self) -> tuple[int, ...]:
-        """The position to resume from: (file, position in it)."""
-        return (self.file, *self.batch.after)
-
-    def place(self, index: int) -> Place:
-        """Say where a row of this batch stands."""
-        at = index if self.index is None else int(self.index[index])
-        return self.table.place(self.file, self.batch, at)
-
-    def chosen(self, rows: Any) -> EncodedBatch:
-        """Return some of the rows, by a mask or a slice; each still knows where it stands."""
-        index = np.arange(len(self)) if self.index is None else self.index
-        labels = None if self.labels is None else self.labels[rows]
-        return dataclasses.replace(self, rows=self.rows[rows], labels=labels, index=index[rows])
-
-    def places(self, mask: Array, most: int) -> list[list[Any]]:
-        """Return [file, row, line] of the first marked rows."""
-        marked = mask.nonzero()[0][: max(0, most)].tolist()
-        return [list(dataclasses.astuple(self.place(index))) for index in marked]
+__all__ = ["Table"]
 
 
 class Table:
@@ -175,7 +112,7 @@ class Table:
                 rows, labels = encoding.rows(batch.values if fits is None else batch.some(fits))
             except EncodedError as bad:
                 at = bad.index if chosen is None else int(chosen[bad.index])
-                place = self.place(index, batch, at)
+                place = batch.place(self.files[index], at)
                 role = ""
                 if encoding.label is not None and bad.column == encoding.label.column:
                     role = "label "
@@ -188,14 +125,9 @@ class Table:
             seen += len(rows)
             skipped += batch.skipped
             bare = dataclasses.replace(batch, values=[])
-            yield EncodedBatch(rows, labels, index, bare, self, chosen)
+            yield EncodedBatch(rows, labels, index, self.files[index], bare, chosen)
         if not seen and start is None and not may_be_empty:
             raise self._no_rows(skipped, encoding)
-
-    def place(self, file: int, batch: Batch, index: int) -> Place:
-        """Say where a row of a batch stands."""
-        line = None if batch.lines is None else int(batch.lines[index])
-        return Place(str(self.files[file]), batch.first_row + index, line)
 
     def _first(self, columns: Sequence[str]) -> tuple[int, Batch]:
         """Return the first rows, from which encoders are proposed, and their file."""
@@ -219,8 +151,8 @@ class Table:
         gap = missing(values)
         if gap is not None:
             raise InputError(
-                f"{self.place(file, batch, gap)}, column {name!r}: the value is missing, so no "
-                "encoder can be proposed; fill it in, drop the row, or leave the column out with ",
+                f"{batch.place(self.files[file], gap)}, column {name!r}: the value is missing, so "
+                "no encoder can be proposed; fill it in, drop the row, or leave the column out with ",
                 Parameter("columns", [f"-{name}"]),
             )
         return values
@@ -337,7 +269,7 @@ class Table:
             try:
                 lengths = frame_lengths(values)
             except BadEntry as bad:
-                place = self.place(file, batch, bad.index)
+                place = batch.place(self.files[file], bad.index)
                 raise InputError(f"{place}, column {name!r}: {bad.problem}") from None
             usual = str(most_common(lengths))
             if len(lengths) == 1:
@@ -392,9 +324,6 @@ class Table:
                 content = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
             digest.update(json.dumps([str(path), content]).encode())
         return digest.hexdigest()
-
-
-Batches: TypeAlias = Generator[EncodedBatch, None, None]
 
 
 def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
