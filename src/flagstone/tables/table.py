@@ -152,7 +152,8 @@ class Table:
         if gap is not None:
             raise InputError(
                 f"{batch.place(self.files[file], gap)}, column {name!r}: the value is missing, so "
-                "no encoder can be proposed; fill it in, drop the row, or leave the column out with ",
+                "no encoder can be proposed; fill it in, drop the row, or leave the column out "
+                "with ",
                 Parameter("columns", [f"-{name}"]),
             )
         return values
