@@ -191,9 +191,6 @@ def test_rows_keep_their_numbers_and_lines_past_the_first_block(tmp_path, small_
         rest = places(table.rows(encoding, start=batch.after))
         assert rest == expected[len(expected) - len(rest) :]
         assert len(rest) == len(expected) - batch.place(len(batch) - 1).row
-    reader = FrameReader(path)
-    assert [reader.line(row) for row, _, _ in expected] == written
-    assert reader.line(len(expected) + 1) is None
 
 
 @pytest.mark.parametrize(
