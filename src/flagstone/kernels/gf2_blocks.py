@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import jit
 from flagstone.kernels._lanes import coordinates, exchange
 from flagstone.kernels._llvm import set_sum, trailing_zeros
-from flagstone.kernels.gf2_panels import insert_many
+from flagstone.kernels.gf2_panels import TRIAL, insert_many
 
 __all__ = ["State", "copy", "dump", "insert", "insert_up_to", "load", "nbytes", "new"]
 
@@ -56,7 +56,8 @@ _FEW = 16
 class State(NamedTuple):
     """Row q of ``basis`` has count ``counts[q]``; ``inverse[k]`` belongs to panel k.
 
-    ``mood`` tells which of the ways in have paid lately; it changes nothing but speed.
+    ``mood`` tells which of the ways in have paid lately, and how many rows came neither in bulk nor
+    by heart; it changes nothing but speed.
     """
 
     basis: Words
@@ -82,7 +83,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     basis = np.zeros((64 * panels, -(-panels // chunk) * chunk), np.uint64)
     basis[columns, columns // 64] = units
     inverse = units.reshape(panels, 64).copy()
-    return State(basis, inverse, np.zeros(ar, np.int64), np.zeros(3, np.int64))
+    return State(basis, inverse, np.zeros(ar, np.int64), np.array([0, TRIAL, 0, 0]))
 
 
 def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:

@@ -36,7 +36,7 @@ from flagstone.kernels.gf2_levels import (
     raise_count,
 )
 
-__all__ = ["insert_many"]
+__all__ = ["TRIAL", "insert_many"]
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
@@ -46,7 +46,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 #: Rows whose coordinates are found together, among how many; rows in bulk, at most and at least.
 _BATCH, _AMONG, _BULK, _FEW = 16, 128, 512, 24
 #: Rows after which the cache is judged, and for which it, or a bulk, is left when it did not pay.
-_TRIAL, _PAUSE = 256, 4096
+TRIAL, _PAUSE = 256, 4096
 #: Rows one by one after each bulk: most of the time they fill up what the set before lacks.
 _BREATH = 8
 
@@ -67,7 +67,7 @@ def insert_many(
     """Insert ``rows``, each as often as its weight says, if there are any; return how many.
 
     Ends before the first row that comes past set ``ceiling``. ``order`` is that of the counts;
-    ``mood`` is what was learned of the rows before.
+    ``mood`` is what was learned of the rows before, and how many of them came one by one.
     """
     dim, padded = len(counts), basis.shape[1]
     chunks = padded // (4 * len(chunk))
@@ -116,6 +116,7 @@ def insert_many(
                 )  # fmt: skip
                 start = stop
             i += number
+            mood[3] += left
             pause = _BREATH if 2 * taken >= number else _PAUSE
         else:
             first = i
@@ -144,10 +145,11 @@ def insert_many(
                 break
             i = first + done
             hits += number - used
+            mood[3] += used
             pause -= done
             trial = max(trial - done, 0) if look else trial + done
             if trial == 0 or (not look and trial > 0):
-                trial = _TRIAL if not look or 8 * hits >= _TRIAL else -_PAUSE
+                trial = TRIAL if not look or 8 * hits >= TRIAL else -_PAUSE
                 hits = 0
     for q in range(dim):
         counts[q] = levels[level[q], COUNT]

@@ -6,6 +6,9 @@ basis of V the coordinates of a row are its bits in the columns of the leading b
 V iff their combination gives its other bits, too: a product. So the rows inside go to a flag of
 GF(2)^dim V, by the kernel for that dimension, which is carried back in the end; the rows outside,
 and all rows while no such space is in sight, go to :mod:`flagstone.kernels.gf2_blocks`.
+
+Up to 256 columns, V may also be all of GF(2)^d, c = 0: for rows that come neither in bulk nor again
+:mod:`flagstone.kernels.gf2_sweep` is the faster kernel.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels import gf2_blocks as blocks
+from flagstone.kernels import gf2_sweep as sweep
 
 if TYPE_CHECKING:
     from flagstone.kernels.gf2_space import Space
@@ -33,8 +37,22 @@ _FEW = 24
 _BATCH = 2048
 #: Rows before a space is looked for again, at first and at most.
 _STRETCH = 1024, 65536
+#: The widest flag to sweep; rows before it is asked again whether that is the best.
+_SWEPT, _TERM = 256, 32768
 #: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
 _MISS, _DEBT = 4, 512
+
+
+class _Whole:
+    """The whole space, as one that rows may keep to."""
+
+    nbytes = 0
+
+    def split(self, rows: Words) -> tuple[Words, NDArray[np.int64]]:
+        return rows, np.zeros(0, np.int64)
+
+    def combine(self, coordinates: Words) -> Words:
+        return coordinates
 
 
 @dataclass(frozen=True)
@@ -46,7 +64,7 @@ class _Within:
 
     base: int
     held: NDArray[np.int64]
-    space: Space
+    space: Space | _Whole
     kernel: ModuleType
     flag: Any
     debt: int = 0
@@ -90,9 +108,16 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
                 continue
             _wait(state, soon)
         batch = rows[i : i + state.pause] if state.pause else rows[i:]
+        state.flag.mood[3] = 0
         blocks.insert(state.flag, batch, None)
         state.pause = max(0, state.pause - len(batch))
         i += len(batch)
+        dim, mood = len(state.flag.counts), state.flag.mood
+        alone = mood[1] < 0 and 2 * mood[3] > len(batch) >= 4 * dim
+        if dim <= _SWEPT and alone and _base(state.flag.counts)[0] == 0:
+            whole = sweep.load(dim, *blocks.dump(state.flag))
+            state.flag.counts[:] = 0
+            state.within = _Within(0, np.arange(dim), _Whole(), sweep, whole)
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
@@ -135,7 +160,7 @@ def _wait(state: State, soon: bool = False) -> None:
 
 
 def _base(counts: Counts) -> tuple[int, bool]:
-    """The count c for which V_c is the space of most rows, smaller than all; 0 where none is.
+    """The count c for which V_c is the space of most rows, worth a flag of its own; 0 if none is.
 
     c is the largest count if the one below does not occur, else that one. A few elements with
     count c − 1 are about to move up: then V_c is not yet that space, but will be soon.
@@ -143,7 +168,9 @@ def _base(counts: Counts) -> tuple[int, bool]:
     top = int(counts.max())
     base = top - bool((counts == top - 1).any())
     size, late = int((counts >= base).sum()), int((counts == base - 1).sum())
-    return (base if len(counts) <= 8 * size < 8 * len(counts) else 0), 0 < late < _FEW
+    dim = len(counts)
+    most = dim - 1 if dim > _SWEPT else dim - dim // 16
+    return (base if dim <= 8 * size <= 8 * most else 0), 0 < late < _FEW
 
 
 def _open(state: State, base: int) -> None:
@@ -188,12 +215,17 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
     debt = max(0, within.debt + _MISS * done - len(inside))
     state.within = replace(within, debt=debt, served=served)
     grown = np.count_nonzero(state.flag.counts >= within.base) > len(within.held)
-    narrower, soon = _base(within.flag.counts) if within.kernel is blocks else (0, False)
+    narrower, soon = 0, False
+    if within.kernel in (blocks, sweep):
+        narrower, soon = _base(within.flag.counts)
     too_wide = narrower > 0 and not soon
-    if grown or too_wide or debt > _DEBT:
+    too_long = within.kernel is sweep and served > _TERM
+    if grown or too_wide or too_long or debt > _DEBT:
         _close(state)
         if served > 16 * len(state.flag.counts):
             state.delay = _STRETCH[0]
-        if not too_wide:
+        if too_long:
+            state.pause = 4 * len(state.flag.counts)  # enough to see whether blocks do better
+        elif not too_wide:
             _wait(state)
     return number
