@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.floors import Verdict
@@ -15,6 +16,7 @@ START, STOP = "<!-- bench:start -->", "<!-- bench:end -->"
 
 SUITES = {
     "flag_gf2": "The flag over GF(2), packed rows",
+    "widths": "The flag over GF(2), widths drawn for this release",
     "flag_uint8": "The flag over GF(2), from uint8",
     "flag_finite": "The flag over other fields",
     "histogram": "Histogram",
@@ -123,6 +125,7 @@ def page(
         mine = [r for r in results if r.suite == suite]
         if mine:
             parts += [f"## {title}", *_pivots(mine)]
+    parts.append((Path(__file__).parent / "tried.md").read_text().strip())
     if notes:
         parts += ["## Notes of the run", "\n".join(f"- {note}" for note in notes)]
     return "\n\n".join(parts) + "\n"

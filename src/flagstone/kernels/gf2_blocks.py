@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import jit
-from flagstone.kernels._lanes import coordinates, exchange
+from flagstone.kernels._lanes import aligned, coordinates, exchange
 from flagstone.kernels._llvm import set_sum, trailing_zeros
 from flagstone.kernels.gf2_panels import TRIAL, insert_many
 
@@ -82,8 +82,10 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     units = _ONE << (columns % 64).astype(np.uint64)
     basis = np.zeros((64 * panels, -(-panels // chunk) * chunk), np.uint64)
     basis[columns, columns // 64] = units
-    inverse = units.reshape(panels, 64).copy()
-    return State(basis, inverse, np.zeros(ar, np.int64), np.array([0, TRIAL, 0, 0]))
+    inverse = units.reshape(panels, 64)
+    return State(
+        aligned(basis), aligned(inverse), np.zeros(ar, np.int64), np.array([0, TRIAL, 0, 0])
+    )
 
 
 def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
@@ -128,7 +130,8 @@ def dump(state: State) -> tuple[Words, NDArray[np.int64]]:
 
 def copy(state: State) -> State:
     """A state that shares nothing with the first."""
-    return State._make(array.copy() for array in state)
+    basis, inverse = aligned(state.basis), aligned(state.inverse)
+    return State(basis, inverse, state.counts.copy(), state.mood.copy())
 
 
 def nbytes(state: State) -> int:

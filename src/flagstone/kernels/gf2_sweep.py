@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import jit
-from flagstone.kernels._lanes import meet, sweep_words
+from flagstone.kernels._lanes import aligned, meet, sweep_words
 from flagstone.kernels._llvm import trailing_zeros
 from flagstone.kernels.gf2_levels import ABOVE, COUNT, number_levels, raise_count
 
@@ -44,7 +44,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     basis[columns, columns // 64] = _ONE << (columns % 64).astype(np.uint64)
     table = np.zeros((width, -(-ar // 8) * 8), np.uint64)
     table[:, :ar] = basis.T
-    return State(basis, table, np.zeros(ar, np.int64))
+    return State(basis, aligned(table), np.zeros(ar, np.int64))
 
 
 def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
@@ -70,7 +70,7 @@ def dump(state: State) -> tuple[Words, NDArray[np.int64]]:
 
 def copy(state: State) -> State:
     """A state that shares nothing with the first."""
-    return State._make(array.copy() for array in state)
+    return State(state.basis.copy(), aligned(state.table), state.counts.copy())
 
 
 def nbytes(state: State) -> int:

@@ -38,7 +38,7 @@ _BATCH = 2048
 #: Rows before a space is looked for again, at first and at most.
 _STRETCH = 1024, 65536
 #: The widest flag to sweep; rows before it is asked again whether that is the best.
-_SWEPT, _TERM = 256, 32768
+_SWEPT, _TERM = 256, 65536
 #: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
 _MISS, _DEBT = 4, 512
 
@@ -99,7 +99,8 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
     i = 0
     while i < len(rows):
         if state.within:
-            i += _insert_within(state, state.within, rows[i : i + _BATCH])
+            size = _TERM if state.within.kernel is sweep else _BATCH
+            i += _insert_within(state, state.within, rows[i : i + size])
             continue
         if state.pause == 0 and len(rows) - i >= _FEW:
             base, soon = _base(state.flag.counts)
@@ -215,11 +216,9 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
     debt = max(0, within.debt + _MISS * done - len(inside))
     state.within = replace(within, debt=debt, served=served)
     grown = np.count_nonzero(state.flag.counts >= within.base) > len(within.held)
-    narrower, soon = 0, False
-    if within.kernel in (blocks, sweep):
-        narrower, soon = _base(within.flag.counts)
+    narrower, soon = _base(within.flag.counts) if within.kernel is blocks else (0, False)
     too_wide = narrower > 0 and not soon
-    too_long = within.kernel is sweep and served > _TERM
+    too_long = within.kernel is sweep and served >= _TERM
     if grown or too_wide or too_long or debt > _DEBT:
         _close(state)
         if served > 16 * len(state.flag.counts):
