@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.certify import ROWS as CERTIFIED
 from benchmarks.harness import Result
+from benchmarks.inputs import KINDS, SIZES, drawn_dims
 
 __all__ = ["FLOORS", "Floor", "Verdict", "judge"]
 
@@ -75,19 +76,17 @@ def _per_row(result: Result) -> float:
 
 def _floors() -> Iterator[Floor]:
     group = "GF(2), packed: our time over M4RI's"
-    limits = {20: (1.5, 1.6), 64: (1.3, 1.4), 128: (2.5, 3), 512: (1.8, 3), 1024: (1.3, 2)}
-    limits[2048] = (1.2, 1.6)
-    for dim, (plain, structured) in limits.items():
-        for kind in ("uniform", "planted", "low-rank"):
-            case = f"flag_gf2/{kind} d={dim}"
-            limit = plain if kind == "uniform" else structured
-            yield Floor(group, f"{kind} d={dim}", f"{case}/flagstone", limit, f"{case}/M4RI")
-    group = "GF(2), packed: our time over our own on uniform rows"
-    for dim in limits:
-        for kind, limit in (("skewed", 1.3), ("zipf", 3.0)):
-            ours = f"flag_gf2/{kind} d={dim}/flagstone"
-            own = f"flag_gf2/uniform d={dim}/flagstone"
-            yield Floor(group, f"{kind} d={dim}", ours, limit, own)
+    for suite, dims in (("flag_gf2", [dim for _, dim in SIZES]), ("widths", drawn_dims())):
+        for dim in dims:
+            for kind in KINDS:
+                case = f"{suite}/{kind} d={dim}"
+                limit = 1.0 if dim <= 128 and kind not in ("zipf", "repeats") else 1.3
+                yield Floor(group, f"{kind} d={dim}", f"{case}/flagstone", limit, f"{case}/M4RI")
+    group = "GF(2), packed: our time over that of one column less"
+    for dim in (65, 129, 257):
+        for kind in KINDS:
+            wide, narrow = (f"widths/{kind} d={d}/flagstone" for d in (dim, dim - 1))
+            yield Floor(group, f"{kind} d={dim}", wide, 1.5, narrow)
     group = "GF(2), from uint8: how many times faster than"
     for dim in (64, 1024):
         for peer in ("ldpc", "galois", "python-flint"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from flagstone import BitRows
 
-__all__ = ["KINDS", "SIZES", "bit_rows", "planted", "uniform"]
+__all__ = ["DRAW", "KINDS", "SIZES", "bit_rows", "drawn_dims", "planted", "uniform"]
 
 Words = np.ndarray
 
@@ -60,13 +60,68 @@ def zipf(rng: np.random.Generator, rows: int, dim: int) -> Words:
     return uniform(rng, dim, dim)[rng.choice(dim, rows, p=weight / weight.sum())]
 
 
+def sparse(rng: np.random.Generator, rows: int, dim: int) -> Words:
+    """Three columns set, drawn at random."""
+    words = np.zeros((rows, -(-dim // 64)), dtype=np.uint64)
+    for _ in range(3):
+        column = rng.integers(0, dim, rows)
+        words[np.arange(rows), column // 64] ^= np.uint64(1) << (column % 64).astype(np.uint64)
+    return words
+
+
+def repeats(rng: np.random.Generator, rows: int, dim: int) -> Words:
+    """5·d random vectors; the i-th with a probability proportional to i^-1.2."""
+    weight = np.arange(1, 5 * dim + 1) ** -1.2
+    return uniform(rng, 5 * dim, dim)[rng.choice(5 * dim, rows, p=weight / weight.sum())]
+
+
+def frames(rng: np.random.Generator, rows: int, dim: int) -> Words:
+    """Payload bits that are set with probabilities from 1/2 to 1/64, a linear digest of up to 32
+    bits behind them, and in one frame of a hundred a flipped bit."""
+    digest = min(32, dim // 4)
+    payload = dim - digest
+    law = 0.5 ** rng.uniform(1, 6, payload)
+    code = uniform(rng, payload, digest)[:, 0]
+    words = np.zeros((rows, -(-dim // 64)), dtype=np.uint64)
+    ends = np.zeros(rows, dtype=np.uint64)
+    for column in range(payload):
+        bits = (rng.random(rows, dtype=np.float32) < law[column]).astype(np.uint64)
+        words[:, column // 64] |= bits << np.uint64(column % 64)
+        ends ^= bits * code[column]
+    for column in range(payload, dim):
+        bits = ends >> np.uint64(column - payload) & np.uint64(1)
+        words[:, column // 64] |= bits << np.uint64(column % 64)
+    bad = np.flatnonzero(rng.random(rows) < 0.01)
+    column = rng.integers(0, dim, len(bad))
+    words[bad, column // 64] ^= np.uint64(1) << (column % 64).astype(np.uint64)
+    return words
+
+
 KINDS: dict[str, Callable[[np.random.Generator, int, int], Words]] = {
     "uniform": uniform,
     "low-rank": low_rank,
     "planted": planted,
     "skewed": skewed,
     "zipf": zipf,
+    "frames": frames,
+    "sparse": sparse,
+    "repeats": repeats,
 }
+
+#: Whose draw the dimensions of the sweep over widths are: taken anew for each release.
+DRAW = "0.1"
+
+
+def drawn_dims(draw: str = DRAW) -> tuple[int, ...]:
+    """Dimensions from 20 to 3,000: both sides of each change of kernel, and eight that are drawn.
+
+    >>> len(drawn_dims()), drawn_dims() == drawn_dims("0.1"), drawn_dims() == drawn_dims("0.2")
+    (14, True, False)
+    """
+    rng = np.random.default_rng(list(draw.encode()))
+    drawn = np.exp(rng.uniform(np.log(20), np.log(3000), 40)).astype(int).tolist()
+    fixed = (64, 65, 128, 129, 256, 257)
+    return tuple(sorted([*fixed, *[dim for dim in dict.fromkeys(drawn) if dim not in fixed][:8]]))
 
 
 def bit_rows(kind: str, rows: int, dim: int, seed: int = 2026) -> BitRows:

@@ -19,6 +19,7 @@ START, STOP = "<!-- bench:start -->", "<!-- bench:end -->"
 
 SUITES = {
     "flag_gf2": "The flag over GF(2), packed rows",
+    "widths": "The flag over GF(2), widths drawn for this release",
     "flag_uint8": "The flag over GF(2), from uint8",
     "flag_finite": "The flag over other fields",
     "histogram": "Histogram",
@@ -147,7 +148,7 @@ def page(
         mine = [r for r in results if r.suite == suite]
         if mine:
             parts += [f"## {title}", *REMARKS.get(suite, ()), *_pivots(mine)]
-    parts += ["## What it costs to start, and what was tried", TRIED.read_text().strip()]
+    parts.append(TRIED.read_text().strip())
     if notes:
         parts += ["## Notes of the run", "\n".join(f"- {note}" for note in notes)]
     return "\n\n".join(parts) + "\n"

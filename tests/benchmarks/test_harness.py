@@ -93,10 +93,27 @@ def test_inputs_are_fixed_and_have_the_rank_they_are_named_for(kind, dim):
         assert rank == dim
     elif kind == "low-rank":
         assert dim // 4 - 3 <= rank <= dim // 4
-    elif kind == "planted":
+    elif kind in ("planted", "frames", "sparse"):
         assert dim // 2 < rank <= dim
+        weights = rows.unpack().sum(axis=1)
+        assert kind != "sparse" or set(weights.tolist()) <= {1, 3}
+    elif kind == "repeats":
+        assert dim // 2 < rank <= len(np.unique(rows.words, axis=0)) < 300
     else:
         assert rank <= len(np.unique(rows.words, axis=0)) <= dim
+
+
+def test_frames_obey_their_digest_but_for_one_in_a_hundred():
+    flag = Flag(40).update(inputs.bit_rows("frames", 20_000, 40))
+    assert flag.rank == 40
+    assert flag.dim_at(100) == 30
+
+
+def test_widths_are_drawn_anew_for_each_release():
+    dims = inputs.drawn_dims()
+    assert dims == inputs.drawn_dims(inputs.DRAW) != inputs.drawn_dims("another")
+    assert list(dims) == sorted(set(dims))
+    assert {64, 65, 128, 129, 256, 257} < set(dims) <= set(range(20, 3001))
 
 
 @pytest.mark.parametrize("kind", inputs.KINDS)

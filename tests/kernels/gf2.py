@@ -12,9 +12,12 @@ import numpy as np
 from flagstone.kernels import bits, gf2_pair, gf2_wide, gf2_word
 
 #: Widths around every change of representation.
-WIDTHS = (1, 2, 20, 32, 33, 63, 64, 65, 127, 128, 129, 512)
+WIDTHS = (1, 2, 20, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 256, 257, 512)
 
-KINDS = ("uniform", "lowrank", "planted", "skewed", "zipf", "ties", "repeats", "change")
+KINDS = (
+    "uniform", "lowrank", "planted", "skewed", "zipf",
+    "ties", "repeats", "change", "sparse", "again",
+)  # fmt: skip
 
 
 def kernel(dim: int) -> ModuleType:
@@ -107,6 +110,12 @@ def sample(kind: str, number: int, dim: int, seed: int) -> np.ndarray:
         X = np.repeat(uniform, 3, axis=0)[:number]
     elif kind == "change":
         X = np.concatenate([uniform[: number // 2], _combinations(rng, number, small)])[:number]
+    elif kind == "sparse":
+        X = np.zeros((number, dim), int)
+        X[np.arange(number)[:, None], rng.integers(0, dim, (number, 3))] = 1
+    elif kind == "again":
+        law = np.arange(1, 5 * dim + 1) ** -1.2
+        X = rng.integers(0, 2, (5 * dim, dim))[rng.choice(5 * dim, number, p=law / law.sum())]
     else:
         X = uniform
     words, bad = bits.pack(X.astype(np.uint8))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.kernels import bits, gf2_linalg, gf2_pair, gf2_wide, gf2_word
+from flagstone.kernels import bits, gf2_blocks, gf2_linalg, gf2_pair, gf2_wide, gf2_word
 from tests.kernels.gf2 import KINDS, WIDTHS, chain, integers, kernel, partition, sample
 
-NARROW = [dim for dim in WIDTHS if dim < 512]
+NARROW = [dim for dim in WIDTHS if dim < 256]
 
 
 def inserted(dim, parts, weights=None):
@@ -23,7 +23,11 @@ def inserted(dim, parts, weights=None):
 @st.composite
 def small_samples(draw):
     """Few vectors and their sums, so that ties and exchanges abound; any representation."""
-    dim = draw(st.sampled_from([1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 190]))
+    dim = draw(
+        st.sampled_from(
+            [1, 2, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 257, 513, 769]
+        )
+    )
     vector = st.integers(0, 2**dim - 1)
     pool = draw(st.lists(vector, min_size=1, max_size=6))
     pairs = st.tuples(st.sampled_from(pool), st.sampled_from([0, *pool]))
@@ -66,7 +70,7 @@ def test_every_width_and_kind_of_data(dim, kind):
     assert chain(*kernel(dim).dump(state)) == partition(integers(words))
 
 
-@pytest.mark.parametrize("dim", [20, 64, 65, 128, 129])
+@pytest.mark.parametrize("dim", [20, 64, 65, 128, 129, 300])
 def test_large_weights_in_one_step(dim):
     words = sample("ties", 200, dim, seed=2)
     weights = np.random.default_rng(dim).integers(0, 40, len(words))
@@ -74,39 +78,48 @@ def test_large_weights_in_one_step(dim):
     assert chain(*kernel(dim).dump(state)) == partition(integers(words), weights.tolist())
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("uniform", gf2_wide.BULK),
-        ("lowrank", gf2_wide.WITHIN),
-        ("planted", gf2_wide.WITHIN),
-        ("change", gf2_wide.BULK),
-        ("zipf", gf2_wide.COORDINATES),
-        ("ties", gf2_wide.COORDINATES),
-    ],
-)
-@pytest.mark.parametrize(("dim", "number"), [(512, 2700), (200, 2900)])
-def test_wide_paths_agree_with_the_partition(dim, number, kind, expected):
-    """Batches end inside blocks; the path that should have worked did most of the work."""
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("dim", "number"), [(255, 2900), (512, 2100), (770, 1500)])
+def test_wide_flags_equal_the_partition(dim, number, kind):
+    """Many sets, so that bulks, batches, the cache and spaces of their own all come into play."""
     words = sample(kind, number, dim, seed=3)
     cut = number - 301
     state = inserted(dim, [words[:cut], words[cut:]])
     assert chain(*gf2_wide.dump(state)) == partition(integers(words))
-    assert state.used.sum() == number
-    assert state.used.argmax() == expected
 
 
 @pytest.mark.parametrize("dim", [129, 300])
 @pytest.mark.parametrize("kind", KINDS)
-def test_wide_paths_agree_with_each_other(dim, kind):
-    """Single rows, and supports forced by the many counts of a first stretch, give one flag."""
+def test_rows_one_at_a_time_give_the_same_flag(dim, kind):
     words = sample(kind, 900, dim, seed=4)
     single = gf2_wide.new(dim)
     for i in range(len(words)):
         gf2_wide.insert(single, words[i : i + 1], None)
-    assert single.used.tolist() == [len(words), 0, 0, 0]
     batch = inserted(dim, [words])
     assert chain(*gf2_wide.dump(batch)) == chain(*gf2_wide.dump(single))
+
+
+@pytest.mark.parametrize("dim", [65, 129, 300])
+def test_rows_known_by_heart_are_exact_with_weights_too(dim):
+    """Frequent rows whose counts pass each other again and again, with and without weights."""
+    rng = np.random.default_rng(dim)
+    words = sample("ties", 60, dim, seed=9)[rng.integers(0, 60, 1500)]
+    for weights in (None, rng.integers(0, 30, len(words))):
+        state = gf2_blocks.new(dim)
+        gf2_blocks.insert(state, words, weights)
+        expected = partition(integers(words), None if weights is None else weights.tolist())
+        assert chain(*gf2_blocks.dump(state)) == expected
+
+
+def test_a_ceiling_stops_before_the_first_row_past_it():
+    dim = 150
+    words = sample("ties", 400, dim, seed=12)
+    for ceiling in (1, 2, 3, 5):
+        state = gf2_blocks.new(dim)
+        done = gf2_blocks.insert_up_to(state, words, ceiling)
+        sets = partition(integers(words[: done + 1]))
+        assert len(partition(integers(words[:done]))) <= ceiling < len(sets)
+        assert chain(*gf2_blocks.dump(state)) == sets[:ceiling]
 
 
 def concentrated(rng, number, rank, dim, outliers):
@@ -122,7 +135,7 @@ def concentrated(rng, number, rank, dim, outliers):
 @pytest.mark.parametrize(
     ("rank", "expected"),
     [(40, gf2_word), (64, gf2_word), (65, gf2_pair), (128, gf2_pair)]
-    + [(129, gf2_wide), (200, gf2_wide)],
+    + [(129, gf2_blocks), (200, gf2_blocks)],
 )
 @pytest.mark.parametrize("outliers", [0, 0.03])
 def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, expected, outliers):
@@ -132,14 +145,12 @@ def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, expected, out
     state = inserted(dim, [words[:2500]])
     assert state.within.kernel is expected
     assert len(state.within.space.columns) == rank
-    assert state.used.argmax() == gf2_wide.WITHIN
     expected_chain = partition(integers(words[:2500]))
     assert chain(*gf2_wide.dump(state)) == expected_chain
     copied = gf2_wide.copy(state)
     for i in range(2500, number):
         gf2_wide.insert(state, words[i : i + 1], None)
     assert chain(*gf2_wide.dump(state)) == partition(integers(words))
-    assert state.used.sum() == number
     assert chain(*gf2_wide.dump(copied)) == expected_chain
     gf2_wide.insert(copied, words[2500:], np.ones(100, np.int64))
     assert copied.within is None
@@ -156,7 +167,7 @@ def test_spaces_within_spaces_are_not_nested():
         seen.append(bits.pack(X)[0])
         gf2_wide.insert(state, seen[-1], None)
         if state.within:
-            assert state.within.flag.within is None
+            assert state.within.kernel is gf2_blocks
             sizes.append(len(state.within.space.columns))
     assert len(set(sizes)) > 1
     assert gf2_wide.nbytes(state) < 8 * gf2_wide.nbytes(gf2_wide.new(dim))
@@ -166,7 +177,7 @@ def test_spaces_within_spaces_are_not_nested():
 def test_a_space_that_misses_its_rows_is_given_up():
     dim = 256
     rng = np.random.default_rng(6)
-    first, second = concentrated(rng, 900, 70, dim, 0.02), concentrated(rng, 900, dim, dim, 0)
+    first, second = concentrated(rng, 2000, 70, dim, 0.02), concentrated(rng, 2500, dim, dim, 0)
     state = inserted(dim, [first])
     assert state.within is not None
     gf2_wide.insert(state, second, None)
@@ -240,8 +251,6 @@ def test_enormous_counts_do_not_overflow():
     gf2_wide.insert(plain, unit, np.array([10_000]))
     for flag in (state, plain):
         gf2_wide.insert(flag, words, None)
-    assert state.used[gf2_wide.COORDINATES] == 0
-    assert plain.used[gf2_wide.COORDINATES] > 0
     (_, counts), (_, expected) = gf2_wide.dump(state), gf2_wide.dump(plain)
     assert counts[0] - shift == expected[0] - 10_000
     assert counts[1:].tolist() == expected[1:].tolist()

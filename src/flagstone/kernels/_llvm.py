@@ -15,8 +15,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 __all__ = [
-    "add_named_rows",
-    "add_sums",
     "byte_at",
     "exceeding",
     "popcount",
@@ -133,49 +131,6 @@ def _set_sum(
     return types.void(target, index, left, index, right, index, index), codegen
 
 
-@intrinsic
-def _add_sums(
-    _typingctx: Any, target: Any, t: Any, table: Any, i: Any, j: Any, k: Any, m: Any, start: Any
-) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays, indices = [args[0]] + [args[2]] * 4, [args[1], *args[3:7]]
-        array_types = [signature.args[0]] + [signature.args[2]] * 4
-        rows = _rows(context, builder, array_types, arrays, indices)
-        return _row_loop(context, builder, rows[0], rows, args[7])
-
-    index = types.int64
-    return types.void(target, index, table, index, index, index, index, index), codegen
-
-
-@intrinsic
-def _add_named_rows(
-    _typingctx: Any, target: Any, t: Any, start: Any, tables: Any, names: Any
-) -> Any:
-    vector = ir.VectorType(_WORD, _VECTOR_BITS // 64)
-    halves = range(0, 8, vector.count)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature.args[3], args[3])
-        ((row, _),) = _rows(context, builder, signature.args[:1], args[:1], args[1:2])
-        row = builder.gep(row, [args[2]])
-        places = [_vector_at(builder, row, half, vector) for half in halves]
-        totals = [builder.load(place, align=8) for place in places]
-        for four in range(16):
-            name = builder.lshr(args[4], ir.Constant(_WORD, 4 * four))
-            name = builder.and_(name, ir.Constant(_WORD, 15))
-            name = builder.mul(name, ir.Constant(_WORD, 8))
-            table = builder.gep(data, [builder.add(name, ir.Constant(_WORD, 128 * four))])
-            for k, half in enumerate(halves):
-                summand = builder.load(_vector_at(builder, table, half, vector), align=8)
-                totals[k] = builder.xor(totals[k], summand)
-        for place, total in zip(places, totals, strict=True):
-            builder.store(total, place, align=8)
-        return context.get_dummy_value()
-
-    index = types.int64
-    return types.void(target, index, index, tables, types.uint64), codegen
-
-
 def _rows(context: Any, builder: Any, array_types: Any, arrays: Any, indices: Any) -> Any:
     """Pointers to rows of 2-D arrays of one width, and that width."""
     pointers = []
@@ -283,8 +238,12 @@ def _lanes_named(builder: Any, byte: Any, vector: Any) -> list[Any]:
 
 
 def _xor_lanes(builder: Any, vector: Any) -> Any:
+    return reduce_lanes(builder, vector, "xor")
+
+
+def reduce_lanes(builder: Any, vector: Any, operation: str) -> Any:
     element = vector.type.element
-    name = f"llvm.vector.reduce.xor.v{vector.type.count}i{element.width}"
+    name = f"llvm.vector.reduce.{operation}.v{vector.type.count}i{element.width}"
     signature = ir.FunctionType(element, [vector.type])
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), [vector])
 
@@ -320,18 +279,6 @@ def _set_sum_python(target: Any, t: int, left: Any, i: int, right: Any, j: int, 
     target[t, start:] = left[i, start:] ^ right[j, start:]
 
 
-def _add_sums_python(
-    target: Any, t: int, table: Any, i: int, j: int, k: int, m: int, start: int
-) -> None:
-    target[t, start:] ^= np.bitwise_xor.reduce(table[[i, j, k, m], start:])
-
-
-def _add_named_rows_python(target: Any, t: int, start: int, tables: Any, names: Any) -> None:
-    fours = np.arange(16, dtype=np.uint64)
-    chosen = (np.uint64(names) >> (np.uint64(4) * fours) & np.uint64(15)) + np.uint64(16) * fours
-    target[t, start : start + 8] ^= np.bitwise_xor.reduce(tables[chosen])
-
-
 def _byte_at_python(rows: Any, i: int, octet: int) -> int:
     return int(rows[i, octet >> 3]) >> 8 * (octet & 7) & 255
 
@@ -360,13 +307,6 @@ sweep_pair: Any = _sweep_pair_python if _PYTHON else _sweep_pair
 set_sum: Any = _set_sum_python if _PYTHON else _set_sum
 """``set_sum(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word
 ``start`` on; all three have the same width, and it and ``start`` are multiples of four."""
-
-add_sums: Any = _add_sums_python if _PYTHON else _add_sums
-"""``add_sums(target, t, table, i, j, k, m, start)``: add four rows of ``table``, likewise."""
-
-add_named_rows: Any = _add_named_rows_python if _PYTHON else _add_named_rows
-"""``add_named_rows(target, t, start, tables, names)``: add to ``target[t]``, in the eight words
-from ``start`` on, the sixteen rows of ``tables[256, 8]`` that ``names`` tells by four bits each."""
 
 byte_at: Any = _byte_at_python if _PYTHON else _byte_at
 """``byte_at(rows, i, octet)``: columns 8·octet to 8·octet + 7 of a packed row (little-endian)."""

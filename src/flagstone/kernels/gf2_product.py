@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import jit
-from flagstone.kernels._llvm import add_named_rows, byte_at, trailing_zeros
+from flagstone.kernels._lanes import add_named_rows
+from flagstone.kernels._llvm import byte_at, trailing_zeros
 
 __all__ = ["Columns", "add_named", "choose", "pick"]
 
@@ -23,6 +24,8 @@ _ONE = np.uint64(1)
 _BYTE = np.uint64(255)
 #: Fewer names than this are not worth tables; so many go through each set of tables at a time.
 _FEW, _PORTION = 24, 1024
+#: Columns go by two vectors of 256 bits.
+LANES = (0, 0)
 
 
 class Columns(NamedTuple):
@@ -178,7 +181,7 @@ def _add_wide(names: Any, rows: Any, result: Any) -> None:
             for word in range((len(rows) + 63) // 64):
                 _tabulate(tables, rows, 64 * word, start)
                 for i in range(first, min(first + _PORTION, len(names))):
-                    add_named_rows(result, i, start, tables, names[i, word])
+                    add_named_rows(result, i, start, tables, 0, names[i, word], LANES)
 
 
 @jit
