@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 
-__all__ = ["inline", "jit", "leaf"]
+__all__ = ["aligned", "inline", "jit", "leaf"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,3 +44,12 @@ def leaf(function: F) -> F:
     cost more than a short helper itself. A helper that keeps no array needs no counts.
     """
     return _compile(function, _nrt=False)
+
+
+def aligned(array: Any) -> Any:
+    """A copy of an array that begins with a cache line: vectors then lie in one line each."""
+    room = np.empty(array.nbytes + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    copied = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copied[...] = array
+    return copied

@@ -31,7 +31,6 @@ from flagstone.kernels._llvm import (
 __all__ = [
     "add_named_rows",
     "add_where",
-    "aligned",
     "change_sums",
     "coordinates",
     "exchange",
@@ -40,15 +39,6 @@ __all__ = [
     "sweep_words",
     "tabulate",
 ]
-
-
-def aligned(words: Any) -> Any:
-    """A copy of an array of words that begins with a cache line: vectors then lie in one each."""
-    room = np.empty(words.size + 8, np.uint64)
-    start = -(room.ctypes.data // 8) % 8
-    copied = room[start : start + words.size].reshape(words.shape)
-    copied[...] = words
-    return copied
 
 
 @intrinsic

@@ -36,8 +36,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
-from flagstone.kernels._lanes import aligned, coordinates, exchange
+from flagstone.kernels._jit import aligned, jit
+from flagstone.kernels._lanes import coordinates, exchange
 from flagstone.kernels._llvm import set_sum, trailing_zeros
 from flagstone.kernels.gf2_panels import TRIAL, insert_many
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import aligned, jit
 from flagstone.kernels._llvm import sweep_pair, trailing_zeros
 
 __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
@@ -45,7 +45,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     masks[0] = np.bitwise_or.reduce(basis[:ar])
     counts = np.full(128 + 1, -1, np.int64)
     counts[0] = 0
-    return State(basis[:ar].copy(), basis.T.copy(), masks, counts, np.array([1]))
+    return State(basis[:ar].copy(), aligned(basis.T), masks, counts, np.array([1]))
 
 
 def insert(state: State, rows: NDArray[np.uint64], weights: NDArray[np.int64] | None) -> None:
@@ -79,7 +79,8 @@ def dump(state: State) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
 
 def copy(state: State) -> State:
     """A state that shares nothing with the first."""
-    return State._make(array.copy() for array in state)
+    copied = State._make(array.copy() for array in state)
+    return copied._replace(table=aligned(state.table))
 
 
 def nbytes(state: State) -> int:

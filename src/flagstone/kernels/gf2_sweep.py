@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
-from flagstone.kernels._lanes import aligned, meet, sweep_words
+from flagstone.kernels._jit import aligned, jit
+from flagstone.kernels._lanes import meet, sweep_words
 from flagstone.kernels._llvm import trailing_zeros
 from flagstone.kernels.gf2_levels import ABOVE, COUNT, number_levels, raise_count
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import aligned, jit
 from flagstone.kernels._llvm import sweep, trailing_zeros
 
 __all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
@@ -54,7 +54,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     counts = np.full(64 + 1, -1, np.int64)
     counts[0] = 0
     table = units[:32].astype(np.uint32) if ar <= 32 else units.copy()
-    return State(units[:ar].copy(), table, masks, counts, np.array([min(ar, 1)]))
+    return State(units[:ar].copy(), aligned(table), masks, counts, np.array([min(ar, 1)]))
 
 
 def insert(state: State, rows: NDArray[np.uint64], weights: NDArray[np.int64] | None) -> None:
@@ -89,7 +89,8 @@ def dump(state: State) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
 
 def copy(state: State) -> State:
     """A state that shares nothing with the first."""
-    return State._make(array.copy() for array in state)
+    copied = State._make(array.copy() for array in state)
+    return copied._replace(table=aligned(state.table))
 
 
 def nbytes(state: State) -> int:
