@@ -272,6 +272,8 @@ def _insert_batch(
             weight = weights[i]
         if known[e] >= 0:
             q = known[e]
+            if levels[level[q], COUNT] >= ceiling:
+                return -1 - e
             if limit[q] - levels[level[q], COUNT] < weight or not _same(witness, q, rows, i):
                 return e - start
             if weight > 0:
