@@ -117,7 +117,7 @@ def notes(p):
     return [line[2:] for line in str(p).splitlines() if line.startswith("· ")]
 
 
-PAPER_NOTE = "paper (printed) rests on a sensitivity that is off by a factor of two"
+PAPER_NOTE = "paper (printed): its proof halves the true sensitivity; the theorem holds by another"
 
 
 def test_a_plan_notes_what_was_asked_and_nothing_else():

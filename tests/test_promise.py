@@ -51,8 +51,8 @@ def promise(**changes):
 
 def test_sentence_when_all_is_proven():
     assert str(promise()) == (
-        "replicable with probability ≥ 0.95 (proven); at most 4.1 % of these rows uncovered "
-        "(proven); no 312 altered rows change the answer"
+        "replicable with probability ≥ 0.95 (proven); coverage of 90 % proven in advance (this "
+        "sample: at most 4.1 % of these rows uncovered); no 312 altered rows change the answer"
     )
 
 
@@ -71,7 +71,10 @@ def test_sentence_when_all_is_proven():
         ),
         ({"eps": None}, "coverage of 90 % not proven in advance (this sample: at most 4.1 %"),
         ({"eps": 0.2}, "coverage of 90 % not proven"),
-        ({"uncovered_bracket": (0, 0)}, "none of these rows uncovered (proven)"),
+        (
+            {"uncovered_bracket": (0, 0)},
+            "coverage of 90 % proven in advance (this sample: none of these rows uncovered)",
+        ),
         ({"uncovered_bracket": (0, 1), "n_rows": 30_000}, "at most 0.0034 % of these rows"),
         (
             {

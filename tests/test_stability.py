@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstone.flag import Flag
+from flagstone.guarantees import rows_in_first_sets
 from tests import naive
 from tests.bridge import chain_of, flag_of
 from tests.strategies import ORDERS, Sample, rows_of, samples, vectors
@@ -54,6 +55,22 @@ def test_one_row_more_changes_one_space_by_one_dimension(order, data):
     infinity, one = moves(V, W)
     assert infinity <= 1
     assert one <= 2
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@given(data=st.data())
+def test_no_more_rows_matter_than_the_first_sets_hold(order, data):
+    """S19: N_J is self-bounding. A row removed lowers it by 0 or 1, and by 1 for ≤ N_J rows."""
+    sample = data.draw(samples(order))
+    J = data.draw(st.integers(1, 4))
+
+    def held(rows):
+        return rows_in_first_sets(flag_of(sample.having(rows)).counts, J)
+
+    rows = list(sample.rows)
+    falls = [held(rows) - held(rows[:i] + rows[i + 1 :]) for i in range(len(rows))]
+    assert set(falls) <= {0, 1}
+    assert sum(falls) <= held(rows)
 
 
 def test_replacing_a_row_moves_a_multiplicity_by_two():

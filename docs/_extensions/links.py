@@ -211,10 +211,13 @@ def _exists(name: str) -> bool:
 
 
 def project_pages(app: Any, name: str, source: list[str]) -> None:
-    """Lead links to files at the root of the project to the pages that include them."""
+    """Lead links to files at the root of the project and to examples to the pages made of them."""
     up = "../" * name.count("/")
     for file in ("CHANGELOG", "CONTRIBUTING", "SECURITY"):
         source[0] = source[0].replace(f"](../{up}{file}.md)", f"]({up}project/{file.lower()}.md)")
+    source[0] = source[0].replace(f"](../{up}examples/)", f"]({up}gallery/index.rst)")
+    example = rf"\]\(\.\./{re.escape(up)}examples/(\w+)\.py\)"
+    source[0] = re.sub(example, rf"]({up}gallery/\1.rst)", source[0])
 
 
 def setup(app: Any) -> dict[str, bool]:

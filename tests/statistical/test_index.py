@@ -1,14 +1,17 @@
-"""S18: the index rule at its proven threshold and size, and 100 times below."""
+"""S18, S19: the index rule at its proven threshold and size, and 100 times below."""
 
 import pytest
 
-from flagstone.guarantees import index_length, index_rho, index_rows
+from flagstone.distributions import geometric
+from flagstone.guarantees import index_length, index_rho, index_rows, rows_in_first_sets
 from tests.statistical.promises import check_both_promises
 from tests.statistical.tools import (
     HARD,
     disagreements,
     hard_laws,
     holds,
+    np,
+    pairs,
     staircase,
     violated,
     window_of,
@@ -54,6 +57,17 @@ def test_bound_for_few_rows(n_rows):
         law = staircase(10, min(length, 1.5 * n_rows / 10), n_rows)
         values = disagreements(window_of("index", length), law, n_rows, count=120, seed=2)
         assert verdict(values, RHO)
+
+
+def test_the_rows_that_matter_bound_their_mean():
+    """S19: at confidence 1 - δ; without its terms in L it would fail about half the time."""
+    law, m, J, delta = geometric(8), 300, 40, 0.1
+    flags = [sample.flag for pair in pairs(law, m, count=500, seed=3) for sample in pair]
+    found = np.array([rows_in_first_sets(flag.counts, J) for flag in flags])
+    half = np.log(1 / delta) / 2
+    bounds = (np.sqrt(found + half) + np.sqrt(half)) ** 2
+    assert holds((bounds < found.mean()).astype(float), delta)
+    assert violated((found < found.mean()).astype(float), delta)
 
 
 @pytest.mark.statistical

@@ -1,8 +1,11 @@
 """S14, S15: the paper's constants, printed and corrected, and 100 times below."""
 
+from itertools import product
+
 import pytest
 
 from flagstone.guarantees import paper_gap, paper_length, paper_rows
+from flagstone.subspace import Subspace
 from tests.statistical.tools import (
     Sample,
     answer,
@@ -50,6 +53,19 @@ def test_gap_lemma(corrected):
     found = gaps(rising_gaps(6, 200, m), m, count=150, seed=7)
     assert holds([gap >= bound for gap in found], delta)
     assert violated([gap >= bound / 100 for gap in found], delta)
+
+
+def test_printed_lemma_for_small_delta_and_near_one():
+    """Its constant follows from the sum of S15 for δ ≤ e⁻⁴; for δ = 0.9 one row refutes it."""
+    m = 10_000
+    for delta, proven in ((0.018, True), (0.019, False)):
+        needed = 2 * np.sqrt(m) + 2 * np.sqrt(m * np.log(1 / delta))
+        assert (needed <= paper_gap(m, delta, corrected=False)) == proven
+    spans = [Subspace.span([row]) for row in product((0, 1), repeat=5) if any(row)]
+    differ = sum(V != W for V, W in product(spans, repeat=2)) / len(spans) ** 2
+    assert paper_gap(1, 0.9, corrected=False) < 1 < paper_gap(1, 0.9)
+    assert differ == pytest.approx(30 / 31)
+    assert differ > 0.9
 
 
 @pytest.mark.parametrize("dim", [6, pytest.param(10, marks=pytest.mark.statistical)])

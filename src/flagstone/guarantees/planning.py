@@ -98,7 +98,9 @@ class Plan:
                 "–: not proven for any number of rows (the paper has no statement on outliers; "
                 f"ours need contamination × d < eps, for the heavy rule × {heavy})"
             )
-        notes.append("paper (printed) rests on a sensitivity that is off by a factor of two")
+        notes.append(
+            "paper (printed): its proof halves the true sensitivity; the theorem holds by another"
+        )
         return notes
 
     def _cells(self) -> list[tuple[str, str, str, str]]:
@@ -186,7 +188,7 @@ def plan(
     heavy (sharp)      53,760,000,000       25,600,000        1
     index                 205,332,000        1,026,660        1
     <BLANKLINE>
-    · paper (printed) rests on a sensitivity that is off by a factor of two
+    · paper (printed): its proof halves the true sensitivity; the theorem holds by another
     """
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
     c, F = check_contamination(contamination), as_field(field)

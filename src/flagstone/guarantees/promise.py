@@ -83,8 +83,8 @@ class Guarantee:
     ...     rho=None, rho_asked=None, eps=0.1, eps_asked=0.1, uncovered_bracket=(2, 41), margin=2,
     ...     contamination=0.0, containment_failure=None, rows_needed=None)
     >>> print(g)
-    replicability not proven; at most 4.1 % of these rows uncovered (proven); no 2 altered rows \
-change the answer
+    replicability not proven; coverage of 90 % proven in advance (this sample: at most 4.1 % of \
+these rows uncovered); no 2 altered rows change the answer
     """
 
     dim: int

@@ -100,10 +100,9 @@ def coverage_here(g: Guarantee) -> str:
     uncovered = "none of these rows uncovered"
     if g.uncovered_bracket[1]:
         uncovered = f"at most {percent(g.uncovered_share)} of these rows uncovered"
-    if g.is_coverage_proven:
-        return f"{uncovered} (proven)"
     asked = f"{100 * (1 - g.eps_asked):.6g} %"
-    return f"coverage of {asked} not proven in advance (this sample: {uncovered})"
+    proven = "proven" if g.is_coverage_proven else "not proven"
+    return f"coverage of {asked} {proven} in advance (this sample: {uncovered})"
 
 
 def containment_text(g: Guarantee) -> str:

@@ -25,7 +25,7 @@ class HeavyRule(SpanRule):
     Implements Algorithm 1 (RepLinearSpan) of [NST26]. Departures: the window may start past
     k = t_min - 1 > 0 sets (the paper has k = 0), its length T = t_max - k comes from the sharper
     bounds S16 and S17 unless t_max="paper", and "nothing is heavy" is answered by {0}, which the
-    paper's choice of m excludes.
+    paper's choice of m excludes unless there are zero rows.
 
     Notes
     -----
