@@ -214,7 +214,7 @@ def test_a_window_past_the_last_set(cls):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"choice": "best"}, "choice must be 'uniform' or 'lexmin'"),
+        ({"choice": "best"}, "choice must be 'uniform', 'lexmin' or 'sparsest'"),
         ({"field": "QQ"}, "choice='uniform' needs a finite field"),
         ({"on_bottom": "guess"}, "on_bottom must be 'raise' or 'majority'"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),

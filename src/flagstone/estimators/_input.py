@@ -150,6 +150,8 @@ def _placed(error: InputError, estimator: BaseEstimator, offset: int, reduce: bo
         text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
     if "is not in GF" in text and not reduce:
         text += "; encode them with FieldEncoder, or map them with out_of_field='reduce'"
-    if isinstance(error, EntryTypeError):
-        text += ": an argument must be turned from strings into numbers, as FieldEncoder does"
+    if isinstance(error, EntryTypeError):  # in words that scikit-learn's checks look for
+        me = type(estimator).__name__
+        text += " (an argument must be turned from a string, say, into a number): "
+        text += f"make_pipeline(FieldEncoder(), {me}(...))"
     return type(error)(text)
