@@ -257,3 +257,10 @@ def test_reduction_is_total_on_numbers(cls):
     tame = cls(random_state=1).fit(wild % 2, [0, 1] * 20)
     if hasattr(model, "flag_"):
         assert model.flag_ == tame.flag_
+
+
+def test_a_frame_without_columns_is_called_that():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for frame in (pd.DataFrame(index=range(3)), pl.DataFrame()):
+        with pytest.raises(InputError, match="without columns"):
+            ParityClassifier().fit(frame, [0, 1, 1])

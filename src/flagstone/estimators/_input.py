@@ -71,7 +71,11 @@ def plain_table(X: Any) -> Any:
         raise InputError(
             f"X is a {type(X).__name__}, whose rows are not there yet; pass X.collect()"
         )
-    return frame.to_native() if isinstance(frame, nw.DataFrame) else X
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    if not frame.columns:  # as an array it would have no rows either
+        raise InputError("X is a table without columns: there is nothing to fit")
+    return frame.to_native()
 
 
 def named_columns(table: Any) -> Any | None:
