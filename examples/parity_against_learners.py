@@ -15,10 +15,12 @@ classifier.
 # samples and one ``random_state``. They *agree* if they predict the same on all 1,024 states.
 
 import itertools
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -27,6 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 from flagstone import ParityClassifier
 from flagstone.plots import OKABE_ITO, style
 
+warnings.simplefilter("ignore", ConvergenceWarning)  # 500 iterations are ours to choose
 PAIRS, ROWS = 20, 112
 STATES = np.array(list(itertools.product([0, 1], repeat=10)))
 CHOSEN = [0, 1, 4, 6, 8]
@@ -82,10 +85,11 @@ with style():
     ):
         values = [results[name][index] for name in names]
         places = [len(names) - i + shift for i in range(len(names))]
-        axis.barh(places, values, 0.38, color=OKABE_ITO[color], label=label)
+        bars = axis.barh(places, values, 0.38, color=OKABE_ITO[color], label=label)
+        axis.bar_label(bars, fmt="%.2f", padding=3, fontsize=6)
     axis.axvline(0.5, color=OKABE_ITO["grey"], linestyle=":", linewidth=1)
     axis.set_yticks(range(len(names), 0, -1), names)
-    axis.set_xlim(0, 1)
+    axis.set_xlim(0, 1.08)
     axis.set_xlabel("share (dotted: guessing)")
     axis.legend(loc="lower right")
 plt.show()

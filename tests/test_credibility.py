@@ -99,8 +99,10 @@ def test_a_rule_is_supported_by_rows_it_gets_right():
     X = frames(2000)
     fitted = ParityClassifier(random_state=1).fit(X[:, :-1], X[:, -1])
     assert "A linear rule for y, one of 2^2 that fit; at most" in fitted.finding_.headline
-    few = ParityClassifier(random_state=1).fit(X[:5, :-1], X[:5, -1])
+    with pytest.warns(ReplicabilityWarning, match=r"too few: 5 rows of rank 5.*more rows help"):
+        few = ParityClassifier(random_state=1).fit(X[:5, :-1], X[:5, -1])
     assert few.finding_.support == "none"
+    assert repr(few.finding_).startswith("Finding(Not supported by the rows (too few")
 
 
 def test_of_a_subspace_only_positive_rows_are_bounded():

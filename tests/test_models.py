@@ -243,6 +243,8 @@ def test_a_finding_saves_reports_and_draws_itself(tmp_path):
     for write, name in ((finding.save, "m.json"), (finding.report, "r.html")):
         write(tmp_path / name)
         before = (tmp_path / name).read_bytes()
+        write(tmp_path / name)  # a notebook that is run twice
+        (tmp_path / name).write_text("something else")
         with pytest.raises(InputError, match="exists already"):
             write(tmp_path / name)
         write(str(tmp_path / name), overwrite=True)

@@ -59,9 +59,11 @@ def test_it_is_saved_and_loaded(tmp_path):
     PROTOCOL.save(tmp_path / "p.json")
     assert load(tmp_path / "p.json") == PROTOCOL
     assert hash(load(tmp_path / "p.json")) == hash(PROTOCOL)
+    PROTOCOL.save(tmp_path / "p.json")  # the same once more
+    other = replace(PROTOCOL, seed="another")
     with pytest.raises(InputError, match="exists already"):
-        PROTOCOL.save(tmp_path / "p.json")
-    PROTOCOL.save(tmp_path / "p.json", overwrite=True)
+        other.save(tmp_path / "p.json")
+    other.save(tmp_path / "p.json", overwrite=True)
 
 
 @pytest.mark.parametrize(

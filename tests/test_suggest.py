@@ -94,6 +94,19 @@ def test_questions_fields_and_names():
     found = suggest_window(X[:, :-1], X[:, -1], question=ParityQuestion(True), random_state=1)
     fitted = ParityClassifier(**found.protocol.parameters).fit(X[:, :-1], X[:, -1])
     assert fitted.formula_ == "y = x0 ⊕ x5"
+    assert suggest_window(X[:, :-1], X[:, -1]).protocol.question == ParityQuestion(True)
     thin = np.random.RandomState(0).randint(0, 3, size=(60, 1)) @ np.array([[1, 2]])
     for field in (GF(7), QQ):
         assert suggest_window(thin, field=field, random_state=1).plateau.dim == 1
+
+
+def test_frames_name_the_columns_of_the_protocol():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame, names = pd.DataFrame(rows(600), columns=list("abcdefgh")), tuple("abcdefgh")
+    for table in (frame, pl.from_pandas(frame), pl.from_pandas(frame).to_arrow()):
+        assert suggest_window(table).protocol.encoding.names == names
+    found = suggest_window(frame[list("abcdefg")], frame["h"])
+    assert found.protocol.encoding.label.column == "h"
+    numbered = suggest_window(pd.DataFrame(rows(600)))
+    assert numbered.protocol.encoding.names[:2] == ("x0", "x1")
+    assert repr(numbered) == f"Suggestion({numbered})"

@@ -14,7 +14,7 @@ from flagstone.staircase import Plateau
 if TYPE_CHECKING:
     from flagstone.finding import Finding
 
-__all__ = ["alternatives", "caution", "headline", "hint", "notes", "support", "title"]
+__all__ = ["alternatives", "caution", "headline", "hint", "notes", "support", "title", "too_few"]
 
 #: More future misfits than this, and an answer is not worth acting on.
 _MOST = 0.5
@@ -47,6 +47,12 @@ def _held_by_all(finding: Finding) -> int:
     return g.dim - finding.stairs.rank if isinstance(finding.answer, Constraints) else 0
 
 
+def too_few(finding: Finding) -> bool:
+    """Whether there are too few rows to support any answer, whatever a certificate may add."""
+    g = finding.promises
+    return support(finding) == "none" and (g is None or g.eps_span is None or g.eps_span >= _MOST)
+
+
 def title(finding: Finding) -> str:
     """What was found, in a few words; that it is one of many, if it is."""
     if finding.nothing_kept:
@@ -77,10 +83,10 @@ def headline(finding: Finding) -> str:
         held = _held_by_all(finding)
         hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
         return f"{title}, but the rows support only {hold}"
-    rows = f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
-    why = f"too few: {rows} of rank {finding.stairs.rank}"
-    if g.eps_span is not None and g.eps_span < _MOST:
-        why = "too many rows do not fit"
+    why = "too many rows do not fit"
+    if too_few(finding):
+        rows = f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
+        why = f"too few: {rows} of rank {finding.stairs.rank}"
     return f"Not supported by the rows ({why}): {title}"
 
 

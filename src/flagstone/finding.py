@@ -80,7 +80,8 @@ class Finding:
     >>> from flagstone import LinearSpan
     >>> finding = LinearSpan(random_state=7).fit([[1, 1, 0], [0, 1, 1]] * 50).finding_
     >>> finding
-    Finding(A span of dimension 2 of 3, 1 check equation holds; fingerprint cb1c96c7b31e422b)
+    Finding(A span of dimension 2 of 3, 1 check equation holds; at most 10.8 % of rows to come do \
+not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     >>> print(finding.answer)
     x0 ⊕ x1 ⊕ x2 = 0
     """
@@ -226,7 +227,11 @@ class Finding:
         return found
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the finding to a file that every door reads; an existing one is refused."""
+        """Write the finding to a file that every door reads.
+
+        A file with other contents is refused; with the very same it is left alone, so that a
+        notebook can run twice.
+        """
         above("models").save(path, self, overwrite=overwrite)
 
     def report(
@@ -391,7 +396,7 @@ class Finding:
 
     def __repr__(self) -> str:
         fresh = f", seed {self.seed!r} drawn afresh: share it" if self.seed_is_fresh else ""
-        return f"Finding({self.title}; fingerprint {self.fingerprint[:16]}{fresh})"
+        return f"Finding({self.headline}; fingerprint {self.fingerprint[:16]}{fresh})"
 
 
 def above(name: str) -> Any:

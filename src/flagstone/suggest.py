@@ -15,7 +15,7 @@ from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.histogram import Histogram
 from flagstone.protocol import Protocol
-from flagstone.question import Question, SpanQuestion
+from flagstone.question import ParityQuestion, Question, SpanQuestion
 from flagstone.road import ask
 from flagstone.rules import rule_named
 from flagstone.staircase import Plateau, Staircase
@@ -26,7 +26,7 @@ __all__ = ["Suggestion", "proposed", "suggest_window"]
 _FACTORS = (1, 2, 4, 8, 16, 32)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Suggestion:
     """A protocol for fresh rows, and what it can be expected to certify.
 
@@ -61,6 +61,9 @@ class Suggestion:
             f"{stairs.dim} (thresholds {stairs.first}..{stairs.last} of {self.n_rows:,} rows); "
             f"to certify agreement ≥ 0.95: {rows}"
         )
+
+    def __repr__(self) -> str:
+        return f"Suggestion({self})"
 
 
 def proposed(
@@ -122,11 +125,12 @@ def suggest_window(
     Parameters
     ----------
     X, y : pilot rows over the field, and their labels as elements of it if the question needs them
-    question : Question, default SpanQuestion()
+    question : Question, optional
+        By default what ParityClassifier asks where there are labels, and LinearSpan elsewhere.
     field, rule
         As for estimators.
     names : sequence of str, optional
-        The columns.
+        The columns; by default those of a frame, or x0, x1, ….
     take : int, optional
         How many rows each run will take.
     confidence : float
@@ -162,19 +166,27 @@ def suggest_window(
     >>> print(span.formula_)
     x0 ⊕ x5 ⊕ x11 = 0
     """
-    asked, F = question or SpanQuestion(), as_field(field)
+    asked = question or (SpanQuestion() if y is None else ParityQuestion(intercept=True))
+    F = as_field(field)
     rows = F.rows(X)
     labels = None if y is None else F.elements(y)
     lifted = asked.lift(F, rows, labels)
     flag = Flag(width(lifted), F).update(lifted)
-    columns = list(names or (f"x{i}" for i in range(width(rows))))
-    encoding = Encoding.plain(F, columns, label="y" if asked.labelled else None)
+    columns = list(names or _frame_names(X) or (f"x{i}" for i in range(width(rows))))
+    label = (getattr(y, "name", None) or "y") if asked.labelled else None
+    encoding = Encoding.plain(F, columns, label=label)
     seed = None if random_state is None else Coins(random_state).seed
     protocol, plateau, finding = proposed(
         flag, asked, encoding, rule=rule, seed=seed, take=take, confidence=confidence
     )
     certification = Certification(finding, confidence=confidence).update(lifted)
     return Suggestion(protocol, plateau, len(rows), forecast(certification))
+
+
+def _frame_names(X: Any) -> list[str] | None:
+    """Return the names of a frame's columns; None where they have none, or numbers."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of Arrow; of the others
+    return names if all(isinstance(name, str) for name in names) else None
 
 
 def _digits(share: float) -> float:

@@ -90,3 +90,10 @@ def test_other_fields_and_the_default_grid():
 def test_bad_input_is_explained(arguments, words):
     with pytest.raises(InputError, match=words):
         tradeoff(geometric(3), m=50, **({"pairs": 2, "t_max": [3]} | arguments))
+
+
+def test_labels_with_names_are_numbered_as_estimators_number_them():
+    X = np.random.RandomState(0).randint(0, 2, size=(400, 5))
+    y = X[:, 0] ^ X[:, 3]
+    named = tradeoff((X, np.where(y, "yes", "no")), t_max=[5, 30], pairs=5)
+    assert named == tradeoff((X, y), t_max=[5, 30], pairs=5)

@@ -214,7 +214,7 @@ def test_a_window_past_the_last_set(cls):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"choice": "best"}, "choice must be 'uniform' or 'lexmin'"),
+        ({"choice": "best"}, "choice must be 'uniform', 'lexmin' or 'sparsest'"),
         ({"field": "QQ"}, "choice='uniform' needs a finite field"),
         ({"on_bottom": "guess"}, "on_bottom must be 'raise' or 'majority'"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
@@ -257,3 +257,10 @@ def test_reduction_is_total_on_numbers(cls):
     tame = cls(random_state=1).fit(wild % 2, [0, 1] * 20)
     if hasattr(model, "flag_"):
         assert model.flag_ == tame.flag_
+
+
+def test_a_frame_without_columns_is_called_that():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for frame in (pd.DataFrame(index=range(3)), pl.DataFrame()):
+        with pytest.raises(InputError, match="without columns"):
+            ParityClassifier().fit(frame, [0, 1, 1])

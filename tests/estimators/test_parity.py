@@ -14,6 +14,7 @@ from flagstone import (
     EliminationClassifier,
     Flag,
     InputError,
+    LinearSpan,
     ParityClassifier,
     ParityRule,
     ReplicabilityWarning,
@@ -361,3 +362,18 @@ def test_the_answer_is_settled_when_first_asked_for_and_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.answer_ is first
+
+
+def test_no_rule_says_how_to_get_one():
+    X, y = planted(400, 4, 0)
+    y[::20] ^= 1
+    with pytest.warns(ReplicabilityWarning, match="allow for wrong rows with contamination; on_bo"):
+        ParityClassifier(t_max=1).fit(X, y)
+    with pytest.warns(ReplicabilityWarning, match="more wrong rows.* constant with fit_intercept="):
+        ParityClassifier(t_min=1, t_max=1, contamination=0.01, fit_intercept=False).fit(X, y)
+
+
+def test_a_finding_of_another_kind_says_who_adopts_it():
+    finding = ParityClassifier(random_state=1).fit(*planted(400, 4, 0)).finding_
+    with pytest.raises(InputError, match="adopt it by a ParityClassifier"):
+        LinearSpan().adopt(finding)

@@ -239,9 +239,10 @@ def test_a_span_has_a_page():
 def test_a_page_is_written_whole_and_replaced_only_when_asked(tmp_path):
     path = tmp_path / "r.html"
     write_report(path, finding())
+    finding().report(path)  # the same once more
     assert path.read_text() == html_report(finding())
     with pytest.raises(InputError, match="exists already"):
-        finding().report(path)
+        finding(("e", "f", "g", "h")).report(path)
     finding(("e", "f", "g", "h")).report(path, overwrite=True)
     assert "e ⊕ g ⊕ h = 0" in path.read_text()
 

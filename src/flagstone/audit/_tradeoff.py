@@ -18,6 +18,7 @@ from flagstone.audit.sources import FromLaw, Sample, Source
 from flagstone.audit.task import as_source
 from flagstone.distributions import LabelledParity
 from flagstone.errors import InputError, Parameter
+from flagstone.estimators._coders import LabelCoder
 from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.guarantees.exact import positive
 from flagstone.markup import card, table
@@ -196,7 +197,7 @@ def tradeoff(
     rng = np.random.RandomState(seed)
     rounds = []
     for _ in range(pairs):
-        samples = where.pair(rng, rng)
+        samples = [_coded(sample, field) for sample in where.pair(rng, rng)]
         flags = [flag_of(_rows(sample, field), sample.weights, field) for sample in samples]
         rounds.append((flags, [_value(where, samples[1 - i], field) for i in range(2)]))
     size = int(rounds[0][0][0].n_rows)
@@ -218,6 +219,14 @@ def _ends(t_min: int, t_max: Sequence[float] | None, size: int) -> list[float]:
             Parameter("t_max"), f" must hold thresholds of at least {t_min}, got {list(t_max)}"
         )
     return ends
+
+
+def _coded(sample: Sample, field: FieldLike) -> Sample:
+    """Return the sample with labels such as "no" and "yes" numbered, as estimators number them."""
+    if sample.y is None:
+        return sample
+    coder = LabelCoder.of(np.unique(sample.y), as_field(field))
+    return sample._replace(y=coder.encode(np.asarray(sample.y)))
 
 
 def _rows(sample: Sample, field: FieldLike) -> Rows:

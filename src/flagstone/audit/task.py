@@ -131,7 +131,10 @@ def as_source(source: Any, m: int | None) -> Source:
             return FromLaw(source, m)
         return FromFunction(source, m)
     if m is not None:
-        raise InputError("a table is halved as it is; m belongs to distributions and samplers")
+        raise InputError(
+            "a table is halved as it is; m belongs to distributions and samplers, and labels to "
+            "the table: (X, y)"
+        )
     if isinstance(source, tuple) and len(source) == 2:
         return FromTable(*source)
     return FromTable(source)

@@ -133,9 +133,11 @@ def atomic_file(path: str | Path, *, overwrite: bool = False) -> Iterator[IO[byt
     _sync_directory(target.parent)
 
 
-def atomic_write(path: str | Path, data: bytes, *, overwrite: bool = False) -> None:
-    """Write bytes to a file at once, see :func:`atomic_file`."""
-    write_all({path: data}, overwrite=overwrite)
+def atomic_write(
+    path: str | Path, data: bytes, *, overwrite: bool = False, keep_equal: bool = False
+) -> None:
+    """Write bytes to a file at once, see :func:`atomic_file` and :func:`write_all`."""
+    write_all({path: data}, overwrite=overwrite, keep_equal=keep_equal)
 
 
 def write_all(

@@ -48,7 +48,8 @@ class Adopting:
         if (finding.question, finding.field) != (question, field):
             raise InputError(
                 f"the finding answers {finding.question!r} over {finding.field}, but this "
-                f"{type(me).__name__} asks {question!r} over {field}"
+                f"{type(me).__name__} asks {question!r} over {field}; adopt it by a "
+                f"{finding.question.estimator} with its parameters"
             )
         with all_or_nothing(me):
             me._begin()

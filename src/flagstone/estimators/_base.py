@@ -15,6 +15,7 @@ from flagstone.answers import Answer
 from flagstone.certification import StreamCertification
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
+from flagstone.credibility import too_few
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._adopting import Adopting
@@ -178,13 +179,13 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
         if self.confidence is not None and self._digest is not None:
             self.certify(X, y, confidence=self.confidence)
         finding = self._ask()
-        if finding.nothing_kept or finding.answer.is_bottom:
+        if finding.nothing_kept or finding.answer.is_bottom or too_few(finding):
             warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
         return self
 
     @property
     def _emptiness(self) -> list[str | Parameter]:
-        """What to say at once of an answer that says nothing about the rows."""
+        """What to say at once of an answer that nobody should act on."""
         finding = self._ask()
         if finding.nothing_kept:
             return [
@@ -194,7 +195,9 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
                 Parameter("contamination"),
                 " keeps more",
             ]
-        return [f"{finding.title}: the answer is ⊥"]
+        if finding.answer.is_bottom:
+            return [f"{finding.title}: the answer is ⊥"]
+        return [f"{finding.headline}; more rows help, another window does not"]
 
     @property
     def nothing_kept_(self) -> bool:

@@ -71,7 +71,11 @@ def plain_table(X: Any) -> Any:
         raise InputError(
             f"X is a {type(X).__name__}, whose rows are not there yet; pass X.collect()"
         )
-    return frame.to_native() if isinstance(frame, nw.DataFrame) else X
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    if not frame.columns:  # as an array it would have no rows either
+        raise InputError("X is a table without columns: there is nothing to fit")
+    return frame.to_native()
 
 
 def named_columns(table: Any) -> Any | None:
@@ -150,6 +154,8 @@ def _placed(error: InputError, estimator: BaseEstimator, offset: int, reduce: bo
         text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
     if "is not in GF" in text and not reduce:
         text += "; encode them with FieldEncoder, or map them with out_of_field='reduce'"
-    if isinstance(error, EntryTypeError):
-        text += ": an argument must be turned from strings into numbers, as FieldEncoder does"
+    if isinstance(error, EntryTypeError):  # in words that scikit-learn's checks look for
+        me = type(estimator).__name__
+        text += " (an argument must be turned from a string, say, into a number): "
+        text += f"make_pipeline(FieldEncoder(), {me}(...))"
     return type(error)(text)

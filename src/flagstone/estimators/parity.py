@@ -277,10 +277,12 @@ class ParityClassifier(LinearRuleClassifier):
     @property
     def _emptiness(self) -> list[str | Parameter]:
         said = super()._emptiness
-        if not self._ask().nothing_kept:
-            said += ["; ", Parameter("on_bottom", "majority"), " predicts the most frequent label"]
+        if self.is_bottom_:
+            more = "more " if self.contamination else ""
+            said += [f"; allow for {more}wrong rows with ", Parameter("contamination")]
             if not self.fit_intercept:
-                said += [", and ", Parameter("fit_intercept", True), " allows for a constant"]
+                said += [" and for a constant with ", Parameter("fit_intercept", True)]
+            said += ["; ", Parameter("on_bottom", "majority"), " predicts the most frequent label"]
         return said
 
     @property

@@ -71,8 +71,8 @@ def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[s
 def write_document(
     path: str | Path, kind: str, content: Mapping[str, Any], *, overwrite: bool = False
 ) -> None:
-    """Write a document atomically."""
-    atomic_write(path, pack_document(kind, content), overwrite=overwrite)
+    """Write a document atomically; one that stands there already may be written again."""
+    atomic_write(path, pack_document(kind, content), overwrite=overwrite, keep_equal=True)
 
 
 def read_document(path: str | Path) -> tuple[str, dict[str, Any]]:

@@ -98,7 +98,8 @@ def write_report(
     overwrite: bool = False,
 ) -> None:
     """Write the page of a finding to a file, atomically."""
-    atomic_write(Path(path), html_report(finding, survey).encode(), overwrite=overwrite)
+    page = html_report(finding, survey).encode()
+    atomic_write(Path(path), page, overwrite=overwrite, keep_equal=True)
 
 
 def date_of(path: str | PathLike[str]) -> date | None:
