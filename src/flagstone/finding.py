@@ -227,11 +227,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         return found
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the finding to a file that every door reads.
-
-        A file with other contents is refused; with the very same it is left alone, so that a
-        notebook can run twice.
-        """
+        """Write a file that every door reads; one with other contents is refused."""
         above("models").save(path, self, overwrite=overwrite)
 
     def report(
