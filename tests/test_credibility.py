@@ -152,6 +152,37 @@ def test_no_hint_where_the_widest_plateau_was_drawn_or_is_everything():
     assert "thresholds" in found(frames(2000, 0.02), t_min=1, t_max=1).hint
 
 
+def test_all_rows_together_are_no_plateau():
+    """Few rows: the first set spans every row, damaged ones, too, and is no window to choose."""
+    flag = Flag(41).update(np.column_stack([capture()[90:140], np.ones(50, int)]))
+    finding = ask(flag, ConstraintsQuestion(), IndexRule(t_min=2, t_max=2), Coins(1))
+    assert finding.stairs.steps[0].last == 1
+    assert finding.hint is None
+
+
+def labelled(damage, seed=1):
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 2, size=(2000, 12))
+    return X, X[:, 1] ^ X[:, 4] ^ (random.random_sample(2000) < damage)
+
+
+def test_a_rule_that_damaged_labels_hide_is_told_as_a_hint():
+    X, y = labelled(0.01)
+    with pytest.warns(ReplicabilityWarning, match="⊥"):
+        finding = ParityClassifier(random_state=1).fit(X, y).finding_
+    assert "a rule fits at thresholds " in finding.hint
+    assert "Say how many may be (contamination)" in finding.hint
+    rule = ParityClassifier(contamination=0.02, random_state=1).fit(X, y)
+    assert rule.formula_ == "y = x1 ⊕ x4"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_labels_by_chance_hide_no_rule(seed):
+    X, y = labelled(0.5, seed)
+    with pytest.warns(ReplicabilityWarning, match="⊥"):
+        assert ParityClassifier(random_state=1).fit(X, y).finding_.hint is None
+
+
 def test_no_support_for_what_says_nothing():
     with pytest.warns(ReplicabilityWarning, match="No direction was kept"):
         nothing = found(frames(200), t_min=150, t_max=160)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from flagstone.answers import Constraints, sparsest
 from flagstone.guarantees.words import percent, sure
 from flagstone.question import ParityQuestion
 from flagstone.rules import rule_named
-from flagstone.staircase import Plateau
+from flagstone.staircase import Plateau, Step
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
@@ -129,8 +132,11 @@ def hint(finding: Finding) -> str | None:
     if g is None or V is None:
         return None
     ends = rule_named(g.window.rule).ends(stairs)
+    if finding.answer.is_bottom and isinstance(finding.question, ParityQuestion):
+        return _rule_elsewhere(finding, ends)
     best = stairs.widest(ends)
-    if best is None or best.dim in (stairs.ambient_dim, V.dim) or best.breadth < 1:
+    # the first set alone, of all rows with every damaged one among them, is no plateau
+    if best is None or best.dim in (stairs.ambient_dim, V.dim) or best.breadth <= 1:
         return None
     start = max((end for end, _ in ends if end < g.threshold), default=0)
     end = min((end for end, _ in ends if end >= g.threshold), default=start)
@@ -140,6 +146,29 @@ def hint(finding: Finding) -> str | None:
         f"a wider plateau lies elsewhere: thresholds {best.first:,} to {best.last:,} give one "
         f"space of dimension {best.dim}. Choose a window there for fresh rows (suggest); chosen on "
         "these rows it would promise nothing, for they would have chosen it"
+    )
+
+
+def _rule_elsewhere(finding: Finding, ends: Sequence[tuple[int, Step]]) -> str | None:
+    """Where a rule fits, when none does at the threshold that was drawn; None if nowhere."""
+    g, flag = finding.promises, finding.flag
+    if g is None or flag is None:
+        return None
+    label, start = np.eye(flag.dim, dtype=int)[-1:], 0
+    for end, step in ends:
+        # the first space that does not hold the label alone has a rule for it; if it lacks more
+        # than that, the rule may be one of few rows
+        if start >= g.threshold and not flag.span_at(step.first).contains(label).any():
+            break
+        start, dim = end, step.dim
+    else:
+        return None
+    if step.dim < dim - 1 or Plateau(step.dim, start + 1, end).breadth <= 1:
+        return None
+    return (
+        f"a rule fits at thresholds {start + 1:,} to {end:,}, which leave out what few rows "
+        "say, such as damaged ones. Say how many may be (contamination), or choose a window there "
+        "for fresh rows (suggest); chosen on these rows it would promise nothing"
     )
 
 
@@ -155,7 +184,9 @@ def alternatives(finding: Finding) -> dict[str, Any] | None:
     dim = V.ambient_dim - 1 - V.dim
     if not dim:
         return None
-    count = f"{finding.field.order}^{dim}" if finding.field.order else "infinitely many"
+    order = finding.field.order
+    count = f"{order}^{dim}" if dim > 1 else str(order)
+    count = count if order else "infinitely many"
     text = f"{count} rules fit these rows; this is one of them, "
     proven = None
     if question.choice == "sparsest":

@@ -18,6 +18,18 @@ def device(rng, n, crc="CRC-8/MAXIM-DOW", ident=0x51, *, repeat=1, skewed=True):
     return np.repeat(oracle.frames(payload, sums, 8, before=(0x2D,)), repeat, axis=0)[:n]
 
 
+def drifting(rng, n, crc, ident, *, spare=1):
+    """Frames of a sensor whose readings walk: identity, flags, readings, random bytes, a check."""
+    start = rng.integers(50, 400)
+    reading = np.clip(start + np.cumsum(rng.integers(-3, 4, n)), 0, 4095)
+    humid = np.clip(55 + np.cumsum(rng.integers(-1, 2, n)), 10, 99)
+    high = rng.integers(0, 3, n) << 4 | reading >> 8
+    columns = [np.full(n, ident), high, reading & 255, humid, *rng.integers(0, 256, (spare, n))]
+    payload = np.stack(columns, axis=1).astype(np.uint8)
+    sums = [oracle.crc(data, KNOWN[crc]) for data in payload.tolist()]
+    return oracle.frames(payload, sums, 8)
+
+
 def mixed(rng, *captures, repeat=1):
     """Messages of several devices in one capture, each with its repeats."""
     X = np.concatenate(captures)

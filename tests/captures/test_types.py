@@ -6,7 +6,7 @@ import pytest
 from flagstone import Coins, ConstraintsQuestion, Flag, IndexRule, ask
 from flagstone.captures import MOST_ROWS, Capture, clusters, message_types
 from flagstone.captures import capture as capture_module
-from tests.captures.frames import DAMAGE, damaged, device, mixed
+from tests.captures.frames import DAMAGE, damaged, device, drifting, mixed
 
 RULE = IndexRule(contamination=0.01)
 SMBUS = {"crc": "CRC-8/SMBUS", "ident": 0x8A}
@@ -84,6 +84,17 @@ def test_a_drifting_sensor_is_one_type(start):
         X = np.unpackbits(np.hstack([data, check]), axis=1)
         _, types, _ = types_of(damaged(rng, X, 0.01), seed=seed)
         assert len(types) == 1
+
+
+@pytest.mark.parametrize(("seed", "spare"), [(1, 1), (75, 1), (26, 2), (39, 3)])
+def test_two_drifting_devices_are_no_three(seed, spare):
+    """Readings that leave the usual range of a type keep its check: no type of their own."""
+    rng = np.random.default_rng([seed, spare])
+    one = drifting(rng, 300, "CRC-8/NRSC-5", 0x7B, spare=spare)
+    two = drifting(rng, 300, "CRC-8/SMBUS", 0xC4, spare=spare)
+    X = np.where(rng.random((300, 1)) < 0.7, one, two)
+    _, types, _ = types_of(damaged(rng, X), seed=seed)
+    assert len(types) == 2
 
 
 def test_a_rare_device_with_another_check():

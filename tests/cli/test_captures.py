@@ -175,6 +175,11 @@ def test_the_first_screen_says_that_there_are_types(run, two_types):
     assert types.endswith("rows (x8 = 1). Run them apart: add --split-types")
 
 
+def test_the_report_says_that_there_are_types(run, two_types, place):
+    said = run("constraints", two_types, *SEED, "--report", "r.html").out.split("\n")[1]
+    assert f'<p class="note">{said.removeprefix("! ")}.</p>' in (place / "r.html").read_text()
+
+
 def test_types_are_answered_apart(run, two_types):
     done = run("constraints", two_types, *SEED, "--split-types")
     assert done.code == 0

@@ -45,7 +45,7 @@ def test_the_first_screen(run, capture):
     assert head.startswith("17 check equations hold; at most")
     assert lines[0] == "  pattern     00101101 ???????? ???????? ???????? ???????? ????????"
     assert lines[1] == "  digest      CRC-8/MAXIM-DOW"
-    assert "polynomial 0x31, init 0x00, xorout 0x00, reflected, over x8..x39" in lines[2]
+    assert "in x40..x47: polynomial 0x31, init 0x00, xorout 0x00, reflected, over x8" in lines[2]
     assert "init and xorout only together" in lines[3]
     assert lines[4].endswith("6 of 600 rows do not fit it; 248 bits of its map are determined")
     assert lines[5] == "  opposite    x10 ⊕ x11 = 1"

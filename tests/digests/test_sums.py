@@ -80,6 +80,20 @@ def test_sums_of_sixteen_bits(little):
     assert digest.parameters["constant"] == "0x0000"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_constant_byte_before_a_sum_is_no_part_of_it(seed):
+    """Where small readings make few carries, 16 bits fit most rows: those without one."""
+    rng = np.random.default_rng(seed)
+    reading = 210 + np.cumsum(rng.integers(-3, 4, 400)) // 4
+    columns = [np.full(400, 0x7B), rng.integers(0, 3, 400) << 4, reading & 255]
+    data = np.stack([*columns, rng.integers(50, 60, 400), np.full(400, 0x5A)], axis=1)
+    sums = (data.sum(axis=1, keepdims=True) + 0x31) % 256
+    X = np.unpackbits(np.hstack([data, sums]).astype(np.uint8), axis=1)
+    (digest,) = name_sums([f"x{i}" for i in range(48)], X)
+    assert digest.name == "sum of bytes, 8 bits"
+    assert digest.measured(X).rows_broken == 0
+
+
 def test_sums_with_the_lowest_bit_first():
     def turned(value, width):
         return int(f"{value:0{width}b}"[::-1], 2)

@@ -21,6 +21,7 @@ from flagstone.subspace import AffineSubspace, Subspace
 __all__ = [
     "FALSE_ALARMS",
     "FEWEST_CHECKS",
+    "broken_checks",
     "most_frequent",
     "obey_their_own",
     "own_checks",
@@ -132,3 +133,24 @@ def own_checks(space: Subspace, whole: Subspace) -> int:
         habits.append(np.bincount([*pair.columns], minlength=rows.shape[1])[np.newaxis])
     known = whole.annihilator() + Subspace.span(np.concatenate(habits))
     return (known + space.annihilator()).dim - known.dim
+
+
+def broken_checks(answer: Constraints, rows: Array) -> int:
+    """Count the equations that rows break now and then, and that only another check explains.
+
+    Rows of the same type break its equations all in the same way, or as their bits break its
+    constants and relations of two bits: a reading that leaves its usual range does that.
+
+    Examples
+    --------
+    >>> answer = Constraints([[1, 0, 0, 0], [0, 1, 1, 1]], [0, 0])    # x0 = 0, x1 ⊕ x2 ⊕ x3 = 0
+    >>> broken_checks(answer, np.array([[0, 0, 0, 1], [1, 0, 0, 0]]))  # x3 ⊕ x0 is the check
+    0
+    >>> broken_checks(answer, np.array([[1, 0, 0, 1], [1, 0, 0, 0]]))
+    1
+    """
+    broken = answer.syndrome(rows)
+    broken = broken ^ broken[0]
+    habits = broken[:, answer.matrix.sum(axis=1) <= 2]
+    ranks = [Subspace.span(part, dim=part.shape[1]).dim for part in (broken, habits)]
+    return ranks[0] - ranks[1]

@@ -15,6 +15,7 @@ from flagstone.captures.capture import Capture, clusters
 from flagstone.captures.evidence import (
     FALSE_ALARMS,
     FEWEST_CHECKS,
+    broken_checks,
     most_frequent,
     obey_their_own,
     own_checks,
@@ -96,8 +97,8 @@ def message_types(
     others.
 
     Second, among rows that fit nothing, those are a type that have the very same other constants
-    than a known one, and another check; or that obey equations of their own, which are chosen on
-    half of the rows and tested on the others.
+    than a known one, and another check than any of them; or that obey equations of their own, which
+    are chosen on half of the rows and tested on the others.
 
     **Guarantees**
 
@@ -138,7 +139,7 @@ class _Search:
     def __init__(self, rows: Array, finding: Finding, rule: SpanRule, coins: Coins) -> None:
         self._bits, self._encoding = rows, finding.encoding
         self._rows = np.hstack([rows, np.ones((len(rows), 1), dtype=np.uint8)])  # (x, 1)
-        self._rule, self._coins = rule, coins
+        self._rule, self._coins, self._whole = rule, coins, finding.subspace
 
     def by_bits(self, whole: MessageType, depth: int = _DEPTH) -> list[MessageType]:
         """Tell rows apart by a bit, and each side again; the whole where no bit does."""
@@ -195,8 +196,8 @@ class _Search:
             return None
         known = [self._sample(found.rows) for found in types]
         candidates = [self._own_equations(index, distinct, known, types)]
-        for number, base in enumerate(types, 1):
-            candidates.append(self._other_constants(index, distinct, known, base.answer, number))
+        for number in range(1, len(types) + 1):
+            candidates.append(self._other_constants(index, distinct, known, types, number))
         found = [candidate for candidate in candidates if candidate is not None]
         return max(found, key=lambda t: len(t.rows) * len(t.answer), default=None)
 
@@ -208,9 +209,15 @@ class _Search:
         return np.flatnonzero(~taken)
 
     def _other_constants(
-        self, index: Array, distinct: Array, known: list[Array], base: Constraints, number: int
+        self,
+        index: Array,
+        distinct: Array,
+        known: list[Array],
+        types: Sequence[MessageType],
+        number: int,
     ) -> MessageType | None:
-        """Rows with the very same other constants than a type, and another check."""
+        """Rows with the very same other constants than a type, and another check than any."""
+        base = types[number - 1].answer
         part = base.matrix.sum(axis=1) == 1
         equations = Constraints(base.matrix[part], base.rhs[part], base.field, base.names)
         if not len(equations):
@@ -228,9 +235,9 @@ class _Search:
             equations, len(known), n, len(found[0].rows), share
         ):
             return None
-        # under the same check they would break the others, if at all, all in the same way
-        broken = base.syndrome(bits[list(found[0].rows)])
-        if Subspace.span(broken ^ broken[0], dim=broken.shape[1]).dim < FEWEST_CHECKS:
+        # they may be rows of any known type, in which a reading has left its usual range
+        members = self._rows[index[distinct]][list(found[0].rows)]
+        if any(self._shares_check(one, members) for one in types):
             return None
         values = equations.rhs ^ np.array(found[0].syndrome, dtype=np.uint8)
         other = Constraints(equations.matrix, values, equations.field, equations.names)
@@ -242,6 +249,17 @@ class _Search:
         changed = [other.lines[i] for i in np.flatnonzero(found[0].syndrome)]
         said = ", ".join(changed[:_SHOWN]) + (", …" if len(changed) > _SHOWN else "")
         return self._type(finding, rows, f"the constants of type {number}, but {said}{few}")
+
+    def _shares_check(self, one: MessageType, rows: Array) -> bool:
+        """Say whether rows (x, 1) may have the check of this type, and other readings."""
+        if broken_checks(one.answer, rows[:, :-1]) < FEWEST_CHECKS:
+            return True
+        V = one.finding.subspace
+        if V is None or self._whole is None:
+            return False
+        # few rows of a type obey much by chance: what matters is the check that they have together
+        together = V + Subspace.span(rows ^ rows[0], dim=V.ambient_dim)
+        return own_checks(together, self._whole) >= FEWEST_CHECKS
 
     def _own_equations(
         self, index: Array, distinct: Array, known: list[Array], types: Sequence[MessageType]

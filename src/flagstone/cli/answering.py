@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.clustered import capture_for, cluster_keys, misfit_notes, types_of
 from flagstone.cli.crew import Together, hired
-from flagstone.cli.describe import answer_lines, print_finding
+from flagstone.cli.describe import answer_lines, headline_notes, print_finding
 from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
 from flagstone.cli.layered import layer_keys, layer_lines, survey_of
 from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions, RunOptions
@@ -82,9 +82,11 @@ def answer(
         check_split(found)
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or view, survey)
-    written = write_outputs(finding, options, survey, resumed=found.work.resumed)
-    found.work.finish()
     types = types_of(capture, finding, found.rule)
+    notes = misfit_notes(capture, finding, options.listed_rows, types)
+    loud = headline_notes(finding, notes)
+    written = write_outputs(finding, options, survey, resumed=found.work.resumed, notes=loud)
+    found.work.finish()
     if split and (len(types) > 1 or (types and options.json)):
         print_types(found, types, options, solve)
         return OK
@@ -92,7 +94,6 @@ def answer(
     extra = {}
     if finding.question.kind in ("constraints", "span"):
         extra = layer_keys(survey) | cluster_keys(capture, finding, options.listed_rows, types)
-    notes = misfit_notes(capture, finding, options.listed_rows, types)
     if split:
         none = "not looked for: there is no answer that the rows support"
         notes.append(("types", "one: nothing speaks for a second one" if types else none))

@@ -117,8 +117,9 @@ def cluster_texts(
         broken = _broken(cluster, finding.encoding.names)
         lines.append(f"{number(len(cluster.rows))} × {broken}, {where}{text}")
     if len(found) > shown:
-        rest = sum(len(cluster.rows) for cluster in found[shown:])
-        lines.append(f"{number(rest)} more, in {number(len(found) - shown)} other ways")
+        rest, ways = sum(len(cluster.rows) for cluster in found[shown:]), len(found) - shown
+        how = "another way" if ways == 1 else f"{number(ways)} other ways"
+        lines.append(f"{number(rest)} more, in {how}")
     return lines
 
 

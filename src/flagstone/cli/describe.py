@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from flagstone.digests import Survey
     from flagstone.finding import Finding
 
-__all__ = ["FINDING_KEYS", "answer_lines", "places_text", "print_finding", "remarks"]
+__all__ = [
+    "FINDING_KEYS",
+    "answer_lines",
+    "headline_notes",
+    "places_text",
+    "print_finding",
+    "remarks",
+]
 
 FINDING_KEYS = {
     "schema": "2, the version of these keys",
@@ -91,9 +98,7 @@ def print_finding(
         print("\n".join(answer_lines(finding, options.show_as, survey)))
         return
     print(f"{safe(finding.headline)}:")
-    loud = [text for label, text in notes if label == "!"]
-    quiet = finding.hint if loud else None  # types explain what a wider plateau only hints at
-    for note in [*loud, *(note for note in finding.notes if note != quiet)]:
+    for note in headline_notes(finding, notes):
         print(f"! {note}")
     for line in answer_lines(finding, view) if said is None else said:
         print(f"  {line}")
@@ -102,6 +107,13 @@ def print_finding(
         print(f"{label:<14}{text}")
     for path in written:
         print(f"{'written':<14}{safe(path)}")
+
+
+def headline_notes(finding: Finding, notes: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what is said under the headline, on the console and in the report."""
+    loud = [text for label, text in notes if label == "!"]
+    quiet = finding.hint if loud else None  # types explain what a wider plateau only hints at
+    return [*loud, *(note for note in finding.notes if note != quiet)]
 
 
 def remarks(

@@ -78,8 +78,8 @@ def _decoder_lines(finding: Finding, survey: Survey | None) -> list[str]:
 
     if survey is None or not any(digest.name for digest in survey.digests):
         raise UsageError(
-            "--as rtl_433 writes code for digests with a name, and none was verified on rows; "
-            "--as c writes check bits as masks"
+            "--as rtl_433 writes code for digests with a name, and none was verified on rows; name "
+            "them by constraints on the rows themselves, or use --as c, which writes masks"
         )
     order = dict(finding.provenance.get("reading") or {}).get("bit_order") or "msb"
     turned = {"msb": [], "lsb": ["reflect_bytes(b, {n});"], "nibble": ["reflect_nibbles(b, {n});"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +97,7 @@ def write_outputs(
     survey: Survey | None = None,
     *,
     resumed: bool = False,
+    notes: Sequence[str] | None = None,
 ) -> list[str]:
     """Write finding, report and plot, all or none of them; return their names.
 
@@ -112,7 +113,7 @@ def write_outputs(
         from flagstone.reports import date_of, html_report
 
         made = date_of(options.report) if resumed else None
-        files[options.report] = html_report(finding, survey, made=made).encode()
+        files[options.report] = html_report(finding, survey, made=made, notes=notes).encode()
     if options.plot is not None:
         from flagstone.plots import ScreeDisplay
         from flagstone.reports import plot_bytes

@@ -138,7 +138,11 @@ def name_sums(
             n_units, columns = rule.varying(varies)
             if fits.mean() < _SHARE or n_units < 2:
                 continue
-            free = rank((X[fits][1:] ^ X[fits][0])[:, rule.columns])
+            moved = X[fits][1:] ^ X[fits][0]
+            parts = units(moved[:, range(*rule.check)], min(8, rule.width))
+            if not parts.any(axis=0).all():
+                continue  # a constant byte before a sum of 8 bits is no part of it
+            free = rank(moved[:, rule.columns])
             if rule.width * free >= _CANDIDATES + rule.width + CERTAIN:
                 found.append((_order(rule, int(fits.sum())), rule, rule.width * free, columns))
     kept: list[tuple[Sum, int]] = []

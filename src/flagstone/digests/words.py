@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from flagstone.digests.digest import columns_of, span_text
 from flagstone.digests.relations import Relation
 from flagstone.digests.survey import Survey
 
@@ -68,7 +69,7 @@ def by_byte(pattern: str) -> str:
 
 
 def _digests(survey: Survey) -> list[LayerLine]:
-    lines = []
+    lines, names = [], survey.layers.names
     for digest in survey.digests:
         if digest.name is None:
             lines.append(LayerLine("digest", f"no name is known: {digest.formula}"))
@@ -76,8 +77,9 @@ def _digests(survey: Survey) -> list[LayerLine]:
             for i in range(0, len(keys), 8):
                 lines.append(LayerLine("", "  ".join(keys[i : i + 8])))
         else:
-            lines.append(LayerLine("digest", digest.name))
-            lines.append(LayerLine("", digest.formula))
+            where = span_text(names, columns_of(names, ", ".join(digest.columns)))
+            how = f": {digest.formula}" if digest.formula != digest.name else ""
+            lines += [LayerLine("digest", digest.name), LayerLine("", f"in {where}{how}")]
         if "init_if_xorout_is_0" in digest.parameters:
             lines.append(LayerLine("", "(frames of one length show init and xorout only together)"))
         fit = f"{digest.rows_broken:,} of {digest.rows_verified:,} rows do not fit it"

@@ -41,7 +41,13 @@ _LONGEST = 20_000
 _FEW, _SHORT = 8, 30
 
 
-def html_report(finding: Finding, survey: Survey | None = None, *, made: date | None = None) -> str:
+def html_report(
+    finding: Finding,
+    survey: Survey | None = None,
+    *,
+    made: date | None = None,
+    notes: Sequence[str] | None = None,
+) -> str:
     """Return the page of a finding.
 
     Parameters
@@ -51,6 +57,8 @@ def html_report(finding: Finding, survey: Survey | None = None, *, made: date | 
         Of the rows, where they were shown to one; the equations are sorted without it, too.
     made : date, optional
         Today, or the day of SOURCE_DATE_EPOCH, unless told.
+    notes : sequence of str, optional
+        Said under the headline; those of the finding unless told.
 
     Examples
     --------
@@ -68,7 +76,7 @@ def html_report(finding: Finding, survey: Survey | None = None, *, made: date | 
     )
     day = report_date() if made is None else made
     sections = [
-        _head(finding, day),
+        _head(finding, day, finding.notes if notes is None else notes),
         _answer(finding, survey),
         _fingerprint(finding),
         _promises(finding),
@@ -130,7 +138,7 @@ def report_date() -> date:
         ) from None
 
 
-def _head(finding: Finding, day: date) -> str:
+def _head(finding: Finding, day: date, notes: Sequence[str]) -> str:
     encoding, rows = finding.encoding, finding.rows
     parts = [
         _listed(finding.provenance.get("sources") or [], 3),
@@ -140,12 +148,10 @@ def _head(finding: Finding, day: date) -> str:
     ]
     kicker = " · ".join(escape(part) for part in parts if part)
     made = f'flagstone {__version__} · <time datetime="{day}">{day}</time>'
-    notes = "".join(
-        f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>' for note in finding.notes
-    )
+    said = "".join(f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>' for note in notes)
     return (
         f'<header><p class="kicker"><span>{kicker}</span><span>{made}</span></p>'
-        f"<h1>{escape(finding.headline)}</h1>{notes}</header>"
+        f"<h1>{escape(finding.headline)}</h1>{said}</header>"
     )
 
 
