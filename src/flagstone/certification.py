@@ -23,6 +23,10 @@ __all__ = ["Certification", "SecondLook", "StreamCertification", "planned"]
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
 
+_DRIFT = (
+    "neighbouring rows are more alike than independent rows are: readings that drift, or rows that "
+    "were sorted, say nothing certain about rows to come; take rows at longer intervals"
+)
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
 
 
@@ -250,6 +254,8 @@ def _certified(
         return finding
     if repeats.beyond_chance:
         return replace(finding, promises=promises.withhold(f"{repeats}; {_DEDUPLICATE}"))
+    if repeats.drifts:
+        return replace(finding, promises=promises.withhold(_DRIFT))
     if certifier is not None:
         certificate = certifier.certificate(
             subspace,

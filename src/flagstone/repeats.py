@@ -1,4 +1,4 @@
-"""Repeats: do equal rows follow each other more often than rows that were drawn one by one do?"""
+"""Repeats: are rows that follow each other more alike than rows that were drawn one by one are?"""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ __all__ = ["Repeats", "first_of_runs"]
 
 #: The distance at which equal rows are counted for comparison, and the least that is worth a word.
 _APART, _LEAST = 37, 12
+#: How many of the first rows are compared for likeness, and the memory they may take.
+_HEAD, _HEAD_BYTES = 3072, 1 << 18
+#: Independent rows are called alike with at most this probability.
+_FALSE_ALARMS = 1e-6
 
 
 def first_of_runs(matrix: Array) -> Array:
@@ -26,15 +30,25 @@ def first_of_runs(matrix: Array) -> Array:
 
 
 class Repeats:
-    """Counts pairs of equal rows, side by side and some way apart.
+    """Counts pairs of equal rows, and how alike rows are, side by side and some way apart.
 
     For independent rows both are equally likely: the chance of two draws to be equal. A sender
-    that repeats each frame makes many pairs side by side, and no more than chance farther apart.
+    that repeats each frame makes many pairs side by side, and no more than chance farther apart. A
+    reading that drifts makes neighbours alike, though not equal.
 
     Attributes
     ----------
     pairs, beside, apart : int
         Pairs of each kind that were looked at, and how many of them were equal.
+
+    Notes
+    -----
+    **Guarantees**
+
+    Independent rows drift with probability at most 10⁻⁶. Of disjoint triples (a, b, c), b beside a
+    and c far away, let D be in how many entries a agrees with b, less those in which it agrees with
+    c. Exchanging b and c turns the sign of D over, so that given all |D| the signs are fair coins,
+    and Hoeffding's bound has P[ΣD ≥ s·√ΣD²] ≤ exp(−s²/2).
 
     Examples
     --------
@@ -46,12 +60,18 @@ class Repeats:
     def __init__(self) -> None:
         self.pairs = self.beside = self.apart = 0
         self._last: Array | None = None  # rows that have no row so far behind them yet
+        self._head: list[Array] = []
+        self._n_head = self._likeness = self._squares = 0
 
     def update(self, matrix: Array) -> Repeats:
         """Look at more rows, as the array that kernels take, and return self.
 
         However rows are cut into batches, the same pairs are looked at.
         """
+        room = min(_HEAD, _HEAD_BYTES // max(1, matrix[:1].nbytes)) - self._n_head
+        if room > 0 and len(matrix):
+            self._head.append(matrix[:room].copy())
+            self._n_head += len(self._head[-1])
         last = matrix[:0] if self._last is None else self._last
         across = np.concatenate([last, matrix[:_APART]])
         self._look(across)
@@ -67,7 +87,27 @@ class Repeats:
             self.beside + other.beside,
             self.apart + other.apart,
         )
+        for part in (self, other):
+            likeness, squares = part._alike()
+            both._likeness += likeness
+            both._squares += squares
         return both
+
+    def _alike(self) -> tuple[int, int]:
+        """Return ΣD and ΣD²."""
+        if not self._head:
+            return self._likeness, self._squares
+        head = np.concatenate(self._head)
+        n = len(head) // 3
+        a, b, c = (head[i : 3 * n : 3] for i in range(3))
+        D = _agreements(a, b) - _agreements(a, np.roll(c, -(n // 2), axis=0))
+        return self._likeness + int(D.sum()), self._squares + int((D * D).sum())
+
+    @property
+    def drifts(self) -> bool:
+        """Whether rows side by side are more alike than independent ones ever are."""
+        likeness, squares = self._alike()
+        return likeness > math.sqrt(2 * math.log(1 / _FALSE_ALARMS) * squares)
 
     def _look(self, matrix: Array) -> None:
         pairs = len(matrix) - _APART
@@ -87,3 +127,11 @@ class Repeats:
         share, chance = (100 * n / max(1, self.pairs) for n in (self.beside, self.apart))
         equal = f"{share:.3g} % equal the row before them"
         return f"rows repeat in runs: {equal}, where chance makes {chance:.3g} %"
+
+
+def _agreements(left: Array, right: Array) -> Array:
+    """In how many entries rows agree; packed rows bit by bit, and less their number of bits."""
+    if left.dtype != np.uint64:
+        return np.asarray((left == right).sum(axis=1))
+    bits = np.unpackbits((left ^ right).view(np.uint8), axis=1)
+    return np.asarray(-bits.sum(axis=1, dtype=np.int64))
