@@ -262,11 +262,11 @@ def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(run, place, m
 
     calls, honest = [], _container.atomic_write
 
-    def no_space(path, data, *, overwrite=False):
+    def no_space(path, data, **options):
         calls.append(path)
         if len(calls) > 1 and str(path).endswith("ckpt"):
             raise OSError(28, "No space left on device", str(path))
-        honest(path, data, overwrite=overwrite)
+        honest(path, data, **options)
 
     monkeypatch.setattr(_container, "atomic_write", no_space)
     words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json"]

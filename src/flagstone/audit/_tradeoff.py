@@ -18,7 +18,7 @@ from flagstone.audit.sources import FromLaw, Sample, Source
 from flagstone.audit.task import as_source
 from flagstone.distributions import LabelledParity
 from flagstone.errors import InputError, Parameter
-from flagstone.estimators._coders import LabelCoder
+from flagstone.estimators.coders import LabelCoder
 from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.guarantees.exact import positive
 from flagstone.markup import card, table

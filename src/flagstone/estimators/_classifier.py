@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._coders import LabelCoder
 from flagstone.estimators._input import feature_names
 from flagstone.estimators._labels import (
     distinct,
@@ -20,6 +19,7 @@ from flagstone.estimators._labels import (
     legend,
     named_classes,
 )
+from flagstone.estimators.coders import LabelCoder
 from flagstone.fields import Array, Field, Rows, as_field
 from flagstone.finding import Finding
 

@@ -15,7 +15,6 @@ from flagstone.answers import ParityRule
 from flagstone.errors import InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._classifier import is_binary, no_label
-from flagstone.estimators._coders import LabelCoder
 from flagstone.estimators._contracts import CLASSIFIER, check_parameters, finite_field
 from flagstone.estimators._input import table_rows
 from flagstone.estimators._labels import (
@@ -33,6 +32,7 @@ from flagstone.estimators._private_learner import (
     boosted_learner,
     noisy_argmin,
 )
+from flagstone.estimators.coders import LabelCoder
 from flagstone.fields import Array, Field, as_field
 from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion

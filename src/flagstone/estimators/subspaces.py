@@ -9,9 +9,9 @@ import numpy as np
 
 from flagstone.answers import Constraints
 from flagstone.estimators._classifier import SpanClassifier
-from flagstone.estimators._coders import SignCoder
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, truth
 from flagstone.estimators._input import feature_names
+from flagstone.estimators.coders import SignCoder
 from flagstone.fields import Array
 from flagstone.question import SubspaceQuestion
 from flagstone.subspace import AffineSubspace, Subspace

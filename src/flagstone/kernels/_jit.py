@@ -9,6 +9,7 @@ takes more than a second, the logger ``flagstone.kernels`` says so, once.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["aligned", "helper", "inline", "jit", "leaf"]
+__all__ = ["aligned", "aligned_zeros", "helper", "inline", "jit", "leaf"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -94,10 +95,16 @@ class _Notice(event.Listener):
 event.register("numba:compile", _Notice())
 
 
-def aligned(array: Any) -> Any:
-    """A copy of an array that begins with a cache line: vectors then lie in one line each."""
-    room = np.empty(array.nbytes + 64, np.uint8)
+def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> Any:
+    """An array that begins with a cache line: vectors then lie in one line each."""
+    size = np.dtype(dtype).itemsize * math.prod(shape)
+    room = np.zeros(size + 64, np.uint8)
     start = -room.ctypes.data % 64
-    copied = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    return room[start : start + size].view(dtype).reshape(shape)
+
+
+def aligned(array: Any) -> Any:
+    """A copy of an array that begins with a cache line."""
+    copied = aligned_zeros(array.shape, array.dtype)
     copied[...] = array
     return copied

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned, jit
+from flagstone.kernels._jit import aligned, aligned_zeros, jit
 from flagstone.kernels._lanes import coordinates, exchange
 from flagstone.kernels._llvm import set_sum, trailing_zeros
 from flagstone.kernels.gf2_panels import TRIAL, insert_many
@@ -78,14 +78,12 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     """The flag of the empty sample in GF(2)^dim: every element has count 0."""
     panels = max(1, -(-ar // 64))
     chunk = 4 * len(_lanes(ar)[0])
+    basis = aligned_zeros((64 * panels, -(-panels // chunk) * chunk))  # first: it may be too large
     columns = np.arange(64 * panels)
     units = _ONE << (columns % 64).astype(np.uint64)
-    basis = np.zeros((64 * panels, -(-panels // chunk) * chunk), np.uint64)
     basis[columns, columns // 64] = units
-    inverse = units.reshape(panels, 64)
-    return State(
-        aligned(basis), aligned(inverse), np.zeros(ar, np.int64), np.array([0, TRIAL, 0, 0])
-    )
+    inverse = aligned(units.reshape(panels, 64))
+    return State(basis, inverse, np.zeros(ar, np.int64), np.array([0, TRIAL, 0, 0]))
 
 
 def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
