@@ -18,9 +18,10 @@ from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.question import Question, question_from_dict
 from flagstone.rules import SpanRule, rule_named
 
-__all__ = ["Protocol"]
+__all__ = ["READING", "Protocol"]
 
-_READING = {
+#: The options of reading that findings and protocols remember, and what each must be.
+READING = {
     "format": str,
     "delimiter": str,
     "header": bool,
@@ -137,7 +138,7 @@ class Protocol:
         try:
             reading = dict(data["reading"])
             for key, value in reading.items():
-                if key not in _READING or type(value) is not _READING[key]:
+                if key not in READING or type(value) is not READING[key]:
                     raise FormatError(f"it cannot be read with {key} = {value!r}")
             found = cls(
                 question_from_dict(data["question"]),

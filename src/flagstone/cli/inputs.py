@@ -41,15 +41,6 @@ _FIXED = {
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
 #: What is read from the beginning to the end.
 _ONE_PASS = ("csv", "tsv", "jsonl", "hex", "bits")
-#: The options of reading that a finding remembers, and what each must be.
-_READING = {
-    "format": str,
-    "delimiter": str,
-    "header": bool,
-    "bit_order": str,
-    "length": int,
-    "skip_fields": int,
-}
 
 
 @dataclass(frozen=True)
@@ -92,6 +83,7 @@ def open_tables(
 
     ``once`` says that rows are read once only, so that those of a stream need not be kept.
     """
+    from flagstone.protocol import READING
     from flagstone.tables import open_table
     from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
     from flagstone.tables.limits import MOST_COLUMNS
@@ -100,7 +92,7 @@ def open_tables(
     reading = reading_of(options)
     known = dict(remembered or {})
     for name, value in known.items():
-        if not isinstance(value, _READING.get(name, object)):
+        if not isinstance(value, READING.get(name, object)):
             raise FormatError(f"the finding remembers no way of reading: {name} is {value!r}")
     # a finding made from frames without a telling name is checked against such frames again
     if "format" in known and not all(says_format(file) for file in files):
@@ -136,7 +128,9 @@ def _check_remembered(table: Table, delimiter: str) -> None:
 
 def reading_of(options: ReadOptions) -> dict[str, Any]:
     """Return how files are read, as far as it was said: what a finding remembers."""
-    given = {name: getattr(options, name) for name in _READING}
+    from flagstone.protocol import READING
+
+    given = {name: getattr(options, name) for name in READING}
     if given["delimiter"] == TAB_AS_TYPED:
         given["delimiter"] = TAB
     return {name: value for name, value in given.items() if value is not None}
