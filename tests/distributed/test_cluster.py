@@ -295,3 +295,21 @@ def test_a_stopped_run_goes_on_with_what_is_done(cluster, tmp_path, number):
     again = distributed.ask(str(data), ConstraintsQuestion(), IndexRule(), Coins(7))
     assert found.flag.to_bytes() == again.flag.to_bytes()
     assert found.promises == again.promises
+
+
+def test_what_the_loop_of_a_client_says_is_not_said_twice(cluster, tmp_path):
+    """Ctrl-C may strike before Dask's call has a future to cancel: its own NameError is logged."""
+    lines = [
+        "import time",
+        "from types import SimpleNamespace",
+        "from flagstone.cli.crew import AT_END, hired",
+        f"at = SimpleNamespace(cluster={cluster.scheduler_address!r}, workers=None)",
+        "loop = hired(at).client.loop",
+        "loop.add_callback(lambda: 1 / 0)",
+        "loop.asyncio_loop.call_exception_handler({'message': 'a task was destroyed'})",
+        "time.sleep(0.2)",
+        "AT_END.close()",
+    ]
+    script = [sys.executable, "-c", "\n".join(lines)]
+    done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -34,6 +34,8 @@ __all__ = ["Together", "crew_progress", "hired", "partition_bytes"]
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 #: Seconds until a scheduler must have answered.
 _PATIENCE = 20
+#: The loggers that Dask gives a level of their own, and its loop's.
+_TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
 
 
 def partition_bytes(options: CrewOptions) -> int:
@@ -66,7 +68,8 @@ def hired(options: CrewOptions) -> Crew | None:
         raise MissingDependencyError(
             "--cluster and --workers need Dask; install it with: pip install 'flagstone[dask]'"
         ) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by us
+    for name in _TALKERS:  # what matters is said by us
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return Crew(AT_END.enter_context(_client(options)))
 
 
