@@ -9,8 +9,6 @@ import numpy as np
 from flagstone.checks import checked_dim
 from flagstone.errors import InputError
 
-__all__ = ["BitRows", "pack"]
-
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 

@@ -18,8 +18,6 @@ from flagstone.histogram import Histogram
 from flagstone.repeats import Repeats
 from flagstone.rules import SpanRule
 
-__all__ = ["Certification", "SecondLook", "StreamCertification", "planned"]
-
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
 

@@ -10,16 +10,6 @@ import numpy as np
 from flagstone.errors import InputError, Parameter
 from flagstone.exact import Array, exact_array, exact_floor
 
-__all__ = [
-    "checked_dim",
-    "checked_index",
-    "checked_integer",
-    "checked_total",
-    "checked_weights",
-    "owner_of",
-    "shown",
-]
-
 _MOST_ROWS = 2**63 - 1
 
 

@@ -19,8 +19,6 @@ from flagstone.checks import checked_integer
 from flagstone.errors import InputError
 from flagstone.fields import Field, FieldLike, as_field
 
-__all__ = ["Coins", "fresh_seed"]
-
 _DOMAIN = b"flagstone coins v1"
 
 

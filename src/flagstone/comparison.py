@@ -15,8 +15,6 @@ from flagstone.finding import Finding
 from flagstone.question import ConstraintsQuestion, Question, SubspaceQuestion
 from flagstone.subspace import Subspace
 
-__all__ = ["beyond", "common", "compare"]
-
 #: In larger systems the equations stay as they are: looking for shorter ones takes too long.
 _MOST_CELLS = 1 << 19
 

@@ -17,8 +17,6 @@ from flagstone.staircase import Plateau, Step
 if TYPE_CHECKING:
     from flagstone.finding import Finding
 
-__all__ = ["alternatives", "caution", "headline", "hint", "notes", "support", "title", "too_few"]
-
 #: More future misfits than this, and an answer is not worth acting on.
 _MOST = 0.5
 

@@ -6,19 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "BottomError",
-    "EntryTypeError",
-    "FlagstoneError",
-    "FormatError",
-    "InputError",
-    "InputWarning",
-    "MissingDependencyError",
-    "Parameter",
-    "ReplicabilityWarning",
-    "WindowError",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:

@@ -17,19 +17,6 @@ import numpy as np
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-__all__ = [
-    "Array",
-    "exact_array",
-    "exact_column",
-    "exact_floor",
-    "exact_integer",
-    "exact_integers",
-    "exact_modulo",
-    "exact_rational",
-    "is_missing",
-    "missing_entries",
-]
-
 #: More digits than this are refused, because reading them alone would take seconds per number.
 MOST_DIGITS = 1_000_000
 #: Larger powers of ten are refused, because a short column of them would fill the memory.

@@ -27,8 +27,6 @@ from flagstone.rules import rule_named
 from flagstone.staircase import Depths, Staircase
 from flagstone.subspace import Subspace
 
-__all__ = ["SCHEMA", "Finding", "above"]
-
 #: The version of the JSON form: of files, and of what the command line prints with --json.
 SCHEMA = 2
 

@@ -13,8 +13,6 @@ from flagstone.fields import Array, Field, FieldLike, Rows, as_field
 from flagstone.markup import card, table
 from flagstone.subspace import Subspace
 
-__all__ = ["Flag", "Level", "merge_flags", "merge_tree"]
-
 T = TypeVar("T")
 
 

@@ -11,8 +11,6 @@ from flagstone.errors import InputError
 from flagstone.fields import Array, FieldLike, Rows, as_field
 from flagstone.flag import Flag
 
-__all__ = ["Histogram"]
-
 _MOST_VALUES = 1 << 26
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from flagstone.bitrows import BitRows
 from flagstone.fields import Array, Field, Rows, width
 
-__all__ = ["append_column", "append_ones", "chunks", "keep_rows", "stack_all"]
-
 #: Small enough for lifted rows to stay in the cache between being made and being counted.
 CHUNK = 1 << 15
 

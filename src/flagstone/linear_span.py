@@ -13,8 +13,6 @@ from flagstone.question import SpanQuestion
 from flagstone.road import ask
 from flagstone.rules import DEFAULT_EPS, rule_named
 
-__all__ = ["rep_linear_span"]
-
 
 def rep_linear_span(
     X: Any,

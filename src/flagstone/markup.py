@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape as escape_html
 from typing import Any
 
-__all__ = ["BADGES", "card", "escape", "listing", "matrix", "table"]
-
 #: How a badge is tinted, by its kind.
 BADGES = {"proven": "0,158,115", "open": "213,94,0", "plain": "128,128,128"}
 

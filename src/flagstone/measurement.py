@@ -9,8 +9,6 @@ from typing import Any
 
 from flagstone.errors import FormatError
 
-__all__ = ["Measurement"]
-
 
 @dataclass(frozen=True)
 class Measurement:

@@ -21,18 +21,6 @@ from numpy.typing import NDArray
 
 from flagstone.errors import Parameter
 
-__all__ = [
-    "ALPHABETS",
-    "BLANKS",
-    "Alphabet",
-    "Frame",
-    "FrameProblem",
-    "digit_bits",
-    "one_frame",
-    "parse_frames",
-    "without_comment",
-]
-
 BLANKS = b" \t\r\v\f"
 _COMMENT = re.compile(rb"(?:^|(?<=[ \t\r\v\f]))(?:[;#]|//)")
 _MORE_BYTES = re.compile(rb"(?:\s*[0-9a-fA-F]{2}\s*;)+\s*(?:[0-9a-fA-F]{2}\s*)?")

@@ -8,8 +8,6 @@ import numpy as np
 
 from flagstone.fields import Array, FieldLike, as_field
 
-__all__ = ["stable_partition"]
-
 
 def stable_partition(X: Any, field: FieldLike = 2) -> list[Array]:
     """Partition rows into linearly independent sets A_1, A_2, …, by repeated passes.

@@ -6,8 +6,6 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
-__all__ = ["Update", "progress_bar"]
-
 #: Called with the share that is done, and with a few words about it.
 Update = Callable[[float, str], None]
 

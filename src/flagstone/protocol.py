@@ -18,8 +18,6 @@ from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.question import Question, question_from_dict
 from flagstone.rules import SpanRule, rule_named
 
-__all__ = ["READING", "Protocol"]
-
 #: The options of reading that findings and protocols remember, and what each must be.
 READING = {
     "format": str,

@@ -35,17 +35,6 @@ from flagstone.subspace import AffineSubspace, Subspace
 
 Names: TypeAlias = "Sequence[str] | None"
 
-__all__ = [
-    "QUESTIONS",
-    "ConstraintsQuestion",
-    "EquationsQuestion",
-    "ParityQuestion",
-    "Question",
-    "SpanQuestion",
-    "SubspaceQuestion",
-    "question_from_dict",
-]
-
 
 @dataclass(frozen=True)
 class Question(ABC):

@@ -8,8 +8,6 @@ import numpy as np
 
 from flagstone.fields import Array
 
-__all__ = ["Repeats", "first_of_runs"]
-
 #: The distance at which equal rows are counted for comparison, and the least that is worth a word.
 _APART, _LEAST = 37, 12
 #: How many of the first rows are compared for likeness, and the memory they may take.

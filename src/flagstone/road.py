@@ -29,8 +29,6 @@ from flagstone.question import Question
 from flagstone.rules import SpanRule, select_span
 from flagstone.subspace import Subspace
 
-__all__ = ["ask", "certify", "look", "measure"]
-
 
 def ask(
     summary: Flag | Histogram,

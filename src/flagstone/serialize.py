@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from flagstone.flag import Flag
     from flagstone.histogram import Histogram
 
-__all__ = [
-    "FORMAT_VERSION",
-    "flag_from_bytes",
-    "flag_to_bytes",
-    "histogram_from_bytes",
-    "histogram_to_bytes",
-]
-
 FORMAT_VERSION = 1
 _MAGIC = b"flagstone\n"
 _HASH_SIZE = 32

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-__all__ = ["Held", "held_signals"]
-
 
 @dataclass
 class Held:

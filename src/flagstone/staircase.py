@@ -12,8 +12,6 @@ import numpy as np
 from flagstone.fields import Array, Rows
 from flagstone.flag import Flag
 
-__all__ = ["Depths", "Plateau", "Staircase", "Step"]
-
 
 class Step(NamedTuple):
     """Sets ``first .. last`` of the partition span one space of dimension ``dim``."""

@@ -20,8 +20,6 @@ from flagstone.road import ask
 from flagstone.rules import rule_named
 from flagstone.staircase import Plateau, Staircase
 
-__all__ = ["Suggestion", "proposed", "suggest_window"]
-
 #: Multiples of the pilot rows for which a forecast is made.
 _FACTORS = (1, 2, 4, 8, 16, 32)
 

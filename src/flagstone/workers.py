@@ -10,8 +10,6 @@ from typing import Any
 
 from flagstone.errors import InputError
 
-__all__ = ["check_jobs", "in_processes", "safe_path"]
-
 
 def check_jobs(n_jobs: int) -> None:
     """Refuse a number of processes that says nothing."""

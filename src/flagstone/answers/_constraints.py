@@ -22,8 +22,6 @@ from flagstone.errors import FormatError, InputError
 from flagstone.fields import Array, Field, as_field
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["Constraints", "Equations"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations(Answer):

@@ -23,8 +23,6 @@ from flagstone.exact import exact_array
 from flagstone.fields import Array, Field, FieldLike, as_field
 from flagstone.subspace import Subspace
 
-__all__ = ["ParityRule"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParityRule(Answer):

@@ -21,8 +21,6 @@ import numpy as np
 from flagstone.fields import Array, Field
 from flagstone.subspace import Subspace
 
-__all__ = ["Sparse", "sparsest"]
-
 #: Coefficients that the search looks at: over GF(2), other finite fields, and QQ.
 _LOOKS = {"bits": 1 << 28, "finite": 1 << 22, "rational": 1 << 17}
 #: So many solutions are improved at a time.

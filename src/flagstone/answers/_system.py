@@ -17,8 +17,6 @@ from flagstone.exact import exact_array
 from flagstone.fields import Array, Field
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["Contradiction", "LinearSystem"]
-
 _CHUNK = 4096
 
 

@@ -13,8 +13,6 @@ from flagstone.distributions import Distribution
 from flagstone.errors import InputError, Parameter
 from flagstone.question import QUESTIONS
 
-__all__ = ["ESTIMATORS", "audit"]
-
 #: Estimators that can be asked for by name: one for each kind of question, and the baseline.
 ESTIMATORS = {kind: question.estimator for kind, question in QUESTIONS.items()} | {
     "elimination": "EliminationClassifier"

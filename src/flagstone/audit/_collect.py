@@ -15,8 +15,6 @@ from flagstone.progress import progress_bar
 from flagstone.signals import held_signals
 from flagstone.workers import check_jobs, in_processes
 
-__all__ = ["collect"]
-
 #: Pairs computed between two looks at the stop rules; surplus pairs are thrown away.
 _BATCH = 32
 

@@ -9,8 +9,6 @@ from flagstone.audit.stats import AuditStats, Verdict
 from flagstone.audit.task import Task
 from flagstone.markup import card, table
 
-__all__ = ["AuditReport", "report"]
-
 #: So many kinds of errors are listed.
 _SHOWN = 5
 

@@ -29,8 +29,6 @@ from flagstone.subspace import Subspace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["TradeoffCurve", "TradeoffPoint", "tradeoff"]
-
 #: Means that are equal but for their last digits are equal.
 _ROUNDING = 1e-9
 

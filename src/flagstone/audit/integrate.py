@@ -26,8 +26,6 @@ from flagstone.rules import rule_named
 from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
-__all__ = ["Thresholds", "average", "disagreement", "flag_of", "integrated_disagreement"]
-
 
 def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:
     """Return the flag that an estimator would build of these rows."""

@@ -30,14 +30,6 @@ import numpy.typing as npt
 
 from flagstone.errors import InputError
 
-__all__ = [
-    "anytime_interval",
-    "betting_interval",
-    "clopper_pearson",
-    "log_evidence",
-    "log_evidence_of_values",
-]
-
 #: Bets q at equal quantiles of Jeffreys' law: a fair mixture as it stands, not an approximation
 #: of one, so the number of bets decides about width only (256 serve some 10⁵ values).
 _BETS = np.sin(np.pi * (np.arange(256) + 0.5) / 512) ** 2

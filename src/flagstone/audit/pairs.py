@@ -21,8 +21,6 @@ from flagstone.checks import owner_of
 from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
 
-__all__ = ["Outcome", "run_pair"]
-
 OUTCOMES = (
     "agree", "differ", "both_bottom", "one_bottom", "both_empty", "one_error", "both_error"
 )  # fmt: skip

@@ -11,8 +11,6 @@ from flagstone.audit.sources import array_hash, callable_identity, unnamed
 from flagstone.checks import owner_of
 from flagstone.errors import InputError
 
-__all__ = ["Same", "TaskError", "meaning"]
-
 
 class TaskError(InputError):
     """The question cannot be asked of this estimator, on any pair: never counted, always raised."""

@@ -17,8 +17,6 @@ from flagstone.distributions import Distribution, LabelledParity
 from flagstone.errors import InputError
 from flagstone.exact import exact_array
 
-__all__ = ["FromFunction", "FromLaw", "FromTable", "Sample", "Source"]
-
 Array = npt.NDArray[Any]
 
 

@@ -17,8 +17,6 @@ from flagstone.audit.intervals import (
 )
 from flagstone.errors import InputError
 
-__all__ = ["AuditStats", "Verdict"]
-
 #: Below so many pairs the gain of integrating is a guess, and is not shown.
 _FEW = 20
 

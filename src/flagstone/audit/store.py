@@ -14,8 +14,6 @@ from flagstone.audit.task import Task
 from flagstone.disk import Ledger, check_fields, open_ledger, read_ledger
 from flagstone.errors import InputError
 
-__all__ = ["OtherTaskError", "Store", "open_store", "read_outcomes"]
-
 Outcomes = dict[str, dict[int, Outcome]]
 
 _DETAILS = ("integrated", "error", "accuracy", "coverage")

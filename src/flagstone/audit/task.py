@@ -15,8 +15,6 @@ from flagstone.audit.sources import FromFunction, FromLaw, FromTable, Source, ar
 from flagstone.distributions import Distribution
 from flagstone.errors import InputError
 
-__all__ = ["Task"]
-
 
 class Task:
     """One replicability question: how often do two runs on fresh samples give the same answer?

@@ -26,8 +26,6 @@ from flagstone.guarantees.binomial import (
 )
 from flagstone.histogram import Histogram
 
-__all__ = ["Bands", "claims_of_bands"]
-
 #: Cells that get a band: the most frequent ones, seen at least so often in the pilot.
 _MOST_CELLS, _LEAST_SEEN = 256, 3
 #: δ goes to: cells, rows outside each space, those of them in no cell, rows between spaces.

@@ -20,8 +20,6 @@ from flagstone.guarantees.exact import Share, check_share, positive
 from flagstone.histogram import Histogram
 from flagstone.subspace import Subspace
 
-__all__ = ["Certifier"]
-
 #: More rows than this many times those at hand are not worth extrapolating to.
 _FARTHEST = 256.0
 

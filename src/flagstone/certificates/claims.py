@@ -15,8 +15,6 @@ from flagstone.certificates.window import Bounds, CertifiedSpace
 from flagstone.fields import Array
 from flagstone.guarantees.binomial import binomial_above, binomial_least, share_at_most
 
-__all__ = ["Claims", "claims_of_pieces", "shares_between"]
-
 #: δ goes to: pieces inside, pieces outside, rows outside, rows between spaces.
 _INSIDE, _OUTSIDE, _BEYOND, _BETWEEN = 0.55, 0.15, 0.25, 0.05
 

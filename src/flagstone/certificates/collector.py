@@ -13,8 +13,6 @@ from flagstone.certificates.plan import Plan
 from flagstone.errors import InputError
 from flagstone.fields import Array, Rows
 
-__all__ = ["Collector"]
-
 #: Rows that are taken at a time, and that are looked at, or passed over, in one stretch.
 _STRETCH = 1 << 14
 _SIDES = ("inside", "outside")

@@ -19,8 +19,6 @@ import numpy as np
 from flagstone.certificates.pieces import Cut
 from flagstone.fields import Array
 
-__all__ = ["Evidence", "rates"]
-
 #: Room for rounding: far above the error of any one factor, far below what matters.
 _ROOM = 1e-12
 #: No claim goes below exp(−_MOST_NATS); they are found up to exp(_NATS).

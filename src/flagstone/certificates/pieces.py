@@ -26,8 +26,6 @@ import numpy as np
 
 from flagstone.fields import Array, Field
 
-__all__ = ["Cut", "Cutter"]
-
 
 @dataclass(frozen=True)
 class Cut:

@@ -26,8 +26,6 @@ from flagstone.fields import Array, as_field
 from flagstone.flag import Flag
 from flagstone.subspace import canonical_text
 
-__all__ = ["Plan", "SpacePlan", "pilot_rows", "pilot_share"]
-
 #: Spaces that are looked at, at most: memory and time stay those of a few flags.
 _MOST_SPACES = 12
 #: If each space is expected to fill more sets than this, rows are passed over: they tell little.

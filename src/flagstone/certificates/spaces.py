@@ -11,8 +11,6 @@ from flagstone.fields import Array, Field, Rows
 from flagstone.flag import Flag
 from flagstone.subspace import Subspace
 
-__all__ = ["NestedSpaces"]
-
 
 class NestedSpaces:
     """Some spaces of a flag, with coordinates in which each of them is spanned by first axes.

@@ -12,8 +12,6 @@ import numpy as np
 from flagstone.fields import Array
 from flagstone.guarantees import index_constant
 
-__all__ = ["Bounds", "CertifiedSpace", "heavy_window", "index_window", "mean_failure"]
-
 
 @dataclass(frozen=True)
 class CertifiedSpace:

@@ -19,8 +19,6 @@ from flagstone.disk.reading import check_fields, json_text, parse_json, read_reg
 from flagstone.disk.writing import destination
 from flagstone.errors import FormatError, InputError
 
-__all__ = ["Ledger", "open_ledger", "read_ledger"]
-
 _VERSION = 1
 Take = Callable[[Any], object]
 

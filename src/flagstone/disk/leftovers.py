@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-__all__ = ["LEFTOVERS", "remove_leftovers"]
-
 #: Temporary files and files of locks that are in use now.
 LEFTOVERS: set[Path] = set()
 

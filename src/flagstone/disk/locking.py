@@ -12,8 +12,6 @@ from flagstone.disk.leftovers import LEFTOVERS
 from flagstone.errors import InputError
 from flagstone.signals import held_signals
 
-__all__ = ["locked"]
-
 if sys.platform == "win32":
     import msvcrt
 

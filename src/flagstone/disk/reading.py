@@ -14,8 +14,6 @@ from typing import Any
 
 from flagstone.errors import FormatError, InputError
 
-__all__ = ["check_fields", "json_text", "parse_json", "read_regular"]
-
 Kind = type | UnionType
 
 #: More than any file of ours holds; what is larger is not read at all.

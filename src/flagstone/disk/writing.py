@@ -16,16 +16,6 @@ from flagstone.disk.leftovers import LEFTOVERS
 from flagstone.errors import InputError, Parameter
 from flagstone.signals import held_signals
 
-__all__ = [
-    "atomic_file",
-    "atomic_write",
-    "check_target",
-    "destination",
-    "is_stdout",
-    "same_place",
-    "write_all",
-]
-
 _PREFIX = ".flagstone-"
 _KINDS = (
     (stat.S_ISDIR, "a directory"),

@@ -22,8 +22,6 @@ from flagstone.finding import Finding
 from flagstone.flag import merge_tree
 from flagstone.measurement import Measurement
 
-__all__ = ["ClusterError", "Crew"]
-
 Told = Callable[[int, int], object]
 
 

@@ -25,8 +25,6 @@ from flagstone.tables.memory import MemoryReader
 from flagstone.tables.proposals import SAMPLE_ROWS
 from flagstone.tables.remote import from_anywhere
 
-__all__ = ["PARTITION_BYTES", "Dataset", "Partition", "need_dask"]
-
 #: Of a Parquet file, unpacked: some ten seconds of work, and memory for a small part of it.
 PARTITION_BYTES = 1 << 28
 #: How much of either end of a file a checkpoint knows it by.

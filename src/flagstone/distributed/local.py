@@ -12,8 +12,6 @@ from typing import Any
 from flagstone.distributed.dataset import need_dask
 from flagstone.workers import safe_path
 
-__all__ = ["local_workers"]
-
 #: Workers of Dask give every freed megabyte back at once, and take it again for the next batch of
 #: rows. Ours take little, and keep it.
 _MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}

@@ -26,8 +26,6 @@ from flagstone.measurement import Measurement
 from flagstone.question import Question
 from flagstone.rules import SpanRule
 
-__all__ = ["ask", "ask_leaf", "check", "digest_of", "fit", "notes_of", "predict", "summarize"]
-
 E = TypeVar("E")
 
 

@@ -12,8 +12,6 @@ from flagstone.disk import Ledger, check_fields, open_ledger
 from flagstone.distributed.tasks import Job, Leaf
 from flagstone.errors import FormatError, InputError
 
-__all__ = ["LeafStore", "open_store"]
-
 
 @dataclass
 class LeafStore:

@@ -36,17 +36,6 @@ from flagstone.tables.choosing import first_rows, without_repeats
 from flagstone.tables.counting import count_rows, measured
 from flagstone.tables.memory import MemoryReader
 
-__all__ = [
-    "Job",
-    "Leaf",
-    "Seen",
-    "check_rows",
-    "head",
-    "look_again",
-    "predict_rows",
-    "read_rows",
-]
-
 
 @dataclass(frozen=True)
 class Job:

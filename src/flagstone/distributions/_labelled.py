@@ -22,8 +22,6 @@ from flagstone.errors import InputError
 from flagstone.fields import Field
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["LabelledParity"]
-
 
 class LabelledParity(Distribution):
     """Rows ``(x, y)`` with ``y = <coef, x> + intercept``, some of the labels corrupted.

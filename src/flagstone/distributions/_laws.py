@@ -15,8 +15,6 @@ from flagstone.errors import InputError
 from flagstone.fields import Field, FieldLike, as_field
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["Distribution", "Finite", "Mixture", "UniformOn"]
-
 Array = npt.NDArray[Any]
 Weighted = tuple[Array, npt.NDArray[np.int64]]
 RandomLike = int | np.random.RandomState

@@ -23,18 +23,6 @@ from flagstone.errors import InputError
 from flagstone.fields import Field, FieldLike, as_field
 from flagstone.subspace import Subspace
 
-__all__ = [
-    "blocks",
-    "finite",
-    "geometric",
-    "planted_parity",
-    "planted_subspace",
-    "random_subspace",
-    "rare_direction",
-    "uniform",
-]
-
-
 #: A law holds so many rows of so many entries, and more than 8 GiB serve nobody.
 _MOST_COLUMNS = 1 << 15
 

@@ -31,8 +31,6 @@ from flagstone.exact import (
 from flagstone.fields import Array, Field
 from flagstone.notation import Frame, FrameProblem, digit_bits, one_frame
 
-__all__ = ["KINDS", "BadEntry", "ColumnEncoder", "frame_lengths"]
-
 KINDS = {
     "element": "entries are elements of the field already (0 or 1, true or false)",
     "levels": "levels:no,yes - the listed values become 0, 1, … in this order",

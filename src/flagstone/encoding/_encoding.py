@@ -13,8 +13,6 @@ from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
 from flagstone.errors import FormatError
 from flagstone.fields import Array, Field, Rows, as_field
 
-__all__ = ["EncodedError", "Encoding"]
-
 
 class EncodedError(ValueError):
     """An entry that does not fit, by its index in the batch; the table adds the place."""

@@ -17,19 +17,6 @@ from flagstone.guarantees.exact import check_share, positive
 
 Contract: TypeAlias = Callable[[str, Any], Any]
 
-__all__ = [
-    "CLASSIFIER",
-    "COMMON",
-    "SPAN",
-    "check_parameters",
-    "check_shape",
-    "finite_field",
-    "one_of",
-    "optional",
-    "shape_of",
-    "truth",
-]
-
 
 def one_of(*values: str) -> Contract:
     """One of these words."""

@@ -9,8 +9,6 @@ import numpy as np
 from flagstone.fields import Array, Field, Rows
 from flagstone.subspace import canonical_text
 
-__all__ = ["RowDigest", "digest_of"]
-
 _CHUNK = 1 << 16
 
 

@@ -7,8 +7,6 @@ from flagstone.fields import Array
 from flagstone.question import ConstraintsQuestion
 from flagstone.subspace import AffineSubspace
 
-__all__ = ["AffineSpan"]
-
 
 class AffineSpan(SpanLearner):
     """An affine subspace that covers most rows and comes out the same on a fresh sample.

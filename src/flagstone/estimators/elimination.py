@@ -7,8 +7,6 @@ from typing import Any
 from flagstone.estimators.parity import LinearRuleClassifier
 from flagstone.rules import IndexRule, SpanRule
 
-__all__ = ["EliminationClassifier"]
-
 
 class EliminationClassifier(LinearRuleClassifier):
     """A linear rule that fits all rows: plain Gaussian elimination, not replicable.

@@ -21,8 +21,6 @@ from flagstone.exact import exact_array, exact_column, exact_floor, exact_intege
 from flagstone.fields import Array, Field, as_field
 from flagstone.tables.proposals import propose
 
-__all__ = ["FieldEncoder"]
-
 _CONTRACTS = {
     "field": COMMON["field"],
     "out_of_field": COMMON["out_of_field"],

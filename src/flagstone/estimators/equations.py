@@ -16,8 +16,6 @@ from flagstone.estimators._labels import label_name, label_vector
 from flagstone.fields import Array, Rows
 from flagstone.question import EquationsQuestion
 
-__all__ = ["LinearEquations"]
-
 
 class LinearEquations(SpanEstimator):
     """A small system of equations that most of the given ones follow from.

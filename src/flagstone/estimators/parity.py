@@ -17,8 +17,6 @@ from flagstone.guarantees import Plan, plan
 from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion
 
-__all__ = ["LinearRuleClassifier", "ParityClassifier"]
-
 
 class LinearRuleClassifier(SpanClassifier):
     """A linear rule read off the span of rows (x, y), or (x, 1, y) with an intercept."""

@@ -28,7 +28,6 @@ from flagstone.estimators._private_learner import (
     SeededSource,
     Source,
     SystemSource,
-    blocks_needed,
     boosted_learner,
     noisy_argmin,
 )
@@ -36,8 +35,6 @@ from flagstone.estimators.coders import LabelCoder
 from flagstone.fields import Array, Field, as_field
 from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion
-
-__all__ = ["PrivateParityClassifier", "blocks_needed"]
 
 #: The randomness is secret here, so that random_state is no published seed.
 _CONTRACTS = {name: c for name, c in CLASSIFIER.items() if name != "random_state"} | {

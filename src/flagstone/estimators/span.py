@@ -15,8 +15,6 @@ from flagstone.fields import Array
 from flagstone.question import SpanQuestion
 from flagstone.subspace import Subspace
 
-__all__ = ["LinearSpan", "SpanLearner"]
-
 
 class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     """A subspace of rows without labels; :meth:`transform` gives the syndrome."""

@@ -16,8 +16,6 @@ from flagstone.fields import Array
 from flagstone.question import SubspaceQuestion
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["SubspaceClassifier"]
-
 
 class SubspaceClassifier(SpanClassifier):
     """Tell the vectors of an unknown subspace from the others, replicably.

@@ -36,8 +36,6 @@ from flagstone.plots.style import Display
 from flagstone.progress import progress_bar
 from flagstone.workers import check_jobs, in_processes
 
-__all__ = ["Experiment", "OtherConfigurationError", "Result", "Row", "run_experiment"]
-
 Row = dict[str, Any]
 Unit = dict[str, Any]
 

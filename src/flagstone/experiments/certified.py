@@ -32,8 +32,6 @@ from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CERTIFIED", "CertifiedConfig", "CertifiedDisplay"]
-
 #: Sizes are tried in these steps.
 _STEP = 1.2
 

@@ -30,8 +30,6 @@ from flagstone.subspace import Subspace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CONTAMINATION", "ContaminationConfig", "ContaminationDisplay"]
-
 LEARNERS = ("elimination", "heavy", "index")
 
 

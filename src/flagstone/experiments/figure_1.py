@@ -37,8 +37,6 @@ from flagstone.subspace import Subspace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURE_1", "Figure1Config", "Figure1Display", "windows"]
-
 LEARNERS = ("elimination", "heavy", "index")
 
 #: What the paper reports: accuracy, and replicability from … to, at m = 1000.

@@ -31,8 +31,6 @@ from flagstone.subspace import Subspace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["GAP", "GapConfig", "GapDisplay", "multiplicity_gap"]
-
 LAWS = ("geometric", "blocks", "planted", "two directions")
 
 

@@ -33,8 +33,6 @@ from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["GUARANTEED", "GuaranteedConfig", "GuaranteedDisplay", "ladder"]
-
 LAWS = ("geometric", "ladder", "planted")
 RULES = ("index", "heavy")
 

@@ -27,8 +27,6 @@ from flagstone.subspace import Subspace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["INSTABILITY", "InstabilityConfig", "InstabilityDisplay"]
-
 
 @dataclass(frozen=True)
 class InstabilityConfig:

@@ -32,7 +32,7 @@ from flagstone.distributions import Finite, LabelledParity, planted_parity
 from flagstone.errors import ReplicabilityWarning
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
-from flagstone.guarantees import generalization_rows, parity_rows, private_rows
+from flagstone.guarantees import generalization_rows, parity_rows, private_rows, private_sizes
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
 from flagstone.question import ParityQuestion
 from flagstone.road import ask
@@ -40,8 +40,6 @@ from flagstone.rules import IndexRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["PRIVACY", "PrivacyConfig", "PrivacyDisplay"]
 
 
 @dataclass(frozen=True)
@@ -82,10 +80,8 @@ def compute(config: PrivacyConfig, unit: dict[str, Any], rng: np.random.RandomSt
         return [
             _needed("index", delta, sizes, failures, 4 * config.runs) for delta in config.deltas
         ]
-    from flagstone.estimators.private import blocks_needed
-
     delta = unit["delta"]
-    blocks = blocks_needed(Fraction(delta)) + 1
+    blocks = private_sizes(len(config.masses), config.eps, delta).blocks + 1
     sizes = blocks * np.unique(np.geomspace(10, 260, config.grid).astype(int))
     failures = [_failures(config, "private", int(m), delta, config.runs, rng) for m in sizes]
     return [_needed("private", delta, sizes, failures, config.runs)]

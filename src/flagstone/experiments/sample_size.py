@@ -14,8 +14,6 @@ from flagstone.plots.style import COLUMN_WIDTH, SERIES, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SAMPLE_SIZE", "SampleSizeConfig", "SampleSizeDisplay"]
-
 
 @dataclass(frozen=True)
 class SampleSizeConfig:

@@ -31,8 +31,6 @@ from flagstone.flag import Flag
 from flagstone.guarantees.binomial import binomial_above
 from flagstone.subspace import Subspace
 
-__all__ = ["CASES", "MISTAKES", "Case", "Truth", "certifier_of", "is_too_often", "trial"]
-
 #: What the fresh samples say is taken for true only at this confidence.
 _SURE = 0.9999
 

@@ -9,15 +9,6 @@ from __future__ import annotations
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import smallest
 
-__all__ = [
-    "binomial_above",
-    "binomial_below",
-    "binomial_least",
-    "binomial_most",
-    "share_at_least",
-    "share_at_most",
-]
-
 #: Relative room for the error of special functions.
 _ROOM = 1e-9
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from flagstone.guarantees.words import agreement, percent, sure
 
-__all__ = ["Certificate"]
-
 
 @dataclass(frozen=True)
 class Certificate:

@@ -11,16 +11,6 @@ from flagstone.errors import InputError, Parameter
 from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive, smallest
 from flagstone.guarantees.index import index_rho
 
-__all__ = [
-    "adaptive_adversary_rho",
-    "adversary_length",
-    "blind_adversary_rho",
-    "check_contamination",
-    "containment_failure",
-    "outlier_start",
-    "outlier_start_for_failure",
-]
-
 
 def check_contamination(contamination: object) -> float:
     """A share of outliers in [0, 0.5), or an error in the caller's words."""

@@ -25,16 +25,6 @@ from flagstone.guarantees.heavy import heavy_length
 from flagstone.guarantees.index import index_length
 from flagstone.guarantees.sample import rows_in_first_sets
 
-__all__ = [
-    "SHARE_OF_PASS",
-    "coverage_certificate",
-    "coverage_rows",
-    "future_coverage",
-    "pac_rows",
-    "pac_start",
-    "values_certificate",
-]
-
 #: Of δ, this much goes to a second look at the rows; a half of the rest to each bound of S36.
 SHARE_OF_PASS = 0.8
 

@@ -11,18 +11,6 @@ from typing import Any, TypeAlias
 from flagstone.checks import checked_integer
 from flagstone.errors import InputError, Parameter
 
-__all__ = [
-    "Share",
-    "at_least",
-    "check_dim",
-    "check_share",
-    "exact",
-    "positive",
-    "root",
-    "smallest",
-    "times_log",
-]
-
 #: A probability or share: floats are read as the decimal they print as.
 Share: TypeAlias = float | Fraction
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from flagstone.guarantees.binomial import binomial_above, binomial_below, binomial_least
 from flagstone.guarantees.exact import Share, at_least, check_share, positive, smallest
 
-__all__ = ["gap_rho", "gap_rows"]
-
 
 def gap_rho(
     rank: int,

@@ -20,15 +20,6 @@ from flagstone.guarantees.exact import (
     smallest,
 )
 
-__all__ = [
-    "heavy_length",
-    "heavy_length_for_eps",
-    "heavy_proves",
-    "heavy_rho",
-    "heavy_rows",
-    "heavy_uncovered",
-]
-
 
 def _real_length(length: float) -> Fraction:
     T = exact(length)

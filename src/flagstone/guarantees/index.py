@@ -18,17 +18,6 @@ from flagstone.guarantees.exact import (
     smallest,
 )
 
-__all__ = [
-    "index_constant",
-    "index_length",
-    "index_length_for_eps",
-    "index_proves",
-    "index_rho",
-    "index_rho_from_rows",
-    "index_rows",
-    "index_uncovered",
-]
-
 
 def index_constant(dim: int) -> float:
     """C(d) = 2√(d/3) + √(2(d-1)), the constant of the index rule (S18).

@@ -15,8 +15,6 @@ from flagstone.errors import InputError
 from flagstone.guarantees.exact import Share, check_dim, check_share, positive, times_log
 from flagstone.guarantees.index import index_rows
 
-__all__ = ["generalization_rows", "parity_dim", "parity_error", "parity_failure", "parity_rows"]
-
 
 def parity_dim(n_features: int, *, fit_intercept: bool = False) -> int:
     """D, the dimension of the rows that a labelled table becomes.

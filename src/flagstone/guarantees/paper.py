@@ -17,8 +17,6 @@ from flagstone.guarantees.exact import (
     times_log,
 )
 
-__all__ = ["paper_gap", "paper_length", "paper_rho", "paper_rows"]
-
 # Printed: gap ≤ 3·√(m ln 1/δ). Replacing a row moves a multiplicity by 2, not 1, which makes it 4.
 _PRINTED, _CORRECTED = 3, 4
 

@@ -17,8 +17,6 @@ from flagstone.guarantees.pac import generalization_rows
 from flagstone.guarantees.paper import paper_length, paper_rows
 from flagstone.markup import card, table
 
-__all__ = ["Plan", "PlanRow", "plan"]
-
 
 @dataclass(frozen=True)
 class PlanRow:

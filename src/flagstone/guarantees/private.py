@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import Share, check_share, positive
 
-__all__ = ["PrivateSizes", "private_rows", "private_sizes"]
-
 
 class PrivateSizes(NamedTuple):
     """Blocks of the pure-DP learner: their number K, rows in each, rows held out for the choice."""

@@ -15,8 +15,6 @@ from flagstone.guarantees.window import Window
 from flagstone.guarantees.words import promises_in_words, shown
 from flagstone.markup import card, table
 
-__all__ = ["CONFIDENCE", "Guarantee"]
-
 #: Of certified promises, unless somebody asks for another one.
 CONFIDENCE = 0.99
 

@@ -15,8 +15,6 @@ from flagstone.guarantees.words import (
 if TYPE_CHECKING:
     from flagstone.guarantees.promise import Guarantee
 
-__all__ = ["promise_rows"]
-
 
 def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, str, str, str]]:
     """Return (promise, text, badge, kind of badge) for each line.

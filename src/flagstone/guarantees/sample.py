@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 from flagstone.guarantees.exact import at_least, check_dim, positive
 
-__all__ = ["heavy_margin", "index_margin", "rows_in_first_sets", "uncovered_bracket"]
-
 
 def _dim_at(counts: Sequence[int], j: int) -> int:
     return sum(1 for c in counts if c >= j)

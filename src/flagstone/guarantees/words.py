@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flagstone.guarantees.promise import Guarantee
 
-__all__ = ["agreement", "next_step", "percent", "promises_in_words", "sure"]
-
 _SHOWN = 5
 
 

@@ -19,8 +19,6 @@ from typing import Any
 from flagstone.disk import atomic_write, json_text, parse_json, read_regular
 from flagstone.errors import FormatError
 
-__all__ = ["VERSION", "pack_document", "read_document", "unpack_document", "write_document"]
-
 VERSION = 2
 _FORMAT = "flagstone"
 

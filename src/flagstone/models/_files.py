@@ -21,8 +21,6 @@ from flagstone.models._container import read_document, write_document
 from flagstone.protocol import Protocol
 from flagstone.question import Question, SpanQuestion, question_from_dict
 
-__all__ = ["SummaryFile", "is_saved", "load", "save"]
-
 _LOOK = 4096
 #: What the details of a summary must be, where they are there.
 _DETAILS = {"sources": list, "skipped": int, "reading": dict, "seed": str | None}

@@ -15,8 +15,6 @@ from flagstone.tables import reorder
 if TYPE_CHECKING:
     from flagstone.digests import Survey
 
-__all__ = ["as_written", "frame_code", "frame_masks", "frame_text", "row_texts"]
-
 
 def frame_masks(finding: Finding) -> list[str]:
     """Return the answer as frames, ``{41}cfb9f00d648``, to be ANDed with frames as written.

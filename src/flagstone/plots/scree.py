@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from flagstone.finding import Finding
     from flagstone.flag import Flag
 
-__all__ = ["X_LABEL", "Y_LABEL", "ScreeDisplay"]
-
 X_LABEL, Y_LABEL = "set index j", "dimension of V(j)"
 
 

@@ -16,8 +16,6 @@ from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.exact import check_share, exact, positive
 from flagstone.staircase import Staircase, Step
 
-__all__ = ["DEFAULT_EPS", "Proofs", "SpanRule"]
-
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
 

@@ -13,8 +13,6 @@ from flagstone.guarantees import Window
 from flagstone.rules.base import Proofs, SpanRule
 from flagstone.staircase import Staircase, Step
 
-__all__ = ["HeavyRule"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class HeavyRule(SpanRule):

@@ -15,8 +15,6 @@ from flagstone.guarantees.exact import exact
 from flagstone.rules.base import DEFAULT_EPS, Proofs, SpanRule
 from flagstone.staircase import Staircase, Step
 
-__all__ = ["IndexRule"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class IndexRule(SpanRule):

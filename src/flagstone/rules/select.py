@@ -18,8 +18,6 @@ from flagstone.rules.index import IndexRule
 from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
-__all__ = ["Selection", "rule_named", "select_span"]
-
 _RULES: dict[str, type[SpanRule]] = {"index": IndexRule, "heavy": HeavyRule}
 
 

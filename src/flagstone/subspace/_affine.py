@@ -12,8 +12,6 @@ from flagstone.fields import Array, Field, FieldLike
 from flagstone.markup import card, listing, matrix, table
 from flagstone.subspace._linear import Subspace, canonical_text, chunks
 
-__all__ = ["AffineSubspace"]
-
 
 class AffineSubspace:
     """An affine subspace p + V of F^d, possibly empty, in canonical form.

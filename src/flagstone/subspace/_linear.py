@@ -13,8 +13,6 @@ from flagstone.errors import InputError
 from flagstone.fields import Array, Field, FieldLike, Rows, as_field, width
 from flagstone.markup import card, matrix, table
 
-__all__ = ["Subspace", "canonical_text", "chunks"]
-
 _CHUNK = 1 << 16
 
 
