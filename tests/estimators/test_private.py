@@ -317,7 +317,7 @@ def test_it_exposes_nothing_else_of_the_data():
     X, y = planted(500, 0)
     model = PrivateParityClassifier(classes=[0, 1], random_state=0).fit(X, y)
     assert set(vars(model)) - set(model.get_params()) == {
-        "answer_",
+        "_answer",
         "n_features_in_",
         "_coder",
         "_fallback",

@@ -22,6 +22,7 @@ class Adopting:
     """What an estimator asks, and how it takes over an answer to it."""
 
     _adopted: bool = False
+    _target: str  #: What the label is called.
 
     def asks(self: Any) -> tuple[Question, SpanRule, str | None]:
         """Return what is asked of rows: the question, the rule and the published seed, checked."""

@@ -6,6 +6,7 @@ import copy
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -45,6 +46,7 @@ _FITTED = {
 }  # fmt: skip
 
 
+@dataclass(kw_only=True, eq=False, repr=False)  # makes __init__ of the parameters
 class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
     """A question of the core in scikit-learn's clothes.
 
@@ -53,44 +55,22 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
     ``fit`` at once.
     """
 
-    # Of every learner that has no such parameter.
+    field: Any = 2
+    rho: float | None = None
+    eps: float = 0.1
+    rule: str = "index"
+    t_min: int | float | None = None
+    t_max: int | float | str | None = None
+    contamination: float = 0.0
+    random_state: int | str | None = None
+    out_of_field: str = "raise"
     weights_count_rows: bool = False
     take: int | None = None
     confidence: float | None = None
 
     _legend = ""  #: What the elements in the answer stand for, where it does not show.
-    _target: str  #: What the label is called.
     #: What each parameter may be.
     _contracts: ClassVar[Mapping[str, Contract]] = SPAN
-
-    def __init__(
-        self,
-        *,
-        field: Any = 2,
-        rho: float | None = None,
-        eps: float = 0.1,
-        rule: str = "index",
-        t_min: int | float | None = None,
-        t_max: int | float | str | None = None,
-        contamination: float = 0.0,
-        random_state: int | str | None = None,
-        out_of_field: str = "raise",
-        weights_count_rows: bool = False,
-        take: int | None = None,
-        confidence: float | None = None,
-    ) -> None:
-        self.field = field
-        self.rho = rho
-        self.eps = eps
-        self.rule = rule
-        self.t_min = t_min
-        self.t_max = t_max
-        self.contamination = contamination
-        self.random_state = random_state
-        self.out_of_field = out_of_field
-        self.weights_count_rows = weights_count_rows
-        self.take = take
-        self.confidence = confidence
 
     @property
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from flagstone.answers import ParityRule
 from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
@@ -20,7 +21,7 @@ from flagstone.estimators._labels import (
     named_classes,
 )
 from flagstone.estimators.coders import LabelCoder
-from flagstone.fields import Array, Field, Rows, as_field
+from flagstone.fields import Array, Rows, as_field
 from flagstone.finding import Finding
 
 
@@ -30,6 +31,53 @@ def is_binary(field: Any) -> bool:
         return as_field(field).order == 2
     except ValueError:
         return False
+
+
+class RuleReader:
+    """What a fitted linear rule says, and predicts."""
+
+    @property
+    def coef_(self: Any) -> Array | None:
+        """The coefficients w, shape (n_features,); None when the answer is ⊥."""
+        coef: Array | None = self.answer_.coef
+        return coef
+
+    @property
+    def intercept_(self: Any) -> Any:
+        """The constant c; None when the answer is ⊥."""
+        return self.answer_.intercept
+
+    @property
+    def is_bottom_(self: Any) -> bool:
+        """Whether the answer is ⊥: no linear rule fits the kept rows."""
+        return bool(self.answer_.is_bottom)
+
+    def predict(self: Any, X: Any) -> Array:
+        """Predict labels.
+
+        Raises
+        ------
+        BottomError
+            When the answer is ⊥ and ``on_bottom="raise"``.
+        """
+        rule: ParityRule = self.answer_
+        rows = self._rows(X)
+        if rule.is_bottom and self.on_bottom == "majority":
+            return np.full(len(rows), self._majority(), dtype=self.classes_.dtype)
+        elements = rule.predict(rows)
+        labels: Array
+        labels, known = self._coder.decode(elements)
+        if not known.all():
+            row = int(np.argmin(known))
+            if self.on_bottom == "raise":
+                raise BottomError(
+                    f"the rule takes the value {rule.field.format(elements[row])} in {rule.field} "
+                    f"on row {row}, for which there is no label; use ",
+                    Parameter("on_bottom", "majority"),
+                    " to predict the most frequent label there",
+                )
+            labels[~known] = self._majority()
+        return labels
 
 
 class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
@@ -173,16 +221,6 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         tags.classifier_tags.poor_score = True
         tags.classifier_tags.multi_class = not is_binary(self.field)
         return tags
-
-
-def no_label(element: Any, row: int, field: Field) -> BottomError:
-    """Return the error for a prediction that no label stands for."""
-    return BottomError(
-        f"the rule takes the value {field.format(element)} in {field} on row {row}, for which "
-        "there is no label; use ",
-        Parameter("on_bottom", "majority"),
-        " to predict the most frequent label there",
-    )
 
 
 def add_counts(counts: dict[Any, int], elements: Array, weights: Array | None) -> dict[Any, int]:

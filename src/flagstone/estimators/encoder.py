@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Number
 from typing import Any, Self
@@ -34,6 +35,7 @@ _ENTRIES = (str, bool, np.bool_, Number, Decimal)
 _FAITHFUL = ("element", "levels", "onehot", "bits")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into elements of a field.
 
@@ -94,18 +96,10 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     {'on': 'element', 'mode': 'levels:a,b', 'n': 'bits:2'}
     """
 
-    def __init__(
-        self,
-        *,
-        field: Any = 2,
-        encoders: dict[str, str] | None = None,
-        out_of_field: str = "raise",
-        handle_unknown: str = "error",
-    ) -> None:
-        self.field = field
-        self.encoders = encoders
-        self.out_of_field = out_of_field
-        self.handle_unknown = handle_unknown
+    field: Any = 2
+    encoders: dict[str, str] | None = None
+    out_of_field: str = "raise"
+    handle_unknown: str = "error"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose an encoder for every column.

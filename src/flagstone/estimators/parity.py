@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import numpy as np
 
 from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
-from flagstone.estimators._classifier import SpanClassifier, no_label
+from flagstone.estimators._classifier import RuleReader, SpanClassifier
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, optional
 from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
@@ -18,14 +17,13 @@ from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion
 
 
-class LinearRuleClassifier(SpanClassifier):
+class LinearRuleClassifier(RuleReader, SpanClassifier):
     """A linear rule read off the span of rows (x, y), or (x, 1, y) with an intercept."""
 
     _contracts: ClassVar[Mapping[str, Contract]] = CLASSIFIER
 
     fit_intercept: bool
     choice: str
-    on_bottom: str
 
     @property
     def _question(self) -> ParityQuestion:
@@ -42,48 +40,12 @@ class LinearRuleClassifier(SpanClassifier):
         assert isinstance(answer, ParityRule)
         return answer
 
-    @property
-    def coef_(self) -> Array | None:
-        """The coefficients w, shape (n_features,); None when the answer is ⊥."""
-        return self.answer_.coef
-
-    @property
-    def intercept_(self) -> Any:
-        """The constant c; None when the answer is ⊥."""
-        return self.answer_.intercept
-
-    @property
-    def is_bottom_(self) -> bool:
-        """Whether the answer is ⊥: no linear rule fits the kept rows."""
-        return self.answer_.is_bottom
-
-    def predict(self, X: Any) -> Array:
-        """Predict labels.
-
-        Raises
-        ------
-        BottomError
-            When the answer is ⊥ and ``on_bottom="raise"``.
-        """
-        rule = self.answer_
-        rows = self._rows(X)
-        if rule.is_bottom and self.on_bottom == "majority":
-            return np.full(len(rows), self._majority(), dtype=self.classes_.dtype)
-        elements = rule.predict(rows)
-        labels: Array
-        labels, known = self._coder.decode(elements)
-        if not known.all():
-            row = int(np.argmin(known))
-            if self.on_bottom == "raise":
-                raise no_label(elements[row], row, self._field)
-            labels[~known] = self._majority()
-        return labels
-
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the rule."""
         return feature_names(self, input_features)[list(self.answer_.support)]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ParityClassifier(LinearRuleClassifier):
     """A linear rule y = ⟨w, x⟩ over a field that comes out the same on a fresh sample.
 
@@ -227,50 +189,15 @@ class ParityClassifier(LinearRuleClassifier):
     2,000 rows: 0 uncovered (0 %), 0 misfits (0 %)
     """
 
+    fit_intercept: bool = True
+    choice: str = "uniform"
+    on_bottom: str = "raise"
+    classes: Any = None
+    delta: float | None = None
+
     _contracts: ClassVar[Mapping[str, Contract]] = (
         SPAN | CLASSIFIER | {"delta": optional(check_share)}
     )
-
-    def __init__(
-        self,
-        *,
-        field: Any = 2,
-        fit_intercept: bool = True,
-        choice: str = "uniform",
-        on_bottom: str = "raise",
-        classes: Any = None,
-        rho: float | None = None,
-        eps: float = 0.1,
-        delta: float | None = None,
-        rule: str = "index",
-        t_min: int | float | None = None,
-        t_max: int | float | str | None = None,
-        contamination: float = 0.0,
-        random_state: int | str | None = None,
-        out_of_field: str = "raise",
-        weights_count_rows: bool = False,
-        take: int | None = None,
-        confidence: float | None = None,
-    ) -> None:
-        super().__init__(
-            field=field,
-            rho=rho,
-            eps=eps,
-            rule=rule,
-            t_min=t_min,
-            t_max=t_max,
-            contamination=contamination,
-            random_state=random_state,
-            out_of_field=out_of_field,
-            weights_count_rows=weights_count_rows,
-            take=take,
-            confidence=confidence,
-        )
-        self.fit_intercept = fit_intercept
-        self.choice = choice
-        self.on_bottom = on_bottom
-        self.classes = classes
-        self.delta = delta
 
     @property
     def _emptiness(self) -> list[str | Parameter]:

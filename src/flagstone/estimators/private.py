@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any, Self
@@ -12,9 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from flagstone.answers import ParityRule
-from flagstone.errors import InputError, Parameter
+from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
-from flagstone.estimators._classifier import is_binary, no_label
+from flagstone.estimators._classifier import RuleReader, is_binary
 from flagstone.estimators._contracts import CLASSIFIER, check_parameters, finite_field
 from flagstone.estimators._input import table_rows
 from flagstone.estimators._labels import (
@@ -32,7 +33,7 @@ from flagstone.estimators._private_learner import (
     noisy_argmin,
 )
 from flagstone.estimators.coders import LabelCoder
-from flagstone.fields import Array, Field, as_field
+from flagstone.fields import Array, Field, Rows, as_field
 from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion
 
@@ -43,7 +44,8 @@ _CONTRACTS = {name: c for name, c in CLASSIFIER.items() if name != "random_state
 }
 
 
-class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A parity learner with pure differential privacy, for comparison only.
 
     The learner of [KLNRS11]_, which the paper sets beside replicable learning: it protects
@@ -116,26 +118,15 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     'y = x1 ⊕ x4'
     """
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        delta: float = 0.05,
-        *,
-        field: Any = 2,
-        fit_intercept: bool = False,
-        on_bottom: str = "raise",
-        classes: Any = None,
-        random_state: Any = None,
-        out_of_field: str = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.delta = delta
-        self.field = field
-        self.fit_intercept = fit_intercept
-        self.on_bottom = on_bottom
-        self.classes = classes
-        self.random_state = random_state
-        self.out_of_field = out_of_field
+    alpha: float = 1.0
+    delta: float = 0.05
+    _: KW_ONLY
+    field: Any = 2
+    fit_intercept: bool = False
+    on_bottom: str = "raise"
+    classes: Any = None
+    random_state: Any = None
+    out_of_field: str = "raise"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from labelled rows.
@@ -156,7 +147,7 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _learn(self, X: Any, y: Any) -> None:
         field, alpha, delta = self._checked()
         source = _source(self.random_state)
-        rows = table_rows(self, X, field, reset=True, reduce=self.out_of_field == "reduce")
+        rows = self._rows(X, reset=True)
         labels = label_vector(y, len(rows), type(self).__name__)
         named, found = named_classes(self.classes), distinct(labels)
         known = found if named is None else named
@@ -177,9 +168,8 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         names = getattr(self, "feature_names_in_", None)
         named_so = None if names is None else tuple(names)
         target = label_name(y, np.array(named_so or ()))
-        self.answer_ = ParityRule(rule.coef, rule.intercept, field, named_so, target, rule.dim)
-        self._coder = coder
-        self._fallback = None
+        self._answer = ParityRule(rule.coef, rule.intercept, field, named_so, target, rule.dim)
+        self._coder, self._fallback = coder, None
         if with_majority:
             counts = [-int(np.count_nonzero(labels[held_out] == c)) for c in coder.classes]
             self._fallback = coder.classes[noisy_argmin(counts, alpha / 2, source)]
@@ -197,29 +187,17 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return field, alpha, delta
 
     @property
-    def coef_(self) -> Array | None:
-        """The coefficients w; None when the answer is ⊥."""
+    def answer_(self) -> ParityRule:
+        """The rule as a value of its own."""
         check_is_fitted(self)
-        return self.answer_.coef
-
-    @property
-    def intercept_(self) -> Any:
-        """The constant c; None when the answer is ⊥."""
-        check_is_fitted(self)
-        return self.answer_.intercept
-
-    @property
-    def is_bottom_(self) -> bool:
-        """Whether the answer is ⊥."""
-        check_is_fitted(self)
-        return self.answer_.is_bottom
+        return self._answer
 
     @property
     def formula_(self) -> str:
         """The rule as text, with the labels that are no field elements."""
-        check_is_fitted(self)
+        text = self.answer_.text
         note = legend(None if self._coder.by_value else self._coder.classes)
-        return f"{self.answer_.text}  # {note}" if note else self.answer_.text
+        return f"{text}  # {note}" if note else text
 
     @property
     def classes_(self) -> Array:
@@ -236,20 +214,19 @@ class PrivateParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         BottomError
             When the answer is ⊥ and ``on_bottom="raise"``.
         """
-        check_is_fitted(self)
-        field = as_field(self.field)
-        rows = table_rows(self, X, field, reset=False, reduce=self.out_of_field == "reduce")
-        if len(self.classes_) == 1 or (self.is_bottom_ and self._fallback is not None):
-            label = self.classes_[0] if len(self.classes_) == 1 else self._fallback
-            return np.full(len(rows), label, dtype=self.classes_.dtype)
-        elements = self.answer_.predict(rows)
-        labels, known = self._coder.decode(elements)
-        if not known.all():
-            if self._fallback is None:
-                row = int(np.argmin(known))
-                raise no_label(elements[row], row, field)
-            labels[~known] = self._fallback
-        return labels
+        if len(self.classes_) == 1:
+            return np.full(len(self._rows(X)), self.classes_[0], dtype=self.classes_.dtype)
+        return super().predict(X)
+
+    def _rows(self, X: Any, *, reset: bool = False) -> Rows:
+        reduce = self.out_of_field == "reduce"
+        return table_rows(self, X, as_field(self.field), reset=reset, reduce=reduce)
+
+    def _majority(self) -> Any:
+        """The most frequent label of the held-out block, but for the noise."""
+        if self._fallback is None:
+            raise BottomError("no label was counted: fit with ", Parameter("on_bottom", "majority"))
+        return self._fallback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from flagstone.question import SubspaceQuestion
 from flagstone.subspace import AffineSubspace, Subspace
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SubspaceClassifier(SpanClassifier):
     """Tell the vectors of an unknown subspace from the others, replicably.
 
@@ -90,45 +92,13 @@ class SubspaceClassifier(SpanClassifier):
     ['yes', 'no']
     """
 
+    affine: bool = False
+    classes: Any = None
+
     _contracts: ClassVar[Mapping[str, Contract]] = SPAN | {
         "affine": truth,
         "classes": CLASSIFIER["classes"],
     }
-
-    def __init__(
-        self,
-        *,
-        affine: bool = False,
-        classes: Any = None,
-        field: Any = 2,
-        rho: float | None = None,
-        eps: float = 0.1,
-        rule: str = "index",
-        t_min: int | float | None = None,
-        t_max: int | float | str | None = None,
-        contamination: float = 0.0,
-        random_state: int | str | None = None,
-        out_of_field: str = "raise",
-        weights_count_rows: bool = False,
-        take: int | None = None,
-        confidence: float | None = None,
-    ) -> None:
-        super().__init__(
-            field=field,
-            rho=rho,
-            eps=eps,
-            rule=rule,
-            t_min=t_min,
-            t_max=t_max,
-            contamination=contamination,
-            random_state=random_state,
-            out_of_field=out_of_field,
-            weights_count_rows=weights_count_rows,
-            take=take,
-            confidence=confidence,
-        )
-        self.affine = affine
-        self.classes = classes
 
     def _first_coder(self, classes: Array, *, closed: bool) -> SignCoder:
         return SignCoder.of(classes, closed=closed)
