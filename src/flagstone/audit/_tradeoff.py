@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
+from flagstone.audit.intervals import standard_error
 from flagstone.audit.sources import FromLaw, Sample, Source
 from flagstone.audit.task import as_source
 from flagstone.distributions import LabelledParity
@@ -22,12 +23,9 @@ from flagstone.estimators.coders import LabelCoder
 from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.guarantees.exact import positive
 from flagstone.markup import card, table
-from flagstone.plots import SERIES, Display
+from flagstone.plots.style import SERIES, Axes, Display, caption
 from flagstone.question import ParityQuestion, Question, SpanQuestion
 from flagstone.subspace import Subspace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Means that are equal but for their last digits are equal.
 _ROUNDING = 1e-9
@@ -114,11 +112,9 @@ class TradeoffCurve(Display):
                 y,
                 xerr=[200 * p.replicability_sem for p in points],
                 yerr=[200 * p.kept_sem for p in points],
-                fmt=kind.dashes,
-                marker=kind.marker,
-                color=kind.color,
                 elinewidth=0.6,
                 label=kind.label,
+                **kind.line,
             )
             for i in (0, len(points) - 1):
                 axis.annotate(
@@ -132,7 +128,7 @@ class TradeoffCurve(Display):
         axis.set_xlim(left=0)
         axis.set_xlabel(r"replicability (%), $\pm 2$ SEM")
         axis.set_ylabel(f"{self.quantity} (%)")
-        axis.set_title(f"$m={self.m}$ rows per sample", loc="left", fontsize=7)
+        caption(axis, f"$m={self.m}$ rows per sample")
         axis.legend(loc="lower left")
 
 
@@ -286,9 +282,9 @@ def _point(rule: str, t_min: int, end: float, rounds: list[Any]) -> TradeoffPoin
         t_min,
         stop,
         float(np.mean(kept)),
-        float(np.std(kept, ddof=1) / math.sqrt(len(kept))),
+        standard_error(kept),
         float(np.mean(same)),
-        float(np.std(same, ddof=1) / math.sqrt(len(same))),
+        standard_error(same),
         len(same),
     )
 

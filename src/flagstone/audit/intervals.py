@@ -47,6 +47,12 @@ def check_confidence(confidence: float) -> float:
     return 1.0 - confidence
 
 
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of values; 0 of a single one."""
+    n = len(values)
+    return 0.0 if n < 2 else float(np.std(values, ddof=1) / math.sqrt(n))
+
+
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the exact two-sided binomial interval of Clopper and Pearson.
 

@@ -15,22 +15,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from flagstone.audit import Thresholds, clopper_pearson, disagreement
 from flagstone.certificates import Certifier, pilot_rows
 from flagstone.distributions import Distribution, UniformOn, planted_subspace, random_subspace
+from flagstone.experiments._figures import Figure, column
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.experiments.validity import CASES, MISTAKES, Truth, certifier_of, is_too_often, trial
 from flagstone.flag import Flag
 from flagstone.guarantees import index_rho
 from flagstone.guarantees.exact import smallest
-from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 
 #: Sizes are tried in these steps.
 _STEP = 1.2
@@ -158,7 +156,7 @@ def _validity(config: CertifiedConfig, unit: dict[str, Any], rng: np.random.Rand
     }
 
 
-class CertifiedDisplay(Display):
+class CertifiedDisplay(Figure):
     """Rows needed, against dimension and damage; how often certificates are false."""
 
     panels = (3, 1)
@@ -176,35 +174,23 @@ class CertifiedDisplay(Display):
         "planted mistake": "vermillion",
     }
 
-    def __init__(self, config: CertifiedConfig, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
-
     def _draw(self, axes: list[Axes]) -> None:
         c = self.config
-        needed = [row for row in self.rows if row["part"] == "rows"]
-        by_dim = [row for row in needed if row["damage"] == c.damage and row["dim"] in c.dims]
-        by_damage = [row for row in needed if row["dim"] == c.dim and row["damage"] in c.damages]
+        by_dim = [row for row in self.where(damage=c.damage) if row["dim"] in c.dims]
+        by_damage = [row for row in self.where(dim=c.dim) if row["damage"] in c.damages]
         self._draw_rows(axes[0], by_dim, "dim", 1)
         self._draw_rows(axes[1], sorted(by_damage, key=lambda r: r["damage"]), "damage", 100)
         axes[0].set_xlabel(f"dimension $d$ of the rows ({100 * c.damage:g} % damaged)")
         axes[1].set_xlabel(f"damaged rows (%), $d={c.dim}$")
         axes[0].legend(loc="center right", bbox_to_anchor=(1.0, 0.55))
         for axis in axes[:2]:
-            axis.set_title(rf"for $\rho \leq {c.rho:g}$", loc="left", fontsize=7)
+            caption(axis, rf"for $\rho \leq {c.rho:g}$")
         self._draw_validity(axes[2])
 
     def _draw_rows(self, axis: Axes, rows: list[Row], x: str, scale: float) -> None:
         for key, look, label in self._lines:
-            kind = SERIES[look]
-            axis.plot(
-                [scale * row[x] for row in rows],
-                [row[key] for row in rows],
-                kind.dashes,
-                color=kind.color,
-                marker=kind.marker,
-                label=label,
-            )
+            line = SERIES[look].line
+            axis.plot(scale * column(rows, x), column(rows, key), label=label, **line)
         axis.set_yscale("log")
         axis.set_ylabel("rows needed per sample")
 

@@ -11,26 +11,22 @@ which nothing is left but the zero space. The length of the window is the defaul
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from flagstone.answers import ParityRule
 from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
+from flagstone.audit.intervals import standard_error
 from flagstone.distributions import LabelledParity, planted_parity
+from flagstone.experiments._figures import LEARNERS, Figure
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.guarantees import outlier_start_for_failure
-from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display, band
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 from flagstone.rules import rule_named
 from flagstone.subspace import Subspace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-LEARNERS = ("elimination", "heavy", "index")
 
 
 @dataclass(frozen=True)
@@ -88,51 +84,35 @@ def compute(
                 1.0 - disagreement(stairs[0], stairs[1], start, stop, answer=fingerprint)
             )
             hits[name] += [average(s, start, stop, partial(accuracy, clean)) for s in stairs]
-    rows = []
-    for name in LEARNERS:
-        rows.append(
-            {
-                "learner": name,
-                "rate": rate,
-                "m": config.m,
-                "pairs": config.pairs,
-                "t_min": 1 if name == "elimination" else k + 1,
-                "length": 1.0 if name == "elimination" else float(rules[name].length),
-                "replicability": float(np.mean(same[name])),
-                "replicability_sem": _sem(same[name]),
-                "accuracy": float(np.mean(hits[name])),
-                "accuracy_sem": _sem(hits[name]),
-            }
-        )
-    return rows
+    return [
+        {
+            "learner": name,
+            "rate": rate,
+            "m": config.m,
+            "pairs": config.pairs,
+            "t_min": 1 if name == "elimination" else k + 1,
+            "length": 1.0 if name == "elimination" else float(rules[name].length),
+            "replicability": float(np.mean(same[name])),
+            "replicability_sem": standard_error(same[name]),
+            "accuracy": float(np.mean(hits[name])),
+            "accuracy_sem": standard_error(hits[name]),
+        }
+        for name in LEARNERS
+    ]
 
 
-def _sem(values: list[float]) -> float:
-    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
-
-
-class ContaminationDisplay(Display):
+class ContaminationDisplay(Figure):
     """Accuracy above, replicability below, against the rate of wrong labels."""
 
     panels = (2, 1)
     size = (COLUMN_WIDTH, 3.9)
 
-    def __init__(self, config: ContaminationConfig, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
-
     def _draw(self, axes: list[Axes]) -> None:
         smallest = min(r for r in self.config.rates if r > 0)
-        for axis, quantity in zip(axes, ("accuracy", "replicability"), strict=True):
-            for name in LEARNERS:
-                rows = [r for r in self.rows if r["learner"] == name]
-                y = np.array([r[quantity] for r in rows])
-                error = 2 * np.array([r[f"{quantity}_sem"] for r in rows])
-                x = [100 * r["rate"] for r in rows]
-                band(axis, x, 100 * y, 100 * (y - error), 100 * (y + error), SERIES[name])
+        self._draw_learners(axes, "rate", 100)
+        for axis in axes:
             axis.set_xscale("symlog", linthresh=100 * smallest, linscale=1.0)
             axis.axvline(100 / (self.config.features + 1), color=OKABE_ITO["grey"], linestyle=":")
-            axis.set_ylabel(f"{quantity} (%)")
             axis.set_xlim(left=0)
             # The axis is linear below the smallest rate: a decade in there would touch the zero.
             ticks = [0.0] + [t for t in (0.01, 0.1, 1.0, 10.0) if t >= 100 * smallest]
@@ -144,20 +124,16 @@ class ContaminationDisplay(Display):
         axes[1].legend(loc="lower right", bbox_to_anchor=(0.9, 0.0))
         axes[1].set_xlabel("rows with a wrong label (%)")
         self._mark_bottoms(axes[1])
-        axes[0].set_title(
+        caption(
+            axes[0],
             f"parity of {self.config.features} features, $m={self.config.m}$; "
             r"dotted: rate $\times$ rank = 1",
-            loc="left",
-            fontsize=7,
         )
 
     def _mark_bottoms(self, axis: Axes) -> None:
         """Say why elimination is replicable again: at the first rate where all runs answer ⊥."""
-        rates = [
-            r["rate"]
-            for r in self.rows
-            if r["learner"] == "elimination" and r["accuracy"] <= 0.5 and r["replicability"] == 1
-        ]
+        agreeing = self.where(learner="elimination", replicability=1)
+        rates = [row["rate"] for row in agreeing if row["accuracy"] <= 0.5]
         if rates:
             axis.text(
                 105 * min(rates),

@@ -19,25 +19,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from flagstone.answers import ParityRule
+from flagstone.audit.intervals import standard_error
 from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_parity
+from flagstone.experiments._figures import LEARNERS, Figure
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
 from flagstone.guarantees import Window, paper_length
-from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display, band
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 from flagstone.rules import HeavyRule, IndexRule
 from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-LEARNERS = ("elimination", "heavy", "index")
 
 #: What the paper reports: accuracy, and replicability from … to, at m = 1000.
 REPORTED = {"elimination": (1.0, 0.20, 0.30), "heavy": (0.88, 0.90, 0.90)}
@@ -96,68 +93,46 @@ def compute(config: Figure1Config, unit: dict[str, Any], rng: np.random.RandomSt
             hits = [float(np.mean(rule.predict(holdout) == labels)) for rule in rules]
             accuracy[name].append(float(np.mean(hits)))
             exact[name].append(1.0 - float(np.mean([law.error(rule) for rule in rules])))
-    rows = []
-    for name in LEARNERS:
-        rate, hit = np.array(same[name], dtype=float), np.array(accuracy[name])
-        rows.append(
-            {
-                "learner": name,
-                "m": m,
-                "threshold_max": None if name == "elimination" else float(chosen[name].length),
-                "experiments": config.experiments,
-                "replicability": float(rate.mean()),
-                "replicability_sem": sem(rate),
-                "accuracy": float(hit.mean()),
-                "accuracy_sem": sem(hit),
-                "accuracy_exact": float(np.mean(exact[name])),
-            }
-        )
-    return rows
+    return [
+        {
+            "learner": name,
+            "m": m,
+            "threshold_max": None if name == "elimination" else float(chosen[name].length),
+            "experiments": config.experiments,
+            "replicability": float(np.mean(same[name])),
+            "replicability_sem": standard_error(same[name]),
+            "accuracy": float(np.mean(accuracy[name])),
+            "accuracy_sem": standard_error(accuracy[name]),
+            "accuracy_exact": float(np.mean(exact[name])),
+        }
+        for name in LEARNERS
+    ]
 
 
-def sem(values: np.ndarray[Any, np.dtype[Any]]) -> float:
-    """Return the standard error of the mean."""
-    if len(values) < 2:
-        return 0.0
-    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
-
-
-class Figure1Display(Display):
+class Figure1Display(Figure):
     """Accuracy above, replicability below, against the number of rows."""
 
     panels = (2, 1)
     size = (COLUMN_WIDTH, 3.9)
 
-    def __init__(self, config: Figure1Config, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
-
     def _draw(self, axes: list[Axes]) -> None:
-        for axis, quantity in zip(axes, ("accuracy", "replicability"), strict=True):
-            for name in LEARNERS:
-                rows = [r for r in self.rows if r["learner"] == name]
-                m = [r["m"] for r in rows]
-                y = np.array([r[quantity] for r in rows])
-                error = 2 * np.array([r[f"{quantity}_sem"] for r in rows])
-                band(axis, m, 100 * y, 100 * (y - error), 100 * (y + error), SERIES[name])
-            axis.set_ylabel(f"{quantity} (%)")
-            axis.set_ylim(0 if quantity == "replicability" else 50, 103)
+        self._draw_learners(axes, "m")
+        for axis, bottom in zip(axes, (50, 0), strict=True):
+            axis.set_ylim(bottom, 103)
             axis.set_xlim(left=0, right=1.07 * max(self.config.sizes))
         self._draw_reported(axes)
-        axes[1].set_title(
+        caption(
+            axes[1],
             rf"heavy: $T_{{\max}}$ of the paper $\times$ {self.config.scale:g}; "
             rf"index: {self.config.index_factor:g} $\times$ that",
-            loc="left",
-            fontsize=7,
         )
         axes[0].tick_params(labelbottom=False)
         axes[1].set_xlabel("rows per sample, $m$")
         axes[0].legend(loc="lower right", ncols=1)
-        axes[0].set_title(
+        caption(
+            axes[0],
             f"$d={self.config.dim}$, $D(e_i)=2^{{-i}}$, {self.config.experiments} experiments; "
             r"bands $\pm 2$ SEM",
-            loc="left",
-            fontsize=7,
         )
 
     def _draw_reported(self, axes: list[Axes]) -> None:

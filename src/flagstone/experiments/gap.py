@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from flagstone.audit.intervals import standard_error
 from flagstone.distributions import (
     Distribution,
     Finite,
@@ -22,14 +23,12 @@ from flagstone.distributions import (
     planted_subspace,
     random_subspace,
 )
+from flagstone.experiments._figures import Figure, bars, column
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
 from flagstone.guarantees import paper_gap
-from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes
 from flagstone.subspace import Subspace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LAWS = ("geometric", "blocks", "planted", "two directions")
 
@@ -93,7 +92,7 @@ def compute(config: GapConfig, unit: dict[str, Any], rng: np.random.RandomState)
             "pairs": config.pairs,
             "delta": config.delta,
             "gap_mean": float(np.mean(largest)),
-            "gap_mean_sem": float(np.std(largest, ddof=1) / math.sqrt(n)),
+            "gap_mean_sem": standard_error(largest),
             "gap_quantile": float(ordered[min(n - 1, math.ceil(p * n) - 1)]),
             "gap_quantile_low": float(low),
             "gap_quantile_high": float(high),
@@ -105,7 +104,7 @@ def compute(config: GapConfig, unit: dict[str, Any], rng: np.random.RandomState)
     ]
 
 
-class GapDisplay(Display):
+class GapDisplay(Figure):
     """Quantiles of the gap below two bounds, its r.m.s. below the sharp one."""
 
     panels = (2, 1)
@@ -117,42 +116,22 @@ class GapDisplay(Display):
         "two directions": ("orange", "s"),
     }
 
-    def __init__(self, config: GapConfig, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
-
     def _draw(self, axes: list[Axes]) -> None:
         m = list(self.config.sizes)
-        first = [r for r in self.rows if r["law"] == LAWS[0]]
-        for key in ("printed", "corrected"):
-            kind = SERIES[key]
-            axes[0].plot(
-                m,
-                [r[f"bound_{key}"] for r in first],
-                kind.dashes,
-                color=kind.color,
-                label=f"{key} bound",
-                linewidth=1.6,
-            )
-        kind = SERIES["sharp"]
-        axes[1].plot(
-            m,
-            [r["bound_sharp_rms"] for r in first],
-            kind.dashes,
-            color=kind.color,
-            label=r"sharp bound $2\sqrt{m}$",
-            linewidth=1.6,
-        )
-        for law in LAWS:
-            rows = [r for r in self.rows if r["law"] == law]
-            color, marker = OKABE_ITO[self._look[law][0]], self._look[law][1]
-            y = np.array([r["gap_quantile"] for r in rows])
-            bars = [
-                y - [r["gap_quantile_low"] for r in rows],
-                [r["gap_quantile_high"] for r in rows] - y,
-            ]
-            axes[0].errorbar(m, y, bars, fmt="-" + marker, color=color, label=law, linewidth=0.8)
-            axes[1].plot(m, [r["rms"] for r in rows], "-" + marker, color=color, linewidth=0.8)
+        first = self.where(law=LAWS[0])
+        for axis, key, look, label in (
+            (axes[0], "bound_printed", "printed", "printed bound"),
+            (axes[0], "bound_corrected", "corrected", "corrected bound"),
+            (axes[1], "bound_sharp_rms", "sharp", r"sharp bound $2\sqrt{m}$"),
+        ):
+            line = SERIES[look].line | {"marker": "", "label": label}
+            axis.plot(m, column(first, key), linewidth=1.6, **line)
+        for law, (color, marker) in self._look.items():
+            rows = self.where(law=law)
+            line = {"color": OKABE_ITO[color], "marker": marker}
+            y, reach = column(rows, "gap_quantile"), bars(rows, "gap_quantile")
+            axes[0].errorbar(m, y, reach, label=law, linewidth=0.8, **line)
+            axes[1].plot(m, column(rows, "rms"), linewidth=0.8, **line)
         axes[0].set_ylabel(rf"{100 * (1 - self.config.delta):g} % quantile of the gap (sets)")
         axes[1].set_ylabel(r"r.m.s. of $\|n_1-n_2\|_2$ (sets)")
         for axis in axes:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from flagstone.audit.integrate import Thresholds, disagreement
+from flagstone.audit.intervals import standard_error
 from flagstone.distributions import (
     Distribution,
     Finite,
@@ -25,13 +26,11 @@ from flagstone.distributions import (
     planted_subspace,
     random_subspace,
 )
+from flagstone.experiments._figures import Figure, column
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
 from flagstone.guarantees import heavy_length, heavy_rows, index_length, index_rows
-from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 
 LAWS = ("geometric", "ladder", "planted")
 RULES = ("index", "heavy")
@@ -123,45 +122,27 @@ def compute(
             "eps_promised": config.eps,
             "pairs": config.pairs,
             "rho_measured": float(np.mean(rates)),
-            "rho_sem": float(np.std(rates, ddof=1) / math.sqrt(len(rates))),
+            "rho_sem": standard_error(rates),
             "uncovered_max": max(uncovered),
         }
     ]
 
 
-class GuaranteedDisplay(Display):
+class GuaranteedDisplay(Figure):
     """Measured ρ and the worst uncovered share, below the promises, for both rules."""
 
     panels = (2, 1)
     size = (COLUMN_WIDTH, 4.2)
     _look: ClassVar = {"geometric": "o", "ladder": "^", "planted": "D"}
 
-    def __init__(self, config: GuaranteedConfig, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
-
     def _draw(self, axes: list[Axes]) -> None:
         for rule in RULES:
-            kind = SERIES[rule]
             for law in LAWS:
-                rows = [r for r in self.rows if r["rule"] == rule and r["law"] == law]
-                dims = [r["dim"] for r in rows]
-                axes[0].errorbar(
-                    dims,
-                    [r["rho_measured"] for r in rows],
-                    [2 * r["rho_sem"] for r in rows],
-                    fmt=kind.dashes,
-                    marker=self._look[law],
-                    color=kind.color,
-                    elinewidth=0.8,
-                )
-                axes[1].plot(
-                    dims,
-                    [r["uncovered_max"] for r in rows],
-                    kind.dashes,
-                    marker=self._look[law],
-                    color=kind.color,
-                )
+                rows, line = self.where(rule=rule, law=law), SERIES[rule].line
+                line["marker"] = self._look[law]
+                dims, error = column(rows, "dim"), 2 * column(rows, "rho_sem")
+                axes[0].errorbar(dims, column(rows, "rho_measured"), error, elinewidth=0.8, **line)
+                axes[1].plot(dims, column(rows, "uncovered_max"), **line)
         self._draw_promises(axes)
         for rule in RULES:
             kind = SERIES[rule]
@@ -177,10 +158,9 @@ class GuaranteedDisplay(Display):
         axes[1].set_ylabel("largest uncovered share of rows")
         for axis, promise in zip(axes, (self.config.rho, self.config.eps), strict=True):
             axis.set_ylim(0, 1.15 * promise)
-        axes[0].set_title(
+        caption(
+            axes[0],
             f"{self.config.pairs} pairs per point, rows and windows as proven",
-            loc="left",
-            fontsize=7,
         )
 
     def _draw_promises(self, axes: list[Axes]) -> None:

@@ -14,18 +14,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from flagstone.audit.intervals import clopper_pearson
+from flagstone.audit.intervals import clopper_pearson, standard_error
 from flagstone.distributions import blocks, rare_direction
+from flagstone.experiments._figures import Figure, bars, column
 from flagstone.experiments._runner import Experiment, Row
-from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Display
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, caption
 from flagstone.subspace import Subspace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def compute(
             "same_span_high": high,
             "same_span_product": float(np.prod(missed**2 + (1 - missed) ** 2)),
             "dimension_gap": float(np.mean(gaps)),
-            "dimension_gap_sem": float(np.std(gaps, ddof=1) / math.sqrt(len(gaps))),
+            "dimension_gap_sem": standard_error(gaps),
         }
     ]
 
@@ -111,7 +109,7 @@ def _rare(config: InstabilityConfig, m: int, rng: np.random.RandomState) -> Row:
     }
 
 
-class InstabilityDisplay(Display):
+class InstabilityDisplay(Figure):
     """Chance of equal spans, difference of the spans, and the D_m example."""
 
     panels = (3, 1)
@@ -119,29 +117,18 @@ class InstabilityDisplay(Display):
     _colors = ("sky", "blue", "vermillion", "black")
     _markers = ("o", "s", "^", "D")
 
-    def __init__(self, config: InstabilityConfig, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
-
     def _draw(self, axes: list[Axes]) -> None:
         for i, dim in enumerate(self.config.dims):
-            rows = [r for r in self.rows if r["law"] == "blocks" and r["dim"] == dim]
+            rows = self.where(law="blocks", dim=dim)
             color, marker = OKABE_ITO[self._colors[i % 4]], self._markers[i % 4]
-            m = [r["m"] for r in rows]
-            axes[0].plot(m, [r["same_span_product"] for r in rows], color=color)
+            m, side = column(rows, "m"), math.isqrt(dim)
+            axes[0].plot(m, column(rows, "same_span_product"), color=color)
             # A pair count of 0 has no place on a logarithmic axis: its upper bound has.
             seen = [r for r in rows if r["same_span"] > 0]
-            y = np.array([r["same_span"] for r in seen])
-            bars = [y - [r["same_span_low"] for r in seen], [r["same_span_high"] for r in seen] - y]
-            axes[0].errorbar(
-                [r["m"] for r in seen], y, bars, fmt=marker, color=color, elinewidth=0.8
-            )
-            side = math.isqrt(dim)
-            gap = np.array([r["dimension_gap"] for r in rows]) / side
-            error = 2 * np.array([r["dimension_gap_sem"] for r in rows]) / side
-            axes[1].errorbar(
-                m, gap, error, fmt="-" + marker, color=color, elinewidth=0.8, label=f"$d={dim}$"
-            )
+            self._draw_points(axes[0], seen, "same_span", color, marker)
+            gap, error = column(rows, "dimension_gap"), 2 * column(rows, "dimension_gap_sem")
+            look: Any = {"fmt": "-" + marker, "color": color, "elinewidth": 0.8}
+            axes[1].errorbar(m, gap / side, error / side, label=f"$d={dim}$", **look)
             for axis in axes[:2]:
                 axis.axvline(2.0 ** (side - 1), color=color, linewidth=0.6, linestyle=":")
         for axis in axes[:2]:
@@ -158,10 +145,9 @@ class InstabilityDisplay(Display):
             ha="right",
             fontsize=6.5,
         )
-        axes[0].set_title(
+        caption(
+            axes[0],
             r"$\sqrt{d}$ blocks (dotted: $m=2^{\sqrt{d}-1}$, end of the proposition)",
-            loc="left",
-            fontsize=7,
         )
         axes[1].set_ylabel(r"dimension gap $/\sqrt{d}$")
         axes[1].set_ylim(bottom=0)
@@ -170,18 +156,20 @@ class InstabilityDisplay(Display):
         axes[1].set_ylim(low, high * 1.2)
         self._draw_rare(axes[2])
 
+    def _draw_points(
+        self, axis: Axes, rows: list[Row], key: str, color: str, marker: str, **more: str
+    ) -> None:
+        look: Any = {"fmt": marker, "color": color, "elinewidth": 0.8, **more}
+        axis.errorbar(column(rows, "m"), column(rows, key), bars(rows, key), **look)
+
     def _draw_rare(self, axis: Axes) -> None:
-        rows = [r for r in self.rows if r["law"] == "rare"]
+        rows = self.where(law="rare")
         m = [r["m"] for r in rows]
         for key, color, marker, label in (
             ("same_span", "orange", "s", "two spans are equal"),
             ("missed", "blue", "o", "span misses the rare direction"),
         ):
-            y = np.array([r[key] for r in rows])
-            bars = [y - [r[f"{key}_low"] for r in rows], [r[f"{key}_high"] for r in rows] - y]
-            axis.errorbar(
-                m, y, bars, fmt=marker, color=OKABE_ITO[color], elinewidth=0.8, label=label
-            )
+            self._draw_points(axis, rows, key, OKABE_ITO[color], marker, label=label)
         q = math.exp(-1)
         right = math.sqrt(m[-1] * m[max(0, len(m) - 2)]) * 1.2
         axis.axhline(q, color=OKABE_ITO["blue"], linewidth=0.8, linestyle="--")

@@ -21,7 +21,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,16 +30,14 @@ from flagstone.audit.intervals import clopper_pearson
 from flagstone.coins import Coins
 from flagstone.distributions import Finite, LabelledParity, planted_parity
 from flagstone.errors import ReplicabilityWarning
+from flagstone.experiments._figures import Figure, column
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.flag import Flag
 from flagstone.guarantees import generalization_rows, parity_rows, private_rows, private_sizes
-from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Display
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 from flagstone.question import ParityQuestion
 from flagstone.road import ask
 from flagstone.rules import IndexRule
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -188,15 +186,11 @@ def _needed(
     }
 
 
-class PrivacyDisplay(Display):
+class PrivacyDisplay(Figure):
     """Rows needed as δ falls: theory above, measured below."""
 
     panels = (2, 1)
     size = (COLUMN_WIDTH, 5.0)
-
-    def __init__(self, config: PrivacyConfig, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
 
     def _draw(self, axes: list[Axes]) -> None:
         theory, measured = axes
@@ -212,11 +206,10 @@ class PrivacyDisplay(Display):
         theory.minorticks_off()
         theory.set_xlabel(r"allowed failure probability $\delta$")
         theory.set_ylabel("rows needed")
-        theory.set_title(
+        caption(
+            theory,
             rf"theory: $\varepsilon={self.config.eps:g}$, $\rho={self.config.rho:g}$, "
             rf"$\alpha={self.config.alpha:g}$; × growth from $\delta=0.1$",
-            loc="left",
-            fontsize=7,
         )
         theory.legend(loc="lower right")
         for learner in ("private", "index"):
@@ -228,39 +221,23 @@ class PrivacyDisplay(Display):
         measured.set_ylim(bottom=0)
         measured.set_xlabel(r"allowed failure probability $\delta$")
         measured.set_ylabel("rows needed")
-        measured.set_title(
+        caption(
+            measured,
             f"measured: $d={len(self.config.masses)}$, {self.config.runs} runs per size; bars 95 %"
             "\n"
             r"(index rule: window for $\varepsilon$ alone, no $\rho$ proven)",
-            loc="left",
-            fontsize=7,
         )
         measured.legend(loc="upper left")
 
     def _draw_theory(self, axis: Axes, learner: str, dim: int, marker: str) -> None:
-        kind = SERIES[learner]
-        rows = [
-            r
-            for r in self.rows
-            if r["part"] == "theory" and r["dim"] == dim and r["learner"] == learner
-        ]
-        x, y = [-math.log10(r["delta"]) for r in rows], [r["rows"] for r in rows]
-        axis.plot(
-            x,
-            y,
-            kind.dashes,
-            marker=marker,
-            color=kind.color,
-            label=f"{kind.label}, $d={dim}$: ×{y[-1] / y[0]:.3g}",
-        )
+        kind, rows = SERIES[learner], self.where(part="theory", dim=dim, learner=learner)
+        x, y = -np.log10(column(rows, "delta")), column(rows, "rows")
+        line = kind.line | {"marker": marker}
+        axis.plot(x, y, label=f"{kind.label}, $d={dim}$: ×{y[-1] / y[0]:.3g}", **line)
 
     def _draw_measured(self, axis: Axes, learner: str) -> None:
-        kind = SERIES[learner]
-        rows = [
-            r
-            for r in self.rows
-            if r["part"] == "measured" and r["learner"] == learner and r["rows"] is not None
-        ]
+        kind, rows = SERIES[learner], self.where(part="measured", learner=learner)
+        rows = [row for row in rows if row["rows"] is not None]
         if not rows:
             axis.plot([], [], color=OKABE_ITO["grey"], label=f"{kind.label}: beyond the grid")
             return
@@ -269,17 +246,8 @@ class PrivacyDisplay(Display):
         slope = float(np.polyfit(x, y, 1)[0]) if len(rows) > 1 else 0.0
         low = y - [r["rows_low"] for r in rows]
         high = [(r["rows_high"] or r["rows"]) for r in rows] - y
-        axis.errorbar(
-            x,
-            y,
-            [low, high],
-            fmt=kind.dashes,
-            marker=kind.marker,
-            color=kind.color,
-            elinewidth=0.8,
-            capsize=2,
-            label=rf"{kind.label}: $\approx$ {slope:.0f} rows per halving",
-        )
+        label = rf"{kind.label}: $\approx$ {slope:.0f} rows per halving"
+        axis.errorbar(x, y, [low, high], elinewidth=0.8, capsize=2, label=label, **kind.line)
 
 
 PRIVACY = Experiment(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from flagstone.experiments._figures import Figure, column
 from flagstone.experiments._runner import Experiment, Row
 from flagstone.guarantees import heavy_rows, index_rows, paper_rows
-from flagstone.plots.style import COLUMN_WIDTH, SERIES, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from flagstone.plots.style import COLUMN_WIDTH, SERIES, Axes, caption
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def compute(
     ]
 
 
-class SampleSizeDisplay(Display):
+class SampleSizeDisplay(Figure):
     """Four straight lines on logarithmic axes."""
 
     size = (COLUMN_WIDTH, 2.7)
@@ -59,23 +57,11 @@ class SampleSizeDisplay(Display):
         ("index", "index", "index rule"),
     )
 
-    def __init__(self, config: SampleSizeConfig, rows: list[Row]) -> None:
-        self.config = config
-        self.rows = rows
-
     def _draw(self, axes: list[Axes]) -> None:
         axis = axes[0]
-        dims = [r["dim"] for r in self.rows]
         for key, look, label in self._lines:
-            kind = SERIES[look]
-            axis.plot(
-                dims,
-                [float(r[key]) for r in self.rows],
-                kind.dashes,
-                color=kind.color,
-                marker=kind.marker,
-                label=label,
-            )
+            y = column(self.rows, key).astype(float)
+            axis.plot(column(self.rows, "dim"), y, label=label, **SERIES[look].line)
         self._mark_gain(axis)
         axis.set_xscale("log")
         axis.set_yscale("log")
@@ -84,10 +70,9 @@ class SampleSizeDisplay(Display):
         axis.minorticks_off()
         axis.set_xlabel("dimension $d$ of the rows")
         axis.set_ylabel("rows needed per sample")
-        axis.set_title(
+        caption(
+            axis,
             rf"proven $\rho={self.config.rho:g}$ and $\varepsilon={self.config.eps:g}$",
-            loc="left",
-            fontsize=7,
         )
         axis.legend(loc="upper left")
 

@@ -18,8 +18,10 @@ from flagstone.disk import atomic_file
 from flagstone.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure
+else:
+    Axes = Any  # a name for annotations that does not load matplotlib
 
 #: Width of one journal column, in inches.
 COLUMN_WIDTH = 3.3
@@ -46,6 +48,11 @@ class SeriesStyle:
     color: str
     marker: str
     dashes: str
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The look of a line, as matplotlib takes it."""
+        return {"linestyle": self.dashes, "color": self.color, "marker": self.marker}
 
 
 #: The cast of the figures. A reader who has seen one figure can read the next.
@@ -195,9 +202,6 @@ class Display:
         return save_figure(self.figure_, path)
 
 
-def band(
-    axis: Axes, x: Any, y: Any, low: Any, high: Any, kind: SeriesStyle, *, label: str | None = None
-) -> None:
-    """Draw a line with markers and its uncertainty as a shaded band."""
-    axis.plot(x, y, kind.dashes, color=kind.color, marker=kind.marker, label=label or kind.label)
-    axis.fill_between(x, low, high, color=kind.color, alpha=0.18, linewidth=0)
+def caption(axis: Axes, text: str) -> None:
+    """Say above a panel, in small print, what it is about."""
+    axis.set_title(text, loc="left", fontsize=7)
