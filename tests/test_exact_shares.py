@@ -133,12 +133,6 @@ def test_failure_and_error_of_the_parity_learner_are_the_formulas(dim, share, m,
     assert g.parity_error(dim, share, m, order=order) == pytest.approx(error)
 
 
-def test_dimensions_of_the_parity_learner():
-    assert [g.parity_dim(1), g.parity_dim(1, fit_intercept=True)] == [2, 3]
-    with pytest.raises(InputError, match="n_features must be an integer of at least 1"):
-        g.parity_dim(0)
-
-
 @pytest.mark.parametrize("bad", [-0.01, 0.5, 1, math.nan, True, "x", None])
 def test_contamination_is_less_than_half(bad):
     assert g.check_contamination(0) == 0.0

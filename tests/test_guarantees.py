@@ -53,12 +53,6 @@ def test_printed_threshold_is_enough_by_the_sharper_proof(dim, rho):
     assert g.heavy_proves(dim, rho, T, n_rows=10_000)
 
 
-@given(DIMS, SHARES, SHARES, st.booleans())
-def test_paper_rows_and_rho_are_inverse(dim, rho, eps, corrected):
-    m = g.paper_rows(dim, rho, eps, corrected=corrected)
-    assert g.paper_rho(dim, eps, m, corrected=corrected) == pytest.approx(rho, rel=1e-3)
-
-
 def test_numbers_quoted_in_the_documentation():
     assert g.index_length(20, 0.05) == 1_026_660
     assert f"{g.index_rows(20, 0.05, 0.1):.1e}" == "2.1e+08"
@@ -149,7 +143,9 @@ def test_nothing_overflows():
 
 
 def test_more_rows_prove_more():
-    values = [g.index_rho_from_rows(10, 0.1, m) for m in (10**4, 10**6, 10**8, 10**10)]
+    sizes = (10**4, 10**6, 10**8, 10**10)
+    windows = [g.index_length_for_eps(10, 0.1, m) for m in sizes]
+    values = [g.index_rho(10, T, n_rows=m) for m, T in zip(sizes, windows, strict=True)]
     assert values == sorted(values, reverse=True)
 
 

@@ -100,7 +100,8 @@ def test_damaged_labels_are_uniform_among_the_others(order, corruption):
     law = dist.planted_parity([1, order - 1], features=features, intercept=1, corruption=corruption)
     X, y = law.sample_xy(m, rng=1)
     one_by_one = X, y, np.ones(m, dtype=int)
-    by_weights = law.sample_xy_weighted(m, rng=2)
+    rows, weights = law.sample_weighted(m, rng=2)
+    by_weights = rows[:, :-1], rows[:, -1], weights
     bound = math.sqrt(math.log(2e9) / (2 * m))  # Hoeffding at confidence 1 - 1e-9
     for X, y, weights in (one_by_one, by_weights):
         assert weights.sum() == m
@@ -137,10 +138,8 @@ def test_rows_are_features_and_labels_side_by_side(order):
     assert np.array_equal(law.sample(30, rng=3), np.column_stack([X, y]))
     assert np.array_equal(law.labels(X), y)
     assert y.tolist() == [value([1, order - 1], 1, x, order) for x in X.tolist()]
-    rows, weights = law.sample_weighted(30, rng=4)
-    again = law.sample_xy_weighted(30, rng=4)
-    assert np.array_equal(rows, np.column_stack(again[:2]))
-    assert np.array_equal(weights, again[2])
+    rows, _ = law.sample_weighted(30, rng=4)
+    assert np.array_equal(rows[:, -1], law.labels(rows[:, :-1]))
     assert law.dim == 3
 
 

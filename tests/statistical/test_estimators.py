@@ -5,7 +5,7 @@ import pytest
 
 from flagstone import EliminationClassifier, LinearSpan, ParityClassifier
 from flagstone import distributions as laws
-from flagstone.guarantees import index_rows, parity_dim
+from flagstone.guarantees import index_rows
 from flagstone.subspace import Subspace
 from tests.statistical.tools import holds, violated
 
@@ -61,10 +61,11 @@ def span_pairs(name, count, seed):
 
 def parity_pairs(name, count, seed):
     law, contamination = PARITIES[name]
-    m = index_rows(parity_dim(DIM), RHO, EPS, contamination=contamination)
+    m = index_rows(DIM + 1, RHO, EPS, contamination=contamination)
 
     def fit(rng, coins):
-        X, y, weights = law.sample_xy_weighted(m, rng)
+        rows, weights = law.sample_weighted(m, rng)
+        X, y = rows[:, :-1], rows[:, -1]
         model = ParityClassifier(
             fit_intercept=False,
             rho=RHO,

@@ -5,7 +5,7 @@ import pytest
 
 from flagstone import distributions as laws
 from flagstone.coins import Coins
-from flagstone.guarantees import generalization_rows, index_length, parity_dim, parity_rows
+from flagstone.guarantees import generalization_rows, index_length, parity_rows
 from flagstone.rules import IndexRule
 from flagstone.subspace import Subspace
 from tests.statistical.tools import Sample, answer, holds, violated
@@ -46,7 +46,7 @@ def test_sizes_for_replicable_learning(name):
     d, rho, eps, delta = 5, 0.3, 0.2, 0.1
     features = laws.geometric(d) if name == "geometric" else laws.uniform(d)
     law = laws.planted_parity([1, 0, 1, 1, 1], features=features)
-    D = parity_dim(d)
+    D = d + 1
     m, T = parity_rows(D, rho, eps, delta), index_length(D, rho)
     assert holds([e > eps for e in errors(law, m, 60, 21, T)], delta)
     assert violated([e > eps for e in errors(law, m // 100, 60, 22, T)], delta)
@@ -56,6 +56,6 @@ def test_sizes_for_generalization():
     """Rules that fit the sample have error at most ε; a hundredth of the rows is too few."""
     d, eps, delta = 8, 0.1, 0.05
     law = laws.planted_parity([1] * d, features=laws.geometric(d))
-    m = generalization_rows(parity_dim(d), eps, delta)
+    m = generalization_rows(d + 1, eps, delta)
     assert holds([e > eps for e in errors(law, m, 200, 23)], delta)
     assert violated([e > eps for e in errors(law, m // 100, 200, 24)], delta)

@@ -13,11 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from flagstone.bitrows import BitRows
+from flagstone.checks import checked_integer
 from flagstone.distributions import Distribution, LabelledParity
 from flagstone.errors import InputError
 from flagstone.exact import exact_array
 
 Array = npt.NDArray[Any]
+
+_ROWS = "the number of rows per sample must be a positive integer"
 
 
 class Sample(NamedTuple):
@@ -58,7 +61,7 @@ class FromLaw(Source):
         if not isinstance(law, Distribution):
             raise InputError(f"law must be a Distribution, got {type(law).__name__}")
         self.law = law
-        self.m = _positive(m)
+        self.m = checked_integer(m, 1, _ROWS)
         self.weighted = bool(weighted)
 
     def _draw(self, rng: np.random.RandomState) -> Sample:
@@ -111,7 +114,7 @@ class FromFunction(Source):
         if not callable(function):
             raise InputError(f"a sampler must be callable as sampler(m, rng), got {function!r}")
         self.function = function
-        self.m = _positive(m)
+        self.m = checked_integer(m, 1, _ROWS)
         identity = name or callable_identity(function)
         self.anonymous = identity is None
         self.name = identity or unnamed(function)
@@ -226,9 +229,3 @@ def callable_identity(function: Callable[..., Any]) -> str | None:
 def unnamed(function: Callable[..., Any]) -> str:
     """Return a word for a function without an identity; no address, so it is always the same."""
     return f"{getattr(function, '__name__', type(function).__name__)} (unnamed)"
-
-
-def _positive(m: Any) -> int:
-    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 1:
-        raise InputError(f"the number of rows per sample must be a positive integer, got {m!r}")
-    return int(m)

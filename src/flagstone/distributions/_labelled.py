@@ -16,7 +16,6 @@ from flagstone.distributions._laws import (
     Weighted,
     as_random_state,
     lift,
-    unit,
 )
 from flagstone.errors import InputError
 from flagstone.fields import Field
@@ -103,13 +102,6 @@ class LabelledParity(Distribution):
             y[hit] = self.field.add(y[hit], shift)
         return X, y
 
-    def sample_xy_weighted(
-        self, m: int, rng: RandomLike
-    ) -> tuple[Array, Array, npt.NDArray[np.int64]]:
-        """Draw ``m`` labelled rows as distinct rows with weights: ``(X, y, weights)``."""
-        rows, weights = self.sample_weighted(m, rng)
-        return rows[:, :-1], rows[:, -1], weights
-
     def sample(self, m: int, rng: RandomLike) -> Array:
         X, y = self.sample_xy(m, rng)
         return lift(X, y)
@@ -157,7 +149,7 @@ class LabelledParity(Distribution):
                 "ask features.probability(...) for affine sets of features"
             )
         label = np.zeros((1, self.dim), dtype=self.field.dtype)
-        label[0, -1] = unit(self.field)
+        label[0, -1] = self.field.one
         d = self.features.dim
         projected = Subspace.span(space.basis[:, :d], field=self.field, dim=d)
         total = self.features.probability(projected)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from flagstone.checks import checked_integer
 from flagstone.errors import InputError
 from flagstone.fields import Field, FieldLike, as_field
 from flagstone.subspace import AffineSubspace, Subspace
@@ -37,9 +38,9 @@ def as_random_state(rng: RandomLike) -> np.random.RandomState:
     return np.random.RandomState(int(rng))
 
 
-def unit(field: Field) -> Any:
-    """Return the unit of the field, in the representation of its arrays."""
-    return field.array(field.rows(np.asarray([[1]])))[0, 0]
+def checked_size(m: Any) -> int:
+    """Return how many rows are to be drawn."""
+    return checked_integer(m, 0, "the number of rows must be a non-negative integer")
 
 
 def lift(X: Array, last: Array) -> Array:
@@ -87,11 +88,6 @@ class Distribution(ABC):
     def uncovered(self, space: Subspace | AffineSubspace) -> float:
         """Probability that a row falls outside ``space``."""
         return 1.0 - self.probability(space)
-
-    def _check_size(self, m: Any) -> int:
-        if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
-            raise InputError(f"the number of rows must be a non-negative integer, got {m!r}")
-        return int(m)
 
     def _check_space(self, space: Subspace | AffineSubspace) -> None:
         if space.ambient_dim != self.dim or space.field != self.field:
@@ -166,12 +162,12 @@ class Finite(Distribution):
         )
 
     def sample(self, m: int, rng: RandomLike) -> Array:
-        m = self._check_size(m)
+        m = checked_size(m)
         drawn = as_random_state(rng).choice(len(self.support), size=m, p=self.probabilities)
         return self.support[drawn]
 
     def sample_weighted(self, m: int, rng: RandomLike) -> Weighted:
-        m = self._check_size(m)
+        m = checked_size(m)
         counts = as_random_state(rng).multinomial(m, self.probabilities).astype(np.int64)
         seen = counts > 0
         return self.support[seen], counts[seen]
@@ -236,12 +232,12 @@ class UniformOn(Distribution):
         return self.field.dot(rows, np.ascontiguousarray(self.subspace.basis.T))
 
     def sample(self, m: int, rng: RandomLike) -> Array:
-        m = self._check_size(m)
+        m = checked_size(m)
         size = (m, self.subspace.dim)
         return self._combinations(as_random_state(rng).randint(0, self._order, size=size))
 
     def sample_weighted(self, m: int, rng: RandomLike) -> Weighted:
-        m = self._check_size(m)
+        m = checked_size(m)
         points = self._order**self.subspace.dim
         if points > ENUMERATION_LIMIT or points > m:
             return self.sample(m, rng), np.ones(m, dtype=np.int64)
@@ -260,7 +256,7 @@ class UniformOn(Distribution):
         # Points x of V in the affine space A are the rows (x, 1) of (V x F) & cone(A).
         lifted = lift(self.subspace.basis, np.zeros(k, dtype=self.field.dtype))
         last = np.zeros((1, self.dim + 1), dtype=self.field.dtype)
-        last[0, -1] = unit(self.field)
+        last[0, -1] = self.field.one
         cylinder = Subspace.span(np.vstack([lifted, last]), field=self.field)
         meet = cylinder & space.homogeneous()
         if not np.any(meet.basis[:, -1] != 0):
@@ -324,7 +320,7 @@ class Mixture(Distribution):
         )
 
     def sample(self, m: int, rng: RandomLike) -> Array:
-        m = self._check_size(m)
+        m = checked_size(m)
         rng = as_random_state(rng)
         origin = rng.choice(len(self.components), size=m, p=self.weights)
         rows: Array = np.empty((m, self.dim), dtype=self.field.dtype)
@@ -334,7 +330,7 @@ class Mixture(Distribution):
         return rows
 
     def sample_weighted(self, m: int, rng: RandomLike) -> Weighted:
-        m = self._check_size(m)
+        m = checked_size(m)
         rng = as_random_state(rng)
         sizes = rng.multinomial(m, self.weights)
         drawn = [

@@ -57,18 +57,16 @@ from flagstone.guarantees.index import (
     index_length_for_eps,
     index_proves,
     index_rho,
-    index_rho_from_rows,
     index_rows,
     index_uncovered,
 )
 from flagstone.guarantees.pac import (
     generalization_rows,
-    parity_dim,
     parity_error,
     parity_failure,
     parity_rows,
 )
-from flagstone.guarantees.paper import paper_gap, paper_length, paper_rho, paper_rows
+from flagstone.guarantees.paper import paper_gap, paper_length, paper_rows
 from flagstone.guarantees.planning import Plan, PlanRow, plan
 from flagstone.guarantees.private import PrivateSizes, private_rows, private_sizes
 from flagstone.guarantees.promise import Guarantee
@@ -111,7 +109,6 @@ __all__ = [
     "index_margin",
     "index_proves",
     "index_rho",
-    "index_rho_from_rows",
     "index_rows",
     "index_uncovered",
     "outlier_start",
@@ -120,9 +117,7 @@ __all__ = [
     "pac_start",
     "paper_gap",
     "paper_length",
-    "paper_rho",
     "paper_rows",
-    "parity_dim",
     "parity_error",
     "parity_failure",
     "parity_rows",

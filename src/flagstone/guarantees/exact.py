@@ -79,6 +79,11 @@ def check_dim(dim: object) -> int:
     return positive("dim", dim)
 
 
+def check_order(order: object) -> int:
+    """The number of elements of a finite field, or an error in the caller's words."""
+    return checked_integer(order, 2, "order must be the number of elements of a finite field")
+
+
 _WHY_NOT_ZERO = {
     "rho": "0 would mean that two samples never disagree, which no amount of data promises",
     "eps": "0 would mean that no row is ever left out, which no amount of data promises",

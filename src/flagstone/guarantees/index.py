@@ -133,17 +133,6 @@ def index_length_for_eps(dim: int, eps: Share, n_rows: int, *, shards: int = 1) 
     return 1 + math.floor(e * m / (positive("shards", shards) * d))
 
 
-def index_rho_from_rows(dim: int, eps: Share, n_rows: int) -> float:
-    """The ρ that m rows prove when the window is chosen by coverage (S9, S18).
-
-    Examples
-    --------
-    >>> index_rho_from_rows(10, 0.1, index_rows(10, 0.1, 0.1)) <= 0.1
-    True
-    """
-    return index_rho(dim, index_length_for_eps(dim, eps, n_rows), n_rows=n_rows)
-
-
 def index_rows(
     dim: int,
     rho: Share,

@@ -8,33 +8,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Integral
-from typing import Any
 
-from flagstone.errors import InputError
-from flagstone.guarantees.exact import Share, check_dim, check_share, positive, times_log
+from flagstone.guarantees.exact import (
+    Share,
+    check_dim,
+    check_order,
+    check_share,
+    positive,
+    times_log,
+)
 from flagstone.guarantees.index import index_rows
-
-
-def parity_dim(n_features: int, *, fit_intercept: bool = False) -> int:
-    """D, the dimension of the rows that a labelled table becomes.
-
-    Examples
-    --------
-    >>> parity_dim(20), parity_dim(20, fit_intercept=True)
-    (21, 22)
-    """
-    return positive("n_features", n_features) + 1 + bool(fit_intercept)
-
-
-def _order(order: Any) -> int | None:
-    if order is None:
-        return None
-    if not isinstance(order, Integral) or order < 2:
-        raise InputError(
-            f"order must be the number of elements of a finite field, or None for QQ: got {order!r}"
-        )
-    return int(order)
 
 
 def generalization_rows(dim: int, eps: Share, delta: Share, *, order: int | None = 2) -> int | None:
@@ -51,16 +34,9 @@ def generalization_rows(dim: int, eps: Share, delta: Share, *, order: int | None
     >>> generalization_rows(21, 0.1, 0.05, order=None) is None
     True
     """
-    d, e, share, q = (
-        check_dim(dim),
-        check_share("eps", eps),
-        check_share("delta", delta),
-        _order(order),
-    )
-    if q is None:
-        return None
-    hypotheses = Fraction(q) ** (d - 1)
-    return math.ceil(times_log(8 / e, hypotheses / share))
+    e, share = check_share("eps", eps), check_share("delta", delta)
+    rules = _linear_rules(dim, order)
+    return None if rules is None else math.ceil(times_log(8 / e, rules / share))
 
 
 def parity_rows(
@@ -75,7 +51,8 @@ def parity_rows(
     """Rows with which the parity learner is ρ-replicable and (ε, δ)-PAC, index rule (S26).
 
     The larger of 2·D·T(D)/ε and 8·((D-1)·ln q + ln(1/δ))/ε, D = `dim` the dimension of the rows
-    (see `parity_dim`). None where no number of rows is proven to suffice (QQ; heavy contamination).
+    (`ParityQuestion.dim`). None where no number of rows is proven to suffice (QQ; heavy
+    contamination).
 
     Examples
     --------
@@ -96,15 +73,9 @@ def parity_failure(dim: int, eps: Share, n_rows: int, *, order: int | None = 2) 
     >>> parity_failure(21, 0.1, generalization_rows(21, 0.1, 0.05)) <= 0.05
     True
     """
-    d, e, m, q = (
-        check_dim(dim),
-        check_share("eps", eps),
-        positive("n_rows", n_rows),
-        _order(order),
-    )
-    if q is None:
-        return None
-    return math.exp(min(0.0, (d - 1) * math.log(q) - float(e * m / 8)))
+    e, m = check_share("eps", eps), positive("n_rows", n_rows)
+    rules = _linear_rules(dim, order)
+    return None if rules is None else math.exp(min(0.0, math.log(rules) - float(e * m / 8)))
 
 
 def parity_error(dim: int, delta: Share, n_rows: int, *, order: int | None = 2) -> float | None:
@@ -117,12 +88,13 @@ def parity_error(dim: int, delta: Share, n_rows: int, *, order: int | None = 2) 
     >>> parity_error(21, 0.05, generalization_rows(21, 0.1, 0.05)) <= 0.1
     True
     """
-    d, share, m, q = (
-        check_dim(dim),
-        check_share("delta", delta),
-        positive("n_rows", n_rows),
-        _order(order),
-    )
-    if q is None:
-        return None
-    return float(times_log(Fraction(8, m), Fraction(q) ** (d - 1) / share))
+    share, m = check_share("delta", delta), positive("n_rows", n_rows)
+    rules = _linear_rules(dim, order)
+    return None if rules is None else float(times_log(Fraction(8, m), rules / share))
+
+
+def _linear_rules(dim: int, order: int | None) -> int | None:
+    """How many linear rules there are: q^(D-1); None for infinitely many."""
+    d = check_dim(dim)
+    q: int | None = None if order is None else check_order(order)
+    return None if q is None else q ** (d - 1)

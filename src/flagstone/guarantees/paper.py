@@ -87,33 +87,3 @@ def paper_rows(dim: int, rho: Share, eps: Share, *, corrected: bool = False) -> 
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
     factor = (4 * _gap_constant(corrected) * d**3 / (r * e)) ** 2
     return math.ceil(times_log(factor, 2 / r, at_least=_log_floor(corrected)))
-
-
-def paper_rho(dim: int, eps: Share, n_rows: int, *, corrected: bool = False) -> float | None:
-    """The smallest ρ for which `n_rows` rows suffice under the paper's analysis, or None.
-
-    The inverse of `paper_rows`, found by bisection; None where not even ρ close to 1 is reached.
-
-    Examples
-    --------
-    >>> round(paper_rho(10, 0.1, paper_rows(10, 0.1, 0.1)), 6)
-    0.1
-    >>> paper_rho(10, 0.1, 1000) is None
-    True
-    """
-    d, e, m = check_dim(dim), check_share("eps", eps), positive("n_rows", n_rows)
-
-    def rows(rho: Fraction) -> Fraction:
-        factor = (4 * _gap_constant(corrected) * d**3 / (rho * e)) ** 2
-        return times_log(factor, 2 / rho, at_least=_log_floor(corrected))
-
-    low, high = Fraction(0), Fraction(1)
-    if rows(high) > m:
-        return None
-    for _ in range(60):
-        middle = (low + high) / 2
-        if rows(middle) <= m:
-            high = middle
-        else:
-            low = middle
-    return float(high)

@@ -7,11 +7,11 @@ the replicable learner pays by a term of its one sample (S26).
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 from flagstone.errors import InputError
-from flagstone.guarantees.exact import Share, check_share, positive
+from flagstone.guarantees.exact import Share, check_order, check_share, positive
 
 
 class PrivateSizes(NamedTuple):
@@ -41,7 +41,7 @@ def private_sizes(
     """
     d, e = positive("n_features", n_features), float(check_share("eps", eps))
     share = float(check_share("delta", delta))
-    q = _finite_order(order)
+    q = check_order(order)
     a = _alpha(alpha, q)
     blocks = max(1, math.ceil(math.log(2 / share) / math.log(4 / 3)))
     block_rows = 8 * q / (a * e) * (d * math.log(q) + math.log(2))
@@ -75,12 +75,6 @@ def private_rows(
     if equal_blocks:
         return (blocks + 1) * max(block_rows, held_out)
     return blocks * block_rows + held_out
-
-
-def _finite_order(order: Any) -> int:
-    if isinstance(order, bool) or not isinstance(order, Integral) or order < 2:
-        raise InputError(f"order must be the number of elements of a finite field, got {order!r}")
-    return int(order)
 
 
 def _alpha(alpha: Any, order: int) -> float:

@@ -126,10 +126,8 @@ def is_saved(path: str | PathLike[str]) -> bool:
     A table is told apart by a look at both ends of the file; only what may be a document of
     ours is read as one.
     """
-    if not Path(path).is_file():  # to open a pipe is to wait for its other end
-        return False
     try:
-        if not Path(path).is_file():  # a pipe would keep us waiting
+        if not Path(path).is_file():  # to open a pipe is to wait for its other end
             return False
         with Path(path).open("rb") as stream:
             head = stream.read(_LOOK)
