@@ -499,10 +499,10 @@ def test_no_single_edit_of_a_summary_ends_in_another_error(name):
             value = value[key]
         for other in others(value):
             try:
-                found = SummaryFile.from_content(edited(content, at, other))
+                found = SummaryFile.from_dict(edited(content, at, other))
             except FormatError:
                 continue
-            assert found.summary == SummaryFile.from_content(content).summary
+            assert found.summary == SummaryFile.from_dict(content).summary
             assert found.kind == content["summary"]
 
 
@@ -579,7 +579,7 @@ def test_files_are_not_overwritten_unless_asked(tmp_path):
 def test_details_of_a_summary_are_checked(details):
     _, content = unpack_document((HERE / "flag.flag").read_bytes())
     with pytest.raises(FormatError, match="no valid flag"):
-        SummaryFile.from_content(content | {"details": details})
+        SummaryFile.from_dict(content | {"details": details})
 
 
 def test_only_regular_files_are_read(tmp_path):

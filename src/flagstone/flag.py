@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from flagstone.subspace import Subspace
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Level:
     """One space of a flag: V_j for ``multiplicity`` consecutive sets from ``first_index`` on.
 
@@ -26,16 +28,11 @@ class Level:
         Computed when it is asked for.
     """
 
-    __slots__ = ("_basis", "_field", "dim", "first_index", "multiplicity")
-
-    def __init__(
-        self, dim: int, multiplicity: int, first_index: int, basis: Rows, field: Field
-    ) -> None:
-        self.dim = dim
-        self.multiplicity = multiplicity
-        self.first_index = first_index
-        self._basis = basis
-        self._field = field
+    dim: int
+    multiplicity: int
+    first_index: int
+    _basis: Rows = field(repr=False)
+    _field: Field = field(repr=False)
 
     @property
     def last_index(self) -> int:
@@ -46,12 +43,6 @@ class Level:
     def subspace(self) -> Subspace:
         """The space itself."""
         return Subspace.of_rows(self._basis[: self.dim], self._field)
-
-    def __repr__(self) -> str:
-        return (
-            f"Level(dim={self.dim}, multiplicity={self.multiplicity}, "
-            f"first_index={self.first_index})"
-        )
 
 
 class Flag:

@@ -181,7 +181,7 @@ def from_json(field: Field, values: Any, what: str, dim: int | None = None) -> A
     if not values:
         return field.array(field.empty(0, 1))[:, 0]
     try:
-        column = field.rows(_column(values), name=what)
+        column = field.rows(as_column(values), name=what)
     except InputError as error:
         raise FormatError(str(error)) from error
     if dim is not None and len(values) != dim:
@@ -208,7 +208,8 @@ def header(data: Any) -> tuple[Field, int, tuple[str, ...] | None]:
     return field, dim, tuple(names)
 
 
-def _column(values: list[Any]) -> Array:
+def as_column(values: list[Any]) -> Array:
+    """Return values as the only column of a table of objects."""
     out = np.empty((len(values), 1), dtype=object)
     out[:, 0] = values
     return out

@@ -68,6 +68,15 @@ class Equations(Answer):
         """The span of the equations (a, b): those that follow from them."""
         return Subspace.span(self.augmented, self.field, self.dim + 1)
 
+    @property
+    def solutions(self) -> AffineSubspace:
+        """The affine subspace of all solutions; empty where there is none."""
+        if self.is_bottom:
+            return AffineSubspace.empty(self.dim, self.field)
+        point = pick_solution(self.span, choice="lexmin", coins=None, name="solution")
+        direction = Subspace.span(self.matrix, self.field, self.dim).annihilator()
+        return AffineSubspace.from_point(point, direction)
+
     def __len__(self) -> int:
         return len(self.rhs)
 
@@ -190,16 +199,7 @@ class Constraints(Equations):
     @property
     def subspace(self) -> Subspace | AffineSubspace:
         """The rows that obey: a subspace where all right-hand sides are 0, else an affine one."""
-        F = self.field
-        if self.is_bottom:
-            return AffineSubspace.empty(self.dim, F)
-        direction = Subspace.span(self.matrix, F, self.dim).annihilator()
-        if not (self.rhs != 0).any():
-            return direction
-        point = pick_solution(
-            Subspace.span(self.augmented, F, self.dim + 1), choice="lexmin", coins=None, name=""
-        )
-        return AffineSubspace.from_point(point, direction)
+        return self.solutions if (self.rhs != 0).any() else self.solutions.direction
 
     @property
     def basis_lines(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from flagstone.answers._base import (
     Answer,
+    as_column,
     check_names,
     from_json,
     frozen,
@@ -85,9 +86,7 @@ class ParityRule(Answer):
             dim = len(coef)
             row = field.array(field.rows(coef[np.newaxis, :], name="coef"))[0]
             object.__setattr__(self, "coef", frozen(row))
-            cell = np.empty((1, 1), dtype=object)
-            cell[0, 0] = self.intercept
-            value = field.array(field.rows(cell, name="intercept"))[0, 0]
+            value = field.array(field.rows(as_column([self.intercept]), name="intercept"))[0, 0]
             object.__setattr__(self, "intercept", value if field.order is None else int(value))
         elif dim < 1:
             raise InputError("⊥ needs the number of features: ParityRule(None, dim=d)")

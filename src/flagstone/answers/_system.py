@@ -15,7 +15,7 @@ from flagstone.bitrows import BitRows
 from flagstone.errors import BottomError, InputError
 from flagstone.exact import exact_array
 from flagstone.fields import Array, Field
-from flagstone.subspace import AffineSubspace, Subspace
+from flagstone.subspace import Subspace
 
 _CHUNK = 4096
 
@@ -137,15 +137,6 @@ class LinearSystem(Equations):
     def is_feasible(self) -> bool:
         """Whether there is a solution."""
         return not self.is_bottom
-
-    @property
-    def solutions(self) -> AffineSubspace:
-        """The affine subspace of all solutions; empty when infeasible."""
-        F = self.field
-        if not self.is_feasible:
-            return AffineSubspace.empty(self.dim, F)
-        direction = Subspace.span(self.matrix, F, self.dim).annihilator()
-        return AffineSubspace.from_point(self.solve(), direction)
 
     @property
     def contradiction(self) -> Contradiction | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from flagstone.audit.intervals import check_confidence
 from flagstone.audit.pairs import Outcome, run_pair
@@ -11,6 +11,7 @@ from flagstone.audit.stats import AuditStats
 from flagstone.audit.store import Store, open_store
 from flagstone.audit.task import Task
 from flagstone.errors import InputError
+from flagstone.guarantees.exact import at_least, positive
 from flagstone.progress import progress_bar
 from flagstone.signals import held_signals
 from flagstone.workers import check_jobs, in_processes
@@ -90,8 +91,7 @@ def collect(
     (20, 20)
     """
     wanted = [tasks] if isinstance(tasks, Task) else list(tasks)
-    if first_pair < 0:
-        raise InputError(f"first_pair must not be negative, got {first_pair}")
+    at_least("first_pair", first_pair, 0)
     _check(wanted, max_pairs, max_disagreements, max_width, n_jobs, on_error)
     check_confidence(confidence)
 
@@ -135,7 +135,8 @@ def _run_batch(
     # An interrupt that struck inside an estimator might be taken for an error of its own.
     with held_signals() as held:
         try:
-            for outcome in _run(task, batch, on_error, n_jobs):
+            outcomes = in_processes(run_pair, [(task, pair, on_error) for pair in batch], n_jobs)
+            for outcome in outcomes if n_jobs == 1 else list(outcomes):
                 kept.append(outcome)
                 stats = outcome.after(stats, batch[len(kept) - 1])
                 # several processes have run the whole batch by now: nothing of it is thrown away
@@ -152,11 +153,6 @@ def _worth_a_look(stats: AuditStats) -> bool:
     return not stats.is_integrated or stats.pairs % step == 0
 
 
-def _run(task: Task, batch: range, on_error: str, n_jobs: int) -> Iterable[Outcome]:
-    outcomes = in_processes(run_pair, [(task, pair, on_error) for pair in batch], n_jobs)
-    return outcomes if n_jobs == 1 else list(outcomes)
-
-
 def _check(
     tasks: list[Task],
     max_pairs: int,
@@ -170,10 +166,9 @@ def _check(
     ids = [task.strong_id for task in tasks]
     if len(set(ids)) < len(ids):
         raise InputError("two of the tasks are the same (same strong_id); give each once")
-    if max_pairs < 1:
-        raise InputError(f"max_pairs must be at least 1, got {max_pairs}")
-    if max_disagreements is not None and max_disagreements < 1:
-        raise InputError(f"max_disagreements must be at least 1, got {max_disagreements}")
+    positive("max_pairs", max_pairs)
+    if max_disagreements is not None:
+        positive("max_disagreements", max_disagreements)
     if max_width is not None and not 0 < max_width <= 1:
         raise InputError(f"max_width must lie in (0, 1], got {max_width}")
     check_jobs(n_jobs)

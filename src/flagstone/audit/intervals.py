@@ -76,13 +76,14 @@ def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tu
         raise InputError(f"successes must lie in 0..{trials}, got {successes}")
     if trials == 0:
         return 0.0, 1.0
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # the quantile of Beta, without loading scipy.stats
 
-    low = 0.0 if successes == 0 else beta.ppf(alpha / 2, successes, trials - successes + 1)
-    high = (
-        1.0 if successes == trials else beta.ppf(1 - alpha / 2, successes + 1, trials - successes)
-    )
-    return float(low), float(high)
+    low, high, failures = 0.0, 1.0, trials - successes
+    if successes:
+        low = float(betaincinv(successes, failures + 1, alpha / 2))
+    if failures:
+        high = float(betaincinv(successes + 1, failures, 1 - alpha / 2))
+    return low, high
 
 
 def log_evidence(successes: float, trials: int, p: float) -> float:

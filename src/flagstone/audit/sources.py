@@ -50,7 +50,19 @@ class Source(ABC):
         """Return plain data that identify the source."""
 
 
-class FromLaw(Source):
+class _Fresh(Source):
+    """Draws one sample after the other."""
+
+    @abstractmethod
+    def _draw(self, rng: np.random.RandomState) -> Sample: ...
+
+    def pair(
+        self, first: np.random.RandomState, second: np.random.RandomState
+    ) -> tuple[Sample, Sample]:
+        return self._draw(first), self._draw(second)
+
+
+class FromLaw(_Fresh):
     """Independent samples of ``m`` rows from a :class:`~flagstone.distributions.Distribution`.
 
     ``weighted=True`` hands distinct rows with integer ``sample_weight`` to the estimator, which
@@ -74,11 +86,6 @@ class FromLaw(Source):
             return Sample(rows[:, :-1], rows[:, -1], weights)
         return Sample(rows, None, weights)
 
-    def pair(
-        self, first: np.random.RandomState, second: np.random.RandomState
-    ) -> tuple[Sample, Sample]:
-        return self._draw(first), self._draw(second)
-
     def canonical(self) -> dict[str, Any]:
         return {
             "source": "law",
@@ -91,7 +98,7 @@ class FromLaw(Source):
         return f"{self.m} fresh rows of {self.law!r}"
 
 
-class FromFunction(Source):
+class FromFunction(_Fresh):
     """Independent samples from a function ``sampler(m, rng)`` returning ``X`` or ``(X, y)``.
 
     Parameters
@@ -134,11 +141,6 @@ class FromFunction(Source):
                 f"y of shape {np.shape(y)}"
             )
         return Sample(X, y)
-
-    def pair(
-        self, first: np.random.RandomState, second: np.random.RandomState
-    ) -> tuple[Sample, Sample]:
-        return self._draw(first), self._draw(second)
 
     def canonical(self) -> dict[str, Any]:
         return {"source": "function", "name": self.name, "m": self.m}
@@ -201,11 +203,7 @@ def array_hash(array: Array | None) -> str | None:
     if array is None:
         return None
     head = f"{array.shape} {array.dtype.str}\n".encode()
-    body = (
-        repr(array.tolist()).encode()
-        if array.dtype == object
-        else (np.ascontiguousarray(array).tobytes())
-    )
+    body = repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
     return hashlib.sha256(head + body).hexdigest()
 
 

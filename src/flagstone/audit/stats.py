@@ -16,6 +16,7 @@ from flagstone.audit.intervals import (
     log_evidence_of_values,
 )
 from flagstone.errors import InputError
+from flagstone.guarantees.exact import smallest
 
 #: Below so many pairs the gain of integrating is a guess, and is not shown.
 _FEW = 20
@@ -151,11 +152,12 @@ class AuditStats:
                 "only records of the same task add up: "
                 f"{self.strong_id[:16]}… and {other.strong_id[:16]}…"
             )
+        errors = dict(self.error_types), dict(other.error_types)
         return AuditStats(
             self.strong_id,
             **{name: getattr(self, name) + getattr(other, name) for name in (*_COUNTS, "seconds")},
             integrated=_add_values(self, other),
-            error_types=_add_counts(self.error_types, other.error_types),
+            error_types=tuple(sorted((Counter(errors[0]) + Counter(errors[1])).items())),
             numbers=_add_numbers(self.numbers, other.numbers),
             accuracies=tuple(sorted(self.accuracies + other.accuracies)),
             coverages=tuple(sorted(self.coverages + other.coverages)),
@@ -235,17 +237,11 @@ class AuditStats:
         low, high = self.interval(confidence)
         rate = min(1.0, max(0.0, self.disagreement_rate))
 
-        def wide(n: int) -> bool:
+        def narrow(n: int) -> bool:
             a, b = anytime_interval(rate * n, n, confidence)
-            return b - a > high - low
+            return b - a <= high - low
 
-        few, many = 0, self.pairs
-        while wide(many):
-            few, many = many, 2 * many
-        while many - few > 1:
-            middle = (few + many) // 2
-            few, many = (middle, many) if wide(middle) else (few, middle)
-        return many
+        return smallest(narrow)
 
     def interval(self, confidence: float = 0.95, *, anytime: bool = True) -> tuple[float, float]:
         """Confidence interval for the disagreement rate.
@@ -364,9 +360,3 @@ def _add_numbers(
         else:
             joined.append((first, end))
     return tuple(joined)
-
-
-def _add_counts(
-    a: tuple[tuple[str, int], ...], b: tuple[tuple[str, int], ...]
-) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted((Counter(dict(a)) + Counter(dict(b))).items()))

@@ -66,7 +66,7 @@ def command(
         "seed": seed,
     }
     found = SummaryFile(summary, question, source.encoding, details)
-    data = pack_document("summary", found.to_content())
+    data = pack_document("summary", found.to_dict())
     write_all({output: data}, overwrite=force, keep_equal=work.resumed)
     work.finish()
     shown = describe_flag(found) | {"outputs": [output]}

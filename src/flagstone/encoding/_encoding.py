@@ -45,8 +45,11 @@ class Encoding:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns to read, in the order in which they are encoded."""
-        columns = tuple(encoder.column for encoder in self.encoders)
-        return columns if self.label is None else (*columns, self.label.column)
+        return tuple(encoder.column for encoder in self._all)
+
+    @property
+    def _all(self) -> tuple[ColumnEncoder, ...]:
+        return self.encoders if self.label is None else (*self.encoders, self.label)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,8 +59,7 @@ class Encoding:
     @property
     def kinds(self) -> dict[str, str]:
         """What the text of each column must be read as."""
-        encoders = (*self.encoders, *((self.label,) if self.label else ()))
-        return {encoder.column: encoder.reads(self.field) for encoder in encoders}
+        return {encoder.column: encoder.reads(self.field) for encoder in self._all}
 
     @classmethod
     def plain(
@@ -117,7 +119,7 @@ class Encoding:
 
     @property
     def _is_plain(self) -> bool:
-        return all(e.kind == "element" for e in (*self.encoders, self.label) if e is not None)
+        return all(encoder.kind == "element" for encoder in self._all)
 
     def split(self, matrix: Array) -> tuple[Array, Array | None]:
         """Return encoded rows as features and, if there is a label, its column."""
@@ -125,9 +127,8 @@ class Encoding:
 
     def fits(self, values: Array | BitRows | Sequence[Array]) -> Array | None:
         """Say of each row whether its frames have the length they must have; None if all do."""
-        encoders = (*self.encoders, *((self.label,) if self.label else ()))
         fits = None
-        for index, encoder in enumerate(encoders):
+        for index, encoder in enumerate(self._all):
             if encoder.kind != "hex":
                 continue
             column = values[:, index] if isinstance(values, np.ndarray) else values[index]
@@ -140,18 +141,17 @@ class Encoding:
 
     def matrix(self, values: Array | BitRows | Sequence[Array]) -> Array:
         """Encode values of exactly :attr:`columns`, in this order: one array, or one per column."""
-        encoders = (*self.encoders, *((self.label,) if self.label else ()))
         if isinstance(values, BitRows):
             values = values.unpack()
         if isinstance(values, np.ndarray):
             if self._is_plain:
                 return self._dense(values)
             values = [values[:, index] for index in range(values.shape[1])]
-        n_columns = sum(len(encoder.names) for encoder in encoders)
+        n_columns = sum(len(encoder.names) for encoder in self._all)
         # column by column into column-major memory: every write is contiguous
         out = np.empty((len(values[0]), n_columns), dtype=self.field.dtype, order="F")
         place = 0
-        for encoder, column in zip(encoders, values, strict=True):
+        for encoder, column in zip(self._all, values, strict=True):
             try:
                 part = encoder.encode(column, self.field)
             except BadEntry as bad:
@@ -167,13 +167,11 @@ class Encoding:
             if fits:
                 return matrix.astype(self.field.dtype, copy=False)
         out = np.empty(matrix.shape, dtype=self.field.dtype, order="F")
-        for index, name in enumerate(self.columns):
+        for index, encoder in enumerate(self._all):
             try:
-                out[:, index] = ColumnEncoder(name, "element").encode(matrix[:, index], self.field)[
-                    :, 0
-                ]
+                out[:, [index]] = encoder.encode(matrix[:, index], self.field)
             except BadEntry as bad:
-                raise EncodedError(bad.index, name, bad.problem) from None
+                raise EncodedError(bad.index, encoder.column, bad.problem) from None
         return out
 
     def to_dict(self) -> dict[str, Any]:

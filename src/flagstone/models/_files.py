@@ -45,7 +45,7 @@ class SummaryFile:
         """The seed published with the summary, if any."""
         return self.details.get("seed")
 
-    def to_content(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
             "summary": self.kind,
@@ -56,7 +56,7 @@ class SummaryFile:
         }
 
     @classmethod
-    def from_content(cls, content: Mapping[str, Any], name: str = "this file") -> SummaryFile:
+    def from_dict(cls, content: Mapping[str, Any], name: str = "this file") -> SummaryFile:
         """Read the JSON form."""
         try:
             kind: Any = {"flag": Flag, "histogram": Histogram}[content["summary"]]
@@ -79,6 +79,10 @@ def _checked_details(details: Any) -> dict[str, Any]:
     if details.get("skipped", 0) < 0 or not all(isinstance(name, str) for name in sources):
         raise ValueError("its sources are no names, or it skipped fewer rows than none")
     return details
+
+
+#: What a document can hold.
+_KINDS: dict[str, Any] = {"finding": Finding, "summary": SummaryFile, "protocol": Protocol}
 
 
 def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> None:
@@ -106,18 +110,13 @@ def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> N
         thing = Finding.of(thing)
     if isinstance(thing, (Flag, Histogram)):
         thing = SummaryFile(thing, SpanQuestion())
-    if isinstance(thing, Finding):
-        write_document(Path(path), "finding", thing.to_dict(), overwrite=overwrite)
-    elif isinstance(thing, Protocol):
-        write_document(Path(path), "protocol", thing.to_dict(), overwrite=overwrite)
-    elif isinstance(thing, SummaryFile):
-        write_document(Path(path), "summary", thing.to_content(), overwrite=overwrite)
-    else:
+    kind = next((kind for kind, type_ in _KINDS.items() if isinstance(thing, type_)), None)
+    if kind is None:
         raise InputError(
             "a finding, a fitted estimator, an answer, a protocol, a flag or a histogram can be "
-            "saved, got "
-            f"{type(thing).__name__}"
+            f"saved, got {type(thing).__name__}"
         )
+    write_document(Path(path), kind, thing.to_dict(), overwrite=overwrite)
 
 
 def is_saved(path: str | PathLike[str]) -> bool:
@@ -154,10 +153,6 @@ def load(path: str | PathLike[str]) -> Any:
     """
     name = str(Path(path))
     kind, content = read_document(Path(path))
-    if kind == "finding":
-        return Finding.from_dict(content, name)
-    if kind == "summary":
-        return SummaryFile.from_content(content, name)
-    if kind == "protocol":
-        return Protocol.from_dict(content, name)
-    raise FormatError(f"{name}: a flagstone {kind}, neither a finding, a flag nor a protocol")
+    if kind not in _KINDS:
+        raise FormatError(f"{name}: a flagstone {kind}, neither a finding, a flag nor a protocol")
+    return _KINDS[kind].from_dict(content, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
@@ -20,13 +21,13 @@ from flagstone.staircase import Staircase, Step
 DEFAULT_EPS = 0.1
 
 
-class Proofs(NamedTuple):
-    """What the theory says about one window and one flag."""
+class Bounds(NamedTuple):
+    """What the theory says about a rule, as functions of dimension, window, shards and rows."""
 
-    rho: float  # bound on the probability of disagreement
-    proves_asked: bool  # whether that bound, in exact arithmetic, meets the rho asked for
-    uncovered: Fraction  # bound on the rows outside the answer
-    rows_needed: int | None  # for the rho and eps asked for
+    rho: Callable[..., float]  # bound on the probability of disagreement
+    proves: Callable[..., bool]  # whether that bound, in exact arithmetic, meets some rho
+    uncovered: Callable[..., int]  # bound on the rows outside the answer
+    rows: Callable[..., int | None]  # rows needed for some rho and eps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,7 @@ class SpanRule(ABC):
     contamination: float = 0.0
 
     name: ClassVar[str]
+    _bounds: ClassVar[Bounds]
 
     def __post_init__(self) -> None:
         if self.rho is not None:
@@ -164,17 +166,18 @@ class SpanRule(ABC):
     def margin(self, flag: Flag, t: int | float) -> int:
         """How many altered rows certainly leave the answer as it is, with t held fixed."""
 
-    @abstractmethod
-    def _proofs(self, flag: Flag, window: Window) -> Proofs: ...
-
     def guarantee(self, flag: Flag, window: Window, t: int | float, index: int) -> Guarantee:
         """What is proven for the answer V_index at t from this window, and what is not."""
-        m = flag.n_rows
-        rho, proves, uncovered, needed = self._proofs(flag, window)
+        d, m, T, bounds = flag.dim, flag.n_rows, window.length, self._bounds
+        shards = {"shards": flag.n_shards}
+        known = {"start": window.start, **shards}
+        rho, needed = bounds.rho(d, T, **known, n_rows=m), None
         if self.rho is not None:  # the exact comparison decides, whatever the float rounds to
             asked = float(self.rho)
+            proves = bounds.proves(d, self.rho, T, **known, n_rows=m)
             rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
-        share = uncovered / m
+            needed = bounds.rows(d, self.rho, self.eps, **shards, **self._outliers(window))
+        share = Fraction(bounds.uncovered(d, T, **known), m)
         tail = (
             g.containment_failure(m, window.start, self.contamination)
             if self.contamination

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 from flagstone import guarantees as g
 from flagstone.coins import Coins
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
-from flagstone.rules.base import Proofs, SpanRule
+from flagstone.rules.base import Bounds, SpanRule
 from flagstone.staircase import Staircase, Step
 
 
@@ -49,6 +48,7 @@ class HeavyRule(SpanRule):
     """
 
     name: ClassVar[str] = "heavy"
+    _bounds: ClassVar = Bounds(g.heavy_rho, g.heavy_proves, g.heavy_uncovered, g.heavy_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> float:
         if self.rho is not None:
@@ -72,14 +72,3 @@ class HeavyRule(SpanRule):
     def margin(self, flag: Flag, t: int | float) -> int:
         """A replaced row moves a multiplicity by at most 2 (S12)."""
         return g.heavy_margin(flag.counts.tolist(), flag.dim, t)
-
-    def _proofs(self, flag: Flag, window: Window) -> Proofs:
-        d, m, T = flag.dim, flag.n_rows, float(window.length)
-        k, R = window.start, flag.n_shards
-        rho = g.heavy_rho(d, T, start=k, shards=R, n_rows=m)
-        uncovered = Fraction(g.heavy_uncovered(d, T, start=k, shards=R))
-        if self.rho is None:
-            return Proofs(rho, False, uncovered, None)
-        proves = g.heavy_proves(d, self.rho, T, start=k, shards=R, n_rows=m)
-        needed = g.heavy_rows(d, self.rho, self.eps, shards=R, **self._outliers(window))
-        return Proofs(rho, proves, uncovered, needed)

@@ -12,7 +12,7 @@ from flagstone.coins import Coins
 from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.guarantees.exact import exact
-from flagstone.rules.base import DEFAULT_EPS, Proofs, SpanRule
+from flagstone.rules.base import DEFAULT_EPS, Bounds, SpanRule
 from flagstone.staircase import Staircase, Step
 
 
@@ -44,6 +44,7 @@ class IndexRule(SpanRule):
     """
 
     name: ClassVar[str] = "index"
+    _bounds: ClassVar = Bounds(g.index_rho, g.index_proves, g.index_uncovered, g.index_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int:
         if self.rho is not None:
@@ -76,14 +77,3 @@ class IndexRule(SpanRule):
     def margin(self, flag: Flag, t: int | float) -> int:
         """The largest s with V_{t-s} = V_{t+s} (S11)."""
         return g.index_margin(flag.counts.tolist(), flag.dim, int(t))
-
-    def _proofs(self, flag: Flag, window: Window) -> Proofs:
-        d, m, T = flag.dim, flag.n_rows, int(window.length)
-        k, R = window.start, flag.n_shards
-        rho = g.index_rho(d, T, start=k, shards=R, n_rows=m)
-        uncovered = Fraction(g.index_uncovered(d, T, start=k, shards=R))
-        if self.rho is None:
-            return Proofs(rho, False, uncovered, None)
-        proves = g.index_proves(d, self.rho, T, start=k, shards=R, n_rows=m)
-        needed = g.index_rows(d, self.rho, self.eps, shards=R, **self._outliers(window))
-        return Proofs(rho, proves, uncovered, needed)
