@@ -134,6 +134,12 @@ class Answer(ABC):
     @abstractmethod
     def dim(self) -> int: ...
 
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The columns that appear in the answer."""
+        rows = self.augmented
+        return () if rows is None else tuple(np.flatnonzero((rows[:, :-1] != 0).any(0)).tolist())
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented

@@ -206,11 +206,6 @@ class ParityRule(Answer):
         return np.asarray(self.syndrome(X, y) == 0, dtype=bool)
 
     @property
-    def support(self) -> tuple[int, ...]:
-        """The features that appear in the rule."""
-        return () if self.coef is None else tuple(np.flatnonzero(self.coef != 0).tolist())
-
-    @property
     def augmented(self) -> Array | None:
         """The row (w | c); None for ⊥."""
         if self.coef is None:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from flagstone.answers import Answer
 from flagstone.certification import StreamCertification
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
@@ -20,6 +19,7 @@ from flagstone.credibility import too_few
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._adopting import Adopting
+from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._contracts import (
     SPAN,
     Contract,
@@ -29,6 +29,8 @@ from flagstone.estimators._contracts import (
 )
 from flagstone.estimators._digest import RowDigest, digest_of
 from flagstone.estimators._input import checked_counts, feature_names, table_rows
+from flagstone.estimators._labels import label_name
+from flagstone.estimators._reading import Reading
 from flagstone.fields import Array, Field, Rows, as_field, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
@@ -47,7 +49,7 @@ _FITTED = {
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # makes __init__ of the parameters
-class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
+class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc]
     """A question of the core in scikit-learn's clothes.
 
     A subclass says which question it asks (``_question``). Everything else is here.
@@ -68,7 +70,6 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
     take: int | None = None
     confidence: float | None = None
 
-    _legend = ""  #: What the elements in the answer stand for, where it does not show.
     #: What each parameter may be.
     _contracts: ClassVar[Mapping[str, Contract]] = SPAN
 
@@ -86,6 +87,48 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
             t_max=self.t_max,
             contamination=self.contamination,
         )
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit on rows, with their labels where the learner asks for them.
+
+        Parameters
+        ----------
+        X : array-like, frame, CSR matrix or BitRows of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels, or the right-hand sides of equations; ignored where there are none.
+        sample_weight : array-like of whole numbers, shape (n_samples,), optional
+            How often each row counts: weights are repeated rows.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            self._begin()
+            self._take(X, y, sample_weight)
+            return self._finish(X, y)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
+        with all_or_nothing(self):
+            self._go_on()
+            self._take(X, y, sample_weight)
+        return self
+
+    def _take(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+        rows = self._rows(X, reset=not self._is_begun)
+        labels, weights = self._labels(y, len(rows)), self._counts_of(sample_weight, len(rows))
+        rows, labels, weights = self._first(rows, labels, weights)
+        self._count(rows, labels, weights, classes)
+        if self._question.labelled and "_target" not in vars(self):
+            self._target = label_name(y, feature_names(self))
+
+    def _labels(self, y: Any, n_rows: int) -> Array | None:
+        """Return what belongs to each row, checked; None where nothing does."""
+        return None
+
+    def _count(self, rows: Rows, labels: Any, weights: Array | None, classes: Any) -> None:
+        self._absorb(rows, labels, weights)
 
     def _begin(self, *, stream: bool = False) -> None:
         """Check the parameters and forget what was fitted before (see `all_or_nothing`)."""
@@ -179,11 +222,6 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
             return [f"{finding.title}: the answer is ⊥"]
         return [f"{finding.headline}; more rows help, another window does not"]
 
-    @property
-    def nothing_kept_(self) -> bool:
-        """Whether no direction was kept: the answer then says nothing about the rows."""
-        return self._ask().nothing_kept
-
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_begun
 
@@ -268,7 +306,8 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _given(self, X: Any, y: Any) -> tuple[Rows, Array | None]:
         """Return rows and labels, checked."""
-        return self._rows(X), None
+        rows = self._rows(X)
+        return rows, self._labels(y, len(rows))
 
     def _first(self, *parts: Any) -> list[Any]:
         """Return the first ``take`` of rows, labels and weights, or all of them."""
@@ -282,48 +321,6 @@ class SpanEstimator(Adopting, BaseEstimator, ABC):  # type: ignore[misc]
                 f" asks for more rows than there are ({len(parts[0]):,})",
             )
         return [None if part is None else part[: self.take] for part in parts]
-
-    @property
-    def finding_(self) -> Finding:
-        """All that is known: it can be saved, reported, drawn, compared."""
-        return self._ask()
-
-    @property
-    def answer_(self) -> Answer:
-        """The learned thing as a value: it checks, prints and compares itself."""
-        return self._ask().answer
-
-    @property
-    def flag_(self) -> Flag:
-        """The flag of the rows: a copy, which may be updated and merged."""
-        flag = self._ask().flag
-        assert flag is not None
-        return flag.copy()
-
-    @property
-    def guarantee_(self) -> Guarantee:
-        """What is proven for this fit, and what is not."""
-        promises = self._ask().promises
-        assert promises is not None
-        return promises
-
-    @property
-    def margin_(self) -> int:
-        """No so many altered rows change the answer, with the threshold held fixed."""
-        return self.guarantee_.margin
-
-    @property
-    def fingerprint_(self) -> str:
-        """SHA-256 of question, answer and named labels: equal answers, equal digits."""
-        return self._ask().fingerprint
-
-    @property
-    def formula_(self) -> str:
-        """The answer as text, with a word of warning where it says nothing about the rows."""
-        finding = self._ask()
-        text, note = finding.answer.text, finding.title if finding.nothing_kept else self._legend
-        gap = "\n" if "\n" in text else "  "
-        return f"{text}{gap}# {note}" if note else text
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)

@@ -12,10 +12,8 @@ from flagstone.answers import ParityRule
 from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._input import feature_names
 from flagstone.estimators._labels import (
     distinct,
-    label_name,
     label_vector,
     legend,
     named_classes,
@@ -86,26 +84,9 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     classes: Any
     _coder: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit on labelled rows.
-
-        Parameters
-        ----------
-        X : array-like, frame, CSR matrix or BitRows of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of whole numbers, shape (n_samples,), optional
-            How often each row counts: weights are repeated rows.
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            self._begin()
-            self._take(X, y, None, sample_weight)
-            return self._finish(X, y)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(  # type: ignore[override]
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Add labelled rows; all of them are added or none.
 
         Parameters
@@ -121,14 +102,13 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             self._go_on()
-            self._take(X, y, classes, sample_weight)
+            self._take(X, y, sample_weight, classes)
         return self
 
-    def _take(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        rows = self._rows(X, reset=not self._is_begun)
-        labels = label_vector(y, len(rows), type(self).__name__)
-        weights = self._counts_of(sample_weight, len(rows))
-        rows, labels, weights = self._first(rows, labels, weights)
+    def _labels(self, y: Any, n_rows: int) -> Array:
+        return label_vector(y, n_rows, type(self).__name__)
+
+    def _count(self, rows: Rows, labels: Any, weights: Array | None, classes: Any) -> None:
         if weights is not None and not weights.all():
             # A row that counts zero times is no row: its label must leave no trace either.
             counted = weights > 0
@@ -140,8 +120,6 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
         self._absorb(rows, elements, weights)
         self._label_counts, self._coder = counts, coder
-        if "_target" not in vars(self):
-            self._target = label_name(y, feature_names(self))
 
     def _adopt_labels(self, finding: Finding) -> None:
         labels, field = finding.encoding.labels, self._field
@@ -211,8 +189,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         return labels[0]
 
     def _given(self, X: Any, y: Any) -> tuple[Rows, Array]:
-        rows = self._rows(X)
-        labels = label_vector(y, len(rows), type(self).__name__)
+        rows, labels = super()._given(X, y)
         return rows, self._coder.encode(labels)
 
     def __sklearn_tags__(self) -> Any:

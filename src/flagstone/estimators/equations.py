@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
+from typing import Any
 
 from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
 from flagstone.errors import BottomError
-from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._input import feature_names
-from flagstone.estimators._labels import label_name, label_vector
-from flagstone.fields import Array, Rows
+from flagstone.estimators._labels import label_vector
+from flagstone.fields import Array
 from flagstone.question import EquationsQuestion
 
 
@@ -81,41 +77,7 @@ class LinearEquations(SpanEstimator):
     [1, 0, 1]
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit on equations ⟨x_i, unknowns⟩ = y_i.
-
-        Parameters
-        ----------
-        X : array-like, frame, CSR matrix or BitRows of shape (n_equations, n_unknowns)
-        y : array-like of shape (n_equations,)
-            The right-hand sides, elements of the field.
-        sample_weight : array-like of whole numbers, shape (n_equations,), optional
-            How often each equation counts.
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            self._begin()
-            self._take(X, y, sample_weight)
-            return self._finish(X, y)
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add equations; all of them are added or none. Parameters as for :meth:`fit`."""
-        with all_or_nothing(self):
-            self._go_on()
-            self._take(X, y, sample_weight)
-        return self
-
-    def _take(self, X: Any, y: Any, sample_weight: Any) -> None:
-        rows = self._rows(X, reset=not self._is_begun)
-        right, weights = self._right(y, len(rows)), self._counts_of(sample_weight, len(rows))
-        self._absorb(*self._first(rows, right, weights))
-        if "_target" not in vars(self):
-            self._target = label_name(y, feature_names(self))
-
-    def _right(self, y: Any, n_rows: int) -> Array:
+    def _labels(self, y: Any, n_rows: int) -> Array:
         values = label_vector(y, n_rows, type(self).__name__)
         return self._field.elements(values, reduce=self.out_of_field == "reduce")
 
@@ -167,17 +129,7 @@ class LinearEquations(SpanEstimator):
         system = self.answer_
         if system.is_feasible or X is None:
             return system.contradiction
-        rows = self._rows(X)
-        return system.derive_contradiction(rows, self._right(y, len(rows)))
-
-    def _given(self, X: Any, y: Any) -> tuple[Rows, Array]:
-        rows = self._rows(X)
-        return rows, self._right(y, len(rows))
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the unknowns that appear in the kept equations."""
-        names = feature_names(self, input_features)
-        return names[np.asarray(self.answer_.matrix != 0, dtype=bool).any(axis=0)]
+        return system.derive_contradiction(*self._given(X, y))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

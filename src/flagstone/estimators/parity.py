@@ -10,8 +10,6 @@ from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
 from flagstone.estimators._classifier import RuleReader, SpanClassifier
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, optional
-from flagstone.estimators._input import feature_names
-from flagstone.fields import Array
 from flagstone.guarantees import Plan, plan
 from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion
@@ -39,10 +37,6 @@ class LinearRuleClassifier(RuleReader, SpanClassifier):
         answer = self._ask().answer
         assert isinstance(answer, ParityRule)
         return answer
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features that appear in the rule."""
-        return feature_names(self, input_features)[list(self.answer_.support)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

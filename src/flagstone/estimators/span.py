@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
 
 from flagstone.answers import Constraints
-from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators._input import feature_names
 from flagstone.fields import Array
@@ -18,37 +17,6 @@ from flagstone.subspace import Subspace
 
 class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     """A subspace of rows without labels; :meth:`transform` gives the syndrome."""
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit on rows.
-
-        Parameters
-        ----------
-        X : array-like, frame, CSR matrix or BitRows of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of whole numbers, shape (n_samples,), optional
-            How often each row counts: weights are repeated rows.
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            self._begin()
-            self._take(X, sample_weight)
-            return self._finish(X, y)
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
-        with all_or_nothing(self):
-            self._go_on()
-            self._take(X, sample_weight)
-        return self
-
-    def _take(self, X: Any, sample_weight: Any) -> None:
-        rows = self._rows(X, reset=not self._is_begun)
-        rows, weights = self._first(rows, self._counts_of(sample_weight, len(rows)))
-        self._absorb(rows, None, weights)
 
     @property
     def constraints_(self) -> Constraints:

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from flagstone.answers import Constraints
 from flagstone.estimators._classifier import SpanClassifier
 from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, truth
-from flagstone.estimators._input import feature_names
 from flagstone.estimators.coders import SignCoder
 from flagstone.fields import Array
 from flagstone.question import SubspaceQuestion
@@ -138,11 +135,6 @@ class SubspaceClassifier(SpanClassifier):
         inside = self.contains(X)
         labels: Array = self._coder.decode(inside)
         return labels
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features that appear in the equations."""
-        names = feature_names(self, input_features)
-        return names[np.asarray(self.constraints_.matrix != 0, dtype=bool).any(axis=0)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
