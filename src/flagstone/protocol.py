@@ -28,6 +28,9 @@ READING = {
     "skip_fields": int,
 }
 
+#: The parts of a protocol that are JSON values as they are.
+_PLAIN = ("seed", "rule", "t_min", "t_max", "take", "confidence")
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -117,12 +120,7 @@ class Protocol:
         return {
             "question": self.question.to_dict(),
             "encoding": self.encoding.to_dict(),
-            "seed": self.seed,
-            "rule": self.rule,
-            "t_min": self.t_min,
-            "t_max": self.t_max,
-            "take": self.take,
-            "confidence": self.confidence,
+            **{name: getattr(self, name) for name in _PLAIN},
             "reading": dict(self.reading),
         }
 
@@ -139,15 +137,10 @@ class Protocol:
                 if key not in READING or type(value) is not READING[key]:
                     raise FormatError(f"it cannot be read with {key} = {value!r}")
             found = cls(
-                question_from_dict(data["question"]),
-                Encoding.from_dict(data["encoding"]),
-                data["seed"],
-                data["t_min"],
-                data["t_max"],
-                data["rule"],
-                data["take"],
-                data["confidence"],
-                reading,
+                question=question_from_dict(data["question"]),
+                encoding=Encoding.from_dict(data["encoding"]),
+                reading=reading,
+                **{name: data[name] for name in _PLAIN},
             )
             if found.to_dict() != dict(data):
                 raise FormatError("its parts contradict each other")

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from flagstone.certificates import Bands, Certifier
-from flagstone.certificates.bands import claims_of_bands
+from flagstone.certificates import Certifier
+from flagstone.certificates.bands import Bands, claims_of_bands
 from flagstone.errors import InputError
 from flagstone.histogram import Histogram
 from flagstone.subspace import Subspace

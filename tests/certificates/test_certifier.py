@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from flagstone.certificates import Certificate, Certifier, Collector, pilot_rows, pilot_share
+from flagstone.certificates import Certificate, Certifier, pilot_rows, pilot_share
+from flagstone.certificates.collector import Collector
 from flagstone.errors import InputError
 from flagstone.flag import Flag
 from flagstone.guarantees.binomial import share_at_most

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.certificates import Collector, Cutter, NestedSpaces, Plan
-from flagstone.certificates.pieces import Cut
-from flagstone.certificates.plan import SidePlan, SpacePlan
+from flagstone.certificates.collector import Collector
+from flagstone.certificates.pieces import Cut, Cutter
+from flagstone.certificates.plan import Plan, SidePlan, SpacePlan
+from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
 from flagstone.fields import as_field
 from flagstone.flag import Flag

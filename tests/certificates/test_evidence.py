@@ -8,7 +8,9 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from flagstone.certificates import Cut, Evidence, rates
+from flagstone.certificates.evidence import Evidence, rates
+from flagstone.certificates.pieces import Cut
+from flagstone.kernels.evidence import log_mean_product
 
 INSIDE = Cut(inside=True, dim=2, credit=3, pace=1.5, most=2)
 OUTSIDE = Cut(inside=False, dim=2, credit=1, pace=2.0, most=4)
@@ -213,5 +215,6 @@ def test_rounding_is_on_the_safe_side():
             sum(times * (2 - (mu * n - lam * x).exp()).ln() for (x, n), times in pieces.items())
         )
     exact = (sum(p.exp() for p in products) / 2).ln()
-    rounded = Decimal(evidence._log_evidence(total, rows, nats))
+    numbers = float(total), float(nats), float(rows), float(evidence.bet), 1e-12
+    rounded = Decimal(log_mean_product(*evidence._pieces, *numbers))
     assert exact - Decimal("1e-3") < rounded < exact

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.certificates import Cut, Cutter
+from flagstone.certificates.pieces import Cut, Cutter
 from flagstone.fields import as_field
 from tests import naive
 from tests.strategies import samples, table

@@ -6,7 +6,13 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from flagstone.certificates import Bounds, CertifiedSpace, heavy_window, index_window, mean_failure
+from flagstone.certificates.window import (
+    Bounds,
+    CertifiedSpace,
+    heavy_window,
+    index_window,
+    mean_failure,
+)
 from tests import naive
 from tests.certificates.tools import LAWS, TinyLaw, at, g_of, h_of, heavy, tower
 

@@ -16,43 +16,12 @@ module           what it does
 `bands`          the same for histograms, by bands of counts
 `claims`         everything that is proven of each space, with δ shared out
 `window`         from certified spaces to ρ for a window of thresholds
-`certificate`    `Certificate`, the outcome as a value
 `certifier`      `Certifier`, the way through all of it
 ===============  ==============================================================================
 """
 
-from flagstone.certificates.bands import Bands
 from flagstone.certificates.certifier import Certifier
-from flagstone.certificates.collector import Collector
-from flagstone.certificates.evidence import Evidence, rates
-from flagstone.certificates.pieces import Cut, Cutter
-from flagstone.certificates.plan import Plan, pilot_rows, pilot_share
-from flagstone.certificates.spaces import NestedSpaces
-from flagstone.certificates.window import (
-    Bounds,
-    CertifiedSpace,
-    heavy_window,
-    index_window,
-    mean_failure,
-)
+from flagstone.certificates.plan import pilot_rows, pilot_share
 from flagstone.guarantees.certificate import Certificate
 
-__all__ = [
-    "Bands",
-    "Bounds",
-    "Certificate",
-    "CertifiedSpace",
-    "Certifier",
-    "Collector",
-    "Cut",
-    "Cutter",
-    "Evidence",
-    "NestedSpaces",
-    "Plan",
-    "heavy_window",
-    "index_window",
-    "mean_failure",
-    "pilot_rows",
-    "pilot_share",
-    "rates",
-]
+__all__ = ["Certificate", "Certifier", "pilot_rows", "pilot_share"]

@@ -61,13 +61,8 @@ class Bands:
 
     def update(self, X: Any, weights: Any = None) -> Bands:
         """Take more certifying rows and return self; weights are refused."""
-        if weights is not None:
-            raise InputError(
-                "a certificate needs rows that were drawn one by one, which weights do not show: "
-                "give every row as often as it was seen"
-            )
         spaces = self.plan.spaces
-        rows = spaces.field.rows(X, dim=spaces.dim)
+        rows = self.plan.rows(X, weights)
         values = _values(spaces.field, rows)
         place = np.searchsorted(self.cells, values)
         known = np.append(self.cells, -1)[place] == values

@@ -67,12 +67,7 @@ class Collector:
 
         All rows are taken or none. Weights are refused.
         """
-        if weights is not None:
-            raise InputError(
-                "a certificate needs rows that were drawn one by one; weights do not say in which "
-                "order they came: give every row as often as it was seen"
-            )
-        rows = self.plan.spaces.field.rows(X, dim=self.plan.spaces.dim)
+        rows = self.plan.rows(X, weights)
         counts, run = self.counts.copy(), self._next_run()
         seen, start = self._in_run, 0
         while start < len(rows):

@@ -139,10 +139,3 @@ class Evidence:
         table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
         values, lengths, times = table.T.copy()
         return self._sign * self.grid, values, lengths, times
-
-    def _log_evidence(self, total: int, rows: int, nats: float) -> float:
-        """The log of the mean over λ of the products, each rounded down."""
-        from flagstone.kernels.evidence import log_mean_product
-
-        numbers = float(total), float(nats), float(rows), float(self.bet), _ROOM
-        return float(log_mean_product(*self._pieces, *numbers))

@@ -11,6 +11,7 @@ expected. The least credit was adjusted last, on frames alone.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -22,7 +23,7 @@ from flagstone.certificates.evidence import rates
 from flagstone.certificates.pieces import Cut
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
-from flagstone.fields import Array, as_field
+from flagstone.fields import Array, Rows, as_field
 from flagstone.flag import Flag
 from flagstone.subspace import canonical_text
 
@@ -129,6 +130,15 @@ class Plan:
         spaces = NestedSpaces.of_flag(pilot, dims)
         return cls(n_rows, pilot.n_rows, rule, t_min, t_max, spaces, parts, stride)
 
+    def rows(self, X: Any, weights: Any = None) -> Rows:
+        """Return certifying rows, checked; weights are refused."""
+        if weights is not None:
+            raise InputError(
+                "a certificate needs rows that were drawn one by one; weights do not say in which "
+                "order they came: give every row as often as it was seen"
+            )
+        return self.spaces.field.rows(X, dim=self.spaces.dim)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         field, basis = self.spaces.field, self.spaces.field.array(self.spaces.basis)
@@ -137,7 +147,7 @@ class Plan:
             "field": field.name,
             "dim": self.spaces.dim,
             "basis": canonical_text(field, basis).decode().splitlines(),
-            "parts": [_plain(asdict(part)) for part in self.parts],
+            "parts": json.loads(json.dumps([asdict(part) for part in self.parts])),
         }
 
     @classmethod
@@ -154,13 +164,6 @@ class Plan:
 
 
 _NUMBERS = ("n_rows", "n_pilot", "rule", "t_min", "t_max", "stride")
-
-
-def _plain(values: Any) -> Any:
-    """Tuples as lists, as JSON has them."""
-    if isinstance(values, dict):
-        return {name: _plain(value) for name, value in values.items()}
-    return [_plain(value) for value in values] if isinstance(values, (list, tuple)) else values
 
 
 def _space_plan_from(values: Mapping[str, Any]) -> SpacePlan:

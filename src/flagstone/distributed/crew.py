@@ -14,7 +14,7 @@ from flagstone._version import __version__
 from flagstone.certification import planned
 from flagstone.digests import SAMPLE, Survey
 from flagstone.distributed import tasks
-from flagstone.distributed.dataset import Dataset, Partition, need_dask
+from flagstone.distributed.dataset import Dataset, need_dask
 from flagstone.distributed.store import LeafStore
 from flagstone.distributed.tasks import Job, Leaf, Seen
 from flagstone.errors import FlagstoneError, InputError
@@ -58,7 +58,7 @@ class Crew:
         kept = store or LeafStore("")
         shared = self._shared(job)
         leaves = [
-            self._task(tasks.read_rows, part, shared, part.name, part.rows, part.label, part.limit)
+            self._task(tasks.read_rows, shared, part.name, part.rows, part.label, part.limit)
             if number not in kept.leaves
             else self._shared(kept.leaves[number])
             for number, part in enumerate(data.partitions)
@@ -96,7 +96,7 @@ class Crew:
         found = replace(_slim(finding), flag=flag)
         shared = [self._shared(value) for value in (job, found, certifier, survey)]
         looks = [
-            self._task(tasks.look_again, part, *shared, part.name, part.rows, part.label, n, shown)
+            self._task(tasks.look_again, *shared, part.name, part.rows, part.label, n, shown)
             for part, n in zip(data.partitions, leaf.sizes, strict=True)
         ]
         seen: Seen = self._root(looks, Seen.merge, job)
@@ -108,7 +108,7 @@ class Crew:
         for part, size in zip(data.partitions, sizes, strict=True):
             if left > 0:
                 given = (shared, part.name, part.rows, part.label, min(size, left))
-                heads.append(self._task(tasks.head, part, *given))
+                heads.append(self._task(tasks.head, *given))
                 left -= size
         told, self.told = self.told, lambda done, total: None
         rows = self._root(heads, lambda a, b: np.concatenate([a, b]), job)
@@ -120,7 +120,7 @@ class Crew:
         job = Job(finding.question, finding.encoding)
         shared = [self._shared(job), self._shared(_slim(finding))]
         parts = [
-            self._task(tasks.check_rows, part, *shared, part.name, part.rows, part.label, shown)
+            self._task(tasks.check_rows, *shared, part.name, part.rows, part.label, shown)
             for part in data.partitions
         ]
 
@@ -138,15 +138,15 @@ class Crew:
         job = Job(finding.question, finding.encoding.without_label())
         shared = [self._shared(job), self._shared(_slim(finding))]
         return [
-            self._task(tasks.predict_rows, part, *shared, part.name, part.rows)
+            self._task(tasks.predict_rows, *shared, part.name, part.rows)
             for part in data.partitions
         ]
 
-    def in_order(self, parts: Sequence[Any], job_is_threaded: bool = True) -> Iterator[Any]:
+    def in_order(self, parts: Sequence[Any]) -> Iterator[Any]:
         """Yield the values of delayed parts in their order, a few ahead at a time."""
         if self.client is None:
             for number, part in enumerate(parts):
-                (value,) = self._locally([part], job_is_threaded, lambda key, value: None)
+                (value,) = self._locally([part], True, lambda key, value: None)
                 self.told(number + 1, len(parts))
                 yield value
             return
@@ -165,7 +165,7 @@ class Crew:
         name = f"flagstone-{type(value).__name__.lower()}-{uuid.uuid4().hex}"
         return self._dask.delayed(value, name=name, traverse=False)
 
-    def _task(self, function: Callable[..., Any], part: Partition, *given: Any) -> Any:
+    def _task(self, function: Callable[..., Any], *given: Any) -> Any:
         # a name of its own for every run: results that a cluster still holds are not mistaken
         name = f"{function.__name__}-{uuid.uuid4().hex}"
         wrapped = self._dask.delayed(function, pure=False, traverse=False)
