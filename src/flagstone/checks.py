@@ -18,7 +18,6 @@ def shown(value: Any) -> str:
 
     Examples
     --------
-    >>> from flagstone.checks import shown
     >>> shown(np.int64(7)), shown("ab"), shown(10**5000)
     ('7', "'ab'", '<int, too long to write out>')
     """
@@ -35,7 +34,6 @@ def checked_integer(value: Any, least: int, *must: str | Parameter) -> int:
 
     Examples
     --------
-    >>> from flagstone.checks import checked_integer
     >>> checked_integer(2.5, 1, "a table needs at least one row")
     Traceback (most recent call last):
     ...
@@ -86,7 +84,6 @@ def checked_weights(weights: Any, n_rows: int, name: str = "weights") -> tuple[A
 
     Examples
     --------
-    >>> from flagstone.checks import checked_weights
     >>> checked_weights([2, 0, 1], 3)[1]
     3
     >>> checked_weights([2, -1, 1], 3)

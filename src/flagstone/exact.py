@@ -33,7 +33,6 @@ def exact_integer(text: str) -> int:
 
     Examples
     --------
-    >>> from flagstone.exact import exact_integer
     >>> exact_integer("-" + "9" * 5000) == 1 - 10**5000
     True
     """
@@ -59,7 +58,6 @@ def exact_integers(values: list[int]) -> Array:
 
     Examples
     --------
-    >>> from flagstone.exact import exact_integers
     >>> exact_integers([1, -2]).dtype, exact_integers([2**70]).tolist() == [2**70]
     (dtype('int64'), True)
     """
@@ -74,7 +72,6 @@ def exact_modulo(values: Array, order: int) -> Array:
 
     Examples
     --------
-    >>> from flagstone.exact import exact_modulo
     >>> exact_modulo(np.array([-1, 7], dtype=np.int8), 256)
     array([255,   7])
     """
@@ -89,7 +86,6 @@ def exact_rational(text: str) -> Fraction:
 
     Examples
     --------
-    >>> from flagstone.exact import exact_rational
     >>> exact_rational("-6/8"), exact_rational("1.50e-1")
     (Fraction(-3, 4), Fraction(3, 20))
     >>> exact_rational("1e999999999")
@@ -119,7 +115,6 @@ def exact_floor(value: Any) -> int | None:
 
     Examples
     --------
-    >>> from flagstone.exact import exact_floor
     >>> exact_floor(Decimal("7.5")), exact_floor(np.uint64(2**63)) == 2**63, exact_floor("7")
     (7, True, None)
     """
@@ -141,7 +136,6 @@ def is_missing(value: Any) -> bool:
 
     Examples
     --------
-    >>> from flagstone.exact import is_missing
     >>> [is_missing(value) for value in (None, float("nan"), Decimal("NaN"), 0, "")]
     [True, True, True, False, False]
     """
@@ -157,7 +151,6 @@ def missing_entries(values: Array) -> Array:
 
     Examples
     --------
-    >>> from flagstone.exact import missing_entries
     >>> missing_entries(np.array([0.0, np.nan])).tolist(), missing_entries(np.array([3])).tolist()
     ([False, True], [False])
     """
@@ -176,7 +169,6 @@ def exact_array(X: Any) -> Array:
 
     Examples
     --------
-    >>> from flagstone.exact import exact_array
     >>> print(np.asarray([[2**63 + 1, -1]])[0, 0], exact_array([[2**63 + 1, -1]])[0, 0])
     9.223372036854776e+18 9223372036854775809
     """

@@ -28,7 +28,6 @@ def escape(text: str) -> str:
 
     Examples
     --------
-    >>> from flagstone.markup import escape
     >>> print(escape("<b>\\x07"))
     &lt;b&gt;\\x07
     """
@@ -43,7 +42,6 @@ def card(title: str, *parts: str) -> str:
 
     Examples
     --------
-    >>> from flagstone.markup import card, listing
     >>> "&lt;i&gt;" in card("A <i>", listing(["x0 = 1"]))
     True
     """

@@ -64,10 +64,7 @@ def test_the_decision_is_marked(flag, rule):
     assert f"dimension {finding.subspace.dim}" in labels
     assert axis.get_xlabel()
     assert axis.get_ylabel()
-    numbers = display.to_dict()
-    assert numbers["levels"] == finding.to_dict()["levels"]
-    assert numbers["window"] == {"t_min": 31, "t_max": 80}
-    assert (numbers["rule"], numbers["threshold"]) == (rule, finding.threshold)
+    assert display.stairs == finding.stairs
 
 
 def test_the_threshold_of_the_heavy_rule_is_drawn_as_the_step_that_reaches_it(flag):

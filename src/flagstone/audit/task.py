@@ -104,8 +104,7 @@ class Task:
 
     def stream(self, pair: int, purpose: str) -> np.random.RandomState:
         """Return the random stream of a pair for a purpose; a function of the task alone."""
-        digest = hashlib.sha256(f"{self.strong_id}/{pair}/{purpose}".encode()).digest()
-        return np.random.RandomState(np.frombuffer(digest, dtype=">u4").astype(np.uint32))
+        return random_stream(f"{self.strong_id}/{pair}/{purpose}")
 
     def coins(self, pair: int) -> int:
         """Return the seed that the two runs of a pair share."""
@@ -114,6 +113,12 @@ class Task:
 
     def __repr__(self) -> str:
         return f"Task({self.name} on {self.source!r}, {self.strong_id[:16]})"
+
+
+def random_stream(text: str) -> np.random.RandomState:
+    """Return the generator that a text starts, the same everywhere."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return np.random.RandomState(np.frombuffer(digest, dtype=">u4").astype(np.uint32))
 
 
 def as_source(source: Any, m: int | None) -> Source:

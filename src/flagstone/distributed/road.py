@@ -101,7 +101,15 @@ def ask(
     x0 ⊕ x4 = 0 3 True
     """
     data, encoding = _prepared(
-        source, question, label, field, columns, encode, encoding, partition_size, reading
+        source,
+        question,
+        label=label,
+        field=field,
+        columns=columns,
+        encode=encode,
+        encoding=encoding,
+        partition_size=partition_size,
+        **reading,
     )
     crew = Crew(client)
     job = Job(question, encoding, histogram, pilot=certify)
@@ -124,13 +132,14 @@ def digest_of(*known: Any) -> str:
 def _prepared(
     source: Any,
     question: Question,
-    label: Any,
-    field: FieldLike,
-    columns: Sequence[str] | None,
-    encode: Mapping[str, str] | str | None,
-    encoding: Encoding | None,
-    size: int,
-    reading: Mapping[str, Any],
+    *,
+    label: Any = None,
+    encoding: Encoding | None = None,
+    partition_size: int = PARTITION_BYTES,
+    field: FieldLike = 2,
+    columns: Sequence[str] | None = None,
+    encode: Mapping[str, str] | str | None = None,
+    **reading: Any,
 ) -> tuple[Dataset, Encoding]:
     if question.labelled and label is None:
         raise InputError(Parameter("label"), f" is needed: {question.verb} asks about one")
@@ -139,7 +148,7 @@ def _prepared(
     beside = None if isinstance(label, str) else label
     data = source
     if not isinstance(source, Dataset):
-        data = Dataset.of(source, beside, size=size, **reading)
+        data = Dataset.of(source, beside, size=partition_size, **reading)
     if encoding is None:
         named = label if beside is None else "y"
         encoding = data.encoding(field, columns=columns, label=named, encode=encode)
@@ -176,20 +185,12 @@ def summarize(
     source: Any,
     question: Question,
     *,
-    label: Any = None,
-    field: FieldLike = 2,
-    columns: Sequence[str] | None = None,
-    encode: Mapping[str, str] | str | None = None,
-    encoding: Encoding | None = None,
     client: Any = None,
-    partition_size: int = PARTITION_BYTES,
     histogram: bool = False,
-    **reading: Any,
+    **options: Any,
 ) -> Flag | Histogram:
     """Return the merged flag (or histogram) of rows in partitions; parameters as of `ask`."""
-    data, encoding = _prepared(
-        source, question, label, field, columns, encode, encoding, partition_size, reading
-    )
+    data, encoding = _prepared(source, question, **options)
     return Crew(client).summarize(data, Job(question, encoding, histogram, pilot=False)).summary
 
 
@@ -259,16 +260,17 @@ def check(
     label: Any = None,
     *,
     client: Any = None,
-    partition_size: int = PARTITION_BYTES,
     show_rows: int = 5,
-    **reading: Any,
+    **options: Any,
 ) -> Measurement:
-    """Count the rows in partitions that break a finding, and say where the first of them stand."""
+    """Count the rows in partitions that break a finding, and say where the first of them stand.
+
+    Parameters as of `ask`.
+    """
     if label is None and finding.encoding.label is not None:
         label = finding.encoding.label.column
-    data, _ = _prepared(
-        source, finding.question, label, 2, None, None, finding.encoding, partition_size, reading
-    )
+    known = {"label": label, "encoding": finding.encoding}
+    data, _ = _prepared(source, finding.question, **known, **options)
     return Crew(client).check(data, finding, show_rows)[0]
 
 

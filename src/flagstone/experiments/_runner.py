@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.audit.task import random_stream
 from flagstone.disk import (
     Ledger,
     check_fields,
@@ -97,9 +98,7 @@ def identity(experiment: Experiment, config: Any) -> str:
 
 def unit_stream(experiment: Experiment, config: Any, unit: Unit) -> np.random.RandomState:
     """Return the generator of a unit: a function of seed, experiment and unit."""
-    text = json.dumps([config.seed, experiment.name, unit], sort_keys=True)
-    digest = hashlib.sha256(text.encode()).digest()
-    return np.random.RandomState(np.frombuffer(digest, dtype=">u4").astype(np.uint32))
+    return random_stream(json.dumps([config.seed, experiment.name, unit], sort_keys=True))
 
 
 def _compute(experiment: Experiment, config: Any, unit: Unit) -> list[Row]:

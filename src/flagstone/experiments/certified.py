@@ -20,11 +20,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from flagstone.audit import Thresholds, clopper_pearson, disagreement
-from flagstone.certificates import Certifier, pilot_rows
 from flagstone.distributions import Distribution, UniformOn, planted_subspace, random_subspace
 from flagstone.experiments._figures import Figure, column
 from flagstone.experiments._runner import Experiment, Row
-from flagstone.experiments.validity import CASES, MISTAKES, Truth, certifier_of, is_too_often, trial
+from flagstone.experiments.validity import (
+    CASES,
+    MISTAKES,
+    Case,
+    Truth,
+    certifier_of,
+    is_too_often,
+    trial,
+)
 from flagstone.flag import Flag
 from flagstone.guarantees import index_rho
 from flagstone.guarantees.exact import smallest
@@ -124,11 +131,8 @@ def _certified_rho(
     window: tuple[int, int],
     rng: np.random.RandomState,
 ) -> float:
-    rows, k = law.sample(m, rng), pilot_rows(m)
-    pilot = Flag(law.dim).update(rows[:k])
-    first, last = window
-    certifier = Certifier.plan(pilot, m, t_min=first, t_max=last, confidence=config.confidence)
-    rho = certifier.update(rows[k:]).certificate().rho
+    case = Case("planted", law, m, *window)
+    rho = certifier_of(case, law.sample(m, rng), config.confidence).certificate().rho
     return 1.0 if rho is None else rho
 
 

@@ -128,13 +128,13 @@ class Field(ABC):
     def empty(self, n_rows: int, dim: int) -> Rows:
         """Return all-zero rows in internal form."""
 
-    @abstractmethod
     def stack(self, first: Rows, second: Rows) -> Rows:
         """Put the rows of the second below those of the first."""
+        return self.wrap(np.concatenate([self.matrix(first), self.matrix(second)]), width(first))
 
-    @abstractmethod
     def format(self, value: Any) -> str:
         """Return the text of one element."""
+        return str(int(value))
 
     def texts(self, rows: Rows) -> list[str]:
         """Return each row as a text: bits over GF(2), elements apart by spaces otherwise.
@@ -214,9 +214,9 @@ class Field(ABC):
     def nonzero(self, rows: Rows) -> Array:
         """Say of each row whether it has a non-zero entry."""
 
-    @abstractmethod
     def flag_kernel(self, dim: int) -> ModuleType:
         """Return the kernel that builds flags of this width."""
+        return self._linalg()
 
     def flag_state(self, dim: int, basis: Rows | None = None, counts: Array | None = None) -> Any:
         """Return the kernel's state of an empty flag, or of the one a counted basis describes."""

@@ -25,13 +25,6 @@ class BinaryField(Field):
     def empty(self, n_rows: int, dim: int) -> Rows:
         return BitRows.trusted(np.zeros((n_rows, max(1, -(-dim // 64))), dtype=np.uint64), dim)
 
-    def stack(self, first: Rows, second: Rows) -> Rows:
-        assert isinstance(first, BitRows)
-        return BitRows.trusted(np.concatenate([self.matrix(first), self.matrix(second)]), first.dim)
-
-    def format(self, value: Any) -> str:
-        return str(int(value))
-
     def trusted(self, elements: Array) -> Rows:
         from flagstone.kernels import bits
 

@@ -43,12 +43,6 @@ class FiniteField(Field):
     def empty(self, n_rows: int, dim: int) -> Rows:
         return np.zeros((n_rows, dim), dtype=self.dtype)
 
-    def stack(self, first: Rows, second: Rows) -> Rows:
-        return np.concatenate([self.matrix(first), self.matrix(second)])
-
-    def format(self, value: Any) -> str:
-        return str(int(value))
-
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
         whole = whole_numbers(table, name, floor=reduce)
         if reduce:
@@ -85,11 +79,6 @@ class FiniteField(Field):
 
     def nonzero(self, rows: Rows) -> Array:
         return np.asarray(self.matrix(rows).any(axis=1))
-
-    def flag_kernel(self, dim: int) -> ModuleType:
-        from flagstone.kernels import finite
-
-        return finite
 
     def _linalg(self) -> ModuleType:
         from flagstone.kernels import finite

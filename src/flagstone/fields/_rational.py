@@ -33,9 +33,6 @@ class RationalField(Field):
     def empty(self, n_rows: int, dim: int) -> Rows:
         return np.full((n_rows, dim), Fraction(0), dtype=object)
 
-    def stack(self, first: Rows, second: Rows) -> Rows:
-        return np.concatenate([self.matrix(first), self.matrix(second)])
-
     def format(self, value: Any) -> str:
         try:
             return str(value)
@@ -87,9 +84,6 @@ class RationalField(Field):
 
     def nonzero(self, rows: Rows) -> Array:
         return np.asarray((self.matrix(rows) != 0).any(axis=1), dtype=bool)
-
-    def flag_kernel(self, dim: int) -> ModuleType:
-        return self._linalg()
 
     def _linalg(self) -> ModuleType:
         if importlib.util.find_spec("flint") is None:

@@ -87,19 +87,6 @@ class ScreeDisplay(Display):
         dim = None if V is None else V.dim
         return cls(finding.stairs, finding.window, finding.threshold, finding.margin, dim)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of the plot as plain data."""
-        window = self.window
-        return {
-            "levels": self.stairs.to_list(),
-            "dim": self.stairs.ambient_dim,
-            "rule": None if window is None else window.rule,
-            "window": None if window is None else {"t_min": window.t_min, "t_max": window.t_max},
-            "threshold": self.threshold,
-            "margin": self.margin,
-            "chosen_dim": self.chosen_dim,
-        }
-
     @property
     def sets(self) -> tuple[int, int] | None:
         """First and last set of the window; the heavy rule's thresholds are no sets."""
