@@ -282,6 +282,6 @@ def test_merged_shards_are_certified_in_runs_of_their_own():
             look.update(finding.field.rows(piece))
     both = looks[0].merge(looks[1])
     assert (both.certifier.collector.n_runs, both.certifier.collector.n_rows) == (2, 5400)
-    assert both.certified(finding, 0.99) == dataclasses.replace(found, rows=finding.rows)
+    assert both.certify(finding, 0.99) == dataclasses.replace(found, rows=finding.rows)
     with pytest.raises(InputError, match="6,000 of them, got 2,500"):
-        looks[0].certified(finding, 0.99)
+        looks[0].certify(finding, 0.99)

@@ -91,7 +91,7 @@ class SecondLook:
         """Return the rho that so many times the rows, like these, would certify; None for none."""
         return None if self.certifier is None else self.certifier.forecast(factor)
 
-    def certified(self, finding: Finding, confidence: float) -> Finding:
+    def certify(self, finding: Finding, confidence: float) -> Finding:
         """Return the finding of these rows with what they certify."""
         n_rows = finding.rows.read if finding.promises is None else finding.promises.n_rows
         if self.n_rows != n_rows:
@@ -102,7 +102,7 @@ class SecondLook:
         return _certified(finding, self.certifier, self.repeats, confidence)
 
 
-class Certification:
+class Certification(SecondLook):
     """One pass over the rows of a finding, in the order of the fit.
 
     The first tenth, the pilot, decides what to look at; the other rows certify it
@@ -134,16 +134,11 @@ class Certification:
         promises = finding.promises
         if promises is None or finding.flag is None:
             raise InputError("a bare answer has no window and no flag: there is nothing to certify")
-        self._finding, self._n_pilot = finding, pilot_rows(promises.n_rows)
+        super().__init__(finding.field, n_pilot=pilot_rows(promises.n_rows))
+        self._finding = finding
         self.confidence = float(check_share("confidence", confidence))
         kind: Any = Histogram if promises.in_values else Flag
         self._pilot: Flag | Histogram = kind(finding.flag.dim, finding.field)
-        self._look = SecondLook(finding.field, n_pilot=self._n_pilot)
-
-    @property
-    def n_rows(self) -> int:
-        """Rows seen so far."""
-        return self._look.n_rows
 
     def update(self, rows: Rows) -> Certification:
         """Take more lifted rows, in the order of the fit, and return self."""
@@ -151,17 +146,13 @@ class Certification:
         if left > 0:
             self._pilot.update(rows[:left])
             if len(rows) >= left:
-                self._look.certifier = planned(self._finding, self._pilot, self.confidence)
-        self._look.update(rows)
+                self.certifier = planned(self._finding, self._pilot, self.confidence)
+        super().update(rows)
         return self
-
-    def forecast(self, factor: float) -> float | None:
-        """Return the rho that so many times the rows would certify: see `SecondLook.forecast`."""
-        return self._look.forecast(factor)
 
     def certified(self) -> Finding:
         """Return the finding with what all its rows certify."""
-        return self._look.certified(self._finding, self.confidence)
+        return self.certify(self._finding, self.confidence)
 
 
 class StreamCertification:

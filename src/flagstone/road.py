@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flagstone.certificates import pilot_rows
-from flagstone.certification import Certification, SecondLook, planned
+from flagstone.certification import SecondLook, planned
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
@@ -150,7 +150,7 @@ def look(
     finding: Finding,
     rows: Rows,
     labels: Array | None,
-    again: Certification | SecondLook | None = None,
+    again: SecondLook | None = None,
 ) -> Seen:
     """Say of each row whether it lies outside V*, and whether it breaks the answer.
 
@@ -238,7 +238,7 @@ def certify(
         looks.append(SecondLook(F, certifier, n))
         counted += measure(finding, *part, again=looks[-1])
     seen = merge_tree(looks, SecondLook.merge)
-    return replace(seen.certified(finding, confidence), rows=counted)
+    return replace(seen.certify(finding, confidence), rows=counted)
 
 
 def measure(
@@ -247,7 +247,7 @@ def measure(
     labels: Array | None = None,
     weights: Array | None = None,
     *,
-    again: Certification | SecondLook | None = None,
+    again: SecondLook | None = None,
 ) -> Measurement:
     """Count exactly how many of these rows V* leaves out, and how many break the answer."""
     seen = look(finding, rows, labels, again)

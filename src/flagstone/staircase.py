@@ -26,12 +26,8 @@ class Step(NamedTuple):
         return self.last - self.first + 1
 
 
-class Plateau(NamedTuple):
+class Plateau(Step):
     """Thresholds ``first .. last`` that give one space of dimension ``dim``, under some rule."""
-
-    dim: int
-    first: int
-    last: int
 
     @property
     def breadth(self) -> float:
@@ -114,16 +110,13 @@ class Depths:
     """
 
     def __init__(self, flag: Flag) -> None:
-        F, dim = flag.field, flag.dim
+        F = flag.field
         basis, counts = flag.adapted_basis()
-        unit = F.array(F.rows(np.eye(dim, dtype=np.uint8)))
-        free = np.setdiff1d(np.arange(dim), F.rref(basis)[1])
-        whole = np.concatenate([F.array(basis), unit[free]])
-        inverse = F.array(F.rref(F.rows(np.concatenate([whole, unit], axis=1)))[0])[:, dim:]
+        inverse, n_free = F.completed_inverse(basis), flag.dim - len(counts)
         ends, level = np.unique(counts, return_inverse=True)
         self._field, self._n_levels = F, len(ends)
         self._functionals = F.rows(inverse.T[::-1])  # those outside of V_1 first
-        self._depths = np.concatenate([np.zeros(len(free), np.int64), level[::-1] + 1])
+        self._depths = np.concatenate([np.zeros(n_free, np.int64), level[::-1] + 1])
 
     def __call__(self, rows: Rows) -> Array:
         """Return for each row how many levels hold it, of which V_1 is the first."""

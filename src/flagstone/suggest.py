@@ -101,7 +101,7 @@ def proposed(
     return protocol, plateau, finding
 
 
-def forecast(look: Certification | SecondLook) -> tuple[tuple[int, float | None], ...]:
+def forecast(look: SecondLook) -> tuple[tuple[int, float | None], ...]:
     """Return what multiples of the pilot rows, like these, would certify."""
     return tuple((look.n_rows * factor, look.forecast(factor)) for factor in _FACTORS)
 

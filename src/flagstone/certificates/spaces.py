@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.bitrows import BitRows
-from flagstone.fields import Array, Field, Rows
+from flagstone.fields import Array, Field, Rows, width
 from flagstone.flag import Flag
 from flagstone.subspace import Subspace
 
@@ -40,17 +40,8 @@ class NestedSpaces:
 
     def __init__(self, field: Field, basis: Rows, dims: Any) -> None:
         self.field, self.basis, self.dims = field, basis, tuple(dims)
-        largest = Subspace.of_rows(basis, field)
-        self.dim = largest.ambient_dim
-        free = np.delete(np.arange(self.dim), largest.pivots)
-        one = np.eye(self.dim, dtype=np.uint8)
-        full = np.concatenate(
-            [field.array(basis), field.array(field.rows(one[free], dim=self.dim))]
-        )
-        both = np.concatenate([full, field.array(field.rows(one))], axis=1)
-        reduced, _ = field.rref(field.rows(both))
-        # v = y·full, so y = v·inverse: the reduced form of (full | 1) is (1 | inverse).
-        self._inverse = field.rows(field.array(reduced)[:, self.dim :])
+        self.dim = width(basis)
+        self._inverse = field.rows(field.completed_inverse(basis))  # v = y·full, so y = v·inverse
         self._images: dict[int, Any] = {}
 
     @classmethod

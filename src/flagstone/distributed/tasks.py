@@ -221,7 +221,7 @@ class Seen:
         short = sum(0 < n and n - pilot_rows(n) < piece for n in sizes)
         notes = {**finding.provenance.get("partitions", {}), "short": short}
         return replace(
-            self.look.certified(finding, confidence),
+            self.look.certify(finding, confidence),
             rows=self.counted,
             provenance={**finding.provenance, "partitions": notes},
         )

@@ -188,6 +188,20 @@ class Field(ABC):
         R, pivots = self._linalg().rref(self._arithmetic(dim), self.matrix(rows))
         return self.wrap(R, dim), pivots
 
+    def completed_inverse(self, basis: Rows) -> Array:
+        """Return the inverse of a basis that unit vectors complete to one of the whole space.
+
+        >>> from flagstone import GF
+        >>> GF(2).completed_inverse(GF(2).rows([[1, 1, 0]])).tolist()
+        [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
+        """
+        dim = width(basis)
+        one = self.array(self.rows(np.eye(dim, dtype=np.uint8)))
+        free = np.setdiff1d(np.arange(dim), self.rref(basis)[1])
+        full = np.concatenate([self.array(basis), one[free]])
+        both = self.rows(np.concatenate([full, one], axis=1))  # its reduced form is (1 | inverse)
+        return self.array(self.rref(both)[0])[:, dim:]
+
     def reduce(self, rows: Rows, basis: Rows, pivots: Array) -> Rows:
         """Subtract the combination of an echelon basis that cancels its pivot columns."""
         dim = width(rows)
