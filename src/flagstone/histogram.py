@@ -8,7 +8,7 @@ import numpy as np
 
 from flagstone.checks import checked_dim, checked_total, checked_weights
 from flagstone.errors import InputError
-from flagstone.fields import Array, FieldLike, Rows, as_field
+from flagstone.fields import Array, Field, FieldLike, Rows, as_field, width
 from flagstone.flag import Flag
 
 _MOST_VALUES = 1 << 26
@@ -64,7 +64,6 @@ class Histogram:
                 f"{self.field}^{self.dim} has more than 2^26 vectors, too many for a "
                 "histogram; use Flag"
             )
-        self._order = q
         self.n_rows = 0
         self.counts: Array = np.zeros(q**self.dim, dtype=np.int64)
 
@@ -73,7 +72,7 @@ class Histogram:
         rows = self.field.rows(X, dim=self.dim)
         counts, total = checked_weights(weights, len(rows))
         checked_total(self.n_rows, total)
-        self._add(self._values(rows), counts)
+        self._add(values_of(self.field, rows), counts)
         return self
 
     def merge(self, other: Histogram) -> Histogram:
@@ -101,7 +100,8 @@ class Histogram:
     def to_flag(self) -> Flag:
         """Return the flag of the rows in value order, by weighted inserts."""
         values = np.flatnonzero(self.counts)
-        return Flag(self.dim, self.field).update(self._rows(values), self.counts[values])
+        rows = rows_of(self.field, values, self.dim)
+        return Flag(self.dim, self.field).update(rows, self.counts[values])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Histogram):
@@ -137,17 +137,23 @@ class Histogram:
         counting.count(values, weights, self.counts)
         self.n_rows += len(values) if weights is None else int(weights.sum())
 
-    def _values(self, rows: Rows) -> Array:
-        matrix = self.field.matrix(rows)
-        if self._order == 2:
-            return matrix[:, 0]
-        values = np.zeros(len(rows), dtype=np.int64)
-        for column in reversed(range(self.dim)):
-            values = values * self._order + matrix[:, column]
-        return values
 
-    def _rows(self, values: Array) -> Rows:
-        if self._order == 2:
-            return self.field.wrap(values.astype(np.uint64)[:, np.newaxis], self.dim)
-        digits = [values // self._order**i % self._order for i in range(self.dim)]
-        return self.field.rows(np.stack(digits, axis=1), dim=self.dim)
+def values_of(field: Field, rows: Rows) -> Array:
+    """Return the value Σ x_i q^i of each row, by which histograms sort."""
+    matrix = field.matrix(rows)
+    if field.order == 2:
+        return matrix[:, 0]
+    assert field.order is not None
+    values = np.zeros(len(rows), dtype=np.int64)
+    for column in reversed(range(width(rows))):
+        values = values * field.order + matrix[:, column]
+    return values
+
+
+def rows_of(field: Field, values: Array, dim: int) -> Rows:
+    """Return the rows that have these values."""
+    if field.order == 2:
+        return field.wrap(values.astype(np.uint64)[:, np.newaxis], dim)
+    assert field.order is not None
+    digits = [values // field.order**i % field.order for i in range(dim)]
+    return field.rows(np.stack(digits, axis=1), dim=dim)

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.figure import Figure
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -18,7 +19,7 @@ from flagstone.distributions import geometric, planted_subspace, random_subspace
 from flagstone.errors import InputError
 from flagstone.flag import Flag
 from flagstone.plots import OKABE_ITO, SERIES, ScreeDisplay, style
-from flagstone.plots.style import COLUMN_WIDTH, new_figure
+from flagstone.plots.style import COLUMN_WIDTH
 from flagstone.question import SpanQuestion
 from flagstone.road import ask
 from flagstone.rules import rule_named
@@ -94,7 +95,8 @@ def test_a_heavy_threshold_that_no_step_reaches_is_drawn_at_zero():
 
 def test_an_empty_flag_and_foreign_axes_are_drawn():
     ScreeDisplay.from_flag(Flag(3)).plot()
-    figure, [axis] = new_figure()
+    figure = Figure()
+    axis = figure.subplots()
     display = ScreeDisplay.from_flag(Flag(3).update([[1, 0, 1]])).plot(axis)
     assert display.figure_ is figure
     with pytest.raises(InputError, match="1 panels, got 2"):

@@ -7,7 +7,7 @@ whole curve costs no more than a single point.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -193,14 +193,17 @@ def tradeoff(
     for _ in range(pairs):
         samples = [_coded(sample, field) for sample in where.pair(rng, rng)]
         flags = [flag_of(_rows(sample, field), sample.weights, field) for sample in samples]
-        rounds.append((flags, [_value(where, samples[1 - i], field) for i in range(2)]))
-    size = int(rounds[0][0][0].n_rows)
-    ends = _ends(t_min, t_max, size)
-    points = [_point(rule, t_min, end, rounds) for rule in rules for end in ends]
-    labelled = rounds[0][1][0].labelled
+        rounds.append((flags, [_worth(where, other, field) for other in reversed(samples)]))
+    size, labelled = int(flags[0].n_rows), samples[0].y is not None
+    ends, answer = _ends(t_min, t_max, size), _fingerprint if labelled else None
+    points = [_point(rule, t_min, end, rounds, answer) for rule in rules for end in ends]
     return TradeoffCurve(
         tuple(points), "accuracy" if labelled else "coverage", size, where.indicative
     )
+
+
+def _fingerprint(U: Subspace) -> str:
+    return _question(True).read(U).fingerprint()
 
 
 def _ends(t_min: int, t_max: Sequence[float] | None, size: int) -> list[float]:
@@ -234,48 +237,38 @@ def _question(labelled: bool) -> Question:
     return ParityQuestion(choice="lexmin") if labelled else SpanQuestion()
 
 
-@dataclass
-class _Value:
-    """What a subspace is worth: exact for a law, measured on the other sample otherwise."""
+def _worth(where: Source, other: Sample, field: FieldLike) -> Callable[[Subspace], float]:
+    """Return what a subspace is worth: exact for a law, measured on the other sample otherwise."""
+    law = where.law if isinstance(where, FromLaw) else None
+    if law is not None and law.field != as_field(field):
+        raise InputError(
+            f"the distribution is over {law.field.name}, but field={field!r} was given"
+        )
+    rows = None if law is not None or other.y is not None else _rows(other, field)
 
-    labelled: bool
-    law: Any
-    rows: Any
+    def coverage(V: Subspace) -> float:
+        return float(np.mean(V.contains(rows)) if law is None else law.probability(V))
 
-    def __call__(self, V: Subspace) -> float:
-        if not self.labelled:
-            if self.law is not None:
-                return float(self.law.probability(V))
-            return float(np.mean(V.contains(self.rows)))
+    def accuracy(V: Subspace) -> float:
         rule: Any = _question(True).read(V)
         if rule.is_bottom:
             return 0.0
-        if self.law is not None:
-            return 1.0 - float(self.law.error(rule))
-        X, y = self.rows
-        return float(np.mean(rule.check(X, y)))
+        if isinstance(law, LabelledParity):
+            return 1.0 - float(law.error(rule))
+        return float(np.mean(rule.check(other.X, other.y)))
+
+    return coverage if other.y is None else accuracy
 
 
-def _value(where: Source, other: Sample, field: FieldLike) -> _Value:
-    if isinstance(where, FromLaw):
-        law = where.law
-        if law.field != as_field(field):
-            raise InputError(
-                f"the distribution is over {law.field.name}, but field={field!r} was given"
-            )
-        return _Value(isinstance(law, LabelledParity), law, None)
-    if other.y is None:
-        return _Value(False, None, _rows(other, field))
-    return _Value(True, None, (other.X, other.y))
-
-
-def _point(rule: str, t_min: int, end: float, rounds: list[Any]) -> TradeoffPoint:
+def _point(
+    rule: str, t_min: int, end: float, rounds: list[Any], answer: Callable[..., str] | None
+) -> TradeoffPoint:
     same, kept = [], []
     start, stop = t_min - 1, math.floor(end) if rule == "index" else end
     for flags, values in rounds:
         choices = [Thresholds(flag, rule) for flag in flags]
         first, second = choices
-        same.append(1.0 - disagreement(first, second, start, stop, _answer(values[0])))
+        same.append(1.0 - disagreement(first, second, start, stop, answer))
         kept += [average(c, start, stop, value) for c, value in zip(choices, values, strict=True)]
     return TradeoffPoint(
         rule,
@@ -287,9 +280,3 @@ def _point(rule: str, t_min: int, end: float, rounds: list[Any]) -> TradeoffPoin
         standard_error(same),
         len(same),
     )
-
-
-def _answer(value: _Value) -> Any:
-    if not value.labelled:
-        return None
-    return lambda U: _question(True).read(U).fingerprint()

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.bitrows import BitRows
 from flagstone.certificates.claims import Claims, shares_between
 from flagstone.certificates.plan import Plan
 from flagstone.certificates.window import Bounds, CertifiedSpace
 from flagstone.errors import InputError
-from flagstone.fields import Array, Field, Rows
+from flagstone.fields import Array
 from flagstone.flag import Flag
 from flagstone.guarantees.binomial import (
     binomial_least,
@@ -24,7 +23,7 @@ from flagstone.guarantees.binomial import (
     share_at_least,
     share_at_most,
 )
-from flagstone.histogram import Histogram
+from flagstone.histogram import Histogram, rows_of, values_of
 
 #: Cells that get a band: the most frequent ones, seen at least so often in the pilot.
 _MOST_CELLS, _LEAST_SEEN = 256, 3
@@ -63,7 +62,7 @@ class Bands:
         """Take more certifying rows and return self; weights are refused."""
         spaces = self.plan.spaces
         rows = self.plan.rows(X, weights)
-        values = _values(spaces.field, rows)
+        values = values_of(spaces.field, rows).astype(np.int64)
         place = np.searchsorted(self.cells, values)
         known = np.append(self.cells, -1)[place] == values
         first, size = spaces.first_space(spaces.coordinates(rows)), len(self.counts)
@@ -100,14 +99,6 @@ class Bands:
         for name in ("listed", "counts", "lumped"):
             setattr(read, name, np.array(values[name], dtype=np.int64))
         return read
-
-
-def _values(field: Field, rows: Rows) -> Array:
-    """The value Σ x_i q^i of each row, by which histograms sort."""
-    if isinstance(rows, BitRows):
-        return rows.words[:, 0].astype(np.int64)
-    assert field.order is not None
-    return np.asarray(rows.astype(np.int64) @ field.order ** np.arange(rows.shape[1]))
 
 
 def claims_of_bands(
@@ -165,9 +156,7 @@ class _Level:
         least = [binomial_most(m, share, each) for share in low]
         self.most = np.array([binomial_least(m, share, each / 2) for share in high], dtype=np.int64)
         F = self.spaces.field
-        assert F.order is not None
-        powers = F.order ** np.arange(self.spaces.dim, dtype=np.int64)
-        rows = F.rows(bands.cells[:, np.newaxis] // powers % F.order, dim=self.spaces.dim)
+        rows = rows_of(F, bands.cells, self.spaces.dim)
         self.coordinates = self.spaces.coordinates(rows)
         self.first = self.spaces.first_space(self.coordinates)
         self.lower = Flag(self.spaces.dim, F).update(rows, np.array(least, dtype=np.int64))

@@ -60,9 +60,7 @@ class LabelledParity(Distribution):
         self.field = features.field
         self.dim = features.dim + 1
         self.coef: Array = self._vector(coef)
-        self.intercept = self.field.array(
-            self.field.rows(np.asarray([[intercept]]), name="intercept")
-        )[0, 0]
+        self.intercept = self.field.elements([intercept], name="intercept")[0]
         if not 0.0 <= corruption <= 1.0:
             raise InputError(
                 f"corruption is a probability and must lie in [0, 1], got {corruption}"
@@ -181,7 +179,7 @@ class LabelledParity(Distribution):
         elif hasattr(coef, "coef"):
             coef, intercept = coef.coef, getattr(coef, "intercept", 0)
         other = self._vector(coef)
-        constant = self.field.array(self.field.rows(np.asarray([[intercept]])))[0]
+        constant = self.field.elements([intercept], name="intercept")
         planted = np.full(1, self.intercept, dtype=constant.dtype)
         # The rule agrees where <planted - coef, x> + (planted intercept - intercept) = 0.
         equation = np.asarray(self.field.sub(self.coef, other))[None, :]

@@ -199,10 +199,8 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         else:
             array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
             arrays = [exact_column(array[:, j]) for j in range(array.shape[1])]
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{i}" for i in range(self.n_features_in_)]
-        return {name: _typed(values, name) for name, values in zip(names, arrays, strict=True)}
+        named = zip(feature_names(self), arrays, strict=True)
+        return {name: _typed(values, name) for name, values in named}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,8 +19,10 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,14 +76,14 @@ def compute(config: PrivacyConfig, unit: dict[str, Any], rng: np.random.RandomSt
         return _theory(config)
     if unit["part"] == "index":
         sizes = np.unique(np.geomspace(4, 60, config.grid).astype(int))
-        failures = [_failures(config, "index", int(m), 0.0, 4 * config.runs, rng) for m in sizes]
-        return [
-            _needed("index", delta, sizes, failures, 4 * config.runs) for delta in config.deltas
-        ]
+        runs, learn = 4 * config.runs, partial(_replicable_rule, config)
+        failures = [_failures(config, learn, int(m), runs, rng) for m in sizes]
+        return [_needed("index", delta, sizes, failures, runs) for delta in config.deltas]
     delta = unit["delta"]
     blocks = private_sizes(len(config.masses), config.eps, delta).blocks + 1
     sizes = blocks * np.unique(np.geomspace(10, 260, config.grid).astype(int))
-    failures = [_failures(config, "private", int(m), delta, config.runs, rng) for m in sizes]
+    learn = partial(_private_rule, config, delta)
+    failures = [_failures(config, learn, int(m), config.runs, rng) for m in sizes]
     return [_needed("private", delta, sizes, failures, config.runs)]
 
 
@@ -122,9 +124,8 @@ def _theory(config: PrivacyConfig) -> list[Row]:
 
 def _failures(
     config: PrivacyConfig,
-    learner: str,
+    learn: Callable[[Any, int], ParityRule],
     m: int,
-    delta: float,
     runs: int,
     rng: np.random.RandomState,
 ) -> int:
@@ -133,12 +134,7 @@ def _failures(
     failed = 0
     for _ in range(runs):
         rows = law.sample(m, rng)
-        seed = int(rng.randint(0, 2**31 - 1))
-        rule = (
-            _replicable_rule(config, rows, seed)
-            if learner == "index"
-            else _private_rule(config, rows, delta, seed)
-        )
+        rule = learn(rows, int(rng.randint(0, 2**31 - 1)))
         failed += rule.is_bottom or law.error(rule) > config.eps
     return failed
 
@@ -154,7 +150,7 @@ def _replicable_rule(config: PrivacyConfig, rows: Any, seed: int) -> ParityRule:
     return answer
 
 
-def _private_rule(config: PrivacyConfig, rows: Any, delta: float, seed: int) -> ParityRule:
+def _private_rule(config: PrivacyConfig, delta: float, rows: Any, seed: int) -> ParityRule:
     """Return what the pure-DP learner answers."""
     from flagstone.estimators import PrivateParityClassifier
 

@@ -113,34 +113,6 @@ def style() -> Iterator[None]:
         yield
 
 
-def new_figure(
-    width: float = COLUMN_WIDTH,
-    height: float = 2.3,
-    *,
-    rows: int = 1,
-    columns: int = 1,
-    shown: bool = False,
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure, and its axes from left to right, top down.
-
-    One that is ``shown`` is pyplot's, which keeps it until it is closed.
-    """
-    need_matplotlib()
-    from matplotlib.figure import Figure
-
-    # made outside of the style, for what a notebook sets at its first figure would end with it
-    options: Any = {"figsize": (width, height), "dpi": _RC["figure.dpi"], "layout": "constrained"}
-    if shown:
-        from matplotlib import pyplot
-
-        figure = pyplot.figure(**options)
-    else:
-        figure = Figure(**options)
-    with style():
-        axes = figure.subplots(rows, columns, squeeze=False)
-    return figure, [axis for line in axes for axis in line]
-
-
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Write a figure as PNG, SVG or PDF (by suffix), atomically and without a time stamp."""
     target = Path(path)
@@ -184,8 +156,24 @@ class Display:
         return self._draw_on(axes)
 
     def _new_axes(self, *, shown: bool) -> list[Axes]:
-        rows, columns = self.panels
-        return new_figure(*self.size, rows=rows, columns=columns, shown=shown)[1]
+        """Return the axes of a new figure, from left to right, top down.
+
+        One that is ``shown`` is pyplot's, which keeps it until it is closed.
+        """
+        need_matplotlib()
+        from matplotlib.figure import Figure
+
+        # made outside of the style, for what a notebook sets at its first figure would end with it
+        options: Any = {"figsize": self.size, "dpi": _RC["figure.dpi"], "layout": "constrained"}
+        if shown:
+            from matplotlib import pyplot
+
+            figure = pyplot.figure(**options)
+        else:
+            figure = Figure(**options)
+        with style():
+            axes = figure.subplots(*self.panels, squeeze=False)
+        return [axis for line in axes for axis in line]
 
     def _draw_on(self, axes: list[Axes]) -> Self:
         self.figure_ = axes[0].get_figure(root=True)
