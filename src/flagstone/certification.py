@@ -38,14 +38,8 @@ def planned(
     if not 0 < pilot.n_rows < promises.n_rows:
         return None
     window, share = promises.window, check_share("confidence", confidence)
-    return Certifier.plan(
-        pilot,
-        promises.n_rows,
-        rule=window.rule,
-        t_min=window.t_min,
-        t_max=window.t_max,
-        confidence=1 - SHARE_OF_PASS * (1 - float(share)),
-    )
+    certain = 1 - SHARE_OF_PASS * (1 - float(share))
+    return Certifier.plan(pilot, promises.n_rows, **vars(window), confidence=certain)
 
 
 class SecondLook:
@@ -210,14 +204,9 @@ class StreamCertification:
         self._last = self._collecting.pop(m, self._last)
         window = self._rule.window(flag.dim, _EIGHTH * m)
         share = SHARE_OF_PASS * pilot_share((m // _FIRST_PILOT).bit_length())
-        self._collecting[_EIGHTH * m] = Certifier.plan(
-            flag,
-            _EIGHTH * m,
-            rule=window.rule,
-            t_min=window.t_min,
-            t_max=window.t_max,
-            confidence=1 - share * (1 - self.confidence),
-        )
+        certain = 1 - share * (1 - self.confidence)
+        planned = Certifier.plan(flag, _EIGHTH * m, **vars(window), confidence=certain)
+        self._collecting[_EIGHTH * m] = planned
 
     def certified(self, finding: Finding) -> Finding:
         """Return the finding of all rows so far with what they certify."""

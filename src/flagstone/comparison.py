@@ -150,7 +150,7 @@ def compare(a: Finding, b: Finding) -> dict[str, Any]:
     dims = None
     if V is not None and W is not None and (V.field, V.ambient_dim) == (W.field, W.ambient_dim):
         dims = [V.dim, W.dim, (V & W).dim, (V + W).dim]
-    settings = zip(_SETTINGS, _settings(a), _settings(b), strict=True)
+    here, there = _settings(a), _settings(b)
     return {
         "same": same,
         "fingerprints": [a.fingerprint, b.fingerprint],
@@ -159,7 +159,7 @@ def compare(a: Finding, b: Finding) -> dict[str, Any]:
         "only_in_second": [] if same else only[1],
         "note": None if same else note,
         "dims": dims,
-        "settings": [[name, x, y] for name, x, y in settings if x != y],
+        "settings": [[name, x, there[name]] for name, x in here.items() if x != there[name]],
     }
 
 
@@ -177,17 +177,14 @@ def _where_rules_agree(a: Finding, b: Finding) -> str | None:
     return f"the two rules give the same label where {where}" if len(where) else None
 
 
-_SETTINGS = ("question", "seed", "columns", "encoders", "rows", "window", "threshold")
-
-
-def _settings(finding: Finding) -> tuple[Any, ...]:
+def _settings(finding: Finding) -> dict[str, Any]:
     encoding = finding.encoding
-    return (
-        finding.question.kind,
-        finding.seed,
-        ", ".join(encoding.names),
-        ", ".join(encoder.text for encoder in encoding.encoders),
-        finding.rows.read,
-        None if finding.window is None else str(finding.window),
-        finding.threshold,
-    )
+    return {
+        "question": finding.question.kind,
+        "seed": finding.seed,
+        "columns": ", ".join(encoding.names),
+        "encoders": ", ".join(encoder.text for encoder in encoding.encoders),
+        "rows": finding.rows.read,
+        "window": None if finding.window is None else str(finding.window),
+        "threshold": finding.threshold,
+    }

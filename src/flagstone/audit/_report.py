@@ -9,6 +9,9 @@ from flagstone.audit.stats import AuditStats, Verdict
 from flagstone.audit.task import Task
 from flagstone.markup import card, table
 
+#: What is said of a verdict.
+_SAID = ("decision", "claim", "evidence", "note")
+
 #: So many kinds of errors are listed.
 _SHOWN = 5
 
@@ -27,6 +30,7 @@ class AuditReport:
         """Return the report as plain data."""
         low, high = self.stats.interval(self.confidence)
         exact = self.stats.interval(self.confidence, anytime=False)
+        verdict = self.verdict
         return {
             "task": self.task,
             **self.stats.to_dict(),
@@ -38,14 +42,7 @@ class AuditReport:
             "all_bottom": self.stats.all_bottom,
             "agree_on_nothing": self.stats.agree_on_nothing,
             "plain_pairs": self.stats.plain_pairs(self.confidence),
-            "verdict": None
-            if self.verdict is None
-            else {
-                "decision": self.verdict.decision,
-                "claim": self.verdict.claim,
-                "evidence": self.verdict.evidence,
-                "note": self.verdict.note,
-            },
+            "verdict": verdict and {name: getattr(verdict, name) for name in _SAID},
         }
 
     def __str__(self) -> str:

@@ -314,16 +314,10 @@ class AuditStats:
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data."""
         quality = dict([self.quality] if self.quality else [])
+        first, second, *others = _COUNTS
+        counts = ("strong_id", first, second, "disagreements", *others)
         return {
-            "strong_id": self.strong_id,
-            "pairs": self.pairs,
-            "agreements": self.agreements,
-            "disagreements": self.disagreements,
-            "both_bottom": self.both_bottom,
-            "one_bottom": self.one_bottom,
-            "both_empty": self.both_empty,
-            "errors": self.errors,
-            "both_failed": self.both_failed,
+            **{name: getattr(self, name) for name in counts},
             "error_types": dict(self.error_types),
             "integrated": None if self.integrated is None else list(self.integrated),
             "disagreement_rate": None if math.isnan(r := self.disagreement_rate) else r,

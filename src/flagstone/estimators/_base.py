@@ -21,6 +21,7 @@ from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._adopting import Adopting
 from flagstone.estimators._atomic import all_or_nothing
 from flagstone.estimators._contracts import (
+    RULE,
     SPAN,
     Contract,
     check_parameters,
@@ -79,14 +80,7 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         """What is asked of the rows."""
 
     def _rule(self) -> SpanRule:
-        return rule_named(
-            self.rule,
-            rho=self.rho,
-            eps=self.eps,
-            t_min=self.t_min,
-            t_max=self.t_max,
-            contamination=self.contamination,
-        )
+        return rule_named(**{name: getattr(self, name) for name in RULE})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit on rows, with their labels where the learner asks for them.

@@ -88,19 +88,19 @@ _SHAPE = (
     "random_state",
     "confidence",
 )
-#: What is certified from row to row is certified for one rule.
-_RULE = ("rule", "rho", "eps", "t_min", "t_max", "contamination")
+#: The parameters of the rule; what is certified from row to row is certified for one rule.
+RULE = ("rule", "rho", "eps", "t_min", "t_max", "contamination")
 
 
 def shape_of(estimator: BaseEstimator) -> dict[str, Any]:
     """Return the parameters that may not change once rows were counted."""
-    return {n: getattr(estimator, n) for n in (*_SHAPE, *_RULE) if hasattr(estimator, n)}
+    return {n: getattr(estimator, n) for n in (*_SHAPE, *RULE) if hasattr(estimator, n)}
 
 
 def check_shape(estimator: BaseEstimator, before: Mapping[str, Any], *, streamed: bool) -> None:
     """Refuse a parameter that was changed after rows were counted, which would go unheard."""
     for name, now in shape_of(estimator).items():
-        if name in _RULE and not streamed:
+        if name in RULE and not streamed:
             continue
         was = before[name]
         if (as_field(was) != as_field(now)) if name == "field" else not np.array_equal(was, now):

@@ -64,7 +64,7 @@ class LabelCoder:
         place = np.clip(np.searchsorted(self.classes, labels), 0, len(self.classes) - 1)
         known = self.classes[place] == labels
         if not np.all(known):
-            self._refuse(labels, np.asarray(known))
+            refuse_label(labels[int(np.argmin(known))], self.classes)
         return place.astype(self.field.dtype)
 
     def decode(self, elements: Array) -> tuple[Array, Array]:
@@ -83,7 +83,7 @@ class LabelCoder:
         if not len(fresh):
             return self
         if self.closed:
-            self._refuse(fresh, np.zeros(len(fresh), dtype=bool))
+            refuse_label(fresh[0], self.classes)
         self._elements(fresh)
         return LabelCoder(np.union1d(self.classes, fresh), self.field, True)
 
@@ -93,7 +93,7 @@ class LabelCoder:
             if labels.dtype.kind == "b" or (labels.min() >= 0 and int(labels.max()) < order):
                 return labels.astype(self.field.dtype, copy=False)
         elif order is not None and labels.dtype.kind in "US":
-            self._refuse(labels, np.zeros(len(labels), dtype=bool))
+            refuse_label(labels[0], self.classes)
         try:
             return self.field.array(self.field.rows(labels[:, np.newaxis], name="y"))[:, 0]
         except InputError as error:
@@ -121,9 +121,6 @@ class LabelCoder:
             return _cast(np.array([int(v) for v in elements], dtype=np.int64), dtype)
         except OverflowError:
             return elements
-
-    def _refuse(self, labels: Array, known: Array) -> None:
-        refuse_label(labels[int(np.argmin(known))], self.classes)
 
 
 @dataclass(frozen=True, eq=False)
