@@ -74,15 +74,16 @@ def run(
     name : str
         One of ``EXPERIMENTS``.
     out : path
-        A directory; gets ``<name>.png``, ``.svg``, ``.csv`` and ``.json``.
+        A directory; gets ``<name>.png``, ``.svg``, ``.csv`` and ``.json``, each atomically.
     seed : int or str
         Decides every random number.
     quick : bool
         A smaller configuration that finishes in seconds, to see the shape.
     resume : bool
-        Continue an interrupted run of the same configuration.
+        Continue an interrupted run of the same configuration, and reuse a finished one.
     overwrite : bool
-        Replace the results of another configuration, which is refused otherwise.
+        Replace what another configuration left, finished or not, and files that no experiment
+        made; both are refused otherwise.
     n_jobs : int
         Processes; the result does not depend on it.
     progress : bool, optional

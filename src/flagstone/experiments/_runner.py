@@ -115,18 +115,7 @@ def run_experiment(
     n_jobs: int = 1,
     progress: bool | None = None,
 ) -> Result:
-    """Run, draw and save an experiment.
-
-    Writes ``<name>.png``, ``.svg``, ``.csv`` and ``.json`` into ``out``, each atomically.
-
-    Parameters
-    ----------
-    resume : bool
-        Continue an interrupted run of the same configuration, and reuse a finished one.
-    overwrite : bool
-        Replace what *another* configuration left, finished or not, and files that no experiment
-        made; both are refused otherwise.
-    """
+    """Run, draw and save an experiment; for the parameters see `flagstone.experiments.run`."""
     start = time.perf_counter()
     check_jobs(n_jobs)
     folder = Path(out)
