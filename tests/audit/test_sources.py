@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flagstone.audit import FromFunction, FromLaw, FromTable
-from flagstone.audit.sources import array_hash, callable_identity, unnamed
+from flagstone.audit.sources import array_hash, callable_identity, identified
 from flagstone.bitrows import pack
 from flagstone.distributions import geometric, planted_parity, uniform
 from flagstone.errors import InputError
@@ -182,7 +182,7 @@ def test_only_plain_functions_are_known_by_their_source():
         assert callable_identity(function) is None
     assert FromFunction(lambda_, 3).anonymous
     assert FromFunction(lambda_, 3).name == "<lambda> (unnamed)"
-    assert unnamed(Callable()) == "Callable (unnamed)"
+    assert identified(Callable(), None) == ("Callable (unnamed)", True)
     assert not FromFunction(bits, 3).anonymous
     assert not FromFunction(lambda_, 3, name="zero").anonymous
 

@@ -91,8 +91,19 @@ def collect(
     (20, 20)
     """
     wanted = [tasks] if isinstance(tasks, Task) else list(tasks)
+    if not wanted or not all(isinstance(task, Task) for task in wanted):
+        raise InputError("tasks must be a Task or a non-empty sequence of them")
+    if len({task.strong_id for task in wanted}) < len(wanted):
+        raise InputError("two of the tasks are the same (same strong_id); give each once")
+    positive("max_pairs", max_pairs)
     at_least("first_pair", first_pair, 0)
-    _check(wanted, max_pairs, max_disagreements, max_width, n_jobs, on_error)
+    if max_disagreements is not None:
+        positive("max_disagreements", max_disagreements)
+    if max_width is not None and not 0 < max_width <= 1:
+        raise InputError(f"max_width must lie in (0, 1], got {max_width}")
+    check_jobs(n_jobs)
+    if on_error not in {"count", "raise"}:
+        raise InputError(f"on_error must be 'count' or 'raise', got {on_error!r}")
     check_confidence(confidence)
 
     def enough(stats: AuditStats) -> bool:
@@ -151,26 +162,3 @@ def _worth_a_look(stats: AuditStats) -> bool:
     """Whether the interval of integrated values, which takes some time, is due again."""
     step = 1 << max(0, stats.pairs.bit_length() - 5)
     return not stats.is_integrated or stats.pairs % step == 0
-
-
-def _check(
-    tasks: list[Task],
-    max_pairs: int,
-    max_disagreements: int | None,
-    max_width: float | None,
-    n_jobs: int,
-    on_error: str,
-) -> None:
-    if not tasks or not all(isinstance(task, Task) for task in tasks):
-        raise InputError("tasks must be a Task or a non-empty sequence of them")
-    ids = [task.strong_id for task in tasks]
-    if len(set(ids)) < len(ids):
-        raise InputError("two of the tasks are the same (same strong_id); give each once")
-    positive("max_pairs", max_pairs)
-    if max_disagreements is not None:
-        positive("max_disagreements", max_disagreements)
-    if max_width is not None and not 0 < max_width <= 1:
-        raise InputError(f"max_width must lie in (0, 1], got {max_width}")
-    check_jobs(n_jobs)
-    if on_error not in {"count", "raise"}:
-        raise InputError(f"on_error must be 'count' or 'raise', got {on_error!r}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from flagstone.audit.sources import array_hash, callable_identity, unnamed
+from flagstone.audit.sources import array_hash, identified
 from flagstone.checks import owner_of
 from flagstone.errors import InputError
 
@@ -62,10 +62,10 @@ class Same:
             )
         self.kind = kind
         self.grid = None if grid is None else np.asarray(grid)
-        identity = kind if isinstance(kind, str) else name or callable_identity(kind)
-        #: Whether it cannot be told apart from others, so that its results must not be filed.
-        self.anonymous = identity is None
-        self.name: str = identity or unnamed(cast(Callable[..., Any], kind))
+        #: What it is called; whether that does not tell it apart, so that nothing may be filed.
+        self.name, self.anonymous = (
+            (kind, False) if isinstance(kind, str) else identified(kind, name)
+        )
 
     def __call__(self, a: Any, b: Any) -> bool:
         """Compare two fitted estimators."""

@@ -122,9 +122,7 @@ class FromFunction(_Fresh):
             raise InputError(f"a sampler must be callable as sampler(m, rng), got {function!r}")
         self.function = function
         self.m = checked_integer(m, 1, _ROWS)
-        identity = name or callable_identity(function)
-        self.anonymous = identity is None
-        self.name = identity or unnamed(function)
+        self.name, self.anonymous = identified(function, name)
 
     def _draw(self, rng: np.random.RandomState) -> Sample:
         drawn = self.function(self.m, rng)
@@ -224,6 +222,9 @@ def callable_identity(function: Callable[..., Any]) -> str | None:
     return f"{function.__module__}.{function.__qualname__}#{digest}"
 
 
-def unnamed(function: Callable[..., Any]) -> str:
-    """Return a word for a function without an identity; no address, so it is always the same."""
-    return f"{getattr(function, '__name__', type(function).__name__)} (unnamed)"
+def identified(function: Callable[..., Any], name: str | None) -> tuple[str, bool]:
+    """Return what a function is called, and whether that does not tell it apart from others."""
+    identity = name or callable_identity(function)
+    # no address, so that it is always the same
+    unnamed = f"{getattr(function, '__name__', type(function).__name__)} (unnamed)"
+    return identity or unnamed, identity is None

@@ -10,6 +10,7 @@ from flagstone.fields import Array
 from flagstone.finding import Finding
 from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee
+from flagstone.subspace import Subspace
 
 
 class Reading:
@@ -24,6 +25,13 @@ class Reading:
     def finding_(self) -> Finding:
         """All that is known: it can be saved, reported, drawn, compared."""
         return self._ask()
+
+    @property
+    def _kept(self) -> Subspace:
+        """V*, the kept span."""
+        V = self._ask().subspace
+        assert V is not None
+        return V
 
     @property
     def answer_(self) -> Answer:

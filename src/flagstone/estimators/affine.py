@@ -74,9 +74,7 @@ class AffineSpan(SpanLearner):
     @property
     def subspace_(self) -> AffineSubspace:
         """The affine subspace; possibly empty."""
-        V = self.finding_.subspace
-        assert V is not None
-        return AffineSubspace.from_homogeneous(V)
+        return AffineSubspace.from_homogeneous(self._kept)
 
     @property
     def points_(self) -> Array:

@@ -157,6 +157,4 @@ class LinearSpan(SpanLearner):
     @property
     def subspace_(self) -> Subspace:
         """The subspace V*."""
-        V = self.finding_.subspace
-        assert V is not None
-        return V
+        return self._kept

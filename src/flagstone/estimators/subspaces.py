@@ -107,9 +107,7 @@ class SubspaceClassifier(SpanClassifier):
     @property
     def subspace_(self) -> Subspace | AffineSubspace:
         """The subspace of the positive examples."""
-        V = self.finding_.subspace
-        assert V is not None
-        return AffineSubspace.from_homogeneous(V) if self.affine else V
+        return AffineSubspace.from_homogeneous(self._kept) if self.affine else self._kept
 
     @property
     def constraints_(self) -> Constraints:
