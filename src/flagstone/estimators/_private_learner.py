@@ -8,7 +8,6 @@ probabilities.
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import random
 from collections.abc import Sequence
@@ -19,10 +18,8 @@ import numpy as np
 
 from flagstone.answers import ParityRule
 from flagstone.fields import Array, Field, Rows, width
+from flagstone.guarantees.private import blocks_needed
 from flagstone.subspace import Subspace
-
-#: A single run of the base learner is good with probability at least 1/4.
-_SUCCESS = Fraction(1, 4)
 
 
 class Source(Protocol):
@@ -124,13 +121,6 @@ def base_learner(
     kept = rows[source.subset(len(rows), keep_rate(alpha, field.order))]
     span = Subspace.span(kept, field) if len(kept) else Subspace.zero(width(rows), field)
     return ParityRule.from_subspace(span, coins=source, fit_intercept=fit_intercept)
-
-
-def blocks_needed(delta: Fraction) -> int:
-    """Return how many runs of the base learner leave none good with probability at most δ/2."""
-    # Logarithms of the integers: 2/δ itself may be too large for floating point.
-    log = math.log(2 * delta.denominator) - math.log(delta.numerator)
-    return max(1, math.ceil(log / -math.log(1 - _SUCCESS)))
 
 
 def split(n_rows: int, n_blocks: int) -> list[slice]:

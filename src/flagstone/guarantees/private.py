@@ -7,6 +7,7 @@ the replicable learner pays by a term of its one sample (S26).
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -20,6 +21,13 @@ class PrivateSizes(NamedTuple):
     blocks: int
     block_rows: int
     held_out: int
+
+
+def blocks_needed(delta: Fraction) -> int:
+    """K: so many runs, each good with probability 1/4, leave none good with at most δ/2."""
+    # Logarithms of the integers: 2/δ itself may be too large for floating point.
+    log = math.log(2 * delta.denominator) - math.log(delta.numerator)
+    return max(1, math.ceil(log / -math.log(3 / 4)))
 
 
 def private_sizes(
@@ -40,10 +48,9 @@ def private_sizes(
     PrivateSizes(blocks=19, block_rows=2329, held_out=2860)
     """
     d, e = positive("n_features", n_features), float(check_share("eps", eps))
-    share = float(check_share("delta", delta))
+    blocks, share = blocks_needed(check_share("delta", delta)), float(delta)
     q = check_order(order)
     a = _alpha(alpha, q)
-    blocks = max(1, math.ceil(math.log(2 / share) / math.log(4 / 3)))
     block_rows = 8 * q / (a * e) * (d * math.log(q) + math.log(2))
     held_out = max(
         32 / e * math.log(4 * blocks / share), 16 / (a * e) * math.log(8 * blocks / share)

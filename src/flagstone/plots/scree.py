@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 from flagstone.checks import owner_of
 from flagstone.errors import InputError
 from flagstone.guarantees import Window
-from flagstone.plots.style import OKABE_ITO, Display
+from flagstone.plots.style import OKABE_ITO, Axes, Display
 from flagstone.staircase import Staircase, Step
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from flagstone.finding import Finding
     from flagstone.flag import Flag
 
