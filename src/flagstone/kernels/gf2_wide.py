@@ -37,8 +37,8 @@ _FEW = 24
 _BATCH = 2048
 #: Rows before a space is looked for again, at first and at most.
 _STRETCH = 1024, 65536
-#: The widest flag to sweep; rows before it is asked again whether that is the best.
-_SWEPT, _TERM = 256, 65536
+#: Rows before a flag that is swept is asked again whether that is the best.
+_TERM = 65536
 #: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
 _MISS, _DEBT = 4, 512
 
@@ -115,7 +115,7 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
         i += len(batch)
         dim, mood = len(state.flag.counts), state.flag.mood
         alone = mood[1] < 0 and 2 * mood[3] > len(batch) >= 4 * dim
-        if dim <= _SWEPT and alone and _base(state.flag.counts)[0] == 0:
+        if dim <= sweep.WIDEST and alone and _base(state.flag.counts)[0] == 0:
             whole = sweep.load(dim, *blocks.dump(state.flag))
             state.flag.counts[:] = 0
             state.within = _Within(0, np.arange(dim), _Whole(), sweep, whole)
@@ -170,13 +170,13 @@ def _base(counts: Counts) -> tuple[int, bool]:
     base = top - bool((counts == top - 1).any())
     size, late = int((counts >= base).sum()), int((counts == base - 1).sum())
     dim = len(counts)
-    most = dim - 1 if dim > _SWEPT else dim - dim // 16
+    most = dim - 1 if dim > sweep.WIDEST else dim - dim // 16
     return (base if dim <= 8 * size <= 8 * most else 0), 0 < late < _FEW
 
 
 def _open(state: State, base: int) -> None:
     """From now on keep the sets past ``base`` in the coordinates of V_base."""
-    from flagstone.kernels.gf2 import flag_kernel  # loaded by the first flag that needs them
+    from flagstone.kernels.gf2 import SWEPT  # loaded by the first flag that needs them
     from flagstone.kernels.gf2_linalg import rref
     from flagstone.kernels.gf2_space import Space
 
@@ -184,7 +184,7 @@ def _open(state: State, base: int) -> None:
     basis, counts = blocks.dump(state.flag)
     size, above = int((counts >= base).sum()), int((counts > base).sum())
     space = Space(*rref(dim, basis[:size]), dim)
-    kernel = flag_kernel(size) if size <= 128 else blocks
+    kernel = sweep if size <= SWEPT else blocks
     flag = kernel.load(size, space.coordinates(basis[:above]), counts[:above] - base)
     held = np.flatnonzero(state.flag.counts >= base)
     state.flag.counts[held] = base
