@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from flagstone.kernels._llvm import _PYTHON, _WORD, _rows, _splat, _vector_at, _xor_lanes
+from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _rows, _splat, _vector_at, _xor_lanes
 
 __all__ = [
     "below",
@@ -149,8 +149,10 @@ def _put_row(_typingctx: Any, rows: Any, i: Any, words: Any) -> Any:
 
 
 def _places(context: Any, builder: Any, kind: Any, rows: Any, i: Any, n: int) -> list[Any]:
-    ((row, _),) = _rows(context, builder, [kind], [rows], [i])
-    return [builder.gep(row, [ir.Constant(_WORD, k)]) for k in range(n)]
+    """Where the words of a row stand."""
+    first = builder.mul(i, ir.Constant(_WORD, n))
+    data = _data(context, builder, kind, rows)
+    return [builder.gep(data, [builder.add(first, ir.Constant(_WORD, k))]) for k in range(n)]
 
 
 class _Sweep:
@@ -224,27 +226,38 @@ def _sweep(_typingctx: Any, table: Any, first: Any, second: Any, rows: Any, i: A
             low, high, _, add = (builder.extract_value(change, k) for k in range(4))
             changes.append((sweep.odd_hits(low, high), sweep.spread(add)))
         octets = ir.IntType(8).as_pointer()
-        named = _rows(context, builder, [rows, rows], args[3:4] * 2, args[4:])
-        named = [builder.bitcast(row, octets) for row, _ in named]
+        named = [_places(context, builder, rows, args[3], row, len(words))[0] for row in args[4:]]
+        named = [builder.bitcast(row, octets) for row in named]
         totals = [[cgutils.alloca_once_value(builder, zero) for _ in words] for _ in named]
-        with cgutils.for_range(builder, sweep.number) as loop:
-            hits = [odd_hits(loop.index) for odd_hits, _ in changes]
-            used = [
-                builder.bitcast(
-                    builder.load(builder.gep(row, [loop.index]), align=1),
-                    ir.VectorType(ir.IntType(1), 8),
-                )
-                for row in named
-            ]
-            for k, start in enumerate(sweep.starts):
-                spot = sweep.at(start, loop.index)
-                value = builder.load(spot, align=8)
-                for hit, (_, adds) in zip(hits, changes, strict=True):
-                    value = builder.xor(value, builder.select(hit, adds[k], zero))
-                builder.store(value, spot, align=8)
-                for mask, total in zip(used, totals, strict=True):
-                    chosen = builder.select(mask, value, zero)
-                    builder.store(builder.xor(builder.load(total[k]), chosen), total[k])
+
+        def walk(update: bool) -> None:
+            with cgutils.for_range(builder, sweep.number) as loop:
+                hits = [odd_hits(loop.index) for odd_hits, _ in changes if update]
+                used = [
+                    builder.bitcast(
+                        builder.load(builder.gep(row, [loop.index]), align=1),
+                        ir.VectorType(ir.IntType(1), 8),
+                    )
+                    for row in named
+                ]
+                for k, start in enumerate(sweep.starts):
+                    spot = sweep.at(start, loop.index)
+                    value = builder.load(spot, align=8)
+                    for hit, (_, adds) in zip(hits, changes, strict=False):
+                        value = builder.xor(value, builder.select(hit, adds[k], zero))
+                    if update:
+                        builder.store(value, spot, align=8)
+                    for mask, total in zip(used, totals, strict=True):
+                        chosen = builder.select(mask, value, zero)
+                        builder.store(builder.xor(builder.load(total[k]), chosen), total[k])
+
+        summands = [word for change in args[1:3] for word in _words(builder, builder.extract_value(change, 3), words)]
+        anything = builder.icmp_unsigned("!=", reduce(builder.or_, summands), _NONE)
+        with builder.if_else(anything) as (then, otherwise):
+            with then:
+                walk(True)
+            with otherwise:
+                walk(False)
         sums = [[_xor_lanes(builder, builder.load(part)) for part in total] for total in totals]
         return context.make_tuple(
             builder, result, [context.make_tuple(builder, words, total) for total in sums]
@@ -278,7 +291,7 @@ def _rotate(
         moving, top = spread(between), spread(high_bit)
         adds = sweep.spread(args[3])
         tested, bits = sweep.word(args[1]), _splat(builder, sweep.bit(args[1]), 8)
-        ((row, _),) = _rows(context, builder, [rows], args[4:5], args[5:])
+        row = _places(context, builder, rows, args[4], args[5], n)[0]
         row = builder.bitcast(row, ir.IntType(8).as_pointer())
         totals = [cgutils.alloca_once_value(builder, zero) for _ in range(n)]
         with cgutils.for_range(builder, sweep.number) as loop:

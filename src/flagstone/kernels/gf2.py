@@ -7,7 +7,7 @@ from types import ModuleType
 __all__ = ["SWEPT", "flag_kernel"]
 
 #: Up to this many columns a sweep of the coordinate map is the fastest way for all kinds of rows.
-SWEPT = 192
+SWEPT = 256
 
 
 def flag_kernel(dim: int) -> ModuleType:
