@@ -161,7 +161,9 @@ class _Sweep:
     def __init__(self, context: Any, builder: Any, kind: Any, table: Any, n: int) -> None:
         ((data, size),) = _rows(context, builder, [kind], [table], [_NONE])
         self.builder, self.n = builder, n
-        self.starts = [builder.gep(data, [builder.mul(size, ir.Constant(_WORD, k))]) for k in range(n)]
+        self.starts = [
+            builder.gep(data, [builder.mul(size, ir.Constant(_WORD, k))]) for k in range(n)
+        ]
         self.stride, self.data = size, data
         self.number = builder.lshr(size, ir.Constant(_WORD, 3))
 
@@ -251,7 +253,11 @@ def _sweep(_typingctx: Any, table: Any, first: Any, second: Any, rows: Any, i: A
                         chosen = builder.select(mask, value, zero)
                         builder.store(builder.xor(builder.load(total[k]), chosen), total[k])
 
-        summands = [word for change in args[1:3] for word in _words(builder, builder.extract_value(change, 3), words)]
+        summands = [
+            word
+            for change in args[1:3]
+            for word in _words(builder, builder.extract_value(change, 3), words)
+        ]
         anything = builder.icmp_unsigned("!=", reduce(builder.or_, summands), _NONE)
         with builder.if_else(anything) as (then, otherwise):
             with then:
@@ -268,9 +274,7 @@ def _sweep(_typingctx: Any, table: Any, first: Any, second: Any, rows: Any, i: A
 
 
 @intrinsic
-def _rotate(
-    _typingctx: Any, table: Any, low: Any, high: Any, add: Any, rows: Any, i: Any
-) -> Any:
+def _rotate(_typingctx: Any, table: Any, low: Any, high: Any, add: Any, rows: Any, i: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         n = len(add)
         sweep = _Sweep(context, builder, table, args[0], n)

@@ -46,7 +46,9 @@ def cut(
     words, ticks, size = rows
     # A piece may have a single row: constant rows fill a set each.
     ends = np.empty((size, 3), np.int64)
-    number = _cut(*state, *empty, progress, frozen(words), ticks, size, inside, *numbers, *looks, ends)
+    number = _cut(
+        *state, *empty, progress, frozen(words), ticks, size, inside, *numbers, *looks, ends
+    )
     return ends[:number]
 
 

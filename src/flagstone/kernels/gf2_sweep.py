@@ -1,4 +1,4 @@
-"""Counted flags over GF(2) of up to 256 columns by the full coordinate map, row by row.
+"""Counted flags over GF(2) of up to 448 columns by the full coordinate map, row by row.
 
 The state holds a basis of all of GF(2)^d, with counts; V_j is spanned by the elements with count
 ≥ j, and unit vectors, count 0, stand for what the sample does not span yet. Beside the basis stands
@@ -47,7 +47,7 @@ __all__ = ["WIDEST", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
 Words = NDArray[np.uint64]
 
 #: The most columns a map is kept for.
-WIDEST = 256
+WIDEST = 448
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)

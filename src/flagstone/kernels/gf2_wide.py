@@ -7,8 +7,8 @@ V iff their combination gives its other bits, too: a product. So the rows inside
 GF(2)^dim V, by the kernel for that dimension, which is carried back in the end; the rows outside,
 and all rows while no such space is in sight, go to :mod:`flagstone.kernels.gf2_blocks`.
 
-Up to 256 columns, V may also be all of GF(2)^d, c = 0: for rows that come neither in bulk nor again
-:mod:`flagstone.kernels.gf2_sweep` is the faster kernel.
+For rows that come neither in bulk nor again, V may also be all of GF(2)^d, c = 0, if there are not
+too many columns: :mod:`flagstone.kernels.gf2_sweep` is the faster kernel for them.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _base(counts: Counts) -> tuple[int, bool]:
     base = top - bool((counts == top - 1).any())
     size, late = int((counts >= base).sum()), int((counts == base - 1).sum())
     dim = len(counts)
-    most = dim - 1 if dim > sweep.WIDEST else dim - dim // 16
+    most = dim - 1 if dim > sweep.WIDEST else 3 * dim // 4
     return (base if dim <= 8 * size <= 8 * most else 0), 0 < late < _FEW
 
 
