@@ -28,8 +28,10 @@ __all__ = [
     "put_row",
     "rotate",
     "row_at",
+    "shift_down",
     "since",
     "sweep",
+    "turn",
 ]
 
 _NONE, _ONE = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
@@ -281,14 +283,10 @@ def _rotate(_typingctx: Any, table: Any, low: Any, high: Any, add: Any, rows: An
         zero = ir.Constant(_LANES, None)
         wide = ir.IntType(64 * n)
 
-        def number(place: Any) -> Any:
-            shift = builder.zext(place, wide) if n > 1 else place
-            return builder.shl(ir.Constant(wide, 1), shift)
-
         def spread(value: Any) -> list[Any]:
             return sweep.spread(_split(context, builder, value, add))
 
-        low_bit, high_bit = number(args[1]), number(args[2])
+        low_bit, high_bit = (_bit_of(builder, place, wide) for place in args[1:3])
         double = [builder.shl(bit, ir.Constant(wide, 1)) for bit in (low_bit, high_bit)]
         between = builder.sub(double[1], double[0])
         keep = spread(builder.not_(builder.or_(between, low_bit)))
@@ -322,6 +320,43 @@ def _rotate(_typingctx: Any, table: Any, low: Any, high: Any, add: Any, rows: An
 
     place = types.uint64
     return add(table, place, place, add, rows, types.int64), codegen
+
+
+@intrinsic
+def _turn(_typingctx: Any, words: Any, low: Any, high: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number = _join(builder, args[0], words)
+        places = [_bit_of(builder, place, number.type) for place in args[1:]]
+        one = ir.Constant(number.type, 1)
+        between = builder.sub(*(builder.shl(bit, one) for bit in reversed(places)))
+        hit = builder.icmp_unsigned(
+            "!=", builder.and_(number, places[0]), ir.Constant(number.type, 0)
+        )
+        kept = builder.and_(number, builder.not_(builder.or_(between, places[0])))
+        moved = builder.lshr(builder.and_(number, between), one)
+        top = builder.select(hit, places[1], ir.Constant(number.type, 0))
+        return _split(context, builder, builder.or_(builder.or_(kept, moved), top), words)
+
+    return words(words, types.uint64, types.uint64), codegen
+
+
+def _bit_of(builder: Any, place: Any, wide: Any) -> Any:
+    shift = builder.zext(place, wide) if wide.width > 64 else place
+    return builder.shl(ir.Constant(wide, 1), shift)
+
+
+@intrinsic
+def _shift_down(_typingctx: Any, rows: Any, low: Any, high: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        view = context.make_array(rows)(context, builder, args[0])
+        size = builder.extract_value(view.strides, 0)
+        data = builder.bitcast(view.data, ir.IntType(8).as_pointer())
+        target = builder.gep(data, [builder.mul(size, args[1])])
+        source = builder.gep(target, [size])
+        cgutils.raw_memmove(builder, target, source, builder.sub(args[2], args[1]), size)
+        return context.get_dummy_value()
+
+    return types.void(rows, types.uint64, types.uint64), codegen
 
 
 def _every(value: int) -> Any:
@@ -389,15 +424,21 @@ def _sweep_python(table: Any, first: Any, second: Any, rows: Any, i: Any, j: Any
 
 
 def _rotate_python(table: Any, low: Any, high: Any, add: Any, rows: Any, i: Any) -> Any:
-    low, high = int(low), int(high)
-    between = (2 << high) - (2 << low)
+    bit = _tuple(1 << int(low), len(table))
     for k, entry in enumerate(table.T):
-        number = _number(entry)
-        bit = number >> low & 1
-        number ^= bit * _number(add)
-        kept = number & ~(between | 1 << low)
-        table[:, k] = _tuple(kept | (number & between) >> 1 | bit << high, len(table))
+        table[:, k] = _turn_python(_plus_python(entry, add, _odd_python(entry, bit)), low, high)
     return _named_python(table, rows[i])
+
+
+def _turn_python(words: Any, low: Any, high: Any) -> Any:
+    number, low, high = _number(words), int(low), int(high)
+    between = (2 << high) - (2 << low)
+    kept = number & ~(between | 1 << low)
+    return _tuple(kept | (number & between) >> 1 | (number >> low & 1) << high, len(words))
+
+
+def _shift_down_python(rows: Any, low: Any, high: Any) -> None:
+    rows[low:high] = rows[low + np.uint64(1) : high + np.uint64(1)].copy()
 
 
 lowest: Any = _lowest_python if _PYTHON else _lowest
@@ -435,5 +476,11 @@ the sums of the entries that ``rows[i]`` and ``rows[j]`` name."""
 
 rotate: Any = _rotate_python if _PYTHON else _rotate
 """``rotate(table, low, high, add, rows, i)``, one pass over the entries of a table: add ``add`` to
-each that has the bit at ``low``; then move that bit to ``high``, and the bits above it, up to
-there, one down; return the sum of the entries that ``rows[i]`` names."""
+each that has the bit at ``low``; then :func:`turn` it; return the sum of those that ``rows[i]``
+names."""
+
+turn: Any = _turn_python if _PYTHON else _turn
+"""``turn(words, low, high)``: the bit at ``low`` moved to ``high``, and those above it one down."""
+
+shift_down: Any = _shift_down_python if _PYTHON else _shift_down
+"""``shift_down(rows, low, high)``: ``rows[low:high] = rows[low + 1 : high + 1]``."""

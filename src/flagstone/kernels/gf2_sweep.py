@@ -38,8 +38,10 @@ from flagstone.kernels._words import (
     put_row,
     rotate,
     row_at,
+    shift_down,
     since,
     sweep,
+    turn,
 )
 
 __all__ = ["WIDEST", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
@@ -172,21 +174,29 @@ def _insert_weighted(
     basis: Any, table: Any, counts: Any, ends: Any, rows: Any, weights: Any, none: Any
 ) -> None:
     """As if each row came so many times, but at once: v takes the place of b_p, and moves up."""
+    last = len(rows) - 1
     low = high = _NONE
-    add = none
+    bit = add = none
+    ahead = rotate(table, low, high, add, rows, 0)
     for i in range(len(rows)):
-        coords = rotate(table, low, high, add, rows, i)
+        coords = turn(plus(ahead, add, odd(ahead, bit)), low, high)
+        ahead = rotate(table, low, high, add, rows, min(i + 1, last))
         low = high = _NONE
-        add = none
+        bit = add = none
         if weights[i] > 0 and not is_none(coords):
             bit = lowest(coords)
-            low = high = place(bit)
+            low = place(bit)
             add = plus(coords, bit, _ALL)
             count = counts[low] + weights[i]
-            while counts[high + _ONE] < count:
-                counts[high] = counts[high + _ONE]
-                put_row(basis, high, row_at(basis, high + _ONE, none))
-                high += _ONE
+            high, above = low, np.uint64(len(basis))
+            while above - high > _ONE:  # v's place is the last one of a smaller count
+                middle = (high + above) >> _ONE
+                if counts[middle] < count:
+                    high = middle
+                else:
+                    above = middle
+            shift_down(counts, low, high)
+            shift_down(basis, low, high)
             counts[high] = count
             put_row(basis, high, row_at(rows, i, none))
     rotate(table, low, high, add, rows, 0)

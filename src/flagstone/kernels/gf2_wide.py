@@ -93,8 +93,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
 def insert(state: State, rows: Words, weights: Counts | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
     if weights is not None:
-        _close(state)
-        blocks.insert(state.flag, rows, weights)
+        _insert_weighted(state, rows, weights)
         return
     i = 0
     while i < len(rows):
@@ -116,9 +115,29 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
         dim, mood = len(state.flag.counts), state.flag.mood
         alone = mood[1] < 0 and 2 * mood[3] > len(batch) >= 4 * dim
         if dim <= sweep.WIDEST and alone and _base(state.flag.counts)[0] == 0:
-            whole = sweep.load(dim, *blocks.dump(state.flag))
-            state.flag.counts[:] = 0
-            state.within = _Within(0, np.arange(dim), _Whole(), sweep, whole)
+            _sweep(state)
+
+
+def _insert_weighted(state: State, rows: Words, weights: Counts) -> None:
+    dim = len(state.flag.counts)
+    within = state.within
+    if dim <= sweep.WIDEST and len(rows) >= dim:
+        if within is None or within.base:
+            _close(state)
+            within = _sweep(state)
+        within.kernel.insert(within.flag, rows, weights)
+    else:
+        _close(state)
+        blocks.insert(state.flag, rows, weights)
+
+
+def _sweep(state: State) -> _Within:
+    """From now on keep all sets in the whole space."""
+    dim = len(state.flag.counts)
+    whole = sweep.load(dim, *blocks.dump(state.flag))
+    state.flag.counts[:] = 0
+    state.within = _Within(0, np.arange(dim), _Whole(), sweep, whole)
+    return state.within
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
