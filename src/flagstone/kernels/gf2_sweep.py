@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import aligned, frozen, leaf, merged
+from flagstone.kernels._sweeps import rotate, sweep
 from flagstone.kernels._words import (
     below,
     is_none,
@@ -36,11 +37,9 @@ from flagstone.kernels._words import (
     place,
     plus,
     put_row,
-    rotate,
     row_at,
     shift_down,
     since,
-    sweep,
     turn,
 )
 
