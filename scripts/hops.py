@@ -28,7 +28,7 @@ WORDS = [
 ]  # fmt: skip
 FIRST, ASIDE = "cli/constraints: command", "cli/clustered: types_of"
 MOMENTS = {
-    "kernels/gf2_word: insert",
+    "kernels/gf2_sweep: insert",
     "flag: Flag.span_at",
     "answers/_constraints: Equations.__post_init__",
     "answers/_text: combination",

@@ -10,7 +10,7 @@ the tests named after it, then the general ones. Some survivors change nothing t
 they are reported, and it is for the reader to tell those from gaps.
 
     make mutants                                         # the fixed list, then 30 at random
-    python -m scripts.mutate --fixed gf2_word merge      # those whose file or function matches
+    python -m scripts.mutate --fixed gf2_sweep merge     # those whose file or function matches
     python -m scripts.mutate --random 50 --seed 7 tables # again the same 50, in tables alone
 """
 
@@ -56,9 +56,9 @@ GENERAL_TESTS = [
 ]
 
 WORD = "[2] or [63] or [64] or (first_fit and (20 or 64))"
-PAIR = "[65] or [127] or [128] or (first_fit and (100 or 128))"
+NARROW = WORD + " or [65] or [127] or [128] or (first_fit and (100 or 128))"
 WIDE = (
-    "[129] or [200] or (first_fit and 300) or (kind_of_data and 129 and ties) or grows or misses "
+    "[257] or (first_fit and 300) or (kind_of_data and 300 and ties) or grows or misses "
     "or (own and 0.03 and 65) or tells"
 )
 FINITE = "[3] or [4] or [251] or other_fields or (wide_flags and (7-20 or 3-33 or 16-20))"
@@ -81,54 +81,35 @@ def kernel(name: str, tests: str, *edits: tuple[str, str, str]) -> list[Mutant]:
 
 MUTANTS = [
     *kernel(
-        "gf2_word",
-        WORD,
-        ("_insert", "if tie != first:", "if tie == first:"),  # the tie rule, flipped
-        ("_insert", "add = coords ^ first", "add = _NONE"),  # no rank-one update
-        ("_insert", "basis[trailing_zeros(first)] = rows[i]", "pass"),  # row not stored
-        ("_insert", "ahead ^ (add if ahead & bit else _NONE)", "ahead"),  # late update forgotten
-        ("_insert", "level += np.uint64(coords & two == _NONE)", "pass"),  # a level skipped
-        ("_insert", "rest &= ~(three | masks[level + _THREE])", "rest = _NONE"),  # the highest only
-        ("_insert", "elif counts[level + _ONE] != count and left", "elif left"),  # not joined
-        ("_insert_weighted", "tie != first or ", ""),  # ties not exchanged
-        ("_insert_weighted", " or _passes(masks, counts, coords ^ tie, level, weights[i])", ""),
-        ("_passes", "weight > counts[above]", "weight < counts[above]"),  # second smallest
-        ("_raise", "masks[level] |= bit", "masks[level] = bit"),  # a level forgets the others
+        "gf2_sweep",
+        NARROW,
+        ("_exchange", "pair = ~odd(coords, end)", "pair = odd(coords, end)"),
+        ("_exchange", "add = plus(coords, end, _ALL)", "add = coords"),  # the wrong update
+        ("_exchange", "mask = plus(end, bit, pair)", "mask = end"),  # half of the test
+        ("_exchange", "put_row(basis, high, row)", "pass"),  # row not stored
+        ("_exchange", "plus(below(ends, end), end,", "plus(ends, end,"),  # a level forgets its end
+        ("_exchange", "counts[high] = count", "pass"),
+        ("_insert", "then = plus(then, first[3], odd(then, first[2]))", "pass"),  # late update lost
+        ("_insert", "add = plus(first[3], second[3], odd(first[3], second[2]))", "add = first[3]"),
+        ("_image", "return plus(image, second[3], odd(coords, second[2]))", "return image"),
+        ("_insert_weighted", "count = counts[low] + weights[i]", "count = counts[low] + 1"),
+        ("_insert_weighted", "add = plus(coords, bit, _ALL)", "add = coords"),
+        ("_insert_weighted", "counts[q] != counts[q + 1]", "counts[q] == counts[q + 1]"),
     ),
     *kernel(
-        "gf2_pair",
-        PAIR,
-        ("_insert", "tie1 ^ first1 != _NONE", "tie1 ^ first1 == _NONE"),
-        ("_insert", "add0, add1 = coords0 ^ first0, coords1 ^ first1", "add0 = add1 = _NONE"),
-        ("_insert", "missed = (ahead0 & bit0) | (ahead1 & bit1)", "missed = ahead0 & bit0"),
-        ("_insert", "(~tie1 + _ONE) if tie0 == _NONE else _NONE", "(~tie1 + _ONE)"),
-        ("_insert", "rest0 &= ~(masks[level, 0] | masks[level + _ONE, 0])", "rest0 = _NONE"),
-        ("_insert_weighted", "exchange = count > counts[above]", "exchange = False"),
-        ("_insert_weighted", "tie0 ^ first0 | tie1 ^ first1 != _NONE", "False"),
-        ("_raise", "masks[level, 1] |= bit1", "masks[level, 1] = bit1"),
-    ),
-    *kernel(
-        "gf2_echelon",
+        "gf2_panels",
         WIDE,
-        ("insert_singly", "if counts[p] < lowest:", "if counts[p] <= lowest:"),  # the last tie
-        ("insert_singly", "if lowest == 0:", "if lowest == 1:"),  # stops at too large a count
-        ("insert_weighted", "if counts[p] < count:", "if counts[p] > count:"),
-        ("insert_weighted", "count = lowest + weights[i]", "count = lowest + 1"),
-        ("_take", "counts[p] = base + 1", "counts[p] = base + 2"),
-        ("insert_by_coordinates", "if second < (count + 1)", "if second >= (count + 1)"),
-        ("_exchange", "set_sum(supports, j, supports, j, scratch, 0, first & ~3)", "pass"),
+        ("_insert_bulk", "masks[above, k] |= word", "masks[above, k] = word"),
+        ("_insert_bulk", "levels[n, SIZE] -= taken", "pass"),
     ),
     *kernel(
         "gf2_wide",
         WIDE,
-        ("_insert_within", "if done == len(outside) else int(outside[done])", ""),
         ("_insert_within", "inside = inside[: number - done]", "pass"),
-        ("_insert_within", "grown or too_wide or debt", "too_wide or debt"),  # V may grow unnoticed
-        ("_insert_inside", "_frozen(batch[left])", "_frozen(batch[left[:0]])"),  # the rest is lost
-        ("_open", "state.counts[above] - base", "state.counts[above]"),
-        ("_close", "within.base + flag.counts", "flag.counts"),
+        ("_insert_within", "grown or too_wide or too_long", "too_wide or too_long"),
+        ("_open", "counts[:above] - base", "counts[:above]"),
+        ("dump", "counts[within.held] += inner.counts", "pass"),
         ("copy", "within = replace(within, flag=within.kernel.copy(within.flag))", "pass"),
-        ("load", "if len(np.unique(columns)) == len(columns):", "if True:"),
     ),
     *kernel(
         "gf2_space",
@@ -190,7 +171,7 @@ MUTANTS = [
         "rest[size:]",
         "equal_bytes or round_trip",
     ),
-    Mutant("flag.py", "merge_flags", "layer[2 * len(pairs) :]", "[]", "fixed_tree"),
+    Mutant("flag.py", "merge_tree", "layer[2 * len(pairs) :]", "[]", "fixed_tree"),
 ]  # fmt: skip
 
 

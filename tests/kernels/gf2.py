@@ -9,10 +9,10 @@ from types import ModuleType
 
 import numpy as np
 
-from flagstone.kernels import bits, gf2_pair, gf2_wide, gf2_word
+from flagstone.kernels import bits, gf2_sweep, gf2_wide
 
 #: Widths around every change of representation.
-WIDTHS = (1, 2, 20, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 256, 257, 512)
+WIDTHS = (1, 2, 20, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 256, 257, 449)
 
 KINDS = (
     "uniform", "lowrank", "planted", "skewed", "zipf",
@@ -22,7 +22,7 @@ KINDS = (
 
 def kernel(dim: int) -> ModuleType:
     """The module that serves a dimension."""
-    return gf2_word if dim <= 64 else gf2_pair if dim <= 128 else gf2_wide
+    return gf2_sweep if dim <= 256 else gf2_wide
 
 
 def integers(words: np.ndarray) -> list[int]:

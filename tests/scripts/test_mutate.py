@@ -186,3 +186,14 @@ def test_tests_that_fail_by_themselves_stop_everything(project):
     (project / "tests/test_sums.py").write_text("def test_total():\n    assert False\n")
     with pytest.raises(SystemExit, match="without any mutant: failed: test_total"):
         mutate.main(["--random", "1", "sums"])
+
+
+@pytest.mark.parametrize("mutant", mutate.MUTANTS, ids=lambda mutant: f"{mutant.file}-{mutant.old}")
+def test_listed_mutants_change_a_function_that_is_there(mutant):
+    source = (mutate.ROOT / "src/flagstone" / mutant.file).read_text()
+    functions = {
+        node.name: ast.get_source_segment(source, node)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert functions[mutant.function].count(mutant.old) == 1

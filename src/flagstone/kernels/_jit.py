@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["aligned", "aligned_zeros", "helper", "inline", "jit", "leaf"]
+__all__ = ["aligned", "aligned_zeros", "frozen", "helper", "inline", "jit", "leaf", "merged"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,6 +58,11 @@ def helper(function: F) -> F:
 def inline(function: F) -> F:
     """A helper that may keep arrays, and is always merged into the calling kernel by LLVM."""
     return _private(function, forceinline=True)
+
+
+def merged(function: F) -> F:
+    """A helper that keeps no array, and is always merged into the calling kernel by LLVM."""
+    return _private(function, forceinline=True, _nrt=False)
 
 
 def _private(function: F, **options: Any) -> F:
@@ -108,3 +113,10 @@ def aligned(array: Any) -> Any:
     copied = aligned_zeros(array.shape, array.dtype)
     copied[...] = array
     return copied
+
+
+def frozen(array: Any) -> Any:
+    """The same array, read-only: for others every kernel would be compiled once more."""
+    array = np.ascontiguousarray(array).view()
+    array.flags.writeable = False
+    return array

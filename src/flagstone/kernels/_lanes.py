@@ -36,7 +36,6 @@ __all__ = [
     "exchange",
     "meet",
     "set_row",
-    "sweep_words",
     "tabulate",
 ]
 
@@ -224,54 +223,6 @@ def _meet(_typingctx: Any, left: Any, i: Any, right: Any, j: Any, lanes: Any) ->
     return types.uint64(left, types.int64, right, types.int64, lanes), codegen
 
 
-@intrinsic
-def _sweep_words(
-    _typingctx: Any, table: Any, k: Any, bit: Any, add: Any, rows: Any, i: Any, total: Any, n: Any
-) -> Any:
-    vector = ir.VectorType(_WORD, 8)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        first = ir.Constant(_WORD, 0)
-        zero = ir.Constant(vector, None)
-        arrays = [(signature.args[j], args[j]) for j in (0, 3, 4, 6)]
-        places = [first, first, args[5], first]
-        (data, width), (source, _), (row, _), (target, _) = _rows(
-            context, builder, [a for a, _ in arrays], [a for _, a in arrays], places
-        )
-        adds = [
-            _splat(builder, builder.load(builder.gep(source, [ir.Constant(_WORD, w)])), 8)
-            for w in range(len(n))
-        ]
-        totals = [cgutils.alloca_once_value(builder, zero) for _ in n]
-        octets = builder.bitcast(row, ir.IntType(8).as_pointer())
-        lanes = ir.Constant(vector, [1 << lane for lane in range(8)])
-        bits = _splat(builder, args[2], 8)
-        tested = builder.gep(data, [builder.mul(args[1], width)])
-        number = builder.lshr(width, ir.Constant(_WORD, 3))
-        with cgutils.for_range(builder, number) as loop:
-            start = builder.shl(loop.index, ir.Constant(_WORD, 3))
-            near = builder.load(
-                _vector_at(builder, builder.gep(tested, [start]), 0, vector), align=8
-            )
-            changes = [_where(builder, near, bits, summand) for summand in adds]
-            octet = builder.zext(builder.load(builder.gep(octets, [loop.index]), align=1), _WORD)
-            named = _splat(builder, octet, 8)
-            for w, change in enumerate(changes):
-                place = builder.add(start, builder.mul(width, ir.Constant(_WORD, w)))
-                place = _vector_at(builder, builder.gep(data, [place]), 0, vector)
-                value = builder.xor(builder.load(place, align=8), change)
-                builder.store(value, place, align=8)
-                used = _where(builder, lanes, named, value)
-                builder.store(builder.xor(builder.load(totals[w]), used), totals[w])
-        for w, part in enumerate(totals):
-            word = _xor_lanes(builder, builder.load(part))
-            builder.store(word, builder.gep(target, [ir.Constant(_WORD, w)]))
-        return context.get_dummy_value()
-
-    index = types.int64
-    return types.void(table, index, types.uint64, add, rows, index, total, n), codegen
-
-
 def _parts(lanes: Any) -> list[Any]:
     """The vectors that make up a row of ``4 * len(lanes)`` words: 512 bits each where it fits."""
     size = 8 if len(lanes) % 2 == 0 else 4
@@ -316,16 +267,6 @@ def _change_sums_python(
 
 def _add_where_python(target: Any, i: int, j: int, word: int, bit: Any, s: int, lanes: Any) -> None:
     target[i:j][target[i:j, word] & bit != 0] ^= target[s].copy()
-
-
-def _sweep_words_python(
-    table: Any, k: int, bit: Any, add: Any, rows: Any, i: int, total: Any, n: Any
-) -> None:
-    hit = table[k] & bit != 0
-    table[:, hit] ^= add[0, : len(n), None]
-    octets = rows[i].astype("<u8").view(np.uint8)
-    used = np.unpackbits(octets, bitorder="little")[: table.shape[1]].astype(bool)
-    total[0, : len(n)] = np.bitwise_xor.reduce(table[:, used], axis=1, initial=np.uint64(0))
 
 
 def _set_row_python(target: Any, t: int, source: Any, s: int, lanes: Any) -> None:
@@ -376,8 +317,3 @@ set_row: Any = _set_row_python if _PYTHON else _set_row
 
 meet: Any = _meet_python if _PYTHON else _meet
 """``meet(left, i, right, j, lanes)``: not zero iff the two rows have a bit in common."""
-
-sweep_words: Any = _sweep_words_python if _PYTHON else _sweep_words
-"""``sweep_words(table, k, bit, add, rows, i, total, n)``, one pass over the entries of a bit table,
-of which ``table[w]`` holds word w: add ``add[0]`` to those with ``bit`` in word ``k``, then set
-``total[0]`` to Σ of those that ``rows[i]`` names; there are len(n) words."""

@@ -1,4 +1,4 @@
-"""Machine instructions that Numba does not offer: bit counts, bit scans, vector sweeps.
+"""Machine instructions that Numba does not offer: bit counts, bit scans, sums of rows.
 
 With ``NUMBA_DISABLE_JIT=1`` (coverage runs) the same names are plain Python.
 """
@@ -19,8 +19,6 @@ __all__ = [
     "exceeding",
     "popcount",
     "set_sum",
-    "sweep",
-    "sweep_pair",
     "trailing_zeros",
     "word_at",
 ]
@@ -47,76 +45,6 @@ def _trailing_zeros(_typingctx: Any, word: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def _sweep(_typingctx: Any, table: Any, bit: Any, add: Any, rows: Any, i: Any) -> Any:
-    element = ir.IntType(table.dtype.bitwidth)
-    lanes = _VECTOR_BITS // element.width
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature.args[0], args[0])
-        bits, adds = (
-            _splat(builder, builder.trunc(arg, element) if element.width < 64 else arg, lanes)
-            for arg in args[1:3]
-        )
-        row = _data(context, builder, signature.args[3], args[3])
-        row = builder.bitcast(builder.gep(row, [args[4]]), ir.IntType(8).as_pointer())
-        total = ir.Constant(bits.type, None)
-        for octet in range(element.width // 8):
-            byte = builder.load(builder.gep(row, [ir.Constant(_WORD, octet)]), align=1)
-            named = _lanes_named(builder, builder.zext(byte, _WORD), bits.type)
-            for k, mask in enumerate(named):
-                place = _vector_at(builder, data, 8 * octet + k * lanes, bits.type)
-                vector = builder.load(place, align=8)
-                vector = builder.xor(vector, _where(builder, vector, bits, adds))
-                builder.store(vector, place, align=8)
-                total = builder.xor(total, builder.and_(vector, mask))
-        result = _xor_lanes(builder, total)
-        return builder.zext(result, _WORD) if element.width < 64 else result
-
-    return types.uint64(table, types.uint64, types.uint64, rows, types.int64), codegen
-
-
-@intrinsic
-def _sweep_pair(
-    _typingctx: Any, table: Any, bit0: Any, bit1: Any, add0: Any, add1: Any, row0: Any, row1: Any
-) -> Any:
-    lanes = _VECTOR_BITS // 64
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, signature.args[0], args[0])
-        # Let "near" be the word that holds the tested bit: only that word needs the test.
-        low = builder.icmp_unsigned("!=", args[1], ir.Constant(_WORD, 0))
-        halves = data, builder.gep(data, [ir.Constant(_WORD, 128)])
-        near_data = builder.select(low, *halves)
-        far_data = builder.select(low, *reversed(halves))
-        near_add = _splat(builder, builder.select(low, args[3], args[4]), lanes)
-        far_add = _splat(builder, builder.select(low, args[4], args[3]), lanes)
-        bits = _splat(builder, builder.or_(args[1], args[2]), lanes)
-        rows = [_splat(builder, arg, lanes) for arg in args[5:]]
-        near_total = far_total = zero = ir.Constant(bits.type, None)
-        for start in range(0, 128, lanes):
-            near_place = _vector_at(builder, near_data, start, bits.type)
-            far_place = _vector_at(builder, far_data, start, bits.type)
-            near, far = builder.load(near_place, align=8), builder.load(far_place, align=8)
-            hit = builder.icmp_unsigned("!=", builder.and_(near, bits), zero)
-            near = builder.xor(near, builder.select(hit, near_add, zero))
-            far = builder.xor(far, builder.select(hit, far_add, zero))
-            builder.store(near, near_place, align=8)
-            builder.store(far, far_place, align=8)
-            columns = ir.Constant(bits.type, [1 << (start % 64 + lane) for lane in range(lanes)])
-            used = builder.icmp_unsigned("!=", builder.and_(rows[start // 64], columns), zero)
-            near_total = builder.xor(near_total, builder.select(used, near, zero))
-            far_total = builder.xor(far_total, builder.select(used, far, zero))
-        near_word, far_word = _xor_lanes(builder, near_total), _xor_lanes(builder, far_total)
-        words = [
-            builder.select(low, near_word, far_word),
-            builder.select(low, far_word, near_word),
-        ]
-        return context.make_tuple(builder, signature.return_type, words)
-
-    return types.UniTuple(types.uint64, 2)(table, *[types.uint64] * 6), codegen
 
 
 @intrinsic
@@ -219,24 +147,6 @@ def _where(builder: Any, vector: Any, bits: Any, value: Any) -> Any:
     return builder.select(hit, value, zero)
 
 
-def _lanes_named(builder: Any, byte: Any, vector: Any) -> list[Any]:
-    """Masks over eight lanes, as one vector or two: all ones where the bit of ``byte`` is set."""
-    parts = 8 // vector.count
-    masks = [
-        ir.Constant(
-            vector, [-(name >> (part * vector.count + lane) & 1) for lane in range(vector.count)]
-        )
-        for name in range(256)
-        for part in range(parts)
-    ]
-    table = ir.Constant(ir.ArrayType(vector, len(masks)), masks)
-    table = cgutils.global_constant(builder, f"masks{vector.count}", table)
-    first = builder.mul(byte, ir.Constant(_WORD, parts))
-    places = [builder.add(first, ir.Constant(_WORD, part)) for part in range(parts)]
-    zero = ir.Constant(_WORD, 0)
-    return [builder.load(builder.gep(table, [zero, place]), align=32) for place in places]
-
-
 def _xor_lanes(builder: Any, vector: Any) -> Any:
     return reduce_lanes(builder, vector, "xor")
 
@@ -255,24 +165,6 @@ def _popcount_python(word: Any) -> int:
 def _trailing_zeros_python(word: Any) -> int:
     value = int(word)
     return (value & -value).bit_length() - 1 if value else 64
-
-
-def _sweep_python(table: Any, bit: Any, add: Any, rows: Any, i: Any) -> Any:
-    table ^= np.where(table & bit, table.dtype.type(add), 0).astype(table.dtype)
-    used = (rows[i] >> np.arange(len(table), dtype=np.uint64)) & np.uint64(1) != 0
-    return np.uint64(np.bitwise_xor.reduce(table[used], initial=0))
-
-
-def _sweep_pair_python(
-    table: Any, bit0: Any, bit1: Any, add0: Any, add1: Any, row0: Any, row1: Any
-) -> Any:
-    hit = (table[0] & bit0) | (table[1] & bit1) != 0
-    table[0, hit] ^= add0
-    table[1, hit] ^= add1
-    shifts = np.arange(64, dtype=np.uint64)
-    used = np.concatenate([row0 >> shifts, row1 >> shifts]) & np.uint64(1) != 0
-    words = np.bitwise_xor.reduce(table[:, used], axis=1, initial=0)
-    return np.uint64(words[0]), np.uint64(words[1])
 
 
 def _set_sum_python(target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int) -> None:
@@ -296,13 +188,6 @@ popcount: Any = _popcount_python if _PYTHON else _popcount
 
 trailing_zeros: Any = _trailing_zeros_python if _PYTHON else _trailing_zeros
 """Index of the lowest set bit of a 64-bit word; 64 for zero."""
-
-sweep: Any = _sweep_python if _PYTHON else _sweep
-"""``sweep(table, bit, add, rows, i)``, one pass over the 32 or 64 entries of a square bit table:
-add ``add`` to the entries that contain ``bit``, then return Σ of those that ``rows[i]`` names."""
-
-sweep_pair: Any = _sweep_pair_python if _PYTHON else _sweep_pair
-"""The same for ``table[2, 128]``, where entry i has the words ``table[0, i]``, ``table[1, i]``."""
 
 set_sum: Any = _set_sum_python if _PYTHON else _set_sum
 """``set_sum(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from types import ModuleType
 
-__all__ = ["flag_kernel"]
+__all__ = ["SWEPT", "flag_kernel"]
+
+#: Up to this many columns a sweep of the coordinate map is the fastest way for all kinds of rows.
+SWEPT = 256
 
 
 def flag_kernel(dim: int) -> ModuleType:
-    """The kernel for flags of GF(2)^dim: one word per row, two, or any number."""
-    if dim <= 64:
-        from flagstone.kernels import gf2_word
+    """The kernel for flags of GF(2)^dim."""
+    if dim <= SWEPT:
+        from flagstone.kernels import gf2_sweep
 
-        return gf2_word
-    if dim <= 128:
-        from flagstone.kernels import gf2_pair
-
-        return gf2_pair
+        return gf2_sweep
     from flagstone.kernels import gf2_wide
 
     return gf2_wide

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned, aligned_zeros, jit
+from flagstone.kernels._jit import aligned, aligned_zeros, frozen, jit
 from flagstone.kernels._lanes import coordinates, exchange
 from flagstone.kernels._llvm import set_sum, trailing_zeros
 from flagstone.kernels.gf2_panels import TRIAL, insert_many
@@ -89,7 +89,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
 def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
     if weights is None and len(rows) < _FEW:
-        _insert_few(*state[:3], _frozen(rows))
+        _insert_few(*state[:3], frozen(rows))
     else:
         _insert(state, rows, weights, _MOST)
 
@@ -103,14 +103,7 @@ def _insert(state: State, rows: Words, weights: NDArray[np.int64] | None, ceilin
     weights = _NO_WEIGHTS if weights is None else weights
     order = np.argsort(state.counts)
     lanes = _lanes(len(state.counts))
-    return int(insert_many(*state, order, _frozen(rows), _frozen(weights), ceiling, *lanes))
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, read-only: for others every kernel would be compiled once more."""
-    array = np.ascontiguousarray(array).view()
-    array.flags.writeable = False
-    return array
+    return int(insert_many(*state, order, frozen(rows), frozen(weights), ceiling, *lanes))
 
 
 def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:

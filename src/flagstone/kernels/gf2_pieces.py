@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import inline, jit
-from flagstone.kernels.gf2_word import State, _insert
+from flagstone.kernels._jit import frozen, inline, jit
+from flagstone.kernels.gf2_sweep import State, _insert
 
 __all__ = ["cut"]
+
+_NONE = np.uint64(0)
 
 
 def cut(
@@ -44,8 +46,9 @@ def cut(
     words, ticks, size = rows
     # A piece may have a single row: constant rows fill a set each.
     ends = np.empty((size, 3), np.int64)
-    flat = np.ascontiguousarray(words).reshape(-1)
-    number = _cut(*state, *empty, progress, flat, ticks, size, inside, *numbers, *looks, ends)
+    number = _cut(
+        *state, *empty, progress, frozen(words), ticks, size, inside, *numbers, *looks, ends
+    )
     return ends[:number]
 
 
@@ -70,8 +73,8 @@ def _copy(target: Any, source: Any) -> None:
 
 @jit
 def _cut(
-    basis: Any, table: Any, masks: Any, counts: Any, levels: Any,
-    no_basis: Any, no_table: Any, no_masks: Any, no_counts: Any, no_levels: Any,
+    basis: Any, table: Any, counts: Any, bounds: Any,
+    no_basis: Any, no_table: Any, no_counts: Any, no_bounds: Any,
     progress: Any, rows: Any, ticks: Any, size: int,
     inside: bool, credit: int, pace: float, most: int, fine: int, step: int, ends: Any,
 ) -> int:  # fmt: skip
@@ -86,12 +89,12 @@ def _cut(
         if not inside and wait == 0:
             stop = ticks[end - 1] + 1
         if end > j:
-            _insert(basis, table, masks, counts, levels, rows[j:end])
+            _insert(basis, table, counts, bounds, rows[j:end], (_NONE,))
         filled += stop - i
         i = stop
         j = end
         if wait == 0 or (not inside and filled == most):
-            value = counts[0] if inside else counts[levels[0] - 1]
+            value = counts[0] if inside else counts[len(basis) - 1]
             wait = _wait(inside, value, filled, credit, pace, most, fine, step)
             if wait == 0:
                 ends[number, 0] = i
@@ -100,9 +103,8 @@ def _cut(
                 number += 1
                 _copy(basis, no_basis)
                 _copy(table, no_table)
-                _copy(masks, no_masks)
                 _copy(counts, no_counts)
-                _copy(levels, no_levels)
+                _copy(bounds, no_bounds)
                 filled = 0
                 wait = _wait(inside, 0, 0, credit, pace, most, fine, step)
     progress[0] = filled

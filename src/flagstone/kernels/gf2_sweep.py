@@ -1,9 +1,23 @@
-"""Counted flags over GF(2) in dimensions up to 256 by the full coordinate map, row by row.
+"""Counted flags over GF(2) of up to 448 columns by the full coordinate map, row by row.
 
-The description is that of :mod:`flagstone.kernels.gf2_word`, for rows of any few words: a basis of
-GF(2)^d with counts and its coordinate map, ``table[w, i]`` = word w of the coordinates of the unit
-vector e_i. The update for a row is done in the sweep that reads the coordinates of the next. For
-rows that neither come in bulk nor again, one such sweep is cheaper than many small steps.
+The state holds a basis of all of GF(2)^d, with counts; V_j is spanned by the elements with count
+≥ j, and unit vectors, count 0, stand for what the sample does not span yet. Beside the basis stands
+its coordinate map: entry i of ``table`` has the coordinates of the unit vector e_i, so the
+coordinates of a row are the sum of the entries that the row names.
+
+Elements stand by rising count. So the lowest bit p of the coordinates of a row v tells the smallest
+count κ of its support; v takes a place with count κ + 1, and since elements of one count may stand
+in any order, that place is the last one of count κ, at e. If v has a coordinate at e, it takes the
+place of b_e. Otherwise b_p + b_e + v comes to p and v to e: the new elements span what the old ones
+did, count by count. Either way, with F = {e} or {p, e}, every set of coordinates c becomes
+
+    c + ⟨c, F⟩ · (coords + e),
+
+a rank-one update of the map in place. Nothing here depends on the kind of rows: no search, no
+branch that a processor could guess wrongly.
+
+Two rows go together: one sweep makes the updates for the two rows before and reads the coordinates
+of the two rows behind. What the rows in between miss is put right on their coordinates alone.
 """
 
 from __future__ import annotations
@@ -13,27 +27,45 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned, jit
-from flagstone.kernels._lanes import meet, sweep_words
-from flagstone.kernels._llvm import trailing_zeros
-from flagstone.kernels.gf2_levels import ABOVE, COUNT, number_levels, raise_count
+from flagstone.kernels._jit import aligned, frozen, leaf, merged
+from flagstone.kernels._sweeps import rotate, sweep
+from flagstone.kernels._words import (
+    below,
+    is_none,
+    lowest,
+    odd,
+    place,
+    plus,
+    put_row,
+    row_at,
+    shift_down,
+    since,
+    turn,
+)
 
-__all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
+__all__ = ["WIDEST", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
 Words = NDArray[np.uint64]
 
+#: The most columns a map is kept for.
+WIDEST = 448
+
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
-_LANES = (0,)
-_NO_WEIGHTS = np.zeros(0, np.int64)
+_ALL = ~_NONE
+_MOST = 2**63 - 1
 
 
 class State(NamedTuple):
-    """A basis, its coordinate map, and its counts."""
+    """A basis by rising count, its coordinate map, its counts, and one more past the last of them.
+
+    ``ends`` is a packed row: the last element of each count.
+    """
 
     basis: Words
     table: Words
     counts: NDArray[np.int64]
+    ends: Words
 
 
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
@@ -44,15 +76,20 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     basis[columns, columns // 64] = _ONE << (columns % 64).astype(np.uint64)
     table = np.zeros((width, -(-ar // 8) * 8), np.uint64)
     table[:, :ar] = basis.T
-    return State(basis, aligned(table), np.zeros(ar, np.int64))
+    counts = np.zeros(ar + 1, np.int64)
+    counts[ar] = _MOST
+    ends = basis[-1:].copy() if ar else np.zeros((1, 1), np.uint64)
+    return State(basis, aligned(table), counts, ends)
 
 
 def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
-    rows = np.ascontiguousarray(rows).view()
-    weights = (_NO_WEIGHTS if weights is None else weights).view()
-    rows.flags.writeable = weights.flags.writeable = False  # or there are more types to compile for
-    _insert(*state, np.argsort(state.counts), rows, weights, (0,) * rows.shape[1])
+    if len(rows):
+        none = (_NONE,) * rows.shape[1]
+        if weights is None:
+            _insert(*state, frozen(rows), none)
+        else:
+            _insert_weighted(*state, frozen(rows), frozen(weights), none)
 
 
 def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:
@@ -64,13 +101,15 @@ def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = Non
 
 def dump(state: State) -> tuple[Words, NDArray[np.int64]]:
     """An adapted basis, by falling count."""
-    order = np.argsort(-state.counts, kind="stable")[: np.count_nonzero(state.counts)]
-    return state.basis[order], state.counts[order]
+    first = int(np.searchsorted(state.counts, 1))
+    falling = slice(len(state.basis) - 1, first - 1 if first else None, -1)
+    return np.ascontiguousarray(state.basis[falling]), state.counts[falling].copy()
 
 
 def copy(state: State) -> State:
     """A state that shares nothing with the first."""
-    return State(state.basis.copy(), aligned(state.table), state.counts.copy())
+    copied = State._make(array.copy() for array in state)
+    return copied._replace(table=aligned(state.table))
 
 
 def nbytes(state: State) -> int:
@@ -78,55 +117,88 @@ def nbytes(state: State) -> int:
     return sum(array.nbytes for array in state)
 
 
-@jit
-def _insert(
-    basis: Any, table: Any, counts: Any, order: Any, rows: Any, weights: Any, n: Any
+@leaf
+def _insert(basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, none: Any) -> None:
+    last = len(rows) - 1
+    ends = row_at(bounds, 0, none)
+    first = second = (_NONE, _NONE, none, none)
+    ahead = sweep(table, first, second, rows, 0, min(1, last))
+    for i in range(0, len(rows), 2):
+        now, then = _image(ahead[0], first, second), _image(ahead[1], first, second)
+        ahead = sweep(table, first, second, rows, min(i + 2, last), min(i + 3, last))
+        first, ends = _exchange(basis, counts, ends, rows, i, now)
+        then = plus(then, first[3], odd(then, first[2]))
+        if i == last:
+            then = none
+        second, ends = _exchange(basis, counts, ends, rows, min(i + 1, last), then)
+        # Now both may be tested at once: what the second does to the first is in its summand.
+        add = plus(first[3], second[3], odd(first[3], second[2]))
+        first = first[0], first[1], first[2], add
+    sweep(table, first, second, rows, 0, 0)
+    put_row(bounds, 0, ends)
+
+
+@merged
+def _image(coords: Any, first: Any, second: Any) -> Any:
+    """What two changes make of coordinates."""
+    image = plus(coords, first[3], odd(coords, first[2]))
+    return plus(image, second[3], odd(coords, second[2]))
+
+
+@merged
+def _exchange(basis: Any, counts: Any, ends: Any, rows: Any, i: Any, coords: Any) -> Any:
+    """Put a row in its place; return what changes in the map, and the ends of the counts."""
+    low = high = _NONE
+    mask = add = coords
+    if not is_none(coords):
+        bit = lowest(coords)
+        end = lowest(since(ends, bit))
+        pair = ~odd(coords, end)  # not a branch, which nobody could foretell
+        high = place(end)
+        low = high ^ ((place(bit) ^ high) & pair)
+        mask = plus(end, bit, pair)
+        add = plus(coords, end, _ALL)
+        row = row_at(rows, i, coords)
+        moved = plus(row_at(basis, low, coords), row_at(basis, high, coords), _ALL)
+        put_row(basis, low, plus(moved, row, _ALL))
+        put_row(basis, high, row)
+        count = counts[high] + 1
+        counts[high] = count
+        ends = plus(below(ends, end), end, _NONE - np.uint64(counts[high + _ONE] == count))
+    return (low, high, mask, add), ends
+
+
+@leaf
+def _insert_weighted(
+    basis: Any, table: Any, counts: Any, ends: Any, rows: Any, weights: Any, none: Any
 ) -> None:
-    dim, width = basis.shape
-    levels = np.empty((dim + 2, 4), np.int64)
-    level = np.empty(dim, np.int64)
-    masks = np.zeros((dim + 2, 4), np.uint64)
-    number_levels(counts, order, levels, level, masks)
-    coords = np.zeros((1, 4), np.uint64)
-    add = np.zeros((1, 4), np.uint64)
-    word: Any = np.int64(0)
-    bit = _NONE
+    """As if each row came so many times, but at once: v takes the place of b_p, and moves up."""
+    last = len(rows) - 1
+    low = high = _NONE
+    bit = add = none
+    ahead = rotate(table, low, high, add, rows, 0)
     for i in range(len(rows)):
-        sweep_words(table, word, bit, add, rows, i, coords, n)
-        bit = _NONE
-        weight = np.int64(1)
-        if len(weights):
-            weight = weights[i]
-        if weight == 0 or coords[0, 0] | coords[0, 1] | coords[0, 2] | coords[0, 3] == _NONE:
-            continue
-        m = levels[0, ABOVE]
-        while meet(coords, 0, masks, m, _LANES) == _NONE:
-            m = levels[m, ABOVE]
-        place = -1
-        rest = _NONE
-        for k in range(width):
-            both = coords[0, k] & masks[m, k]
-            if both != _NONE:
-                if place < 0:
-                    place = 64 * k + trailing_zeros(both)
-                    both &= both - _ONE
-                rest |= both
-        if rest == _NONE and weight > 1:
-            # The only smallest count: does it pass the next one in the support?
-            above = levels[m, ABOVE]
-            count = levels[m, COUNT] + weight
-            while levels[above, COUNT] < count and rest == _NONE:
-                rest = meet(coords, 0, masks, above, _LANES)
-                above = levels[above, ABOVE]
-        if rest != _NONE:
-            word = place >> 6
-            bit = _ONE << np.uint64(place & 63)
-            for k in range(width):
-                basis[place, k] = rows[i, k]
-                add[0, k] = coords[0, k]
-            add[0, word] ^= bit
-        raise_count(masks, levels, level, place, weight)
-    if len(rows):
-        sweep_words(table, word, bit, add, rows, 0, coords, n)
-    for q in range(dim):
-        counts[q] = levels[level[q], COUNT]
+        coords = turn(plus(ahead, add, odd(ahead, bit)), low, high)
+        ahead = rotate(table, low, high, add, rows, min(i + 1, last))
+        low = high = _NONE
+        bit = add = none
+        if weights[i] > 0 and not is_none(coords):
+            bit = lowest(coords)
+            low = place(bit)
+            add = plus(coords, bit, _ALL)
+            count = counts[low] + weights[i]
+            high, above = low, np.uint64(len(basis))
+            while above - high > _ONE:  # v's place is the last one of a smaller count
+                middle = (high + above) >> _ONE
+                if counts[middle] < count:
+                    high = middle
+                else:
+                    above = middle
+            shift_down(counts, low, high)
+            shift_down(basis, low, high)
+            counts[high] = count
+            put_row(basis, high, row_at(rows, i, none))
+    rotate(table, low, high, add, rows, 0)
+    put_row(ends, 0, none)
+    for q in range(len(basis)):
+        ends[0, q >> 6] |= np.uint64(counts[q] != counts[q + 1]) << np.uint64(q & 63)

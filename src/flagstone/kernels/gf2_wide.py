@@ -7,8 +7,8 @@ V iff their combination gives its other bits, too: a product. So the rows inside
 GF(2)^dim V, by the kernel for that dimension, which is carried back in the end; the rows outside,
 and all rows while no such space is in sight, go to :mod:`flagstone.kernels.gf2_blocks`.
 
-Up to 256 columns, V may also be all of GF(2)^d, c = 0: for rows that come neither in bulk nor again
-:mod:`flagstone.kernels.gf2_sweep` is the faster kernel.
+For rows that come neither in bulk nor again, V may also be all of GF(2)^d, c = 0, if there are not
+too many columns: :mod:`flagstone.kernels.gf2_sweep` is the faster kernel for them.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _FEW = 24
 _BATCH = 2048
 #: Rows before a space is looked for again, at first and at most.
 _STRETCH = 1024, 65536
-#: The widest flag to sweep; rows before it is asked again whether that is the best.
-_SWEPT, _TERM = 256, 65536
+#: Rows before a flag that is swept is asked again whether that is the best.
+_TERM = 65536
 #: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
 _MISS, _DEBT = 4, 512
 
@@ -93,8 +93,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
 def insert(state: State, rows: Words, weights: Counts | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
     if weights is not None:
-        _close(state)
-        blocks.insert(state.flag, rows, weights)
+        _insert_weighted(state, rows, weights)
         return
     i = 0
     while i < len(rows):
@@ -115,10 +114,30 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
         i += len(batch)
         dim, mood = len(state.flag.counts), state.flag.mood
         alone = mood[1] < 0 and 2 * mood[3] > len(batch) >= 4 * dim
-        if dim <= _SWEPT and alone and _base(state.flag.counts)[0] == 0:
-            whole = sweep.load(dim, *blocks.dump(state.flag))
-            state.flag.counts[:] = 0
-            state.within = _Within(0, np.arange(dim), _Whole(), sweep, whole)
+        if dim <= sweep.WIDEST and alone and _base(state.flag.counts)[0] == 0:
+            _sweep(state)
+
+
+def _insert_weighted(state: State, rows: Words, weights: Counts) -> None:
+    dim = len(state.flag.counts)
+    within = state.within
+    if dim <= sweep.WIDEST and len(rows) >= dim:
+        if within is None or within.base:
+            _close(state)
+            within = _sweep(state)
+        within.kernel.insert(within.flag, rows, weights)
+    else:
+        _close(state)
+        blocks.insert(state.flag, rows, weights)
+
+
+def _sweep(state: State) -> _Within:
+    """From now on keep all sets in the whole space."""
+    dim = len(state.flag.counts)
+    whole = sweep.load(dim, *blocks.dump(state.flag))
+    state.flag.counts[:] = 0
+    state.within = _Within(0, np.arange(dim), _Whole(), sweep, whole)
+    return state.within
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
@@ -170,13 +189,13 @@ def _base(counts: Counts) -> tuple[int, bool]:
     base = top - bool((counts == top - 1).any())
     size, late = int((counts >= base).sum()), int((counts == base - 1).sum())
     dim = len(counts)
-    most = dim - 1 if dim > _SWEPT else dim - dim // 16
+    most = dim - 1 if dim > sweep.WIDEST else 3 * dim // 4
     return (base if dim <= 8 * size <= 8 * most else 0), 0 < late < _FEW
 
 
 def _open(state: State, base: int) -> None:
     """From now on keep the sets past ``base`` in the coordinates of V_base."""
-    from flagstone.kernels.gf2 import flag_kernel  # loaded by the first flag that needs them
+    from flagstone.kernels.gf2 import SWEPT  # loaded by the first flag that needs them
     from flagstone.kernels.gf2_linalg import rref
     from flagstone.kernels.gf2_space import Space
 
@@ -184,7 +203,7 @@ def _open(state: State, base: int) -> None:
     basis, counts = blocks.dump(state.flag)
     size, above = int((counts >= base).sum()), int((counts > base).sum())
     space = Space(*rref(dim, basis[:size]), dim)
-    kernel = flag_kernel(size) if size <= 128 else blocks
+    kernel = sweep if size <= SWEPT else blocks
     flag = kernel.load(size, space.coordinates(basis[:above]), counts[:above] - base)
     held = np.flatnonzero(state.flag.counts >= base)
     state.flag.counts[held] = base
