@@ -215,8 +215,8 @@ class Field(ABC):
         """Say of each row whether it has a non-zero entry."""
 
     @abstractmethod
-    def flag_kernel(self, dim: int) -> ModuleType:
-        """Return the kernel that builds flags of this width."""
+    def flag_kernel(self, dim: int) -> Any:
+        """Return the kernel that builds flags of this width: a module, or what acts like one."""
 
     def flag_state(self, dim: int, basis: Rows | None = None, counts: Array | None = None) -> Any:
         """Return the kernel's state of an empty flag, or of the one a counted basis describes."""
