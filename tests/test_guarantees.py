@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from flagstone import guarantees as g
 from flagstone.errors import InputError
 from flagstone.flag import Flag, merge_flags
-from flagstone.guarantees import plan
+from flagstone.guarantees import plan, tails
 from flagstone.rules import HeavyRule
 from flagstone.staircase import Staircase
 from tests.bridge import flag_of
@@ -217,6 +217,30 @@ def test_heavy_margin_is_tight():
     )
     assert two.span_at(rule.index(Staircase.of(two), t)) != flag.span_at(
         rule.index(Staircase.of(flag), t)
+    )
+
+
+@given(
+    n=st.integers(1, 2**15),
+    at=st.floats(0, 1),
+    near=st.floats(0.3, 3),
+    failure=st.floats(1e-9, 0.5),
+)
+def test_summed_tails_are_those_of_scipy_to_ten_digits(n, at, near, failure):
+    k = min(n - 1, int(at * n))
+    share = min(0.999, near * (k + 1) / n)
+    ways = [
+        (tails.above, (n, share, k)),
+        (tails.below, (n, share, k + 1)),
+        (tails.share_of_above, (n, k, failure)),
+        (tails.share_of_below, (n, k + 1, failure)),
+    ]
+    summed = [function(*numbers) for function, numbers in ways]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tails, "_MOST", 0)
+        expected = [function(*numbers) for function, numbers in ways]
+    assert [x for x in expected if x > 1e-200] == pytest.approx(
+        [x for x, y in zip(summed, expected, strict=True) if y > 1e-200], rel=1e-10
     )
 
 

@@ -131,7 +131,7 @@ class Evidence:
         numbers = float(rows), float(self.bet), _ROOM
         needed = -math.log(self.failure)
         pieces: Any = self._pieces
-        if affordable(_TRIALS * pieces[0].size * pieces[1].size):
+        if affordable("evidence.edge", _TRIALS * pieces[0].size * pieces[1].size):
             from flagstone.kernels.evidence import edge
 
             pieces = tuple(part.tolist() for part in pieces)

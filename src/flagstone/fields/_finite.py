@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
@@ -101,6 +101,7 @@ class FiniteField(Field):
         return self._ar
 
 
+@cache
 def _compiled(dim: int) -> ModuleType:
     from flagstone.kernels import finite
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from types import ModuleType
 
 __all__ = ["flag_kernel"]
 
 
+@functools.cache
 def flag_kernel(dim: int) -> ModuleType:
     """The kernel for flags of GF(2)^dim: one word per row, two, or any number."""
     if dim <= 64:

@@ -1,17 +1,18 @@
 """Small work is done in plain NumPy, at once; the compiler is loaded when work adds up.
 
 Loading Numba takes longer than everything else that a verb does with a few thousand rows, and
-compiling a kernel for the first time takes much longer still. So most kernels have a *plain* twin
-with the same result, and every process has an allowance for these: about as long as loading
-takes. What it does not cover goes to the compiled kernel, so that nobody waits more than twice as
+compiling a kernel for the first time takes much longer still. So kernels have *plain* twins with
+the same results, and each twin has an allowance in every process, together about as long as loading
+takes: what it does not cover goes to the compiled kernel. So nobody waits much more than twice as
 long as somebody who had known beforehand how much there is to do. Nothing here imports Numba.
 """
 
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
@@ -20,16 +21,16 @@ __all__ = ["ALLOWANCE", "Growing", "Held", "affordable", "twin"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Microseconds of plain work, as they are estimated, that a process may do in all.
-ALLOWANCE = 400_000.0
-_left = [ALLOWANCE]
+#: Microseconds of plain work, as they are estimated, that each twin may do in a process.
+ALLOWANCE = 200_000.0
+_spent: Counter[str] = Counter()
 
 
-def affordable(microseconds: float) -> bool:
-    """Say whether plain work is still allowed that takes about so long, and take it off."""
-    if microseconds > _left[0]:
+def affordable(kernel: str, microseconds: float) -> bool:
+    """Say whether the twin of a kernel may still work for about so long, and write it down."""
+    if _spent[kernel] + microseconds > ALLOWANCE:
         return False
-    _left[0] -= microseconds
+    _spent[kernel] += microseconds  # type: ignore[assignment]
     return True
 
 
@@ -39,11 +40,11 @@ def twin(home: str, cost: Callable[..., float]) -> Callable[[F], F]:
     def decorate(plain: F) -> F:
         @functools.wraps(plain)
         def either(*args: Any) -> Any:
-            if affordable(cost(*args)):
+            if affordable(kernel, cost(*args)):
                 return plain(*args)
             return getattr(import_module(f"flagstone.kernels.{home}"), plain.__name__)(*args)
 
-        either.home = home  # type: ignore[attr-defined]
+        kernel = f"{home}.{plain.__name__}"
         return either  # type: ignore[return-value]
 
     return decorate
@@ -93,7 +94,9 @@ class Growing:
         """Move to the compiled kernel unless so many more rows can be afforded without it."""
         if not held.compiled and not self._suffices(held.dim, n_rows):
             basis, counts = self._plain.dump(held.state)
-            held.state = self._compiled(held.dim).load(held.ar, basis, counts, held.dim)
+            kernel = self._compiled(held.dim)
+            held.state = kernel.new(held.ar, held.dim, basis.dtype)
+            kernel.insert(held.state, basis, counts)  # `load` may be a kernel more to compile
             held.compiled = True
 
     def dump(self, held: Held) -> tuple[Any, Any]:
@@ -103,10 +106,13 @@ class Growing:
 
     def copy(self, held: Held) -> Held:
         """Return a state that shares nothing with the first."""
-        return replace(held, state=self._home(held.compiled, held.dim).copy(held.state))
+        state = self._home(held.compiled, held.dim).copy(held.state)
+        return Held(state, held.ar, held.dim, held.compiled)
 
     def _suffices(self, dim: int, n_rows: int) -> bool:
-        return dim <= self._plain.MOST and affordable(n_rows * self._plain.row_cost(dim))
+        return dim <= self._plain.MOST and affordable(
+            self._plain.__name__, n_rows * self._plain.row_cost(dim)
+        )
 
     def _home(self, compiled: bool, dim: int) -> ModuleType:
         return self._compiled(dim) if compiled else self._plain

@@ -43,7 +43,7 @@ def _parse(
     shown = [text.strip(_BLANKS) for text in lines]
     easy = [len(text) * width == n_bits and not text.translate(None, digits) for text in shown]
     n_hard = len(lines) - sum(easy)
-    if not affordable(_EASY * len(lines) + _HARD * n_hard):
+    if not affordable("digits.parse", _EASY * len(lines) + _HARD * n_hard):
         return None
     rows = np.flatnonzero(easy)
     text = b"".join(text for text, plain in zip(shown, easy, strict=True) if plain)

@@ -67,6 +67,10 @@ def reduce(ar: Any, X: Array, R: Array, pivots: Counts) -> Array:
 @twin("finite", lambda ar, X, W: _passes(X.shape[1], len(X), len(W)))
 def dot(ar: Any, X: Array, W: Array) -> Array:
     """Return the products ⟨x_i, w_j⟩ as an array of shape (len(X), len(W))."""
+    return _products(ar, X, W)
+
+
+def _products(ar: Any, X: Array, W: Array) -> Array:
     total = np.zeros((len(X), len(W)), X.dtype)
     for column in range(X.shape[1]):
         total = _minus(ar, total, X[:, column], _of(ar).neg(ar, W[:, column]))
@@ -131,7 +135,7 @@ def insert(state: State, rows: Array, weights: Counts | None = None) -> None:
     times = [1] * len(rows) if weights is None else weights.tolist()
     for start in range(0, len(rows), _PORTION):
         portion = rows[start : start + _PORTION]
-        held = np.concatenate([map_, dot.__wrapped__(ar, portion, map_.T)])
+        held = np.concatenate([map_, _products(ar, portion, map_.T)])
         for i, row in enumerate(portion):
             coords, weight = held[dim + i], times[start + i]
             support = np.flatnonzero(coords)

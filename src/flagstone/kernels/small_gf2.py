@@ -113,7 +113,7 @@ def add_named(names: Words, rows: Words, result: Words) -> None:
 
 def drop(words: Words, first: int, dim: int) -> Words:
     """The columns of rows of width ``dim`` from ``first`` on."""
-    if affordable(20 + len(words) * dim / 200):
+    if affordable("gf2_product.pick", 20 + len(words) * dim / 200):
         return pack_bits(unpack(words, dim)[:, first:])
     from flagstone.kernels.gf2_product import choose, pick
 
