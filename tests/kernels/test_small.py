@@ -201,7 +201,8 @@ def test_lines_are_read_alike_or_named(lines, last, number):
     expected, expected_at, _, _, expected_n = digits.parse(block, number, kinds, 24, 0, False)
     assert (skipped, n) == (0, expected_n)
     named = [(line, block[start:stop]) for line, start, stop in hard.tolist()]
-    assert named == [(i, lines[i - number]) for i, _ in named]
+    texts = block.split(b"\n")
+    assert named == [(i, texts[i - number]) for i, _ in named]
     careful = {i: parse_frames(text) for i, text in named if i in set(expected_at.tolist())}
     assert {*at.tolist(), *careful} == set(expected_at.tolist())
     by_line = dict(zip(at.tolist(), words.tolist(), strict=True))
