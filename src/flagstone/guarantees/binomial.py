@@ -1,7 +1,7 @@
 """Binomial tails and Clopper–Pearson bounds that rounding never tips the wrong way.
 
-Tails are right to ten digits (`flagstone.guarantees.tails`); every value here is moved outwards by
-more than that, so an upper bound is an upper bound, also in the last digit.
+Tails are right to at least ten digits (`flagstone.guarantees.tails`); every value here is moved
+outwards by more than that, so an upper bound is an upper bound, also in the last digit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Binomial tails to ten digits: summed for up to 2^15 trials, by SciPy's beta functions beyond.
+"""Binomial tails: summed, to eleven digits, where few terms matter; else SciPy's beta functions.
 
-Loading SciPy takes longer than all else that a small sample needs.
+Loading SciPy takes longer than all else that a small sample needs, and for few hits among very many
+trials it has seven digits only.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Callable
 
 __all__ = ["above", "below", "share_of_above", "share_of_below"]
 
-#: Beyond, logarithms of factorials have too few digits after the point left, and sums get long.
-_MOST = 1 << 15
-#: What is left of a sum, and of an interval around a share, relative to it.
-_SMALL = 1e-15
+#: With more hits and more misses than this, sums get long.
+_MOST = 1 << 14
+#: What is left out of a sum, and left of an interval around a share, relative to them.
+_TINY, _NARROW = 1e-16, 1e-14
 
 
 def above(trials: int, share: float, count: int) -> float:
@@ -22,7 +23,7 @@ def above(trials: int, share: float, count: int) -> float:
     >>> above(10, 0.5, 8) * 1024
     11.0...
     """
-    if trials > _MOST:
+    if min(count, trials - count) > _MOST:
         from scipy.special import betainc  # P[Bin(n, p) > k] = I_p(k + 1, n − k)
 
         return float(betainc(count + 1, trials - count, share))
@@ -37,7 +38,7 @@ def below(trials: int, share: float, count: int) -> float:
     >>> below(10, 0.5, 2) * 1024
     11.0...
     """
-    if trials > _MOST:
+    if min(count, trials - count) > _MOST:
         from scipy.special import betaincc  # P[Bin(n, p) < k] = 1 − I_p(k, n − k + 1)
 
         return float(betaincc(float(count), float(trials - count + 1), share))
@@ -52,7 +53,7 @@ def share_of_above(trials: int, count: int, probability: float) -> float:
     >>> abs(above(50, share_of_above(50, 3, 0.01), 3) - 0.01) < 1e-12
     True
     """
-    if trials > _MOST:
+    if min(count, trials - count) > _MOST:
         from scipy.special import betaincinv
 
         return float(betaincinv(count + 1, trials - count, probability))
@@ -65,7 +66,7 @@ def share_of_below(trials: int, count: int, probability: float) -> float:
     >>> abs(below(50, share_of_below(50, 4, 0.01), 4) - 0.01) < 1e-12
     True
     """
-    if trials > _MOST:
+    if min(count, trials - count) > _MOST:
         from scipy.special import betainccinv  # takes the probability itself: 1 − it would round
 
         return float(betainccinv(count, trials - count + 1, probability))
@@ -75,7 +76,7 @@ def share_of_below(trials: int, count: int, probability: float) -> float:
 def _solve(too_small: Callable[[float], bool]) -> float:
     """Where shares stop being too small, by bisection."""
     low, high = 0.0, 1.0
-    while high - low > _SMALL * high:
+    while high - low > _NARROW * high:
         middle = (low + high) / 2
         if not low < middle < high:
             break
@@ -84,9 +85,26 @@ def _solve(too_small: Callable[[float], bool]) -> float:
 
 
 def _at(n: int, p: float, k: int) -> float:
-    """P[Binomial(n, p) = k]."""
-    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return math.exp(ways + k * math.log(p) + (n - k) * math.log1p(-p))
+    """P[Binomial(n, p) = k] as C. Loader writes it, without differences of large logarithms."""
+    if k in (0, n):
+        return math.exp(n * (math.log(p) if k else math.log1p(-p)))
+    beyond = k - n * p if p < 0.5 else n * (1 - p) - (n - k)
+    lost = _lost(k, n * p, -beyond) + _lost(n - k, n * (1 - p), beyond)
+    error = _stirling(n) - _stirling(k) - _stirling(n - k)
+    return math.exp(error - lost) * math.sqrt(n / (2 * math.pi * k * (n - k)))
+
+
+def _lost(count: int, mean: float, missing: float) -> float:
+    """count · log(count/mean) + missing, for missing = mean − count."""
+    close = 2 * mean > count
+    return missing - count * (math.log1p(missing / count) if close else math.log(mean / count))
+
+
+def _stirling(n: int) -> float:
+    """log n! less Stirling's formula for it."""
+    if n < 16:
+        return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
+    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / n**2) / n**2) / n**2) / n
 
 
 def _upwards(n: int, p: float, k: int) -> float:
@@ -95,7 +113,7 @@ def _upwards(n: int, p: float, k: int) -> float:
     for j in range(k, n):
         term *= odds * (n - j) / (j + 1)
         total += term
-        if term < _SMALL * total:
+        if term < _TINY * total:
             break
     return _at(n, p, k) * total
 
@@ -106,6 +124,6 @@ def _downwards(n: int, p: float, k: int) -> float:
     for j in range(k, 0, -1):
         term *= odds * j / (n - j + 1)
         total += term
-        if term < _SMALL * total:
+        if term < _TINY * total:
             break
     return _at(n, p, k) * total
