@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -100,5 +101,5 @@ def _spent(bench: Bench, words: list[str], **environment: str) -> float:
 
 def _children() -> float:
     """Return the processor time of all child processes that have ended."""
-    times = os.times()
-    return times.children_user + times.children_system
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -29,7 +29,8 @@ def _of(ar: Any) -> ModuleType:
 def _minus(ar: Any, rows: Array, factors: Array, row: Array) -> Array:
     """Subtract the multiples of one row from rows."""
     home = _of(ar)
-    left: Array = home.sub(ar, rows, home.mul(ar, factors[:, np.newaxis], row))
+    minus = home.neg(ar, factors)[:, np.newaxis]
+    left: Array = home.add(ar, rows, home.mul(ar, minus, row))
     return left
 
 
@@ -142,10 +143,9 @@ def insert(state: State, rows: Array, weights: Counts | None = None) -> None:
             if not len(support) or weight <= 0:
                 continue
             seen = counts[support]
-            least = seen.argmin()
-            element, others = support[least], np.delete(seen, least)
+            element, lowest = support[seen.argmin()], np.sort(seen)[:2]
             # A tie, or the only smallest count passes the next one in the support.
-            if len(others) and others.min() < seen[least] + weight:
+            if len(lowest) == 2 and lowest[1] < lowest[0] + weight:
                 basis[element] = row
                 column = home.mul(ar, held[:, element], home.inv(ar, coords[element]))
                 held = _minus(ar, held, column, coords)
