@@ -87,8 +87,10 @@ class Growing:
 
     def insert(self, held: Held, rows: Any, weights: Any) -> None:
         """Insert rows in order, each as often as its weight says."""
-        self.prepare(held, len(rows))
-        self._home(held.compiled, held.dim).insert(held.state, rows, weights)
+        if not held.compiled:
+            self.prepare(held, len(rows))
+        kernel = self._compiled(held.dim) if held.compiled else self._plain
+        kernel.insert(held.state, rows, weights)
 
     def prepare(self, held: Held, n_rows: int) -> None:
         """Move to the compiled kernel unless so many more rows can be afforded without it."""
