@@ -3,7 +3,8 @@
 All are held against ``python -c "import numpy, pyarrow"``, in turn with them: what a Python program
 that reads tables pays in any case. The clock runs around whole processes. "Cold" means an empty JIT
 cache: 600 rows need none of it, 50,000 do. "scikit-learn loaded" is 1 if the verb imported it.
-Python's own cache of modules is used, as it is after any installation.
+Python's own cache of modules is used, as it is after any installation. Of several turns the median
+counts: the least of a short time is luck.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -52,13 +54,15 @@ def run(bench: Bench) -> None:
             for case, (words, cache) in ways.items():
                 if turn < 3 or not case.endswith(f"m={LARGE}"):
                     times[case].append(_spent(bench, words, NUMBA_CACHE_DIR=cache))
+    medians = {case: statistics.median(spent) for case, spent in times.items()}
     for case, spent in times.items():
         who = "warm" if case.startswith("verb") else "spent"
-        bench.record(case, who, min(spent), rounds=len(spent))
-        bench.say(f"{case}: {min(spent):.2f} s, {min(spent) / min(times['reference']):.2f} ×")
+        usual = medians[case]
+        bench.record(case, who, usual, rounds=len(spent))
+        bench.say(f"{case}: {usual:.2f} s, {usual / medians['reference']:.2f} ×")
     for case, cold in colds.items():
         bench.record(case, "cold", cold)
-        bench.say(f"{case}, cold: {cold:.2f} s, {cold / min(times[case]):.1f} × warm")
+        bench.say(f"{case}, cold: {cold:.2f} s, {cold / medians[case]:.1f} × warm")
     words = [sys.executable, "-X", "importtime", *MAIN, *_verb(2, SMALL, Path())]
     imports = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     bench.record("imports", "scikit-learn loaded", int("| sklearn" in imports.stderr), "count")

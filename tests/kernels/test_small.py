@@ -226,7 +226,7 @@ def test_a_verb_on_a_small_table_loads_neither_compiler_nor_scipy(tmp_path, fiel
     np.savetxt(path, rows, fmt="%d", delimiter=",")
     words = ["constraints", str(path), "--no-header", "--field", field, "--seed", "1"]
     script = (
-        "import sys; from flagstone.cli.runner import run; code = run(sys.argv[1:]); "
+        "import sys; from flagstone.cli.runner import run; code = run(sys.argv[1:]);"
         "sys.exit(code or sorted({'numba', 'scipy'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)

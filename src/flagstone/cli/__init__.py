@@ -33,8 +33,11 @@ VERBS = {
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line, and exit with its code."""
+    import gc
     import sys
 
+    if arguments is None:  # a process of our own: loading modules leaves nothing to collect
+        gc.set_threshold(200_000, *gc.get_threshold()[1:])
     from flagstone.cli.stopping import caught
 
     with caught(for_good=arguments is None):
