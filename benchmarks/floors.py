@@ -178,7 +178,7 @@ def _floors() -> Iterator[Floor]:
     text = "flagstone --help over `import numpy, pyarrow`"
     yield Floor(group, text, "cli_startup/--help/spent", 0.6, reference)
     for field, (n_rows, most_warm, most_cold) in itertools.product(
-        ("GF(2)", "GF(7)", "GF(2^8)", "GF(3^2)"), ((SMALL, 3.0, 2.0), (LARGE, 11.0, 6.0))
+        ("GF(2)", "GF(7)", "GF(2^8)", "GF(3^2)"), ((SMALL, 3.0, 2.0), (LARGE, 11.0, 5.0))
     ):
         verb = f"cli_startup/verb {field} m={n_rows}"
         text = f"warm verb over {field}, {n_rows:,} rows, over `import numpy, pyarrow`"

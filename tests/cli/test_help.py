@@ -112,6 +112,18 @@ def test_verbs_load_neither_scikit_learn_nor_for_small_files_a_compiler(place, w
     assert (place / words[-1]).exists()
 
 
+@pytest.mark.parametrize(("given", "left_alone"), [("", True), ("['--version']", False)])
+def test_garbage_is_left_alone_in_a_process_of_our_own_only(given, left_alone):
+    code = (
+        "import atexit, gc, sys; from flagstone.cli import main; before = gc.get_threshold(); "
+        "say = lambda: print(gc.get_freeze_count() > 0, gc.get_threshold() != before); "
+        f"atexit.register(say); main({given})"
+    )
+    words = [sys.executable, "-c", code, "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"{left_alone} {left_alone}"
+
+
 def test_version(run):
     from flagstone import __version__
 

@@ -44,4 +44,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         from flagstone.cli.runner import run
 
         code = run(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        gc.freeze()  # at its end Python would look through all that was loaded, more than once
     sys.exit(code)
