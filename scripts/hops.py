@@ -3,7 +3,8 @@
 A reader who follows the row looks at the calls in progress at five moments: when a row reaches the
 kernel, when the space is chosen, when it is read as equations, when an equation is put into words,
 and when it is printed. Every function of ours on these stacks is a hop, counted once. The search
-for other types of rows leads to no equation of the answer, and is not counted.
+for other types of rows, and the pieces of rows that certify, lead to no equation of the answer, and
+are not counted.
 
     python scripts/hops.py            the number
     python scripts/hops.py --list     and the functions, in the order of the road
@@ -26,9 +27,10 @@ FRAMES = Path(__file__).parents[1] / "examples" / "frames.txt"
 WORDS = [
     "constraints", str(FRAMES), "-f", "bits", "--contamination", ".01", "--seed", "7", "-q",
 ]  # fmt: skip
-FIRST, ASIDE = "cli/constraints: command", "cli/clustered: types_of"
+FIRST = "cli/constraints: command"
+ASIDE = "cli/clustered: types_of", "certificates/certifier: Certifier.update"
 MOMENTS = {
-    "kernels/gf2_sweep: insert",
+    "kernels/small_gf2: insert",
     "flag: Flag.span_at",
     "answers/_constraints: Equations.__post_init__",
     "answers/_text: combination",
@@ -50,7 +52,7 @@ def stack(frame: FrameType | None) -> list[str]:
     while frame is not None:
         name = name_of(frame.f_code)
         names += [name] if name else []
-        if name in (FIRST, ASIDE):
+        if name in (FIRST, *ASIDE):
             return names[::-1] if name == FIRST else []
         frame = frame.f_back
     return []

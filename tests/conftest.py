@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from flagstone.kernels import small
+
+# Tests are about compiled kernels; those in `kernels/test_small.py` compare plain twins with them.
+small.ALLOWANCE = 0.0
+
 settings.register_profile(
     "default",
     deadline=None,  # the first call of a kernel compiles it

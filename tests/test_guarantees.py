@@ -1,18 +1,19 @@
 """Bounds, thresholds and sizes: exact, consistent with each other, and honest in words."""
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flagstone import guarantees as g
 from flagstone.errors import InputError
 from flagstone.flag import Flag, merge_flags
-from flagstone.guarantees import plan
+from flagstone.guarantees import plan, tails
 from flagstone.rules import HeavyRule
 from flagstone.staircase import Staircase
 from tests.bridge import flag_of
@@ -214,6 +215,51 @@ def test_heavy_margin_is_tight():
     assert two.span_at(rule.index(Staircase.of(two), t)) != flag.span_at(
         rule.index(Staircase.of(flag), t)
     )
+
+
+def _tails(n, share, k):
+    """P[Bin ≤ k] and P[Bin > k] to fifty digits: one is summed away from the mean."""
+    with localcontext() as context:
+        context.prec = 60
+        p = Decimal(share)
+        upper = k + 1 > n * p
+        j = k + upper
+        term = total = math.comb(n, j) * p**j * (1 - p) ** (n - j)
+        while 0 < j < n and term > total * Decimal("1e-50"):
+            odds = p / (1 - p)
+            term *= odds * (n - j) / (j + 1) if upper else j / odds / (n - j + 1)
+            j += 1 if upper else -1
+            total += term
+        return (1 - total, total) if upper else (total, 1 - total)
+
+
+@given(
+    n=st.integers(1, 2000) | st.integers(1, 10**9),
+    at=st.integers(0, 400),
+    mirrored=st.booleans(),
+    near=st.floats(0.5, 2),
+    failure=st.floats(1e-9, 0.5),
+)
+@example(n=505588429, at=34, mirrored=False, near=1.0418, failure=0.1)  # SciPy has seven digits
+@example(n=30, at=21, mirrored=False, near=1.36363, failure=1e-9)
+def test_tails_are_right_to_eleven_digits(n, at, mirrored, near, failure):
+    k = min(n - 1, at)
+    k = n - 1 - k if mirrored and n <= 2000 else k
+    share = min(0.9999999, near * (k + 1) / n)
+    lower, upper = map(float, _tails(n, share, k))
+    assert tails.above(n, share, k) == pytest.approx(upper, rel=1e-11, abs=1e-300)
+    assert tails.below(n, share, k + 1) == pytest.approx(lower, rel=1e-11, abs=1e-300)
+    found = tails.share_of_above(n, k, failure), tails.share_of_below(n, k + 1, failure)
+    for share, tail in zip(found, (1, 0), strict=True):
+        near_by = [_tails(n, min(share * x, 1 - 1e-16), k)[tail] for x in (1 - 1e-11, 1 + 1e-11)]
+        assert min(near_by) <= failure <= max(near_by)
+
+
+def test_long_sums_are_left_to_scipy():
+    n, k = 10**6, 5 * 10**5
+    assert tails.above(n, 0.5, k) == pytest.approx(0.5 - math.sqrt(1 / (2 * math.pi * n)), abs=1e-8)
+    assert tails.below(n, tails.share_of_below(n, k, 0.01), k) == pytest.approx(0.01)
+    assert tails.above(n, tails.share_of_above(n, k, 0.01), k) == pytest.approx(0.01)
 
 
 def test_binomial_tail_by_summation():

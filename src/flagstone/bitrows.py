@@ -128,10 +128,9 @@ class BitRows:
 
     def unpack(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return the rows as a plain 0/1 array, shape (n_rows, dim)."""
-        from flagstone.kernels import bits
+        from flagstone.kernels.small_gf2 import unpack
 
-        out: np.ndarray[Any, np.dtype[np.uint8]] = bits.unpack(self.words, self.dim)
-        return out
+        return unpack(self.words, self.dim)
 
 
 def pack(X: Any) -> BitRows:

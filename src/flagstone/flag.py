@@ -119,11 +119,6 @@ class Flag:
             ) from error
         self._snapshot: tuple[Any, tuple[Rows, Array]] | None = None
 
-    @property
-    def kernel(self) -> str:
-        """The name of the kernel that builds this flag."""
-        return self._kernel.__name__.rpartition(".")[2]
-
     def update(self, X: Any, weights: Any = None) -> Flag:
         """Add rows in the order they come, each ``weights[i]`` times, and return self.
 

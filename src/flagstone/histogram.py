@@ -132,9 +132,9 @@ class Histogram:
         return Histogram.from_bytes, (self.to_bytes(),)
 
     def _add(self, values: Array, weights: Array | None) -> None:
-        from flagstone.kernels import counting
+        from flagstone.kernels.small_finite import count
 
-        counting.count(values, weights, self.counts)
+        count(values, weights, self.counts)
         self.n_rows += len(values) if weights is None else int(weights.sum())
 
 

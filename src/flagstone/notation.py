@@ -78,10 +78,12 @@ def parse_frames(line: bytes, notation: str = "hex") -> list[Frame]:
     >>> parse_frames(b"# nothing here")
     []
     """
+    alphabet = ALPHABETS[notation]
+    if line and not line.translate(None, alphabet.digits):  # most lines: digits, nothing else
+        return [Frame(alphabet.width * len(line), line)]
     text = without_comment(line)
     if not text.strip(BLANKS):
         return []
-    alphabet = ALPHABETS[notation]
     pieces = list(_pieces(text))
     announced = [_LENGTH.match(text, start, stop) for start, stop in pieces]
     for (start, stop), head in zip(pieces, announced, strict=True):

@@ -105,11 +105,23 @@ def test_help_loads_nothing_heavy():
         ["constraints", "examples/frames.txt", "-f", "bits", "--plot", "p.svg"],
     ],
 )
-def test_verbs_do_not_load_scikit_learn(place, words):
+def test_verbs_load_neither_scikit_learn_nor_for_small_files_a_compiler(place, words):
     loaded = imported(*words)
-    assert "numba" in loaded
-    assert not loaded & {"sklearn", "matplotlib", "dask", "pandas"}
+    assert "numpy" in loaded
+    assert not loaded & {"sklearn", "matplotlib", "dask", "pandas", "numba", "scipy"}
     assert (place / words[-1]).exists()
+
+
+@pytest.mark.parametrize(("given", "left_alone"), [("", True), ("['--version']", False)])
+def test_garbage_is_left_alone_in_a_process_of_our_own_only(given, left_alone):
+    code = (
+        "import atexit, gc, sys; from flagstone.cli import main; before = gc.get_threshold(); "
+        "say = lambda: print(gc.get_freeze_count() > 0, gc.get_threshold() != before); "
+        f"atexit.register(say); main({given})"
+    )
+    words = [sys.executable, "-c", code, "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"{left_alone} {left_alone}"
 
 
 def test_version(run):

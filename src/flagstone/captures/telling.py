@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flagstone.answers import Constraints
+from flagstone.bitrows import BitRows
 from flagstone.captures.evidence import (
     FALSE_ALARMS,
     FEWEST_CHECKS,
@@ -24,6 +25,13 @@ __all__ = ["SAMPLE", "telling_bit"]
 SAMPLE = 2048
 #: Fewer rows than this are no side.
 _FEWEST = 16
+
+
+def _reaches(rows: BitRows, index: int, dim: int) -> bool:
+    """Say whether the set of this index spans so many dimensions; often the first rows tell."""
+    first = index * rows.dim + 16  # V_j only grows with further rows
+    flag = Flag(rows.dim).update(rows[:first])
+    return flag.dim_at(index) >= dim or flag.update(rows[first:]).dim_at(index) >= dim
 
 
 def telling_bit(rows: Array, answer: Constraints, rule: SpanRule, coins: Coins) -> int | None:
@@ -62,9 +70,12 @@ def telling_bit(rows: Array, answer: Constraints, rule: SpanRule, coins: Coins) 
         if min(map(len, sides)) < _FEWEST:
             continue
         # of fewer rows each direction is seen less often
+        indices = [max(1, index * len(side) // len(choose)) for side in sides]
+        enough = V.dim - FEWEST_CHECKS
+        if all(_reaches(side, j, enough) for side, j in zip(sides, indices, strict=True)):
+            continue
         spaces = [
-            Flag(flag.dim).update(side).span_at(max(1, index * len(side) // len(choose)))
-            for side in sides
+            Flag(flag.dim).update(side).span_at(j) for side, j in zip(sides, indices, strict=True)
         ]
         more = [V.dim - 1 - space.dim for space in spaces]
         saved = sum(len(side) * n for side, n in zip(sides, more, strict=True))

@@ -139,8 +139,9 @@ class Cutter:
         """
         if ticks is None:
             ticks, size = np.arange(len(matrix)), len(matrix)
-        words = self._field.order == 2 and self.cut.dim <= 64
-        ends = (self._ends_of_words if words else self._ends)(matrix, ticks, size)
+        ends = (self._ends_of_words if self._in_words(len(matrix)) else self._ends)(
+            matrix, ticks, size
+        )
         self._pending += [(self._seen + end - length, value, length) for end, value, length in ends]
         self._seen += size
         settled = self._seen - self.cut.longest
@@ -186,13 +187,20 @@ class Cutter:
         self._progress[:] = filled, wait
         return ends
 
+    def _in_words(self, n_rows: int) -> bool:
+        """Say whether the compiled loop is there for these rows, and worth it."""
+        if self._field.order != 2 or self.cut.dim > 64:
+            return False
+        self._kernel.prepare(self._state, n_rows)
+        return bool(self._state.compiled)
+
     def _ends_of_words(self, matrix: Array, ticks: Array, size: int) -> list[tuple[int, int, int]]:
-        from flagstone.kernels import gf2_pieces
+        from flagstone.kernels import gf2_pieces, gf2_sweep
 
         cut = self.cut
         ends = gf2_pieces.cut(
-            self._state,
-            self._field.flag_state(cut.dim),
+            self._state.state,
+            gf2_sweep.new(cut.dim),
             self._progress,
             (matrix, ticks, size),
             cut.inside,

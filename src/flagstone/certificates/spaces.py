@@ -42,7 +42,6 @@ class NestedSpaces:
         self.field, self.basis, self.dims = field, basis, tuple(dims)
         self.dim = width(basis)
         self._inverse = field.rows(field.completed_inverse(basis))  # v = y·full, so y = v·inverse
-        self._images: dict[int, Any] = {}
 
     @classmethod
     def of_flag(cls, flag: Flag, dims: Any) -> NestedSpaces:
@@ -58,7 +57,7 @@ class NestedSpaces:
         if self.dims == (self.dim,):
             return rows  # in the whole space any will do
         if isinstance(rows, BitRows) and isinstance(self._inverse, BitRows):
-            from flagstone.kernels.gf2_product import add_named
+            from flagstone.kernels.small_gf2 import add_named
 
             words = np.zeros_like(rows.words)
             add_named(rows.words, self._inverse.words, words)
@@ -80,11 +79,9 @@ class NestedSpaces:
         """Return the images modulo space i, for kernels."""
         r = self.dims[i]
         if isinstance(coordinates, BitRows):
-            from flagstone.kernels.gf2_product import choose, pick
+            from flagstone.kernels.small_gf2 import drop
 
-            if i not in self._images:
-                self._images[i] = choose(np.arange(r, self.dim), coordinates.words.shape[1])
-            return pick(coordinates.words, self._images[i])
+            return drop(coordinates.words, r, self.dim)
         return np.ascontiguousarray(coordinates[:, r:])
 
     def _past(self, matrix: Array, r: int) -> Array:

@@ -33,12 +33,17 @@ VERBS = {
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line, and exit with its code."""
+    import gc
     import sys
 
+    if arguments is None:  # a process of our own: loading modules leaves nothing to collect
+        gc.set_threshold(200_000, *gc.get_threshold()[1:])
     from flagstone.cli.stopping import caught
 
     with caught(for_good=arguments is None):
         from flagstone.cli.runner import run
 
         code = run(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        gc.freeze()  # at its end Python would look through all that was loaded, more than once
     sys.exit(code)

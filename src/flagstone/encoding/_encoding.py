@@ -199,13 +199,13 @@ def _packed(values: BitRows | Array | Sequence[Array]) -> BitRows | None:
     """Return values as packed rows; None if one of them is neither 0 nor 1."""
     if isinstance(values, BitRows):
         return values
-    from flagstone.kernels import bits
+    from flagstone.kernels import small_gf2
 
     parts = [values] if isinstance(values, np.ndarray) else values
     if not all(part.dtype.kind in "bui" and part.dtype.isnative for part in parts):
         return None
     if isinstance(values, np.ndarray):
-        words, bad = bits.pack(values)
+        words, bad = small_gf2.pack(values)
         return BitRows.trusted(words, values.shape[1]) if bad < 0 else None
-    words, fits = bits.pack_columns(parts)
+    words, fits = small_gf2.pack_columns(parts)
     return BitRows.trusted(words, len(parts)) if fits else None

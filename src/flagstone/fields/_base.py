@@ -228,8 +228,8 @@ class Field(ABC):
     def nonzero(self, rows: Rows) -> Array:
         """Say of each row whether it has a non-zero entry."""
 
-    def flag_kernel(self, dim: int) -> ModuleType:
-        """Return the kernel that builds flags of this width."""
+    def flag_kernel(self, dim: int) -> Any:
+        """Return the kernel that builds flags of this width: a module, or what acts like one."""
         return self._linalg()
 
     def flag_state(self, dim: int, basis: Rows | None = None, counts: Array | None = None) -> Any:

@@ -11,6 +11,7 @@ from flagstone.bitrows import BitRows
 from flagstone.exact import Array
 from flagstone.fields._base import Field, Rows
 from flagstone.fields._tables import fail_value, whole_numbers
+from flagstone.kernels.small import Growing
 
 
 class BinaryField(Field):
@@ -26,15 +27,15 @@ class BinaryField(Field):
         return BitRows.trusted(np.zeros((n_rows, max(1, -(-dim // 64))), dtype=np.uint64), dim)
 
     def trusted(self, elements: Array) -> Rows:
-        from flagstone.kernels import bits
+        from flagstone.kernels import small_gf2
 
-        return BitRows.trusted(bits.pack(elements)[0], elements.shape[1])
+        return BitRows.trusted(small_gf2.pack(elements)[0], elements.shape[1])
 
     def _packed(self, rows: BitRows, name: str) -> Rows:
         return rows
 
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
-        from flagstone.kernels import bits
+        from flagstone.kernels import small_gf2
 
         whole = whole_numbers(table, name, floor=reduce)
         if whole.dtype == object or reduce:
@@ -42,7 +43,7 @@ class BinaryField(Field):
                 whole = (whole % 2).astype(np.uint8)
             elif whole.size:
                 fail_value(table, (whole < 0) | (whole > 1), name, _OUTSIDE)
-        words, bad = bits.pack(whole)
+        words, bad = small_gf2.pack(whole)
         if bad >= 0:
             fail_value(table, int(bad), name, _OUTSIDE)
         return BitRows.trusted(words, table.shape[1])
@@ -66,15 +67,15 @@ class BinaryField(Field):
         words = self.matrix(rows)
         return np.asarray(words[:, 0] != 0 if words.shape[1] == 1 else words.any(axis=1))
 
-    def flag_kernel(self, dim: int) -> ModuleType:
-        from flagstone.kernels.gf2 import flag_kernel
+    def flag_kernel(self, dim: int) -> Growing:
+        from flagstone.kernels import gf2, small_gf2
 
-        return flag_kernel(dim)
+        return Growing(small_gf2, gf2.flag_kernel)
 
     def _linalg(self) -> ModuleType:
-        from flagstone.kernels import gf2_linalg
+        from flagstone.kernels import small_gf2
 
-        return gf2_linalg
+        return small_gf2
 
     def _arithmetic(self, dim: int) -> int:
         return dim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from flagstone.exact import Array, exact_modulo
 from flagstone.fields._base import Field, Rows
 from flagstone.fields._tables import fail_value, whole_numbers
+from flagstone.kernels.small import Growing
 
 
 class FiniteField(Field):
@@ -80,10 +81,22 @@ class FiniteField(Field):
     def nonzero(self, rows: Rows) -> Array:
         return np.asarray(self.matrix(rows).any(axis=1))
 
-    def _linalg(self) -> ModuleType:
-        from flagstone.kernels import finite
+    def flag_kernel(self, dim: int) -> Growing:
+        from flagstone.kernels import small_finite
 
-        return finite
+        return Growing(small_finite, _compiled)
+
+    def _linalg(self) -> ModuleType:
+        from flagstone.kernels import small_finite
+
+        return small_finite
 
     def _arithmetic(self, dim: int) -> Any:
         return self._ar
+
+
+@cache
+def _compiled(dim: int) -> ModuleType:
+    from flagstone.kernels import finite
+
+    return finite

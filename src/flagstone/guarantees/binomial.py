@@ -1,15 +1,16 @@
 """Binomial tails and Clopper–Pearson bounds that rounding never tips the wrong way.
 
-SciPy's incomplete beta function is right to about 13 digits; every value here is moved outwards by
-more than that, so an upper bound is an upper bound, also in the last digit.
+Tails are right to at least ten digits (`flagstone.guarantees.tails`); every value here is moved
+outwards by more than that, so an upper bound is an upper bound, also in the last digit.
 """
 
 from __future__ import annotations
 
 from flagstone.errors import InputError
+from flagstone.guarantees import tails
 from flagstone.guarantees.exact import smallest
 
-#: Relative room for the error of special functions.
+#: Relative room for the error of tails.
 _ROOM = 1e-9
 
 
@@ -27,9 +28,9 @@ def binomial_above(trials: int, share: float, count: int) -> float:
         return 1.0
     if count >= trials or share <= 0:
         return 0.0
-    from scipy.special import betainc  # P[Bin(n, p) > k] = I_p(k + 1, n − k)
-
-    return min(1.0, float(betainc(count + 1, trials - count, min(share, 1.0))) * (1 + _ROOM))
+    if share >= 1:
+        return 1.0
+    return min(1.0, tails.above(trials, share, count) * (1 + _ROOM))
 
 
 def binomial_below(trials: int, share: float, count: int) -> float:
@@ -44,9 +45,7 @@ def binomial_below(trials: int, share: float, count: int) -> float:
         return float(count > trials)
     if count > trials or share <= 0:
         return 1.0
-    from scipy.special import betaincc  # P[Bin(n, p) < k] = 1 − I_p(k, n − k + 1)
-
-    return min(1.0, float(betaincc(float(count), float(trials - count + 1), share)) * (1 + _ROOM))
+    return min(1.0, tails.below(trials, share, count) * (1 + _ROOM))
 
 
 def binomial_least(trials: int, share: float, failure: float) -> int:
@@ -88,9 +87,7 @@ def share_at_most(count: int, trials: int, failure: float) -> float:
     _check(count, trials, failure)
     if count == trials:
         return 1.0
-    from scipy.special import betainccinv  # takes the failure itself: 1 − failure would round
-
-    return min(1.0, float(betainccinv(count + 1, trials - count, failure)) * (1 + _ROOM))
+    return min(1.0, tails.share_of_below(trials, count + 1, failure) * (1 + _ROOM))
 
 
 def share_at_least(count: int, trials: int, failure: float) -> float:
@@ -104,9 +101,7 @@ def share_at_least(count: int, trials: int, failure: float) -> float:
     _check(count, trials, failure)
     if count == 0:
         return 0.0
-    from scipy.special import betaincinv
-
-    return float(betaincinv(count, trials - count + 1, failure)) * (1 - _ROOM)
+    return tails.share_of_above(trials, count - 1, failure) * (1 - _ROOM)
 
 
 def _check(count: int, trials: int, failure: float) -> None:

@@ -10,6 +10,7 @@ import math
 from flagstone.errors import InputError, Parameter
 from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive, smallest
 from flagstone.guarantees.index import index_rho
+from flagstone.guarantees.tails import above
 
 
 def check_contamination(contamination: object) -> float:
@@ -62,9 +63,7 @@ def containment_failure(n_rows: int, start: int, rate: float) -> float:
     p = check_contamination(rate)
     if k >= m or p == 0:
         return 0.0
-    from scipy.special import betainc  # P[Bin(m, p) > k] = I_p(k + 1, m - k)
-
-    return float(betainc(k + 1, m - k, p))
+    return above(m, float(p), k)
 
 
 def outlier_start_for_failure(n_rows: int, rate: float, failure: float) -> int:

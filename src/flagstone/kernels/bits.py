@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from flagstone.kernels._jit import jit
 from flagstone.kernels._llvm import exceeding, word_at
+from flagstone.kernels.small_gf2 import unpack
 
 __all__ = ["pack", "pack_columns", "unpack"]
 
@@ -71,12 +72,6 @@ def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.uint64], b
         a, b, c, d = entries
         seen |= int(_add_columns(a, b, c, d, by_word[first >> 6], np.uint64(first & 63)))
     return np.ascontiguousarray(by_word.T), seen <= 1
-
-
-def unpack(words: NDArray[np.uint64], dim: int) -> NDArray[np.uint8]:
-    """The first ``dim`` columns as 0/1."""
-    octets = words.astype("<u8", copy=False).view(np.uint8)
-    return np.unpackbits(octets, axis=1, count=dim, bitorder="little")
 
 
 @jit

@@ -1,23 +1,23 @@
-"""Products over pieces, for every rate of a grid, and how far they prove something (S32)."""
+"""Products over pieces, for every rate of a grid, and how far they prove something (S32).
+
+Plain Python, for lists and for arrays alike: small evidence is weighed as it stands here, and
+:mod:`flagstone.kernels.evidence_compiled` has the same functions compiled.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
-
-from flagstone.kernels._jit import jit
-
 __all__ = ["edge", "log_mean_product"]
 
 
-@jit
 def log_mean_product(
     rates: Any,
     values: Any,
     lengths: Any,
     times: Any,
+    logs: Any,
     total: float,
     nats: float,
     rows: float,
@@ -28,9 +28,9 @@ def log_mean_product(
 
     The loss of a piece is bet·(exp(−λ·value + μ·length) − 1), rounded up, for μ = (λ·total +
     nats)/rows. A product in which any loss reaches 1, that of pieces with ``times`` 0 too, is 0.
+    ``logs`` is room for one number per rate.
     """
-    logs = np.empty(len(rates))
-    top = -math.inf
+    top, number = -math.inf, 0.0
     for k in range(len(rates)):
         logs[k] = 0.0
         slope = (rates[k] * total + nats) / rows
@@ -48,10 +48,11 @@ def log_mean_product(
     mean = 0.0
     for k in range(len(rates)):
         mean += math.exp(logs[k] - top)
-    return top + math.log(mean / len(rates)) - room * times.sum()
+    for i in range(len(times)):
+        number += times[i]
+    return top + math.log(mean / len(rates)) - room * number
 
 
-@jit
 def edge(
     pieces: Any, numbers: Any, needed: float, at_total: bool, other: float,
     good: float, bad: float, step: float,
@@ -63,7 +64,7 @@ def edge(
 
     Parameters
     ----------
-    pieces, numbers : (rates, values, lengths, times), (rows, bet, room)
+    pieces, numbers : (rates, values, lengths, times, logs), (rows, bet, room)
     at_total, other
         Whether points are totals, for so many nats; or nats, for this total.
     """
@@ -77,7 +78,7 @@ def edge(
     while abs(bad - good) > 1.5 * step:
         part = at_good / (at_good - at_bad) if at_bad > -math.inf else 0.5
         steps = abs(bad - good) / step
-        ahead = min(max(1.0, np.rint(part * steps)), math.ceil(steps) - 1.0)
+        ahead = min(max(1.0, float(round(part * steps))), math.ceil(steps) - 1.0)
         middle = good + ahead * step if bad > good else good - ahead * step
         at_middle = _surplus(pieces, numbers, needed, at_total, other, middle)
         if at_middle >= 0:
@@ -89,11 +90,11 @@ def edge(
     return good
 
 
-@jit
 def _surplus(
     pieces: Any, numbers: Any, needed: float, at_total: bool, other: float, point: float
 ) -> float:
-    rates, values, lengths, times = pieces
+    rates, values, lengths, times, logs = pieces
     rows, bet, room = numbers
     total, nats = (point, other) if at_total else (other, point)
-    return log_mean_product(rates, values, lengths, times, total, nats, rows, bet, room) - needed
+    found = log_mean_product(rates, values, lengths, times, logs, total, nats, rows, bet, room)
+    return found - needed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from types import ModuleType
 
 __all__ = ["SWEPT", "flag_kernel"]
@@ -10,6 +11,7 @@ __all__ = ["SWEPT", "flag_kernel"]
 SWEPT = 256
 
 
+@functools.cache
 def flag_kernel(dim: int) -> ModuleType:
     """The kernel for flags of GF(2)^dim."""
     if dim <= SWEPT:

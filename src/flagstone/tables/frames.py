@@ -207,13 +207,13 @@ class FrameReader:
 
         Plain lines are read by a kernel, the others, and every line that is wrong, with care.
         """
-        from flagstone.kernels import digits
+        from flagstone.kernels.small_digits import parse
 
         plain = self.layout.frames(block)
-        words, lines, hard, skipped, n_lines = digits.parse(
+        words, lines, hard, skipped, n_lines = parse(
             plain or block,
             line,
-            digits.classes(*ALPHABETS[self.notation][:3]),
+            ALPHABETS[self.notation][:3],
             self.n_bits,
             self.layout.fields,
             self.length is not None,
