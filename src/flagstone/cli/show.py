@@ -10,6 +10,7 @@ from flagstone.cli.describe import FINDING_KEYS
 from flagstone.cli.inputs import expect_seed
 from flagstone.cli.options import ExpectSeedOption, OutputOptions
 from flagstone.cli.runner import BOTTOM, OK, UsageError, verb
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.models import SummaryFile
@@ -149,10 +150,10 @@ def print_flag(found: dict[str, Any]) -> None:
     rows, row = found["rows"], found["question"]["row"]
     shards = f", {rows['shards']} shards merged" if rows["shards"] > 1 else ""
     print(
-        f"{found['summary']} of {number(rows['read'])} rows {row} in "
+        f"{found['summary']} of {counted(rows['read'], 'row')} {row} in "
         f"{found['field']}^{found['dim']}{shards}"
     )
-    print(f"rank {found['rank']}, {number(found['n_sets'])} sets")
+    print(f"rank {found['rank']}, {counted(found['n_sets'], 'set')}")
     levels = found["levels"]
     for dim, sets, first in levels[:20]:
         print(f"  sets {number(first):>9} to {number(first + sets - 1):>9}: dimension {dim}")

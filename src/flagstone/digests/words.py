@@ -8,6 +8,7 @@ from typing import NamedTuple
 from flagstone.digests.digest import columns_of, span_text
 from flagstone.digests.relations import Relation
 from flagstone.digests.survey import Survey
+from flagstone.wording import counted
 
 __all__ = ["LayerLine", "by_byte", "layer_lines", "worth_layers"]
 
@@ -103,4 +104,4 @@ def _listed(survey: Survey, word: str, relations: Sequence[Relation]) -> list[La
 
 
 def _count(count: int | None) -> str:
-    return f"{count:,} row{' breaks' if count == 1 else 's break'} it" if count else ""
+    return counted(count, "row", "breaks it") if count else ""

@@ -16,6 +16,7 @@ from flagstone.finding import Finding
 from flagstone.markup import escape
 from flagstone.models import as_written, frame_text
 from flagstone.reports.parts import bits, folded, table
+from flagstone.wording import counted
 
 __all__ = ["Misfit", "misfit_section", "misfits_of"]
 
@@ -128,7 +129,7 @@ def misfit_section(finding: Finding, survey: Survey | None) -> str:
     if misfits is None or not total:
         return ""
     fit = 100 * (total - misfits) / total
-    skipped = f" {rows.skipped:,} rows of another length were skipped." if rows.skipped else ""
+    skipped = f" {counted(rows.skipped, 'row')} of another length skipped." if rows.skipped else ""
     out = [
         "<h2>Rows that do not fit</h2>",
         f"<p>{misfits:,} of {total:,} rows ({100 * misfits / total:.3g} %) do not fit; "
