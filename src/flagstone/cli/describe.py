@@ -53,7 +53,7 @@ FINDING_KEYS = {
     "levels": "the flag: [dimension, sets, first set], from the largest space down",
     "directions": "how often each direction was seen (count, kept, vector)",
     "columns, encoding": "names of the encoded feature columns, and how the table was encoded",
-    "provenance": "command, sources, reading",
+    "provenance": "command, sources, reading, digest (those with a name, as verified on the rows)",
     "outputs": "files written",
 }
 

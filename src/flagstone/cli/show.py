@@ -43,6 +43,7 @@ def command(
 ) -> int:
     """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
     from flagstone.cli.describe import answer_lines, print_finding
+    from flagstone.cli.layered import layer_lines, survey_of
     from flagstone.cli.outputs import (
         check_outputs,
         refuse_existing_outputs,
@@ -61,9 +62,10 @@ def command(
     loaded = load(file)
     expect_seed(loaded, file, seed)
     if isinstance(loaded, Finding):
+        survey = survey_of(loaded, None)
         answer_lines(loaded, output.show_as or "text")
-        written = write_outputs(loaded, output)
-        print_finding(loaded, output, written)
+        written = write_outputs(loaded, output, survey)
+        print_finding(loaded, output, written, said=layer_lines(survey, loaded))
         return OK if loaded.is_answer else BOTTOM
     if isinstance(loaded, Protocol):
         _show_protocol(loaded, output)

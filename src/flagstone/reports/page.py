@@ -69,7 +69,7 @@ def html_report(
     (1, True)
     """
     if survey is None and finding.question.kind in ("constraints", "span"):
-        survey = surveyed(finding.answer)
+        survey = surveyed(finding.answer, recalled=finding.provenance.get("digest"))
     css, script = (_part("page.css") + STYLE), _part("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(css)}; script-src {_hash(script)}; img-src data:; "
