@@ -75,7 +75,7 @@ def next_step(g: Guarantee) -> str | None:
         return "certify the answer on the rows of the fit, or measure with an audit"
     steps = []
     if second.rows_needed is not None:
-        rows = f"about {second.rows_needed:,} rows of this kind"
+        rows = f"about {second.rows_needed:,} rows of this kind, often far fewer,"
         steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
     if second.t_first is not None:
         steps.append(
