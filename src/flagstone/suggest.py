@@ -10,6 +10,7 @@ import numpy as np
 
 from flagstone.certificates import Certifier, pilot_rows
 from flagstone.certification import Certification, SecondLook
+from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
@@ -212,7 +213,7 @@ def suggest_window(
     labels = None if y is None else F.elements(y)
     lifted = asked.lift(F, rows, labels)
     flag = Flag(width(lifted), F).update(lifted)
-    columns = list(names or _frame_names(X) or (f"x{i}" for i in range(width(rows))))
+    columns = list(names or frame_names(X) or (f"x{i}" for i in range(width(rows))))
     label = (getattr(y, "name", None) or "y") if asked.labelled else None
     encoding = Encoding.plain(F, columns, label=label)
     seed = None if random_state is None else Coins(random_state).seed
@@ -222,12 +223,6 @@ def suggest_window(
     certification = Certification(finding, confidence=confidence).update(lifted)
     points = forecast(certification, protocol, lifted[:: -(-len(rows) // MOST_ROWS)])
     return Suggestion(protocol, plateau, len(rows), points)
-
-
-def _frame_names(X: Any) -> list[str] | None:
-    """Return the names of a frame's columns; None where they have none, or numbers."""
-    names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of Arrow; of the others
-    return names if all(isinstance(name, str) for name in names) else None
 
 
 def _digits(share: float) -> float:

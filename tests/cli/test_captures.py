@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flagstone import compare, load
+from flagstone.captures import Capture
 from tests.captures.frames import KNOWN, damaged, device, mixed
 from tests.digests import oracle
 
@@ -173,6 +174,12 @@ def test_the_first_screen_says_that_there_are_types(run, two_types):
     assert head == "16 check equations hold; nothing is promised about rows to come:"
     assert types.startswith("! 2 types of rows: ")
     assert types.endswith("rows (x8 = 1). Run them apart: add --split-types")
+
+
+def test_it_is_said_that_types_are_not_looked_for_among_rows_elsewhere(run, two_types, monkeypatch):
+    monkeypatch.setattr(Capture, "update", lambda *given: None)  # as with --workers
+    done = run("constraints", two_types, "--t-min", "0.02", "--t-max", "0.03", "--seed", "1")
+    assert "types         not looked for: the rows are with the workers" in done.out
 
 
 def test_the_report_says_that_there_are_types(run, two_types, place):

@@ -139,8 +139,11 @@ def misfit_notes(
 ) -> list[tuple[str, str]]:
     """Return what is said of rows that do not fit, and, under ``!``, that there are more types."""
     notes: list[tuple[str, str]] = []
-    if capture is None or not capture.n_rows:
+    if capture is None:
         return notes
+    if not capture.n_rows:
+        elsewhere = "not looked for: the rows are with the workers (leave out --workers, --cluster)"
+        return [("types", elsewhere)] if finding.rows.misfits else notes
     if len(types) > 1:
         said = [
             f"{counted(len(one.rows), 'row')}{f' ({safe(one.told_by)})' if one.told_by else ''}"
