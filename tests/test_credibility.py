@@ -87,7 +87,8 @@ def test_a_check_that_damaged_rows_break_is_supported(seed):
     finding = found(checked(400, 0.05, seed), t_min=9, t_max=10)
     assert finding.title == "8 check equations hold"
     assert finding.support == "whole"
-    assert finding.promises.eps_certified < 0.25 < finding.promises.eps_future
+    assert finding.promises.eps_certified < 0.25
+    assert finding.promises.eps_future > 0.5
 
 
 @pytest.mark.parametrize("seed", range(5))
