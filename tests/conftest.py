@@ -15,17 +15,18 @@ small.ALLOWANCE = 0.0
 settings.register_profile(
     "default",
     deadline=None,  # the first call of a kernel compiles it
-    derandomize="CI" in os.environ,  # a red build can be repeated
+    derandomize=True,  # a red build can be repeated, and a green one
     max_examples=16,  # per field and statement; there are many of both
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=500)
+settings.register_profile(
+    "thorough", parent=settings.get_profile("default"), max_examples=500, derandomize=False
+)
 settings.register_profile(  # for `make mutants`: the first failure is enough, and can be repeated
     "mutants",
     parent=settings.get_profile("default"),
     phases=[Phase.explicit, Phase.generate],
-    derandomize=True,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

@@ -20,6 +20,7 @@ from flagstone import (
     LinearSpan,
     ParityQuestion,
     SpanQuestion,
+    Subspace,
     SubspaceQuestion,
     ask,
     merge_flags,
@@ -29,6 +30,7 @@ from flagstone.certification import Certification, SecondLook, StreamCertificati
 from flagstone.errors import InputError
 from flagstone.fields import width
 from flagstone.finding import Finding
+from flagstone.guarantees import counted_certificate
 from flagstone.road import certify
 
 
@@ -259,6 +261,16 @@ def test_whoever_collects_until_something_is_certified_pays_for_every_look():
     assert "any_time" in stopped.to_dict()["rows"]
 
 
+def damaged(m):
+    """Rows of twelve columns, four of them checks; one in twenty is noise."""
+    random = np.random.RandomState(3)
+    X = random.randint(0, 2, size=(m, 12))
+    X[:, 8:] = X[:, :4] ^ X[:, 4:8]
+    bad = random.random_sample(m) < 0.05
+    X[bad] = random.randint(0, 2, size=(int(bad.sum()), 12))
+    return X
+
+
 def test_merged_shards_are_certified_in_runs_of_their_own():
     random = np.random.RandomState(1)
     X = random.randint(0, 2, size=(6000, 6))
@@ -276,12 +288,47 @@ def test_merged_shards_are_certified_in_runs_of_their_own():
     # no piece reaches over the end of a shard, and a tenth of each is pilot
     pilot = merge_flags([Flag(6).update(part[: len(part) // 10]) for part in parts])
     certifier = planned(finding, pilot)
-    looks = [SecondLook(finding.field, certifier, len(part) // 10) for part in parts]
+    looks = [SecondLook(finding, certifier, len(part) // 10) for part in parts]
     for part, look in zip(parts, looks, strict=True):
         for piece in np.array_split(part, 7):
-            look.update(finding.field.rows(piece))
+            look.update(finding.field.rows(piece), ~finding.subspace.contains(piece))
     both = looks[0].merge(looks[1])
     assert (both.certifier.collector.n_runs, both.certifier.collector.n_rows) == (2, 5400)
     assert both.certify(finding, 0.99) == dataclasses.replace(found, rows=finding.rows)
     with pytest.raises(InputError, match="6,000 of them, got 2,500"):
         looks[0].certify(finding, 0.99)
+
+
+@pytest.mark.parametrize("sizes", [[400], [1, 7, 392], [39, 1, 360], [100] * 4])
+def test_rows_outside_are_counted_alike_however_they_are_cut(sizes):
+    X = damaged(400)
+    finding = ask(Flag(12).update(X), SpanQuestion(), IndexRule(t_min=8, t_max=12), Coins(1))
+    look, outside = SecondLook(finding), ~finding.subspace.contains(X)
+    for stop, size in zip(np.cumsum(sizes), sizes, strict=True):
+        piece = slice(stop - size, stop)
+        look.update(finding.field.rows(X[piece]), outside[piece])
+    start = look.start
+    n, j = start.first
+    assert (start.n_rows, start.outside, j) == (400, outside.sum(), outside[:n].sum())
+    assert Subspace.span(X[:n][~outside[:n]]) == finding.subspace
+    assert Subspace.span(X[: n - 8][~outside[: n - 8]]) != finding.subspace  # no later than needed
+    assert look.certify(finding, 0.99).promises.eps_counted == counted_certificate(
+        n, j, int(outside.sum()), 400, confidence=1 - 0.05 * 0.01
+    )
+
+
+def test_rows_of_several_runs_count_together():
+    X = damaged(400)
+    finding = ask(Flag(12).update(X), SpanQuestion(), IndexRule(t_min=8, t_max=12), Coins(1))
+    parts = [X[:5], X[5:200], X[200:]]  # the first run is too short to span anything
+    looks = [
+        SecondLook(finding).update(finding.field.rows(part), ~finding.subspace.contains(part))
+        for part in parts
+    ]
+    both = looks[0].merge(looks[1]).merge(looks[2])
+    first, skipped = looks[1].start.first
+    assert both.start.first == (5 + first, looks[0].start.outside + skipped)
+    assert 0 < both.certify(finding, 0.99).promises.eps_counted < 0.3
+    # who did not say which rows lie outside learns nothing from them
+    unsaid = SecondLook(finding).update(finding.field.rows(X)).certify(finding, 0.99)
+    assert unsaid.promises.eps_counted is None

@@ -70,6 +70,52 @@ def test_equations_that_half_of_the_rows_break_are_not_supported():
     assert finding.headline.startswith("Not supported by the rows (too many rows do not fit): ")
 
 
+def checked(m, damage, seed):
+    """Frames of 40 bits that end in the XOR of their bytes; damaged ones have a wrong bit."""
+    random = np.random.RandomState(seed)
+    data = random.randint(0, 256, size=(m, 4), dtype=np.uint8)
+    check = np.bitwise_xor.reduce(data, axis=1, keepdims=True)
+    X = np.unpackbits(np.hstack([data, check]), axis=1)
+    bad = np.flatnonzero(random.random_sample(m) < damage)
+    X[bad, random.randint(0, 40, size=len(bad))] ^= 1
+    return X
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_check_that_damaged_rows_break_is_supported(seed):
+    """A bound that paid for all rows of the first sets called such answers unsupported."""
+    finding = found(checked(400, 0.05, seed), t_min=9, t_max=10)
+    assert finding.title == "8 check equations hold"
+    assert finding.support == "whole"
+    assert finding.promises.eps_certified < 0.25
+    assert finding.promises.eps_future > 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equations_of_rows_without_structure_are_not_supported(seed):
+    X = np.random.RandomState(seed).randint(0, 2, size=(400, 40))
+    flag = AffineSpan().fit(X).finding_.flag
+    finding = found(X, t_min=flag.n_sets, t_max=flag.n_sets)
+    assert len(finding.answer) > 0
+    assert finding.support == "none"
+
+
+def test_rows_that_mostly_fit_are_too_few_not_too_many():
+    finding = found(checked(45, 0.0, 1)[:, :39], t_min=1, t_max=1)
+    assert finding.support == "none"
+    assert finding.rows.misfits == 0
+    assert finding.headline.startswith("Not supported by the rows (too few: 45 rows of rank ")
+
+
+def test_a_headline_says_that_nothing_is_promised():
+    drifting = np.repeat(frames(200), 5, axis=0)
+    drifting[:, 0] = np.random.RandomState(1).randint(0, 2, size=1000)
+    finding = found(drifting)
+    assert finding.promises.withheld is not None
+    assert finding.headline == f"{finding.title}; nothing is promised about rows to come"
+    assert "nothing is promised" in repr(finding)
+
+
 def test_no_equation_claims_nothing():
     finding = found(np.random.RandomState(1).randint(0, 2, size=(500, 4)))
     assert finding.headline == "No check equation holds"
@@ -114,13 +160,13 @@ def test_of_a_subspace_only_positive_rows_are_bounded():
     assert "do not fit" not in fitted.finding_.headline
 
 
-def test_without_promises_there_is_a_title_only():
+def test_without_promises_there_is_little_to_say():
     bare = Finding.of(found(frames(100)).answer)
     assert (bare.support, bare.caution, bare.hint) == (None, None, None)
     assert bare.headline == bare.title
     weighed = LinearSpan(random_state=1).fit(frames(50), sample_weight=[2] * 50).finding_
     assert weighed.support is None
-    assert weighed.headline == weighed.title
+    assert weighed.headline == f"{weighed.title}; nothing is promised about rows to come"
 
 
 def capture():

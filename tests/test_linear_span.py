@@ -5,6 +5,7 @@ import warnings
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from flagstone.bitrows import pack
@@ -112,3 +113,15 @@ def test_silent_by_default():
 def test_bad_input_is_explained(X, parameters, words):
     with pytest.raises(InputError, match=words):
         rep_linear_span(X, **parameters)
+
+
+def test_a_frame_keeps_its_names():
+    X = np.random.RandomState(1).randint(0, 2, size=(300, 3)) * [1, 1, 0]
+    X[:, 2] = X[:, 0] ^ X[:, 1]
+    found = rep_linear_span(pd.DataFrame(X, columns=["a", "b", "c"]), t_min=3, random_state=1)
+    assert str(found.answer) == "a ⊕ b ⊕ c = 0"
+    assert found.encoding.names == ("a", "b", "c")
+    numbered = rep_linear_span(pd.DataFrame(X), t_min=3, random_state=1)
+    assert numbered == rep_linear_span(X, t_min=3, random_state=1)
+    with pytest.raises(InputError, match="two columns of the same name"):
+        rep_linear_span(pd.DataFrame(X, columns=["a", "b", "a"]), t_min=3)

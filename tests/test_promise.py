@@ -250,7 +250,7 @@ def test_promises_say_what_is_proven_certified_and_measured():
         ({"rho": None}, "certify the answer on the rows of the fit"),
         (
             {"rho": None, "certificate": CERTIFICATE},
-            "of this kind would certify agreement ≥ 0.95",
+            "of this kind, often far fewer, would certify agreement ≥ 0.95",
         ),
         ({"rho": None, "certificate": CERTIFICATE}, "thresholds 5..60 would be certified here"),
         (

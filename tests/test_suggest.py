@@ -60,6 +60,20 @@ def test_what_is_forecast_is_certified_on_fresh_rows():
     assert "to certify agreement ≥ 0.95: about 1,500 rows" in str(found)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_forecast_asks_for_about_as_many_rows_as_it_takes(seed):
+    """Pieces that were cut for few rows made it ask for eight times as many, or for any number."""
+    found = suggest_window(rows(800, seed=seed, d=24), random_state=seed)
+    certified = [
+        LinearSpan(**found.protocol.parameters)
+        .fit(rows(800 << k, seed=100 + seed, d=24))
+        .guarantee_.rho_certified
+        for k in range(5)
+    ]
+    needed = next(800 << k for k, rho in enumerate(certified) if rho is not None and rho <= 0.05)
+    assert needed / 2 <= found.rows_needed <= 2 * needed
+
+
 def test_it_says_where_no_forecast_reaches_the_goal():
     random = np.random.RandomState(1)
     X = (random.random_sample((300, 6)) < 0.5 ** np.arange(1, 7)).astype(int)

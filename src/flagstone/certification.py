@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from flagstone.certificates import Certifier, pilot_rows, pilot_share
 from flagstone.errors import InputError
-from flagstone.fields import Field, Rows
+from flagstone.fields import Array, Rows
 from flagstone.finding import Finding
 from flagstone.flag import Flag
-from flagstone.guarantees.coverage import SHARE_OF_PASS
+from flagstone.guarantees.coverage import SHARE_OF_PASS, SHARE_OF_START, counted_certificate
 from flagstone.guarantees.exact import Share, check_share
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
 from flagstone.repeats import Repeats
 from flagstone.rules import SpanRule
+from flagstone.subspace import Subspace
 
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
@@ -42,6 +46,56 @@ def planned(
     return Certifier.plan(pilot, promises.n_rows, **vars(window), confidence=certain)
 
 
+class _Start:
+    """How many first rows hold rows that span V*, and how many rows lie outside, then and later.
+
+    Whether they span it is asked at ever longer intervals: that any number of them does is enough.
+    """
+
+    def __init__(self, finding: Finding) -> None:
+        assert finding.subspace is not None
+        self._field, self._dim = finding.field, finding.subspace.dim
+        self._span = Subspace.zero(finding.subspace.ambient_dim, finding.field)
+        self._asked = 8  # at so many rows, next
+        self.n_rows = self.outside = 0
+        self.first: tuple[int, int] | None = None  # rows, and those of them outside
+
+    def update(self, rows: Rows, outside: Array) -> None:
+        """Take more rows, and whether each lies outside V*."""
+        start = 0
+        while self.first is None and start < len(rows):
+            stop = min(len(rows), start + self._asked - self.n_rows)
+            left_out = outside[start:stop]
+            self._span += Subspace.of_rows(rows[start:stop][~left_out], self._field)
+            self._count(left_out)
+            if self.n_rows == self._asked:
+                self._asked += max(8, self._asked // 16)
+                if self._span.dim == self._dim:
+                    self.first = self.n_rows, self.outside
+            start = stop
+        self._count(outside[start:])
+
+    def _count(self, left_out: Array) -> None:
+        self.n_rows += len(left_out)
+        self.outside += int(np.count_nonzero(left_out))
+
+    def merge(self, other: _Start) -> _Start:
+        """Return the counts of both; the rows of ``other`` come after."""
+        both = copy.copy(self)
+        if self.first is None and other.first is not None:
+            both.first = self.n_rows + other.first[0], self.outside + other.first[1]
+        both.n_rows, both.outside = self.n_rows + other.n_rows, self.outside + other.outside
+        return both
+
+    def eps(self, confidence: float) -> float | None:
+        """P[v ∉ V*] for rows to come, at most; None where the counts say nothing."""
+        if self.first is None:
+            return None
+        share = 1 - SHARE_OF_START * (1 - confidence)
+        eps = counted_certificate(*self.first, self.outside, self.n_rows, confidence=share)
+        return eps if eps < 1 else None
+
+
 class SecondLook:
     """What the rows of one run show when they are read again; those of several runs add up.
 
@@ -50,22 +104,29 @@ class SecondLook:
 
     Parameters
     ----------
-    field : Field
+    finding : Finding
     certifier : Certifier, optional
-        As `planned`; without one only repeats are counted.
+        As `planned`; without one rows are only counted.
     n_pilot : int
         How many of the rows, the first ones, were pilot.
     """
 
-    def __init__(self, field: Field, certifier: Certifier | None = None, n_pilot: int = 0) -> None:
-        self._field, self._n_pilot = field, n_pilot
+    def __init__(
+        self, finding: Finding, certifier: Certifier | None = None, n_pilot: int = 0
+    ) -> None:
+        self._field, self._n_pilot = finding.field, n_pilot
         self.certifier = None if certifier is None else certifier.empty()
-        self.repeats = Repeats()
+        self.repeats, self.start = Repeats(), _Start(finding)
         self.n_rows = 0
 
-    def update(self, rows: Rows) -> SecondLook:
-        """Take more lifted rows, in the order of the fit, and return self."""
+    def update(self, rows: Rows, outside: Array | None = None) -> SecondLook:
+        """Take more lifted rows, in the order of the fit, and return self.
+
+        Who knows which of them lie outside V* should say so: their number certifies coverage.
+        """
         certifying = rows[max(0, self._n_pilot - self.n_rows) :]
+        if outside is not None:
+            self.start.update(rows, outside)
         self.repeats.update(self._field.matrix(rows))
         self.n_rows += len(rows)
         if self.certifier is not None and len(certifying):
@@ -74,10 +135,11 @@ class SecondLook:
 
     def merge(self, other: SecondLook) -> SecondLook:
         """Return what both show, as runs of their own."""
-        both = SecondLook(self._field)
+        both = copy.copy(self)
+        both.certifier = None
         if self.certifier is not None and other.certifier is not None:
             both.certifier = self.certifier.merge(other.certifier)
-        both.repeats = self.repeats.merge(other.repeats)
+        both.repeats, both.start = self.repeats.merge(other.repeats), self.start.merge(other.start)
         both.n_rows = self.n_rows + other.n_rows
         return both
 
@@ -93,7 +155,8 @@ class SecondLook:
                 f"an answer is certified on the rows of its fit: {n_rows:,} of them, got "
                 f"{self.n_rows:,}"
             )
-        return _certified(finding, self.certifier, self.repeats, confidence)
+        eps = self.start.eps(confidence) if self.start.n_rows == self.n_rows else None
+        return _certified(finding, self.certifier, self.repeats, confidence, eps)
 
 
 class Certification(SecondLook):
@@ -128,20 +191,20 @@ class Certification(SecondLook):
         promises = finding.promises
         if promises is None or finding.flag is None:
             raise InputError("a bare answer has no window and no flag: there is nothing to certify")
-        super().__init__(finding.field, n_pilot=pilot_rows(promises.n_rows))
+        super().__init__(finding, n_pilot=pilot_rows(promises.n_rows))
         self._finding = finding
         self.confidence = float(check_share("confidence", confidence))
         kind: Any = Histogram if promises.in_values else Flag
         self._pilot: Flag | Histogram = kind(finding.flag.dim, finding.field)
 
-    def update(self, rows: Rows) -> Certification:
-        """Take more lifted rows, in the order of the fit, and return self."""
+    def update(self, rows: Rows, outside: Array | None = None) -> Certification:
+        """Take more lifted rows, in the order of the fit: see `SecondLook.update`."""
         left = self._n_pilot - self._pilot.n_rows
         if left > 0:
             self._pilot.update(rows[:left])
             if len(rows) >= left:
                 self.certifier = planned(self._finding, self._pilot, self.confidence)
-        super().update(rows)
+        super().update(rows, outside)
         return self
 
     def certified(self) -> Finding:
@@ -223,6 +286,7 @@ def _certified(
     certifier: Certifier | None,
     repeats: Repeats,
     confidence: float,
+    eps_counted: float | None = None,
 ) -> Finding:
     promises, flag, subspace = finding.promises, finding.flag, finding.subspace
     assert promises is not None
@@ -242,6 +306,6 @@ def _certified(
             runs=promises.n_shards,
         )
         promises = replace(promises, certificate=certificate)
-    promises = replace(promises, confidence=confidence)
+    promises = replace(promises, confidence=confidence, eps_counted=eps_counted)
     counts = flag.counts.tolist()
     return replace(finding, promises=promises.with_coverage(counts, subspace.dim))

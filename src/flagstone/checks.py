@@ -48,6 +48,18 @@ def checked_integer(value: Any, least: int, *must: str | Parameter) -> int:
     return number
 
 
+def frame_names(X: Any) -> list[str] | None:
+    """Return the names of a frame's columns; None where they have none, or numbers."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of Arrow; of the others
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    if len(set(names)) < len(names):
+        raise InputError(
+            "X has two columns of the same name; rename one of them, or pass X.to_numpy()"
+        )
+    return names
+
+
 def checked_dim(dim: Any) -> int:
     """Return a positive number of columns, or say what was given."""
     return checked_integer(dim, 1, "dim must be a positive number of columns")

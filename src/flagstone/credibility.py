@@ -13,6 +13,7 @@ from flagstone.guarantees.words import percent, sure
 from flagstone.question import ParityQuestion
 from flagstone.rules import rule_named
 from flagstone.staircase import Plateau, Step
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
@@ -73,7 +74,11 @@ def notes(finding: Finding) -> list[str]:
 def headline(finding: Finding) -> str:
     """The title with what is known of it; what nobody should act on says so first."""
     g, known, title = finding.promises, support(finding), finding.title
-    if g is None or finding.nothing_kept or finding.answer.is_bottom or known is None:
+    if g is None or finding.nothing_kept or finding.answer.is_bottom:
+        return title
+    if g.withheld is not None:
+        return f"{title}; nothing is promised about rows to come"
+    if known is None:
         return title
     if known == "whole":
         share, breaks = percent(g.eps_certified or 0.0), finding.question.breaks
@@ -84,10 +89,9 @@ def headline(finding: Finding) -> str:
         held = _held_by_all(finding)
         hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
         return f"{title}, but the rows support only {hold}"
-    why = "too many rows do not fit"
-    if too_few(finding):
-        rows = f"{g.n_rows:,} row{'' if g.n_rows == 1 else 's'}"
-        why = f"too few: {rows} of rank {finding.stairs.rank}"
+    why, misfits = "too many rows do not fit", finding.rows.misfits
+    if too_few(finding) or (misfits is not None and misfits < _MOST * g.n_rows):
+        why = f"too few: {counted(g.n_rows, 'row')} of rank {finding.stairs.rank}"
     return f"Not supported by the rows ({why}): {title}"
 
 

@@ -35,12 +35,9 @@ MOST_COUNTED = 260
 
 #: What the parts of a provenance must be, where they are there.
 _PROVENANCE: dict[str, type] = {
-    "sources": list,
-    "reading": dict,
-    "summary": str,
-    "command": str,
-    "partitions": dict,
-    "labels": list,
+    **dict.fromkeys(("sources", "labels", "digest"), list),
+    **dict.fromkeys(("reading", "partitions"), dict),
+    **dict.fromkeys(("summary", "command"), str),
 }
 
 
@@ -71,7 +68,8 @@ class Finding:
     rows : Measurement
         Rows read and, where somebody counted, uncovered rows and misfits.
     provenance : mapping
-        Sources, command, how files were read: plain values for people and reports.
+        Sources, command, how files were read, digests that the rows have shown: plain values for
+        people and reports.
 
     Examples
     --------

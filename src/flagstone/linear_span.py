@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
+from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.fields import FieldLike, as_field, width
 from flagstone.finding import Finding
@@ -33,7 +35,7 @@ def rep_linear_span(
 
     Parameters
     ----------
-    X : array of shape (n_rows, dim), or BitRows
+    X : array of shape (n_rows, dim), data frame or BitRows
         The rows; zero rows count as rows.
     field : Field, int or str, default=2
         The field of the entries: 2, 7, "2^8", "QQ", ….
@@ -88,5 +90,12 @@ def rep_linear_span(
     if shape[:1] == (0,):
         raise InputError("X has no rows: a span is chosen from at least one row")
     rows = F.rows(X)
-    flag = Flag(width(rows), F).update(rows)
-    return ask(flag, SpanQuestion(), chosen, coins, seed_is_fresh=random_state is None)
+    flag, names = Flag(width(rows), F).update(rows), frame_names(X)
+    return ask(
+        flag,
+        SpanQuestion(),
+        chosen,
+        coins,
+        encoding=None if names is None else Encoding.plain(F, names),
+        seed_is_fresh=random_state is None,
+    )

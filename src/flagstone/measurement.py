@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from flagstone.errors import FormatError
+from flagstone.wording import counted
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Measurement:
             for word, count in (("uncovered", self.uncovered), ("misfits", self.misfits))
             if count is not None
         ]
-        return f"{self.read:,} rows" + (f": {', '.join(parts)}" if parts else "")
+        return counted(self.read, "row") + (f": {', '.join(parts)}" if parts else "")
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

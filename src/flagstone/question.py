@@ -32,6 +32,7 @@ from flagstone.errors import FormatError, InputError
 from flagstone.fields import Array, Field, Rows
 from flagstone.lift import append_column, append_ones, keep_rows
 from flagstone.subspace import AffineSubspace, Subspace
+from flagstone.wording import counted
 
 Names: TypeAlias = "Sequence[str] | None"
 
@@ -260,7 +261,7 @@ class EquationsQuestion(Question):
         """Number of equations, or the contradiction."""
         if answer.is_bottom:
             return "The equations that were kept contradict each other"
-        return f"A system of {_count(len(answer), 'equation')} stands for the rows"
+        return f"A system of {counted(len(answer), 'equation')} stands for the rows"
 
 
 @dataclass(frozen=True)
@@ -317,7 +318,7 @@ class SubspaceQuestion(Question):
         """Number of equations."""
         if answer.is_bottom:
             return "No row is positive: the affine subspace is empty"
-        return f"The positive rows obey {_count(len(answer), 'equation')}"
+        return f"The positive rows obey {counted(len(answer), 'equation')}"
 
 
 QUESTIONS: dict[str, type[Question]] = {
@@ -345,13 +346,9 @@ def question_from_dict(data: Mapping[str, Any]) -> Question:
     return question
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _hold(answer: Constraints) -> str:
     if answer.is_bottom:
         return "the kept equations contradict each other"
     if not len(answer):
         return "no check equation holds"
-    return f"{_count(len(answer), 'check equation')} hold{'s' if len(answer) == 1 else ''}"
+    return counted(len(answer), "check equation", "holds")

@@ -167,7 +167,7 @@ def look(
             lifted = question.lift(F, rows[piece], y)
             left_out = ~V.contains(lifted)
             if again is not None:
-                again.update(lifted)
+                again.update(lifted, left_out)
             if depths is not None:
                 depth.append(depths(lifted))
         outside.append(left_out)
@@ -235,7 +235,7 @@ def certify(
     certifier = planned(finding, summed_up(first), confidence)
     looks, counted = [], Measurement(0, 0, 0)
     for n, part in zip(pilots, parts, strict=True):
-        looks.append(SecondLook(F, certifier, n))
+        looks.append(SecondLook(finding, certifier, n))
         counted += measure(finding, *part, again=looks[-1])
     seen = merge_tree(looks, SecondLook.merge)
     return replace(seen.certify(finding, confidence), rows=counted)

@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from flagstone.certificates import Certifier, pilot_rows
 from flagstone.certification import Certification, SecondLook
+from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
-from flagstone.fields import FieldLike, as_field, width
+from flagstone.fields import FieldLike, Rows, as_field, width
 from flagstone.finding import Finding
 from flagstone.flag import Flag
+from flagstone.guarantees.coverage import SHARE_OF_PASS
 from flagstone.histogram import Histogram
 from flagstone.protocol import Protocol
 from flagstone.question import ParityQuestion, Question, SpanQuestion
@@ -22,6 +27,9 @@ from flagstone.staircase import Plateau, Staircase
 
 #: Multiples of the pilot rows for which a forecast is made.
 _FACTORS = (1, 2, 4, 8, 16, 32)
+#: So many of the pilot rows are drawn from, in samples of at most so many entries; past a rho that
+#: is small enough for everybody, no more are drawn.
+MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,8 +44,9 @@ class Suggestion:
     n_rows : int
         Of the pilot.
     forecast : tuple of (int, float or None)
-        Rows, and the rho that so many rows like these would certify. An extrapolation; what it
-        rests on was used to choose the window, so it promises nothing.
+        Rows, and the rho that so many rows like these would certify: so many of them, drawn again
+        at random, do. Where that would take long, or rows are elsewhere (a cluster), a cautious
+        extrapolation. What it rests on was used to choose the window, so it promises nothing.
     """
 
     protocol: Protocol
@@ -101,9 +110,38 @@ def proposed(
     return protocol, plateau, finding
 
 
-def forecast(look: SecondLook) -> tuple[tuple[int, float | None], ...]:
-    """Return what multiples of the pilot rows, like these, would certify."""
-    return tuple((look.n_rows * factor, look.forecast(factor)) for factor in _FACTORS)
+def forecast(
+    look: SecondLook, protocol: Protocol, rows: Rows | None = None
+) -> tuple[tuple[int, float | None], ...]:
+    """Return what multiples of the pilot rows would certify, drawn again from some lifted ones.
+
+    Without rows to draw from, the pieces that the look saw are taken so many times. They were cut
+    for few rows, and fresh ones are cut for many, so that this asks for too many rows.
+    """
+    best, points = 1.0, []
+    for factor in _FACTORS:
+        m, rho = look.n_rows * factor, None
+        if rows is None or m * width(rows) > _MOST_ENTRIES:
+            rho = look.forecast(factor)
+        elif best > _SMALL:
+            rho = _drawn_again(protocol, rows, m)
+        best = best if rho is None else min(best, rho)
+        points.append((m, best if best < 1 else None))
+    return tuple(points)
+
+
+def _drawn_again(protocol: Protocol, rows: Rows, n_rows: int) -> float | None:
+    """Return the rho that a sample of so many rows, drawn from these, certifies."""
+    F, dim, n_pilot = protocol.encoding.field, width(rows), pilot_rows(n_rows)
+    random = np.random.RandomState(Coins(protocol.seed).integers("forecast", 1 << 32))
+    drawn = rows[random.randint(0, len(rows), size=n_rows)]
+    window = protocol.to_rule().window(dim, n_rows)
+    pilot, certain = (
+        Flag(dim, F).update(drawn[:n_pilot]),
+        1 - SHARE_OF_PASS * (1 - protocol.confidence),
+    )
+    certifier = Certifier.plan(pilot, n_rows, **vars(window), confidence=certain)
+    return certifier.update(drawn[n_pilot:]).forecast(1.0)
 
 
 def suggest_window(
@@ -170,7 +208,7 @@ def suggest_window(
     labels = None if y is None else F.elements(y)
     lifted = asked.lift(F, rows, labels)
     flag = Flag(width(lifted), F).update(lifted)
-    columns = list(names or _frame_names(X) or (f"x{i}" for i in range(width(rows))))
+    columns = list(names or frame_names(X) or (f"x{i}" for i in range(width(rows))))
     label = (getattr(y, "name", None) or "y") if asked.labelled else None
     encoding = Encoding.plain(F, columns, label=label)
     seed = None if random_state is None else Coins(random_state).seed
@@ -178,13 +216,8 @@ def suggest_window(
         flag, asked, encoding, rule=rule, seed=seed, take=take, confidence=confidence
     )
     certification = Certification(finding, confidence=confidence).update(lifted)
-    return Suggestion(protocol, plateau, len(rows), forecast(certification))
-
-
-def _frame_names(X: Any) -> list[str] | None:
-    """Return the names of a frame's columns; None where they have none, or numbers."""
-    names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of Arrow; of the others
-    return names if all(isinstance(name, str) for name in names) else None
+    points = forecast(certification, protocol, lifted[:: -(-len(rows) // MOST_ROWS)])
+    return Suggestion(protocol, plateau, len(rows), points)
 
 
 def _digits(share: float) -> float:

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from flagstone.audit import FromFunction, FromLaw, FromTable
+from flagstone.audit import FromFunction, FromLaw, FromTable, audit
 from flagstone.audit.sources import array_hash, callable_identity, identified
 from flagstone.bitrows import pack
 from flagstone.distributions import geometric, planted_parity, uniform
@@ -192,3 +192,11 @@ def test_what_is_no_source_is_refused():
         FromLaw(bits, 3)
     with pytest.raises(InputError, match=r"callable as sampler\(m, rng\), got 3"):
         FromFunction(3, 3)
+
+
+def test_labels_belong_to_the_table():
+    X = np.random.RandomState(1).randint(0, 2, size=(40, 3))
+    with pytest.raises(InputError, match=r"give \(X, y\) as the source"):
+        audit("parity", X, y=X[:, 0])
+    with pytest.raises(InputError, match=r"labels to the table: \(X, y\)"):
+        audit("parity", X, X[:, 0])

@@ -72,7 +72,7 @@ def visit(browser, report, **options):
     """Open the report, noting everything that is said or asked for."""
     context = browser.new_context(**options)
     page = context.new_page()
-    page.set_default_timeout(5000)
+    page.set_default_timeout(60_000)
     noise: list[str] = []
     page.on("console", lambda message: noise.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: noise.append(f"error: {error}"))

@@ -1,13 +1,15 @@
-"""S35, S36, S37: bounds for a stated gap, coverage of the distribution, PAC sizes; exact."""
+"""S35 to S37, S41, S42: a stated gap, coverage of the distribution, PAC sizes; exact."""
 
 import math
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from flagstone.errors import InputError
 from flagstone.guarantees import (
+    counted_certificate,
     coverage_certificate,
     coverage_rows,
     gap_rho,
@@ -202,3 +204,41 @@ def test_what_a_fit_says_of_rows_to_come_covers_the_truth(in_values):
     assert informative > 40
     # each bound has a tenth of δ = 1/2: 7.5 of 150 on average, 22 with probability 10⁻⁵
     assert max(failures) <= 22
+
+
+@pytest.mark.parametrize(("n", "j", "k", "m"), [(3, 0, 0, 40), (8, 2, 5, 60), (20, 3, 30, 200)])
+def test_the_counted_bound_pays_for_naming_the_rows_left_out(n, j, k, m):
+    delta = Fraction(1, 20)
+    share = delta / ((n + 1) * (n + 2) * (j + 1) * (j + 2) * math.comb(n, j))
+    q = counted_certificate(n, j, j + k, m, confidence=1 - delta)
+    tail = 1 - above(m - n, q, k)
+    assert 0.999 * share < tail <= share
+
+
+def test_the_counted_bound_says_nothing_without_rows_to_count():
+    assert counted_certificate(40, 0, 0, 40) == 1.0
+    assert counted_certificate(4000, 2000, 2000, 9000) == 1.0  # too many ways to choose them
+
+
+def spanned(rows, most):
+    """Spaces that some of the first rows span; rows are unit vectors, a space is a set of them."""
+    for n in range(1, most + 1):
+        seen = sorted(set(rows[:n]))
+        for size in range(1, len(seen) + 1):
+            for space in combinations(seen, size):
+                yield n, sum(row not in space for row in rows[:n]), space
+
+
+def test_the_counted_bound_holds_for_all_spaces_at_once():
+    """Whoever looks for the most flattering space is not deceived, but would be without S42."""
+    delta, m, d = 0.5, 40, 6
+    random, deceived, plainly = np.random.RandomState(1), 0, 0
+    for _ in range(100):
+        rows = random.randint(0, d, size=m).tolist()
+        ours, naively = False, False
+        for n, j, space in spanned(rows, 6):
+            missed, outside = 1 - len(space) / d, sum(row not in space for row in rows)
+            ours |= missed > counted_certificate(n, j, outside, m, confidence=1 - delta)
+            naively |= missed > share_at_most(outside - j, m - n, delta)
+        deceived, plainly = deceived + ours, plainly + naively
+    assert deceived <= delta * 100 < plainly

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flagstone import compare, load
+from flagstone.captures import Capture
 from tests.captures.frames import KNOWN, damaged, device, mixed
 from tests.digests import oracle
 
@@ -170,9 +171,15 @@ def test_what_cannot_be_told_apart_is_misuse(run, captures, place, words, said):
 def test_the_first_screen_says_that_there_are_types(run, two_types):
     done = run("constraints", two_types, *SEED)
     head, types = done.out.split("\n")[:2]
-    assert head == "16 check equations hold:"
+    assert head == "16 check equations hold; nothing is promised about rows to come:"
     assert types.startswith("! 2 types of rows: ")
     assert types.endswith("rows (x8 = 1). Run them apart: add --split-types")
+
+
+def test_it_is_said_that_types_are_not_looked_for_among_rows_elsewhere(run, two_types, monkeypatch):
+    monkeypatch.setattr(Capture, "update", lambda *given: None)  # as with --workers
+    done = run("constraints", two_types, "--t-min", "0.02", "--t-max", "0.03", "--seed", "1")
+    assert "types         not looked for: the rows are with the workers" in done.out
 
 
 def test_the_report_says_that_there_are_types(run, two_types, place):
@@ -186,9 +193,11 @@ def test_types_are_answered_apart(run, two_types):
     blocks = done.out.split("\n\n")
     assert blocks[0].startswith("2 types of rows; ")
     assert blocks[1].startswith("type 1: 8")
-    assert "rows, x8 = 0\n  24 check equations hold\n  pattern     00101101 01010001" in blocks[1]
+    assert "rows, x8 = 0\n  24 check equations hold; nothing is promised" in blocks[1]
+    assert "\n  pattern     00101101 01010001" in blocks[1]
     assert "digest      CRC-8/MAXIM-DOW\n" in blocks[1]
-    assert "rows, x8 = 1\n  24 check equations hold\n  pattern     00101101 10001010" in blocks[2]
+    assert "rows, x8 = 1\n  24 check equations hold; nothing is promised" in blocks[2]
+    assert "\n  pattern     00101101 10001010" in blocks[2]
     assert "digest      CRC-8/SMBUS\n" in blocks[2]
     assert "fit no type, nearest to type 1:\n  1 × break" in blocks[3]
     assert "promises      none: other rows were told apart by what they say" in done.out

@@ -1,11 +1,13 @@
 """``constraints`` on frames: layers, names, --solve, and their JSON."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from flagstone.digests.catalogue import CATALOGUE
+from flagstone.models import load, save
 from tests.digests import oracle
 
 SEED = ["--contamination", "0.01", "--seed", "1"]
@@ -77,6 +79,53 @@ def test_names_need_rows(run, capture):
     assert found["digest"] is None
     assert found["pattern"].startswith("00101101?")
     assert {relation["rows_broken"] for relation in found["relations"]} == {None}
+
+
+def test_a_saved_finding_remembers_its_digest(run, capture, sums, place):
+    """Named on the rows that were read then, and said to be: on the console and in the report."""
+    for file, name in ((capture, "CRC-8/MAXIM-DOW"), (sums, "sum of bytes, 8 bits")):
+        found = run("constraints", file, *SEED, "-o", "m.json", "--force").out
+        assert name in found
+        shown = run("show", "m.json", "--report", "m.html", "--force").out
+        kept = load("m.json").provenance["digest"]
+        assert [digest["name"] for digest in kept] == [name]
+        verified = f"verified on the {kept[0]['rows_verified']:,} rows read then: "
+        assert f"digest      {name}\n" in shown
+        assert verified in shown
+        assert verified not in found
+        assert verified in (place / "m.html").read_text()
+
+
+def test_a_saved_finding_says_whether_a_digest_was_looked_for(run, place):
+    random = np.random.RandomState(1).randint(0, 2, size=(400, 40))
+    random[:, :12] = random[:, 12:24]
+    file = write(place, "pairs.hex", random)
+    for options, said in (((), False), (("--no-measure",), True)):
+        run("constraints", file, *SEED, *options, "-o", "m.json", "--force")
+        assert ("not looked for" in run("show", "m.json").out) == said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": None},
+        {"rows_broken": 10**6},
+        {"rows_verified": "2000"},
+        {"columns": ["nowhere"]},
+        {"columns": []},
+        {"columns": [[0]]},
+        {"parameters": 5},
+        {"more": 1},
+    ],
+)
+def test_a_digest_that_no_rows_can_have_shown_is_refused(run, capture, change):
+    run("constraints", capture, *SEED, "-o", "m.json")
+    found = load("m.json")
+    digest = {**found.provenance["digest"][0], **change}
+    save("m.json", replace(found, provenance={"digest": [digest]}), overwrite=True)
+    shown = run("show", "m.json")
+    assert (shown.code, shown.out) == (1, "")
+    assert "holds a digest that no rows can have shown" in shown.err
 
 
 def test_sums_are_said_to_be_additive(run, sums):
@@ -181,7 +230,7 @@ def test_code_by_the_routines_of_rtl_433(run, capture, sums):
         in run("constraints", sums, "--seed", "1", "--as", "rtl_433").out
     )
     for refused, words in [
-        (run("show", "m.json", "--as", "rtl_433"), "none was verified on rows"),
+        (run("show", "m.json", "--as", "rtl_433"), "none was verified on rows here"),
         (
             run("constraints", capture, *SEED, "--bit-order", "reversed", "--as", "rtl_433"),
             "no routine for --bit-order reversed",

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.heard import heard
+
 MAIN = [sys.executable, "-c", "from flagstone.cli import main; main()"]
 EVIL = "\x1b[31m\x9b1mred\x07\u202e"
 CONTROLS = [chr(c) for c in (*range(10), *range(11, 32), *range(127, 160), 0x202E)]
@@ -120,8 +122,8 @@ def test_a_reader_that_has_enough_and_a_full_disk(place):
     os.close(ours)
     with os.fdopen(theirs, "wb") as closed:
         done = subprocess.run(words, stdout=closed, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, heard(done.stderr.decode())) == (0, "")
     with open("/dev/full", "wb") as full:  # written to as a shell does, and cannot be damaged
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
-    assert done.stderr == b"flagstone: error: No space left on device\n"
+    assert heard(done.stderr.decode()) == "flagstone: error: No space left on device\n"

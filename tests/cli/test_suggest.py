@@ -178,7 +178,7 @@ def test_rows_that_repeat_forfeit_promises_until_runs_are_counted_once(run, plac
     Path("thrice.bits").write_text("".join(f"{row}\n" * 3 for row in rows))
     words = ["constraints", "thrice.bits", "--seed", "1", "--t-min", ".03", "--t-max", ".08"]
     done = run(*words)
-    assert done.out.startswith("2 check equations hold:\n")  # and no word on rows to come
+    assert done.out.startswith("2 check equations hold; nothing is promised about rows to come:\n")
     assert "no promise about fresh samples: rows repeat in runs: 67" in done.out
     assert "deduplicate-runs" in done.out
     clean = run(*words, "--deduplicate-runs", "-o", "d.json", "--report", "d.html")
@@ -259,8 +259,8 @@ def test_a_resumed_run_certifies_the_same_bytes(run, frames, monkeypatch):
 
     update = Certification.update
 
-    def stopped(self, rows):
-        update(self, rows)
+    def stopped(self, rows, outside):
+        update(self, rows, outside)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -196,7 +196,7 @@ with atomic_file("m") as stream:
     ]
     for child in children:
         assert child.stdout.readline() == "ready\n"
-    errors = [child.communicate("\n", timeout=60)[1] for child in children]
+    errors = [child.communicate("\n", timeout=240)[1] for child in children]
     assert sorted(child.returncode for child in children) == [0, 1]
     [error] = filter(None, errors)
     assert "exists already" in error

@@ -53,5 +53,5 @@ def client(cluster):
     from distributed import Client
 
     with Client(cluster, set_as_default=False) as found:
-        found.wait_for_workers(1, timeout=60)
+        found.wait_for_workers(1, timeout=240)
         yield found

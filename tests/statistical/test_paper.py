@@ -63,7 +63,7 @@ def test_printed_lemma_for_small_delta_and_near_one():
         assert (needed <= paper_gap(m, delta, corrected=False)) == proven
     spans = [Subspace.span([row]) for row in product((0, 1), repeat=5) if any(row)]
     differ = sum(V != W for V, W in product(spans, repeat=2)) / len(spans) ** 2
-    assert paper_gap(1, 0.9, corrected=False) < 1 < paper_gap(1, 0.9)
+    assert paper_gap(1, 0.9) < 1 < paper_gap(1, 0.9, corrected=True)
     assert differ == pytest.approx(30 / 31)
     assert differ > 0.9
 

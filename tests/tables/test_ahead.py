@@ -1,7 +1,6 @@
 """Reading ahead: the same items in the same order, errors at their place, no thread left."""
 
 import threading
-import time
 
 import pytest
 from hypothesis import given
@@ -57,7 +56,7 @@ def test_who_stops_early_leaves_neither_thread_nor_file_open(taken, most):
 
 def test_the_next_items_are_made_while_one_is_looked_at():
     """Both sides meet at a barrier, which neither would pass alone."""
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=240)
 
     def items():
         yield 1
@@ -77,14 +76,12 @@ def test_a_read_that_hangs_does_not_hold_up_the_end(monkeypatch):
 
     def items():
         yield 1
-        go_on.wait(30)
+        go_on.wait(240)
 
     read = ahead(items())
     assert next(read) == 1
-    begin = time.monotonic()
     read.close()
-    assert time.monotonic() - begin < 20
+    (reading,) = threads()  # nobody waited for it
     go_on.set()
-    for thread in threads():
-        thread.join(30)
+    reading.join(240)
     assert not threads()

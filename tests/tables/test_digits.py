@@ -52,7 +52,10 @@ def everything(path, field, chosen, block, monkeypatch, *, quick):
         ]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(files(), st.sampled_from([2, 11]), st.booleans(), st.sampled_from([1, 7, 16, 1 << 22]))
 def test_the_same_as_by_arrow(tmp_path, monkeypatch, text, field, last_only, block):
     path = tmp_path / "t.csv"

@@ -101,6 +101,31 @@ def test_frames_are_proposed_and_words_and_dates_are_not(tmp_path, cells, expect
         assert sum(map(len, table.rows(encoding))) == 4
 
 
+def receiver(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({"time": 1675413347 + i, "model": "X", "snr": 3 + i, "ok": 1, "data": text})
+            + "\n"
+            for i, text in enumerate(HEX)
+        )
+    )
+    return open_table(path)
+
+
+def test_what_stands_beside_frames_is_left_out(tmp_path):
+    table = receiver(tmp_path)
+    alone = table.encoding(2, encode="auto")
+    assert alone.columns == ("data",)
+    assert table.encoding(2, columns=["-snr"], encode="auto") == alone
+    assert table.encoding(2, encode={"data": "hex:48", "*": "auto"}) == alone
+    with pytest.raises(InputError, match=r"column 'data' holds frames.*columns=\['data'\]"):
+        table.encoding(2, encode={"data": "hex:48"})
+    # unless somebody wants it, or it may decide a label
+    assert table.encoding(2, columns=["snr", "data"], encode="auto").columns == ("snr", "data")
+    assert "snr" in table.encoding(2, label="ok", encode="auto").columns
+
+
 def test_frames_of_a_message_are_rows_each(tmp_path):
     path = tmp_path / "r.jsonl"
     records = [

@@ -21,6 +21,7 @@ from flagstone.answers._text import equation, expression, feature_names
 from flagstone.errors import FormatError, InputError
 from flagstone.fields import Array, Field, as_field
 from flagstone.subspace import AffineSubspace, Subspace
+from flagstone.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +143,7 @@ class Equations(Answer):
 
     def __repr__(self) -> str:
         shown = "; ".join(self.lines[:3]) + ("; …" if len(self) > 3 else "")
-        count = f"{len(self)} equation{'' if len(self) == 1 else 's'} in {self.dim} unknowns"
+        count = f"{counted(len(self), 'equation')} in {counted(self.dim, 'unknown')}"
         return f"{type(self).__name__}({count}{': ' if shown else ''}{shown})"
 
 

@@ -73,6 +73,8 @@ def audit(
     >>> found.stats.replicability, found.indicative
     (1.0, True)
     """
+    if "y" in collecting:
+        raise InputError("labels belong to the table: give (X, y) as the source")
     if isinstance(estimator, str):
         estimator = _named(estimator)(**(parameters or {}))
     notion = same if isinstance(same, Same) else Same(same, grid=grid)

@@ -170,6 +170,10 @@ def find(
     if source.table is not None and options.measure:
         capture = capture_for(survey, all_places=all_places)
         finding = work.again(finding, survey, capture)
+        if survey is not None:
+            named = [digest.to_dict() for digest in survey.digests if digest.name]
+            kept = {**finding.provenance, "digest": named}
+            finding = dataclasses.replace(finding, provenance=kept)
     return Found(finding, survey, capture, chosen, work)
 
 

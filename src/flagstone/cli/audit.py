@@ -14,6 +14,7 @@ from flagstone.cli.options import JsonOption, RuleOptions, TableOptions
 from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError, verb
 from flagstone.disk import check_target
 from flagstone.errors import InputError
+from flagstone.wording import counted
 
 LAWS = ("geometric", "uniform", "blocks")
 SAME = ("auto", "fingerprint", "coef", "predictions")
@@ -254,8 +255,8 @@ def _how_to_resume(results: str | None) -> str:
         return "interrupted; nothing was written. With --results FILE an audit can be resumed"
     kept = sum(map(len, read_outcomes(results).values())) if Path(results).exists() else 0
     return (
-        f"interrupted; {results} holds {kept} pairs. To resume, run the same command again: "
-        f"{repeat_command(None)}"
+        f"interrupted; {results} holds {counted(kept, 'pair')}. To resume, run the same command "
+        f"again: {repeat_command(None)}"
     )
 
 

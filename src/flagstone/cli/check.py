@@ -11,6 +11,7 @@ from flagstone.cli.longrun import watched
 from flagstone.cli.options import CrewOptions, ExpectSeedOption, Files, JsonOption, ReadOptions
 from flagstone.cli.runner import FAILED, OK, UsageError, verb
 from flagstone.errors import BottomError
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
@@ -75,7 +76,7 @@ def command(
             }
         )
         return OK if ok else FAILED
-    print(f"{number(rows.read)} rows checked against {found.fingerprint[:16]}")
+    print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}")
     text = places_text(misfits, rows.read, rows.places)
     print(f"{text} break{'s' if misfits == 1 else ''} the rule")
     for line, count in equations or []:

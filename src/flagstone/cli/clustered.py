@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.output import number, safe
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.captures import Capture, Cluster, MessageType
@@ -124,8 +125,9 @@ def cluster_texts(
 
 
 def _broken(cluster: Cluster, names: Sequence[str]) -> str:
-    n, columns = sum(cluster.syndrome), [safe(names[i]) for i in cluster.columns]
-    text = f"break{'s' if len(cluster.rows) == 1 else ''} {n} equation{'' if n == 1 else 's'}"
+    columns = [safe(names[i]) for i in cluster.columns]
+    verb = "breaks" if len(cluster.rows) == 1 else "break"
+    text = f"{verb} {counted(sum(cluster.syndrome), 'equation')}"
     if not columns:
         return text
     named = ", ".join(columns[:4]) + (", …" if len(columns) > 4 else "")
@@ -137,11 +139,14 @@ def misfit_notes(
 ) -> list[tuple[str, str]]:
     """Return what is said of rows that do not fit, and, under ``!``, that there are more types."""
     notes: list[tuple[str, str]] = []
-    if capture is None or not capture.n_rows:
+    if capture is None:
         return notes
+    if not capture.n_rows:
+        elsewhere = "not looked for: the rows are with the workers (leave out --workers, --cluster)"
+        return [("types", elsewhere)] if finding.rows.misfits else notes
     if len(types) > 1:
         said = [
-            f"{number(len(one.rows))} rows{f' ({safe(one.told_by)})' if one.told_by else ''}"
+            f"{counted(len(one.rows), 'row')}{f' ({safe(one.told_by)})' if one.told_by else ''}"
             for one in types
         ]
         text = f"{len(types)} types of rows: {'; '.join(said)}. Run them apart: add --split-types"

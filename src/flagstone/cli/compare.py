@@ -11,6 +11,7 @@ from flagstone.cli.inputs import expect_seed
 from flagstone.cli.options import ExpectSeedOption, JsonOption
 from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK, UsageError, verb
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.models import SummaryFile
@@ -66,8 +67,7 @@ def command(
         parts = [name for name, lines in zip((first, second), only, strict=True) if not lines]
         whole = f" (all that {' and '.join(parts)} says)" if parts and n else ""
         print_list(
-            f"shared: {n or 'no'} equation{'' if n == 1 else 's'}{whole}, fingerprint "
-            f"{shared['fingerprint'][:16]}",
+            f"shared: {counted(n, 'equation')}{whole}, fingerprint {shared['fingerprint'][:16]}",
             shared["lines"],
         )
     for name, lines in zip((first, second), only, strict=True):

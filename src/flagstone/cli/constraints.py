@@ -52,7 +52,8 @@ def command(
     split_types: Annotated[
         bool,
         typer.Option(
-            "--split-types", help="Answer for each type of frames in the capture by itself."
+            "--split-types",
+            help="Answer for each type of frames in the capture by itself (not with --workers).",
         ),
     ] = False,
 ) -> int:

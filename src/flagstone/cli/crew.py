@@ -170,6 +170,9 @@ class Together:
         """Read the rows again, and return what they show."""
         return self._look(finding, confidence, 0).look
 
+    def sample(self, most: int) -> None:
+        """Return no rows to draw from: they are elsewhere."""
+
     def _look(
         self, finding: Finding, confidence: float, shown: int, survey: Survey | None = None
     ) -> Seen:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flagstone.cli.layered import code_lines
 from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, percent, print_json, safe
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.digests import Survey
@@ -52,7 +53,7 @@ FINDING_KEYS = {
     "levels": "the flag: [dimension, sets, first set], from the largest space down",
     "directions": "how often each direction was seen (count, kept, vector)",
     "columns, encoding": "names of the encoded feature columns, and how the table was encoded",
-    "provenance": "command, sources, reading",
+    "provenance": "command, sources, reading, digest (those with a name, as verified on the rows)",
     "outputs": "files written",
 }
 
@@ -124,7 +125,8 @@ def remarks(
     if finding.promises is not None:
         from flagstone.guarantees.words import next_step, promises_in_words
 
-        for i, text in enumerate(promises_in_words(finding.promises)):
+        uncovered = finding.rows.share(finding.rows.uncovered)
+        for i, text in enumerate(promises_in_words(finding.promises, uncovered)):
             lines.append(("" if i else "promises", safe(text)))
         step = next_step(finding.promises)
         lines += [("what now", step)] if step is not None else []
@@ -146,9 +148,9 @@ def remarks(
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]
-        text = f"{len(kept)} kept, seen {_range(kept)} times" if kept else "none kept"
+        text = f"{len(kept)} kept, seen {_times(kept)}" if kept else "none kept"
         if lost:
-            text += f"; {len(lost)} left out, seen {_range(lost)} times"
+            text += f"; {len(lost)} left out, seen {_times(lost)}"
         lines.append(("directions", text))
     if finding.seed is not None:
         share = " (drawn afresh: publish it to be replicable)" if finding.seed_is_fresh else ""
@@ -162,7 +164,7 @@ def places_text(count: int, total: int, places: Sequence[Sequence[Any]]) -> str:
     >>> places_text(2, 100, [["a.txt", 3, 5], ["a.txt", 9, 12]])
     '2 rows (2.0 %): a.txt line 5, 12'
     """
-    text = f"{number(count)} row{'' if count == 1 else 's'} ({percent(count, total)})"
+    text = f"{counted(count, 'row')} ({percent(count, total)})"
     if not places:
         return text
     parts, last = [], None
@@ -175,6 +177,6 @@ def places_text(count: int, total: int, places: Sequence[Sequence[Any]]) -> str:
     return f"{text}: {', '.join(parts)}{more}"
 
 
-def _range(counts: Sequence[int]) -> str:
+def _times(counts: Sequence[int]) -> str:
     low, high = min(counts), max(counts)
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
+    return counted(high, "time") if low == high else f"{number(low)} to {number(high)} times"

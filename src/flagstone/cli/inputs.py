@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
-from flagstone.cli.output import safe
+from flagstone.cli.output import tell
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.cli.spool import spooled
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
@@ -212,11 +211,11 @@ def open_source(
     wanted = _encoders(options.encode)
     encoding = table.encoding(field, columns=columns or None, label=label, encode=wanted)
     if "auto" in wanted.values():
-        _say_proposals(table, encoding)
+        _say_proposals(table, encoding, unnamed=not columns)
     return Source(table, encoding)
 
 
-def _say_proposals(table: Table, encoding: Encoding) -> None:
+def _say_proposals(table: Table, encoding: Encoding, *, unnamed: bool) -> None:
     """Say on stderr what was proposed, why, and accepted by --encode auto."""
     chosen = {
         encoder.column: encoder.text
@@ -227,7 +226,10 @@ def _say_proposals(table: Table, encoding: Encoding) -> None:
         if encoder is None or encoder.kind == "element":
             continue
         if chosen[proposal.column] == encoder.text:
-            print(f"flagstone: encoding {safe(str(proposal))}", file=sys.stderr)
+            tell(f"encoding {proposal}")
+    left_out = [name for name in table.columns if name not in chosen]
+    if left_out and unnamed:
+        tell(f"leaving out {', '.join(left_out)} (to have them all the same: --columns)")
 
 
 def _saved_source(file: str, options: ColumnOptions, question: Question) -> Source:

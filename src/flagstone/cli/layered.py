@@ -28,7 +28,9 @@ def survey_of(finding: Finding, solve: Sequence[str] | None) -> Survey | None:
     from flagstone.digests import MOST_COLUMNS, surveyed
 
     columns = None if solve is None else _columns(solve, finding.encoding.names)
-    survey = surveyed(finding.answer, columns) if finding.question.kind in _KINDS else None
+    survey = None
+    if finding.question.kind in _KINDS:
+        survey = surveyed(finding.answer, columns, finding.provenance.get("digest"))
     if survey is None and solve is not None:
         if finding.answer.is_bottom:
             raise UsageError("--solve has nothing to solve: the equations contradict each other")
@@ -78,8 +80,8 @@ def _decoder_lines(finding: Finding, survey: Survey | None) -> list[str]:
 
     if survey is None or not any(digest.name for digest in survey.digests):
         raise UsageError(
-            "--as rtl_433 writes code for digests with a name, and none was verified on rows; name "
-            "them by constraints on the rows themselves, or use --as c, which writes masks"
+            "--as rtl_433 writes code for digests with a name, and none was verified on rows here; "
+            "name them by constraints on the rows themselves, or use --as c, which writes masks"
         )
     order = dict(finding.provenance.get("reading") or {}).get("bit_order") or "msb"
     turned = {"msb": [], "lsb": ["reflect_bytes(b, {n});"], "nibble": ["reflect_nibbles(b, {n});"]}

@@ -27,6 +27,7 @@ from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
 from flagstone.progress import progress_bar
 from flagstone.signals import held_signals
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.flag import Flag
@@ -145,7 +146,7 @@ class LongRun:
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{self.path}: damaged ({error}); remove it") from error
         if state.rows or state.phase != "read":
-            tell(f"resuming after {state.rows:,} rows")
+            tell(f"resuming after {counted(state.rows, 'row')}")
             self._kept = state.rows
         return state
 
@@ -214,8 +215,8 @@ class LongRun:
         text = "interrupted. With --checkpoint FILE a run can be resumed"
         if self.path is not None:
             text = (
-                f"interrupted; {self.path} holds the state after {self._kept:,} rows. To resume, "
-                f"run the same command again: {repeat_command(None)}"
+                f"interrupted; {self.path} holds the state after {counted(self._kept, 'row')}. To "
+                f"resume, run the same command again: {repeat_command(None)}"
             )
         raise Interrupted(text) from error
 

@@ -14,6 +14,7 @@ from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.longrun import watched
 from flagstone.cli.options import CrewOptions, ExpectSeedOption, Files, JsonOption, ReadOptions
 from flagstone.cli.runner import OK, verb
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
@@ -87,7 +88,7 @@ def command(
         }
         print_json(said if output is not None else said | {"predictions": kept})
     elif output is not None:
-        print(f"{sum(counts.values()):,} rows predicted, written to {output}")
+        print(f"{counted(sum(counts.values()), 'row')} predicted, written to {output}")
     return OK
 
 

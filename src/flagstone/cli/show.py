@@ -10,6 +10,7 @@ from flagstone.cli.describe import FINDING_KEYS
 from flagstone.cli.inputs import expect_seed
 from flagstone.cli.options import ExpectSeedOption, OutputOptions
 from flagstone.cli.runner import BOTTOM, OK, UsageError, verb
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.models import SummaryFile
@@ -42,6 +43,7 @@ def command(
 ) -> int:
     """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
     from flagstone.cli.describe import answer_lines, print_finding
+    from flagstone.cli.layered import layer_lines, survey_of
     from flagstone.cli.outputs import (
         check_outputs,
         refuse_existing_outputs,
@@ -60,9 +62,10 @@ def command(
     loaded = load(file)
     expect_seed(loaded, file, seed)
     if isinstance(loaded, Finding):
+        survey = survey_of(loaded, None)
         answer_lines(loaded, output.show_as or "text")
-        written = write_outputs(loaded, output)
-        print_finding(loaded, output, written)
+        written = write_outputs(loaded, output, survey)
+        print_finding(loaded, output, written, said=layer_lines(survey, loaded))
         return OK if loaded.is_answer else BOTTOM
     if isinstance(loaded, Protocol):
         _show_protocol(loaded, output)
@@ -149,10 +152,10 @@ def print_flag(found: dict[str, Any]) -> None:
     rows, row = found["rows"], found["question"]["row"]
     shards = f", {rows['shards']} shards merged" if rows["shards"] > 1 else ""
     print(
-        f"{found['summary']} of {number(rows['read'])} rows {row} in "
+        f"{found['summary']} of {counted(rows['read'], 'row')} {row} in "
         f"{found['field']}^{found['dim']}{shards}"
     )
-    print(f"rank {found['rank']}, {number(found['n_sets'])} sets")
+    print(f"rank {found['rank']}, {counted(found['n_sets'], 'set')}")
     levels = found["levels"]
     for dim, sets, first in levels[:20]:
         print(f"  sets {number(first):>9} to {number(first + sets - 1):>9}: dimension {dim}")

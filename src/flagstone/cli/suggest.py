@@ -60,7 +60,7 @@ def command(
     from flagstone.cli.outputs import refuse_inputs
     from flagstone.coins import fresh_seed
     from flagstone.disk import check_target
-    from flagstone.suggest import Suggestion, forecast, proposed
+    from flagstone.suggest import MOST_ROWS, Suggestion, forecast, proposed
 
     question = question_for(purpose, table.field)
     source = open_source(files, table, question)
@@ -85,7 +85,8 @@ def command(
         reading=reading_of(table),
     )
     look = work.second_look(finding, confidence)
-    found = Suggestion(protocol, plateau, counted.read, forecast(look))
+    rows = work.sample(MOST_ROWS)
+    found = Suggestion(protocol, plateau, counted.read, forecast(look, protocol, rows))
     if take is None:
         found = dataclasses.replace(
             found, protocol=dataclasses.replace(protocol, take=found.rows_needed)
@@ -97,7 +98,8 @@ def command(
     if json:
         print_json(_plain(found) | {"outputs": written})
     else:
-        for line in _lines(found, [safe(path) for path in written]):
+        how = "if rows are like these" if rows is not None else "at least: fewer rows may do"
+        for line in _lines(found, [safe(path) for path in written], how):
             print(line)
     return OK
 
@@ -111,7 +113,7 @@ def _plain(found: Any) -> dict[str, Any]:
     }
 
 
-def _lines(found: Any, written: list[str]) -> list[str]:
+def _lines(found: Any, written: list[str], how: str) -> list[str]:
     from flagstone.cli.output import number, safe
     from flagstone.guarantees.words import agreement
 
@@ -127,7 +129,7 @@ def _lines(found: Any, written: list[str]) -> list[str]:
     verb = "constraints --linear" if p.question.kind == "span" else p.question.verb
     rows = [
         ("window", f"t_min {p.t_min:g}, t_max {p.t_max:g} (fractions of the rows), rule {p.rule}"),
-        ("forecast", f"{'; '.join(said)} (agreement certified; an extrapolation)"),
+        ("forecast", f"{'; '.join(said)} (agreement certified, {how})"),
         ("rows", take),
         ("seed", safe(p.seed)),
         ("protocol", p.fingerprint[:16]),

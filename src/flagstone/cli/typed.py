@@ -14,6 +14,7 @@ from flagstone.cli.layered import layer_keys, layer_lines, survey_of
 from flagstone.cli.options import AnswerOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.runner import UsageError
+from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.captures import Capture, MessageType
@@ -120,15 +121,15 @@ def _print(
         print(f"! types were looked for among {number(kept)} of {number(capture.n_rows)} rows")
     for i, (one, survey) in enumerate(zip(types, surveys, strict=True), 1):
         told = f", {safe(one.told_by)}" if one.told_by else ""
-        print(f"\ntype {i}: {number(len(one.rows))} rows{told}")
+        print(f"\ntype {i}: {counted(len(one.rows), 'row')}{told}")
         print(f"  {safe(one.finding.headline)}")
         said = layer_lines(survey, one.finding, always=True)
         for line in said or answer_lines(one.finding, "text"):
             print(f"  {line}")
         print(f"  {'fingerprint':<12}{one.finding.fingerprint[:16]}")
     for i, index in left:
-        n = len(index)
-        print(f"\n{number(n)} row{'' if n == 1 else 's'} fit no type, nearest to type {i + 1}:")
+        left_over = counted(len(index), "row", "fits")
+        print(f"\n{left_over} no type, nearest to type {i + 1}:")
         for line in cluster_texts(capture, types[i].finding, index, shown):
             print(f"  {line}")
     whole = [i for i, one in enumerate(types, 1) if not one.told_by]

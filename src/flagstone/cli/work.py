@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from flagstone.cli.inputs import Source
 from flagstone.cli.longrun import LongRun, State
 from flagstone.cli.options import RunOptions
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from flagstone.captures import Capture
     from flagstone.certification import Certification
     from flagstone.digests import Survey
+    from flagstone.fields import Rows
     from flagstone.finding import Finding
     from flagstone.flag import Flag
     from flagstone.histogram import Histogram
@@ -150,6 +153,17 @@ class Alone:
         state = dataclasses.replace(self._state, rows=0)
         self._run.drive(state, self._once_more(), step, n_rows, len(table.files))
         return certification, total
+
+    def sample(self, most: int) -> Rows | None:
+        """Return lifted rows, so many at most, evenly spread over all."""
+        field, rows = self._source.encoding.field, 0
+        stride, parts = -(-self._state.rows // most), []
+        for batch in self._once_more():
+            some = slice(-rows % stride, None, stride)
+            labels = None if batch.labels is None else batch.labels[some]
+            parts.append(field.array(self._question.lift(field, batch.rows[some], labels)))
+            rows += len(batch.rows)
+        return field.rows(np.concatenate(parts)) if parts else None
 
     def show(self, survey: Survey) -> None:
         """Show the rows to a survey once more."""

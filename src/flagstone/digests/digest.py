@@ -10,6 +10,7 @@ import numpy as np
 
 from flagstone.digests.frame import Frame
 from flagstone.digests.layers import Solved
+from flagstone.errors import FormatError
 from flagstone.fields import Array
 
 __all__ = ["Digest", "columns_of", "span_text"]
@@ -41,8 +42,8 @@ class Digest:
     bits_determined : int
         How many bits of the linear map from data to check bits the frames determine: what the
         name was held against.
-    rule : Rule
-        Solved check bits, or a sum.
+    rule : Rule or None
+        Solved check bits, or a sum; None of a digest that was read from a file.
     rows_verified, rows_broken : int
         Rows that were tried, and those among them that it does not fit.
     """
@@ -53,12 +54,13 @@ class Digest:
     parameters: Mapping[str, Any]
     formula: str
     bits_determined: int
-    rule: Rule = field(repr=False)
+    rule: Rule | None = field(default=None, repr=False)
     rows_verified: int = 0
     rows_broken: int = 0
 
     def measured(self, X: Array) -> Digest:
         """Return the digest with these rows of bits counted, too."""
+        assert self.rule is not None
         wrong = self.rule.broken(X)
         broken = int(np.count_nonzero(wrong.reshape(len(X), -1).any(axis=1))) if len(X) else 0
         return replace(
@@ -79,6 +81,25 @@ class Digest:
             "rows_verified": self.rows_verified,
             "rows_broken": self.rows_broken,
         }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], names: Sequence[str]) -> Digest:
+        """Read what :meth:`to_dict` wrote of a digest with a name, in frames with these columns."""
+        try:
+            parts = {"columns": tuple(values["columns"]), "parameters": dict(values["parameters"])}
+            found = cls(**{**values, **parts})
+            fit = found.rows_verified - found.rows_broken
+            texts: Any = (found.kind, found.name, found.formula, *found.columns)
+            counts: Any = (found.rows_broken, fit - found.rows_broken - 1, found.bits_determined)
+        except (TypeError, ValueError, LookupError):
+            texts, counts = (None,), ()
+        if (
+            not all(isinstance(text, str) for text in texts)
+            or not all(type(count) is int and count >= 0 for count in counts)
+            or not set() < set(found.columns) <= set(names)
+        ):
+            raise FormatError("the finding holds a digest that no rows can have shown")
+        return found
 
 
 def span_text(names: Sequence[str], columns: Sequence[int]) -> str:

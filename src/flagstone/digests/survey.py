@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,9 @@ class Survey:
         Over GF(2), obeyed by some row.
     solve : sequence of int, optional
         The check bits; looked for otherwise.
+    recalled : sequence of mappings, optional
+        Digests with a name that were verified on the rows of the answer, as a finding keeps them:
+        what is known as long as no rows are counted here.
 
     Attributes
     ----------
@@ -69,9 +72,17 @@ class Survey:
     the XOR of the bytes of x0..x31 ⊕ 0xa5; 0 of 500 rows break it
     """
 
-    def __init__(self, answer: Constraints, solve: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        answer: Constraints,
+        solve: Sequence[int] | None = None,
+        recalled: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
         self.frame = Frame.of(answer)
         self.asked = solve is not None
+        self._recalled: list[Digest] | None = None
+        if recalled is not None:
+            self._recalled = [Digest.from_dict(values, self.frame.names) for values in recalled]
         self.n_rows = 0
         self._digests: list[Digest] = []
         self._waiting: list[Array] | None = []
@@ -160,8 +171,15 @@ class Survey:
     @property
     def digests(self) -> list[Digest]:
         """The digest of the check bits, named or as keys; none that most rows break."""
+        if not self.n_rows:
+            return list(self._recalled or ())
         self._settle()
         return [d for d in self._digests if 2 * d.rows_broken < d.rows_verified]
+
+    @property
+    def looked(self) -> bool:
+        """Whether somebody looked for digests, here or when the answer was found."""
+        return bool(self.n_rows) or self._recalled is not None
 
     def broken(self, relation: Relation) -> int | None:
         """How many rows break a relation; None where no row was counted."""
@@ -174,7 +192,7 @@ class Survey:
         kinds = [("pair", layers.pairs), ("check", checks), ("other", layers.relations)]
         return {
             "pattern": layers.pattern,
-            "digest": [d.to_dict() for d in self.digests] if self.n_rows else None,
+            "digest": [d.to_dict() for d in self.digests] if self.looked else None,
             "relations": [
                 {
                     "kind": kind,
@@ -189,8 +207,12 @@ class Survey:
         }
 
 
-def surveyed(answer: Any, solve: Sequence[int] | None = None) -> Survey | None:
+def surveyed(
+    answer: Any,
+    solve: Sequence[int] | None = None,
+    recalled: Sequence[Mapping[str, Any]] | None = None,
+) -> Survey | None:
     """Return a survey of equations that frames obey; None for all other answers."""
     if not isinstance(answer, Constraints) or answer.field.order != 2 or answer.is_bottom:
         return None
-    return Survey(answer, solve) if answer.dim <= MOST_COLUMNS else None
+    return Survey(answer, solve, recalled) if answer.dim <= MOST_COLUMNS else None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from flagstone.digests.digest import columns_of, span_text
 from flagstone.digests.relations import Relation
 from flagstone.digests.survey import Survey
+from flagstone.wording import counted
 
 __all__ = ["LayerLine", "by_byte", "layer_lines", "worth_layers"]
 
@@ -82,11 +83,13 @@ def _digests(survey: Survey) -> list[LayerLine]:
             lines += [LayerLine("digest", digest.name), LayerLine("", f"in {where}{how}")]
         if "init_if_xorout_is_0" in digest.parameters:
             lines.append(LayerLine("", "(frames of one length show init and xorout only together)"))
-        fit = f"{digest.rows_broken:,} of {digest.rows_verified:,} rows do not fit it"
-        lines.append(
-            LayerLine("", f"{fit}; {digest.bits_determined} bits of its map are determined")
-        )
-    if not survey.n_rows:
+        n, total = f"{digest.rows_broken:,}", f"{digest.rows_verified:,}"
+        fit = f"{n} of {total} rows do{'es' if n == '1' else ''} not fit it"
+        if not survey.n_rows:
+            fit = f"verified on the {total} rows read then: {n} did not fit it"
+        bits = counted(digest.bits_determined, "bit")
+        lines.append(LayerLine("", f"{fit}; {bits} of its map are determined"))
+    if not survey.looked:
         lines.append(LayerLine("digest", "not looked for: the rows were not read again"))
     return lines
 
@@ -103,4 +106,4 @@ def _listed(survey: Survey, word: str, relations: Sequence[Relation]) -> list[La
 
 
 def _count(count: int | None) -> str:
-    return f"{count:,} row{' breaks' if count == 1 else 's break'} it" if count else ""
+    return counted(count, "row", "breaks it") if count else ""

@@ -240,7 +240,7 @@ def look_again(
 ) -> Seen:
     """Read the rows of a partition again: certify, count what does not fit and say where."""
     survey = None if survey is None else survey.fresh()
-    again = SecondLook(job.encoding.field, certifier, pilot_rows(n_rows))
+    again = SecondLook(finding, certifier, pilot_rows(n_rows))
     total = Measurement(0, 0, 0)
     for batch in job.batches(reader_of(rows, name, label), n_rows):
         seen = look(finding, batch.rows, batch.labels, again)

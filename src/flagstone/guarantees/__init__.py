@@ -35,6 +35,7 @@ from flagstone.guarantees.contamination import (
     outlier_start_for_failure,
 )
 from flagstone.guarantees.coverage import (
+    counted_certificate,
     coverage_certificate,
     coverage_rows,
     future_coverage,
@@ -90,6 +91,7 @@ __all__ = [
     "blind_adversary_rho",
     "check_contamination",
     "containment_failure",
+    "counted_certificate",
     "coverage_certificate",
     "coverage_rows",
     "future_coverage",

@@ -34,8 +34,9 @@ class Certificate:
     eps : float or None
         A row to come lies outside that space with at most this probability.
     rows_needed : int or None
-        How many rows would certify the rho that was asked for, if they looked like these; None if
-        it is certified already, or if more rows of this kind would not help.
+        How many rows would certify the rho that was asked for, if they looked like these; often far
+        fewer do, since pieces are cut anew for them. None if it is certified already, or if more
+        rows of this kind would not help.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """Coverage of the *distribution*, for every field: what the answer misses on rows to come.
 
-Proofs: docs/theory/certificates.md, S36, S37. Letters: d = dim, m = n_rows, t = threshold.
+Proofs: docs/theory/certificates.md, S36 and on. Letters: d = dim, m = n_rows, t = threshold.
 """
 
 from __future__ import annotations
@@ -25,8 +25,12 @@ from flagstone.guarantees.heavy import heavy_length
 from flagstone.guarantees.index import index_length
 from flagstone.guarantees.sample import rows_in_first_sets
 
-#: Of δ, this much goes to a second look at the rows; a half of the rest to each bound of S36.
-SHARE_OF_PASS = 0.8
+#: Of δ, this much goes to pieces of rows that are looked at again, and this much to rows that are
+#: counted then (S42); the rest to S36: a tenth for the answer, the others for the span of all rows.
+SHARE_OF_PASS, SHARE_OF_START = 0.8, 0.05
+_SHARE_OF_FUTURE = 0.1
+#: No bound is sought at failures below exp(−_MOST_NATS): numbers end there.
+_MOST_NATS = 600.0
 
 
 def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 0.99) -> float:
@@ -76,6 +80,38 @@ def values_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 
     return best
 
 
+def counted_certificate(
+    first: int, skipped: int, outside: int, n_rows: int, *, confidence: Share = 0.99
+) -> float:
+    """P[v ∉ V] for a row v to come, at most, where the rows outside V were counted (S42).
+
+    The first so many rows hold rows that span V, and so many outside it; of all rows, so many are
+    `outside`.
+
+    Notes
+    -----
+    **Guarantees**
+
+    With the given confidence over the sample, for every V at once, however it was chosen: by merged
+    shards, in value order or by the heavy rule, too.
+
+    Examples
+    --------
+    Of 400 rows, 25 lie outside a space that rows among the first 40 span, with 2 left out:
+
+    >>> round(counted_certificate(40, 2, 25, 400), 2)
+    0.17
+    """
+    n, m = at_least("first", first, 0), positive("n_rows", n_rows)
+    j, hits = at_least("skipped", skipped, 0), at_least("outside", outside, 0) - skipped
+    ways = math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1)
+    ways += math.log((n + 1) * (n + 2)) + math.log((j + 1) * (j + 2))
+    nats = ways - math.log(float(1 - check_share("confidence", confidence)))
+    if n >= m or nats > _MOST_NATS:
+        return 1.0
+    return share_at_most(hits, m - n, math.exp(-nats))
+
+
 def future_coverage(
     counts: Sequence[int],
     n_rows: int,
@@ -94,17 +130,21 @@ def future_coverage(
     Examples
     --------
     >>> [round(share, 3) for share in future_coverage([400, 300], 1000, 20)]
-    [0.063, 0.011]
+    [0.063, 0.012]
     >>> future_coverage([1] * 20, 20, 1)  # as many rows as directions
     (None, None)
     """
-    failure = Fraction((1 - confidence) * (1 - SHARE_OF_PASS) / 2)
-    each = 1 - (failure / (n_rows * (n_rows + 1)) if any_time else failure)
-    span = coverage_certificate(len(counts), n_rows, confidence=each)
+
+    def sure(share: float) -> Fraction:
+        failure = Fraction((1 - confidence) * share)
+        return 1 - (failure / (n_rows * (n_rows + 1)) if any_time else failure)
+
+    rest = 1 - SHARE_OF_PASS - SHARE_OF_START - _SHARE_OF_FUTURE
+    span = coverage_certificate(len(counts), n_rows, confidence=sure(rest))
     future = 1.0
     if sets is not None:
         prove = values_certificate if in_values and sets > 1 else coverage_certificate
-        future = prove(rows_in_first_sets(counts, sets), n_rows, confidence=each)
+        future = prove(rows_in_first_sets(counts, sets), n_rows, confidence=sure(_SHARE_OF_FUTURE))
     return future if future < 1 else None, span if span < 1 else None
 
 

@@ -42,6 +42,9 @@ class Guarantee:
     eps_future, eps_span : float or None
         Certified from the flag alone (S36): a row to come lies outside the answer, or outside the
         span of all rows, with at most this probability. None where the order of rows is lost.
+    eps_counted : float or None
+        Certified from the rows outside that a second look counted (S42), about the same; None if
+        nobody counted.
     confidence : float
         Of everything that is certified, together.
     eps : float or None
@@ -103,6 +106,7 @@ these rows uncovered); no 2 altered rows change the answer
     certificate: Certificate | None = None
     eps_future: float | None = None
     eps_span: float | None = None
+    eps_counted: float | None = None
     confidence: float = CONFIDENCE
     in_values: bool = False
     any_time: bool = False
@@ -151,6 +155,7 @@ these rows uncovered); no 2 altered rows change the answer
             certificate=None,
             eps_future=None,
             eps_span=None,
+            eps_counted=None,
             containment_failure=None,
             withheld=reason,
         )
@@ -164,7 +169,8 @@ these rows uncovered); no 2 altered rows change the answer
     def eps_certified(self) -> float | None:
         """Certified: a row to come lies outside the answer with at most this probability."""
         second = None if self.certificate is None else self.certificate.eps
-        return min((e for e in (self.eps_future, second) if e is not None), default=None)
+        known = (self.eps_future, self.eps_counted, second)
+        return min((e for e in known if e is not None), default=None)
 
     @property
     def is_replicable(self) -> bool:
@@ -238,6 +244,7 @@ these rows uncovered); no 2 altered rows change the answer
                 "bracket": list(self.uncovered_bracket),
                 "future": self.eps_future,
                 "span": self.eps_span,
+                "counted": self.eps_counted,
             },
             "error": {
                 "proven": None,
@@ -263,7 +270,7 @@ these rows uncovered); no 2 altered rows change the answer
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "withheld": self.withheld,
             "conditions": list(self.conditions),
-            "text": str(self),
+            "text": "; ".join(promises_in_words(self, uncovered)),
         }
 
     def _certified(self, name: str, value: float | None) -> dict[str, Any] | None:
@@ -271,8 +278,8 @@ these rows uncovered); no 2 altered rows change the answer
             return None
         second = self.certificate
         first, last = (None, None) if second is None else (second.t_first, second.t_last)
-        from_flag = name == "eps" and value == self.eps_future
-        rows = self.n_rows if second is None or from_flag else second.n_certifying
+        of_all = name == "eps" and value in (self.eps_future, self.eps_counted)
+        rows = self.n_rows if second is None or of_all else second.n_certifying
         certified = {name: value, "confidence": self.confidence, "rows": rows}
         return certified | {"t_first": first, "t_last": last}
 
@@ -303,6 +310,7 @@ these rows uncovered); no 2 altered rows change the answer
             certificate=None if second is None else Certificate(**second),
             eps_future=coverage["future"],
             eps_span=coverage["span"],
+            eps_counted=coverage["counted"],
             confidence=values["confidence"],
             in_values=bool(rows["in_values"]),
             any_time=bool(rows["any_time"]),
@@ -329,7 +337,7 @@ def _is_close(a: float | None, b: float | None) -> bool:
 def _is_possible(g: Any) -> bool:
     """Whether the numbers of a guarantee, read from a file, can be what they are called."""
     low, high = g.uncovered_bracket
-    shares = (g.rho, g.rho_asked, g.eps, g.eps_future, g.eps_span)
+    shares = (g.rho, g.rho_asked, g.eps, g.eps_future, g.eps_span, g.eps_counted)
     known = [share for share in shares if share is not None]
     return (
         min(g.dim, g.n_rows, g.n_shards) >= 1

@@ -34,15 +34,13 @@ def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, 
     if g.eps_certified is not None:
         text = f"At most {percent(g.eps_certified)} of the rows to come lie outside"
         rows.append(("Coverage", text, f"certified at {sure(g.confidence)}", "proven"))
-    rows.append(_coverage(g))
-    if uncovered is not None:
-        text = f"{uncovered:,} rows ({100 * uncovered / g.n_rows:.3g} %) lie outside the span"
-        rows.append(("Coverage, counted", text, "measured", "plain"))
+    rows.append(_coverage(g, uncovered))
     text = f"With the same threshold, {margin_text(g)}"
     badge, kind = ("proven", "proven") if g.margin else ("none", "open")
     rows.append(("Margin", text, badge, kind))
     if g.window.start:
-        text = f"Their directions are kept out as long as at most {g.window.start:,} are damaged"
+        are = "is" if g.window.start == 1 else "are"
+        text = f"Their directions are kept out as long as at most {g.window.start:,} {are} damaged"
         badge = "proven under this condition"
         if g.containment_failure is not None:
             text += (
@@ -69,8 +67,8 @@ def _replicability(g: Guarantee) -> tuple[str, str, str, str]:
     return name, text, "not proven", "open"
 
 
-def _coverage(g: Guarantee) -> tuple[str, str, str, str]:
-    low, high = g.uncovered_bracket
+def _coverage(g: Guarantee, uncovered: int | None) -> tuple[str, str, str, str]:
+    low, high = g.uncovered_bracket if uncovered is None else (uncovered, uncovered)
     between = f"{high:,}" if low == high else f"between {low:,} and {high:,}"
     sample = f"{between} of these {g.n_rows:,} rows lie outside"
     if g.is_coverage_proven:
@@ -80,4 +78,4 @@ def _coverage(g: Guarantee) -> tuple[str, str, str, str]:
         )
         return "Coverage", text, "proven", "proven"
     text = f"{100 * (1 - g.eps_asked):.3g} % is not proven in advance; {sample}"
-    return "Coverage", text, "bracket from the flag", "plain"
+    return "Coverage", text, "bracket from the flag" if uncovered is None else "measured", "plain"

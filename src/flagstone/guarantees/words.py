@@ -5,15 +5,20 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
+from flagstone.wording import counted
+
 if TYPE_CHECKING:
     from flagstone.guarantees.promise import Guarantee
 
 _SHOWN = 5
 
 
-def promises_in_words(g: Guarantee) -> list[str]:
-    """Return the text of each promise, one for each line or part of a sentence."""
-    parts = [replicability_text(g), coverage_text(g), margin_text(g)]
+def promises_in_words(g: Guarantee, uncovered: float | None = None) -> list[str]:
+    """Return the text of each promise, one for each line or part of a sentence.
+
+    ``uncovered`` is the share of the rows outside the answer, where somebody counted them.
+    """
+    parts = [replicability_text(g), coverage_text(g, uncovered), margin_text(g)]
     if g.nothing_kept:
         parts.insert(0, "no direction was kept, so samples can agree on nothing but the coins")
     return [*parts, containment_text(g)] if g.window.start else parts
@@ -49,7 +54,7 @@ def replicability_text(g: Guarantee) -> str:
 
 def certified_text(g: Guarantee) -> str:
     """The word for what the data prove, with their confidence."""
-    rows = "" if g.certificate is None else f" from {g.certificate.n_certifying:,} rows"
+    rows = "" if g.certificate is None else f" from {counted(g.certificate.n_certifying, 'row')}"
     return f"certified at {sure(g.confidence)} confidence{rows}"
 
 
@@ -68,7 +73,7 @@ def next_step(g: Guarantee) -> str | None:
         return "certify the answer on the rows of the fit, or measure with an audit"
     steps = []
     if second.rows_needed is not None:
-        rows = f"about {second.rows_needed:,} rows of this kind"
+        rows = f"about {second.rows_needed:,} rows of this kind, often far fewer,"
         steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
     if second.t_first is not None:
         steps.append(
@@ -85,27 +90,22 @@ def shown(g: Guarantee) -> str:
     return f" (here {', '.join(labels[:_SHOWN])}{more}; or name all that can occur: classes=[…])"
 
 
-def coverage_text(g: Guarantee) -> str:
+def coverage_text(g: Guarantee, uncovered: float | None = None) -> str:
     """What is known about the rows left out, in words."""
-    if g.eps_certified is not None:
-        future = f"at most {percent(g.eps_certified)} of rows to come uncovered"
-        return f"{future} (certified); {coverage_here(g)}"
-    return coverage_here(g)
-
-
-def coverage_here(g: Guarantee) -> str:
-    """What is known about these rows."""
-    uncovered = "none of these rows uncovered"
-    if g.uncovered_bracket[1]:
-        uncovered = f"at most {percent(g.uncovered_share)} of these rows uncovered"
+    most = g.uncovered_share if uncovered is None else uncovered
+    here = "at most " * (uncovered is None) + percent(most) if most else "none"
     asked = f"{100 * (1 - g.eps_asked):.6g} %"
     proven = "proven" if g.is_coverage_proven else "not proven"
-    return f"coverage of {asked} {proven} in advance (this sample: {uncovered})"
+    text = f"coverage of {asked} {proven} in advance (this sample: {here} of these rows uncovered)"
+    if g.eps_certified is not None:
+        return f"at most {percent(g.eps_certified)} of rows to come uncovered (certified); {text}"
+    return text
 
 
 def containment_text(g: Guarantee) -> str:
     """What is known about outliers, in words."""
-    text = f"outlier directions kept out unless more than {g.window.start} rows are outliers"
+    are = "is an outlier" if g.window.start == 1 else "are outliers"
+    text = f"outlier directions kept out unless more than {counted(g.window.start, 'row')} {are}"
     if g.containment_failure is not None:
         text += (
             f" (probability {g.containment_failure:.2g} at a rate of {100 * g.contamination:.6g} %)"

@@ -16,6 +16,7 @@ from flagstone.finding import Finding
 from flagstone.markup import escape
 from flagstone.models import as_written, frame_text
 from flagstone.reports.parts import bits, folded, table
+from flagstone.wording import counted
 
 __all__ = ["Misfit", "misfit_section", "misfits_of"]
 
@@ -128,11 +129,12 @@ def misfit_section(finding: Finding, survey: Survey | None) -> str:
     if misfits is None or not total:
         return ""
     fit = 100 * (total - misfits) / total
-    skipped = f" {rows.skipped:,} rows of another length were skipped." if rows.skipped else ""
+    do, were = ("does" if misfits == 1 else "do"), ("was" if rows.skipped == 1 else "were")
+    skipped = f" {counted(rows.skipped, 'row')} of another length {were} skipped."
     out = [
         "<h2>Rows that do not fit</h2>",
-        f"<p>{misfits:,} of {total:,} rows ({100 * misfits / total:.3g} %) do not fit; "
-        f"{total - misfits:,} do.{skipped}</p>",
+        f"<p>{misfits:,} of {total:,} rows ({100 * misfits / total:.3g} %) {do} not fit; "
+        f"{total - misfits:,} do.{skipped if rows.skipped else ''}</p>",
         f'<svg class="bar" role="img" aria-label="{fit:.3g} % of the rows fit" '
         'viewBox="0 0 100 1" preserveAspectRatio="none"><rect class="misfit" width="100" '
         f'height="1"/><rect class="fit" width="{fit:.4f}" height="1"/></svg>',

@@ -33,6 +33,7 @@ from flagstone.reports.levels import level_list
 from flagstone.reports.misfits import misfit_section
 from flagstone.reports.parts import MANY, bits, copied, folded, items, table
 from flagstone.reports.scree import STYLE, scree_svg
+from flagstone.wording import counted
 
 __all__ = ["date_of", "html_report", "report_date", "write_report"]
 
@@ -68,7 +69,7 @@ def html_report(
     (1, True)
     """
     if survey is None and finding.question.kind in ("constraints", "span"):
-        survey = surveyed(finding.answer)
+        survey = surveyed(finding.answer, recalled=finding.provenance.get("digest"))
     css, script = (_part("page.css") + STYLE), _part("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(css)}; script-src {_hash(script)}; img-src data:; "
@@ -142,9 +143,9 @@ def _head(finding: Finding, day: date, notes: Sequence[str]) -> str:
     encoding, rows = finding.encoding, finding.rows
     parts = [
         _listed(finding.provenance.get("sources") or [], 3),
-        f"{rows.read:,} rows" if rows.read else "",
+        counted(rows.read, "row") if rows.read else "",
         finding.partitions or "",
-        f"{len(encoding.names)} columns over {encoding.field.name}",
+        f"{counted(len(encoding.names), 'column')} over {encoding.field.name}",
     ]
     kicker = " · ".join(escape(part) for part in parts if part)
     made = f'flagstone {__version__} · <time datetime="{day}">{day}</time>'
@@ -161,7 +162,7 @@ def _answer(finding: Finding, survey: Survey | None) -> str:
     plain = items(lines, "answer")
     if survey is None or finding.nothing_kept or not worth_layers(survey, len(answer.lines)):
         return plain + _notations(finding, None)
-    count = f"As {len(lines)} equations in reduced form, which the fingerprint is of"
+    count = f"As {counted(len(lines), 'equation')} in reduced form, which the fingerprint is of"
     return _layers(finding, survey) + folded(count, plain) + _notations(finding, survey)
 
 
@@ -269,7 +270,7 @@ def _directions(finding: Finding) -> str:
     )
     body = table(("Times", "Fate", "Direction"), rows, numbers=(0,)) + _first(directions)
     return (
-        f"<h2>How often each direction was seen</h2><p>{kept} directions kept, "
+        f"<h2>How often each direction was seen</h2><p>{counted(kept, 'direction')} kept, "
         f"{len(directions) - kept} left out.</p>{folded('All directions', body)}"
     )
 
@@ -289,7 +290,8 @@ def _columns(finding: Finding) -> str:
         label = " (label)" if run[0] is encoding.label else ""
         rows.append(((", " if len(run) < 4 else " … ").join(names) + label, _code(run[0].text)))
     body = table(("Column", "Encoder"), rows) + _first(runs)
-    return f"<h2>Columns</h2>{folded(f'{len(pairs)} columns and how they were encoded', body)}"
+    count = counted(len(pairs), "column")
+    return f"<h2>Columns</h2>{folded(f'{count} and how they were encoded', body)}"
 
 
 def _repeat(finding: Finding) -> str:

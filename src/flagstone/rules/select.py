@@ -83,7 +83,7 @@ def _past_the_end(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str 
     k = guarantee.window.start
     if k == 0 or k < flag.n_sets:
         return []
-    text = f"the window {guarantee.window} starts past the last of the {flag.n_sets:,} sets, so "
+    text = f"the window {guarantee.window} starts past {_last(flag)}, so "
     text += "nothing is kept and the answer says nothing about the rows"
     if rule.t_min is not None:
         return [text, ": give a smaller ", Parameter("t_min")]
@@ -131,12 +131,16 @@ def _unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Pa
         ]
     if rule.rho is not None and guarantee.window.t_max > flag.n_sets:
         parts += [
-            f"; the window {guarantee.window} reaches past the last of the {flag.n_sets:,} sets, "
+            f"; the window {guarantee.window} reaches past {_last(flag)}, "
             "where the answer is {0}: to keep coverage rather than rho, leave ",
             Parameter("rho"),
             " out",
         ]
     return parts
+
+
+def _last(flag: Flag) -> str:
+    return "the only set" if flag.n_sets == 1 else f"the last of the {flag.n_sets:,} sets"
 
 
 def _callers_level() -> int:

@@ -25,6 +25,7 @@ from flagstone.tables.layouts import detect, hint, is_row, skipping
 from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
+from flagstone.wording import counted
 
 __all__ = ["BIT_ORDERS", "FrameReader", "length_text", "most_common", "reorder"]
 
@@ -64,7 +65,7 @@ def length_text(lengths: Mapping[int, int]) -> str:
     """
     known = sorted(lengths.items(), key=lambda item: (-item[1], item[0]))
     words = [f"{n:,} of {bits:,}" for bits, n in known[:_LISTED]]
-    words[0] = f"{known[0][1]:,} row{'s' if known[0][1] > 1 else ''} of {known[0][0]:,} bits"
+    words[0] = f"{counted(known[0][1], 'row')} of {counted(known[0][0], 'bit')}"
     more = len(known) - _LISTED
     return ", ".join(words) + (f", and {more:,} other lengths" if more > 0 else "")
 

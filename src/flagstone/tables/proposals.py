@@ -22,7 +22,16 @@ from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
-__all__ = ["SAMPLE_ROWS", "Proposal", "all_elements", "missing", "propose", "refusal", "typed"]
+__all__ = [
+    "SAMPLE_ROWS",
+    "Proposal",
+    "all_elements",
+    "frames_alone",
+    "missing",
+    "propose",
+    "refusal",
+    "typed",
+]
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
@@ -89,6 +98,27 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         reason = f"text with {len(found)} values"
         return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
+
+
+def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Proposal]:
+    """Propose to leave out what stands beside frames: times, counters and levels of a receiver.
+
+    Frames are among the columns of the proposals, or ``given``, in another one.
+
+    >>> from flagstone import GF
+    >>> frames = propose("data", np.array(["0d5502c24108", "0d5511c2a95b"], dtype=object), GF(2))
+    >>> for p in frames_alone([frames, propose("snr", np.array([7, 9]), GF(2))]):
+    ...     print(p)
+    data=hex:48 (frames of 48 bits)
+    snr: leave it out (it stands beside frames, and is no part of them)
+    """
+    if not given and not any(p.encoder and p.encoder.kind == "hex" for p in proposals):
+        return list(proposals)
+    reason = "it stands beside frames, and is no part of them"
+    return [
+        p if p.encoder is None or p.encoder.kind == "hex" else Proposal(p.column, None, reason)
+        for p in proposals
+    ]
 
 
 def all_elements(
@@ -200,17 +230,23 @@ def _is_rational(text: str) -> bool:
 
 
 def refusal(
-    refused: Sequence[Proposal], field: str, label: str | None, file: str
+    refused: Sequence[Proposal],
+    field: str,
+    label: str | None,
+    file: str,
+    frames: ColumnEncoder | None = None,
 ) -> list[str | Parameter]:
-    """Return the error for columns without an encoder that need one, with what is proposed."""
-    frames = next((p.encoder for p in refused if p.encoder and p.encoder.kind == "hex"), None)
+    """Return the error for columns without an encoder that need one, with what is proposed.
+
+    ``frames`` is the encoder of a column that holds such.
+    """
     if frames is not None and label is None:
         return [
             f"{file}: column {frames.column!r} holds frames. To read them alone: ",
             Parameter("columns", [frames.column]),
             " ",
             Parameter("encode", {frames.column: frames.text}),
-            "; for proposals of all columns: ",
+            "; to follow all proposals: ",
             Parameter("encode", "auto"),
         ]
     first = refused[0]

@@ -22,6 +22,7 @@ from flagstone.tables.proposals import (
     SAMPLE_ROWS,
     Proposal,
     all_elements,
+    frames_alone,
     missing,
     propose,
     refusal,
@@ -207,7 +208,8 @@ class Table:
         label : str, optional
         encode : mapping of column (or glob pattern) to encoder text, or "auto"
             Columns without an encoder must hold elements of the field already; "auto" (or
-            ``{"*": "auto"}``) accepts what :meth:`proposals` says.
+            ``{"*": "auto"}``) accepts what :meth:`proposals` says; of columns that nobody chose,
+            those beside frames are left out.
 
         Raises
         ------
@@ -231,7 +233,12 @@ class Table:
                 )
         given = {name: _lookup(wanted, name) for name in every}
         open_ones = [name for name in every if given[name] in (None, "auto")]
-        proposed = {p.column: p for p in self.proposals(open_ones, F)} if open_ones else {}
+        found = self.proposals(open_ones, F) if open_ones else []
+        if label is None and all(name.startswith("-") for name in columns or ()):
+            # whoever names columns wants them
+            kinds = [str(text).partition(":")[0] for text in given.values()]
+            found = frames_alone(found, given="hex" in kinds)
+        proposed = {p.column: p for p in found}
         encoders: dict[str, ColumnEncoder | None] = {}
         refused: list[Proposal] = []
         for name in every:
@@ -248,7 +255,8 @@ class Table:
             if not plain and text is None:
                 refused.append(proposal)
         if refused:
-            raise InputError(*refusal(refused, F.name, label, str(self.files[0])))
+            frames = next((e for e in encoders.values() if e and e.kind == "hex"), None)
+            raise InputError(*refusal(refused, F.name, label, str(self.files[0]), frames))
         features = tuple(e for n in chosen if (e := encoders[n]) is not None)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
