@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import helper, leaf
+from flagstone.kernels._jit import helper, inline, leaf
 from flagstone.kernels.rowops import axpy, inverse, lift, lower, negate, settle, times, value
 
 Array = NDArray[Any]
@@ -122,8 +122,7 @@ def append(state: State, w: Array, column: int) -> None:
     state.size[0] = i + 1
 
 
-@helper
-def promote(state: State, f: int, u: Array, w: Array) -> int:
+def _promote(state: State, f: int, u: Array, w: Array) -> int:
     """Let the settled residual u replace row f of its class and lead it; return its position.
 
     u is 0 in the pivots of all larger classes and of the rows before f in its own class. Those
@@ -145,6 +144,11 @@ def promote(state: State, f: int, u: Array, w: Array) -> int:
     order[start] = slot
     pivots[start] = column
     return start
+
+
+promote = helper(_promote)
+#: For the loop over a panel, where handing over all arrays takes longer than the work.
+promote_merged = inline(_promote)
 
 
 @helper
