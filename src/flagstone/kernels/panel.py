@@ -181,7 +181,7 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
 
 
 @helper
-def first_hit(state: State, u: Array, level: int) -> int:
+def first_hit(state: State, u: Array, level: int, start: int) -> int:
     """Return the first position of the class that its settled residual u hits, −1 if none.
 
     Level 0 is outside the chain: the residual is then appended, and the position is its own.
@@ -193,11 +193,11 @@ def first_hit(state: State, u: Array, level: int) -> int:
             return -1
         append(state, u, column)
         return size
-    i = class_start(state.counts, level, size)
-    while i < size and state.counts[i] == level:
+    for i in range(start, size):
+        if state.counts[i] != level:
+            break
         if u[state.pivots[i]] != 0:
             return i
-        i += 1
     return -1
 
 
@@ -210,17 +210,22 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
     stop = size if size < dim else class_start(counts, counts[dim - 1], dim)
     find_classes(state, work, stop, reduce_panel(state, work, stop))
     credit = ar.budget
+    start: Any = np.int64(0)
+    known = np.int64(-1)  # the level whose class begins at ``start``
     for b in range(n):
         level = levels[b]
         if level < 0:
             continue
+        if level != known:
+            start = class_start(counts, level, state.size[0])
+            known = level
         for j in range(dim):
             u[j] = W[j, b]
         settle_panel(ar, work.U)
-        f = first_hit(state, u, level)
+        f = first_hit(state, u, level, start)
         if f < 0:
             return b
-        start = promote_merged(state, f, u, work.w)
+        promote_merged(state, f, start, u, work.w)
         counts[start] += 1
         factors(ar, W, pivots[start], A, dim)
         for other in range(levels.shape[0]):
@@ -231,6 +236,7 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
             credit = ar.budget
         panel_axpy(ar, W, state.rows, state.order[start], A, dim)
         credit -= 1
+        start += 1  # the row has left the class
     return n
 
 
