@@ -1,7 +1,8 @@
 """Frames from a file to packed rows and to a flag, against ``bytes.fromhex`` on the same file.
 
 Lines as receivers and people write them; for bits, a NumPy reader of equal lines is the peer. All
-of them open the file, and are done when its bytes or rows are there: one thread each.
+of them open the file, and are done when its bytes or rows are there: one thread each. Beside them,
+``bytes.fromhex`` on a text that is in memory already, while we still read the file.
 """
 
 from __future__ import annotations
@@ -69,6 +70,9 @@ def _compare(bench: Bench, style: str, path: Path, n: int, dim: int) -> None:
     def fromhex(_: object) -> int:
         return 8 * len(bytes.fromhex(path.read_text("ascii"))) // dim
 
+    def fromhex_alone(text: str) -> int:
+        return 8 * len(bytes.fromhex(text)) // dim
+
     def numpy_bits(_: object) -> int:
         text = np.frombuffer(path.read_bytes(), dtype=np.uint8).reshape(n, dim + 1)
         return len(np.packbits(text[:, :dim] & 1, axis=1))
@@ -76,6 +80,8 @@ def _compare(bench: Bench, style: str, path: Path, n: int, dim: int) -> None:
     ways = [Contestant("read", n, read), Contestant("read into a flag", n, flag)]
     if style in FROMHEX:
         ways.append(Contestant("bytes.fromhex", n, fromhex))
+        text = path.read_text("ascii")
+        ways.append(Contestant("fromhex, in memory", n, fromhex_alone, lambda: text))
     if style == "bits":
         ways.append(Contestant("numpy", n, numpy_bits))
     bench.compare(f"{style} d={dim}", ways, dim=dim, seconds=2.0)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import flint
 import galois
+import numba
 import numpy as np
 import pytest
 
-from flagstone.kernels import finite, prime, table
+from flagstone.kernels import finite, prime, rowops, table
 from tests.kernels.families import Family
 
 PRIMES = (3, 7, 61, 251, 8179, 65521, 2**31 - 1)
@@ -57,6 +58,24 @@ def test_lanes_reduce_their_largest_value(p: int) -> None:
     ar = prime.build(p)
     for x in (0, p - 1, p, 2 * p - 1, int(np.iinfo(ar.lane.dtype).max)):
         assert prime.scalar_value(ar, ar.lane.dtype.type(x)) == x % p
+
+
+@numba.njit
+def settled(ar: prime.Prime, w: np.ndarray) -> None:
+    rowops.settle(ar, w)
+
+
+# The smallest primes with lanes of 32 and of 64 bits: their quotients are the largest.
+@pytest.mark.parametrize("p", [67, 8209, *PRIMES])
+def test_compiled_lanes_reduce_every_kind_of_value(p: int) -> None:
+    ar = prime.build(p)
+    top = int(np.iinfo(ar.lane.dtype).max)
+    near = [k * p + r for k in (0, 1, 2, top // p // 2, top // p - 1) for r in (-1, 0, 1, p - 1)]
+    drawn = np.random.default_rng(p).integers(0, top, 5000, ar.lane.dtype, endpoint=True)
+    w = np.concatenate([np.array([*near[1:], top - 1, top], ar.lane.dtype), drawn])
+    expected = [int(x) % p for x in w]
+    settled(ar, w)
+    assert w.tolist() == expected
 
 
 @pytest.mark.parametrize(("dim", "rows"), [(1, 3), (20, 7), (33, 80), (64, 64), (70, 200)])

@@ -59,7 +59,7 @@ FORMATS = ["csv", "tsv", "parquet", "feather", "arrows", "npy", "npz", "jsonl"]
 def test_every_format_gives_the_same_rows_and_resumes_anywhere(
     tmp_path, matrix, format, monkeypatch
 ):
-    monkeypatch.setattr(columnar_module, "rows_per_batch", lambda n: 512)
+    monkeypatch.setattr(columnar_module, "rows_per_batch", lambda n: 256)
     monkeypatch.setattr("flagstone.tables.arrays.rows_per_batch", lambda n, b: 512)
     table = open_table(write(tmp_path, matrix, format))
     label = table.columns[-1]

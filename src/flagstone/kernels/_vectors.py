@@ -42,10 +42,13 @@ def _panel_row(builder: Any, array: Any, row: Any, cell: Any) -> Any:
 
 @intrinsic
 def panel_axpy(typingctx: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
-    """W[j, b] += A[i, b] · rows[s, j] for all j and b, in the integers of W's dtype."""
+    """W[j, b] += Σ_k A[i + k, b] · rows[s[k], j] for all j and b, in the integers of W's dtype.
+
+    Several rows at once, since the panel is then loaded and stored once for all of them.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        panel_type, rows_type, _, factors_type, _ = signature.args
+        panel_type, rows_type, names, factors_type, _ = signature.args
         lane = context.get_data_type(panel_type.dtype)
         cell = context.get_data_type(rows_type.dtype)
         factor = context.get_data_type(factors_type.dtype)
@@ -54,44 +57,67 @@ def panel_axpy(typingctx: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any
         table = context.make_array(rows_type)(context, builder, args[1])
         factors = context.make_array(factors_type)(context, builder, args[3])
         width = builder.extract_value(table.shape, 1)
-        row = builder.gep(table.data, [builder.mul(args[2], width)])
-        c = builder.load(_panel_row(builder, factors, args[4], factor), align=1)
-        if factor != lane:
-            c = builder.zext(c, vector)
+        rows, multiples = [], []
+        for k in range(len(names)):
+            start = builder.mul(builder.extract_value(args[2], k), width)
+            rows.append(builder.gep(table.data, [start]))
+            name = builder.add(args[4], ir.Constant(_INDEX, k))
+            c = builder.load(_panel_row(builder, factors, name, factor), align=1)
+            multiples.append(c if factor == lane else builder.zext(c, vector))
         with cgutils.for_range(builder, width) as loop:
-            x = builder.load(builder.gep(row, [loop.index]))
-            if cell != lane:
-                x = builder.zext(x, lane)
             place = _panel_row(builder, panel, loop.index, lane)
             w = builder.load(place, align=1)
-            w = builder.add(w, builder.mul(c, _splat(builder, x, vector)))
+            for row, c in zip(rows, multiples, strict=True):
+                x = builder.load(builder.gep(row, [loop.index]))
+                x = x if cell == lane else builder.zext(x, lane)
+                w = builder.add(w, builder.mul(c, _splat(builder, x, vector)))
             builder.store(w, place, align=1)
         return context.get_dummy_value()
 
     return types.void(W, rows, s, A, i), codegen
 
 
-def _barrett(builder: Any, w: Any, p: Any, reciprocal: Any, lane: Any, wide: Any) -> Any:
-    """Reduce w modulo p; the types are n and 2n bits wide, and reciprocal = floor(2^n / p)."""
-    product = builder.mul(builder.zext(w, wide), builder.zext(reciprocal, wide))
-    bits = wide.element.width // 2 if isinstance(wide, ir.VectorType) else wide.width // 2
-    shift = [bits] * wide.count if isinstance(wide, ir.VectorType) else bits
-    quotient = builder.trunc(builder.lshr(product, ir.Constant(wide, shift)), lane)
-    # The quotient is short by at most one.
-    r = builder.sub(w, builder.mul(quotient, p))
+def _remainder(builder: Any, w: Any, p: Any, reciprocal: Any) -> Any:
+    """Reduce w, a scalar or a vector of n-bit integers, modulo p; reciprocal = floor(2^n / p)."""
+    lane = w.type
+
+    def of(element: Any) -> Any:
+        return ir.VectorType(element, lane.count) if isinstance(lane, ir.VectorType) else element
+
+    bits = lane.element.width if isinstance(lane, ir.VectorType) else lane.width
+    if bits == 64:
+        # The quotient by floating point, below 2^51 for p > 2^13, is off by one at most.
+        real = of(ir.DoubleType())
+        inverse = builder.fdiv(_constant(real, 1.0), builder.uitofp(p, real))
+        quotient = builder.fmul(builder.uitofp(w, real), inverse)
+        r = builder.sub(w, builder.mul(builder.fptoui(quotient, lane), p))
+        more = builder.add(r, p)
+        r = builder.select(builder.icmp_unsigned("<", r, more), r, more)
+    else:
+        wide = of(ir.IntType(2 * bits))
+        product = builder.mul(builder.zext(w, wide), builder.zext(reciprocal, wide))
+        quotient = builder.trunc(builder.lshr(product, _constant(wide, bits)), lane)
+        # The quotient is short by at most one.
+        r = builder.sub(w, builder.mul(quotient, p))
     return builder.select(builder.icmp_unsigned("<", r, p), r, builder.sub(r, p))
 
 
+def _constant(kind: Any, value: Any) -> Any:
+    """Return a number, or a vector of the same number, as a constant of this type."""
+    many = isinstance(kind, ir.VectorType)
+    return ir.Constant(kind, [value] * kind.count if many else value)
+
+
 def _scalar_remainder(bits: int) -> Any:
-    lane, wide = ir.IntType(bits), ir.IntType(2 * bits)
+    lane = ir.IntType(bits)
 
     def remainder(typingctx: Any, x: Any, p: Any, reciprocal: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             w, modulus, inverse = (
                 arg if arg.type == lane else builder.trunc(arg, lane) for arg in args
             )
-            result = _barrett(builder, w, modulus, inverse, lane, wide)
-            return builder.zext(result, ir.IntType(64))
+            result = _remainder(builder, w, modulus, inverse)
+            return result if bits == 64 else builder.zext(result, ir.IntType(64))
 
         return types.uint64(x, p, reciprocal), codegen
 
@@ -99,28 +125,31 @@ def _scalar_remainder(bits: int) -> Any:
 
 
 #: x mod p in arithmetic no wider than the lanes, which keeps loops over lanes in narrow vectors.
-remainder16 = _scalar_remainder(16)
-remainder32 = _scalar_remainder(32)
+remainder = {bits: _scalar_remainder(bits) for bits in (16, 32, 64)}
 
 
 @intrinsic
 def panel_negate(typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, reciprocal: Any) -> Any:
-    """A[i, b] ← −W[j, b] mod p for all b; lanes of n ≤ 32 bits, reciprocal = floor(2^n / p)."""
+    """A[i, b] ← −W[j, b] mod p for all b; lanes of n bits, reciprocal = floor(2^n / p)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         lane = context.get_data_type(signature.args[0].dtype)
+        factor = context.get_data_type(signature.args[2].dtype)
         vector = ir.VectorType(lane, LANES)
-        wide = ir.VectorType(ir.IntType(2 * lane.width), LANES)
         panel = context.make_array(signature.args[0])(context, builder, args[0])
         factors = context.make_array(signature.args[2])(context, builder, args[2])
         w = builder.load(_panel_row(builder, panel, args[1], lane), align=1)
-        modulus = _splat(builder, builder.trunc(args[4], lane), vector)
-        inverse = _splat(builder, builder.trunc(args[5], lane), vector)
-        r = _barrett(builder, w, modulus, inverse, vector, wide)
+        modulus, inverse = (
+            _splat(builder, arg if lane == _INDEX else builder.trunc(arg, lane), vector)
+            for arg in args[4:]
+        )
+        r = _remainder(builder, w, modulus, inverse)
         zero = ir.Constant(vector, [0] * LANES)
         is_zero = builder.icmp_unsigned("==", r, zero)
         result = builder.select(is_zero, zero, builder.sub(modulus, r))
-        builder.store(result, _panel_row(builder, factors, args[3], lane), align=1)
+        if factor != lane:
+            result = builder.trunc(result, ir.VectorType(factor, LANES))
+        builder.store(result, _panel_row(builder, factors, args[3], factor), align=1)
         return context.get_dummy_value()
 
     return types.void(W, j, A, i, p, reciprocal), codegen

@@ -19,6 +19,7 @@ from flagstone.kernels.small_gf2 import unpack
 __all__ = ["pack", "pack_columns", "unpack"]
 
 _NONE = np.uint64(0)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
@@ -57,20 +58,24 @@ def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.uint64], b
 
     Nothing is copied: what a reader decoded is read once. One word of all rows after the other is
     filled, in memory of its own, so that the loop over columns, four at once, runs over neighbours.
+    The last four of a word may be in it already.
     """
     n_rows = len(columns[0])
-    by_word = np.zeros((max(1, -(-len(columns) // 64)), n_rows), np.uint64)
+    by_word = np.empty((max(1, -(-len(columns) // 64)), n_rows), np.uint64)
     seen = 0
-    for first in range(0, len(columns), 4):
-        four = list(columns[first : first + 4])
-        if len({column.dtype.itemsize for column in four}) > 1:
-            four = [column.astype(np.uint64) for column in four]
-        four += [np.zeros(n_rows, four[0].dtype)] * (4 - len(four))
-        entries = [np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}") for x in four]
-        for column in entries:
-            column.flags.writeable = False  # one kernel for those of a file and for all others
-        a, b, c, d = entries
-        seen |= int(_add_columns(a, b, c, d, by_word[first >> 6], np.uint64(first & 63)))
+    for k, words in enumerate(by_word):
+        mine = columns[64 * k : 64 * k + 64]
+        for first in range(0, len(mine), 4):
+            at = max(0, min(first, len(mine) - 4))
+            four = list(mine[at : at + 4])
+            if len({column.dtype.itemsize for column in four}) > 1:
+                four = [column.astype(np.uint64) for column in four]
+            four += [np.zeros(n_rows, four[0].dtype)] * (4 - len(four))
+            entries = [np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}") for x in four]
+            for column in entries:
+                column.flags.writeable = False  # one kernel for those of a file and for all others
+            a, b, c, d = entries
+            seen |= int(_add_columns(a, b, c, d, words, np.uint64(at), _ALL if first else _NONE))
     return np.ascontiguousarray(by_word.T), seen <= 1
 
 
@@ -128,11 +133,14 @@ def _pack_rows(X: Any, words: Any) -> Any:
 
 
 @jit
-def _add_columns(a: Any, b: Any, c: Any, d: Any, words: Any, shift: Any) -> Any:
-    """Put four columns at their bits of one word of every row; return the union of all entries."""
+def _add_columns(a: Any, b: Any, c: Any, d: Any, words: Any, shift: Any, kept: Any) -> Any:
+    """Put four columns at their bits of one word of every row, beside those that are kept.
+
+    Returns the union of all entries.
+    """
     seen = _NONE
     for i in range(len(words)):
         w, x, y, z = np.uint64(a[i]), np.uint64(b[i]), np.uint64(c[i]), np.uint64(d[i])
         seen |= w | x | y | z
-        words[i] |= (w | x << _ONE | y << _TWO | z << _THREE) << shift
+        words[i] = (words[i] & kept) | (w | x << _ONE | y << _TWO | z << _THREE) << shift
     return seen

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import helper, leaf
+from flagstone.kernels._jit import helper, inline, leaf
 from flagstone.kernels.rowops import axpy, inverse, lift, lower, negate, settle, times, value
 
 Array = NDArray[Any]
@@ -122,15 +122,13 @@ def append(state: State, w: Array, column: int) -> None:
     state.size[0] = i + 1
 
 
-@helper
-def promote(state: State, f: int, u: Array, w: Array) -> int:
-    """Let the settled residual u replace row f of its class and lead it; return its position.
+def _promote(state: State, f: int, start: int, u: Array, w: Array) -> None:
+    """Let the settled residual u replace row f of its class, which begins at start, and lead it.
 
     u is 0 in the pivots of all larger classes and of the rows before f in its own class. Those
     rows now come after it, so they are cleared in its pivot column (w: scratch).
     """
     ar, rows, order, pivots = state.ar, state.rows, state.order, state.pivots
-    start = class_start(state.counts, state.counts[f], f)
     slot, column = order[f], pivots[f]
     lower(ar, rows, slot, u, inverse(ar, value(ar, u[column])))
     for i in range(f - 1, start - 1, -1):
@@ -144,7 +142,11 @@ def promote(state: State, f: int, u: Array, w: Array) -> int:
         pivots[i + 1] = pivots[i]
     order[start] = slot
     pivots[start] = column
-    return start
+
+
+promote = helper(_promote)
+#: For the loop over a panel, where handing over all arrays takes longer than the work.
+promote_merged = inline(_promote)
 
 
 @helper
@@ -196,7 +198,8 @@ def insert_row(
     while weight > 0:
         u = kept[top]
         settle(ar, u)
-        start = promote(state, f, u, w)
+        start = class_start(counts, counts[f], f)
+        promote(state, f, start, u, w)
         step = weight if start == 0 else min(weight, counts[start - 1] - counts[start])
         counts[start] += step
         weight -= step

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import helper, leaf
+from flagstone.kernels._jit import helper, inline, leaf
 from flagstone.kernels._vectors import LANES
 from flagstone.kernels.chain import (
     Array,
@@ -25,9 +25,12 @@ from flagstone.kernels.chain import (
     class_start,
     first_nonzero,
     insert_row,
-    promote,
+    promote_merged,
 )
 from flagstone.kernels.rowops import (
+    GROUP,
+    cell,
+    clear_panel,
     element,
     factors,
     fused,
@@ -48,10 +51,11 @@ KEPT = 16
 class Workspace(NamedTuple):
     """Scratch memory of one call, in lanes where nothing else is said.
 
-    ``W`` is the panel, ``A`` its factors by position (the last row: scratch), ``kept`` the panel at
+    ``W`` is the panel, ``A`` its factors by position (scratch at the end), ``kept`` the panel at
     the start of some classes, ``starts`` (positions) of these, ``levels`` the count of each row's
     class; ``u`` and ``w`` are working rows, ``U`` the memory of u as a panel of its own (one row of
-    the flag in the order of memory); ``hits`` and ``residuals`` serve :func:`insert_row`.
+    the flag in the order of memory); ``hits`` and ``residuals`` serve :func:`insert_row`, ``T`` and
+    ``R`` (some pivot columns of the panel, and of the chain) ``clear_panel``.
     """
 
     W: Array
@@ -64,6 +68,8 @@ class Workspace(NamedTuple):
     w: Array
     hits: NDArray[np.int64]
     residuals: Array
+    T: Array
+    R: Array
 
 
 def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
@@ -73,7 +79,7 @@ def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
     U = np.zeros((-(-dim // LANES), LANES), lane)
     return Workspace(
         np.zeros((dim, LANES), lane),
-        np.zeros((dim + 1, LANES), ar.factor.dtype),
+        np.zeros((dim + GROUP, LANES), ar.factor.dtype),
         np.zeros((KEPT, dim, LANES), lane),
         np.zeros(KEPT, np.int64),
         np.zeros(LANES, np.int64),
@@ -82,6 +88,8 @@ def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
         np.zeros(dim, lane),
         np.zeros(depth, np.int64),
         np.zeros((depth, dim), lane),
+        np.zeros((GROUP, LANES), lane),
+        np.zeros((GROUP, GROUP), cell(ar)),
     )
 
 
@@ -97,31 +105,42 @@ def fill_panel(ar: Any, X: Array, first: int, n: int, weights: NDArray[np.int64]
                 W[j, b] = 0
 
 
+@inline
+def starts_large(counts: NDArray[np.int64], i: int, large: int, stop: int) -> bool:
+    """Say whether a class of at least ``large`` positions begins at i."""
+    if i + large > stop or counts[i + large - 1] != counts[i]:
+        return False
+    return bool(i == 0 or counts[i] != counts[i - 1])
+
+
 @helper
 def reduce_panel(state: State, work: Workspace, stop: int) -> int:
     """Reduce the panel through the first ``stop`` rows of the chain, and settle it.
 
     Record the factors, and the panel at the start of each large class; return how many there are.
     """
-    ar, order, pivots, counts = state.ar, state.order, state.pivots, state.counts
-    W, A = work.W, work.A
+    ar, counts, W = state.ar, state.counts, work.W
     large = W.shape[0] // KEPT + 1
+    most = min(ar.budget, GROUP)
     n_kept = 0
     credit = ar.budget
-    for i in range(stop):
-        new_class = i == 0 or counts[i] != counts[i - 1]
-        if new_class and i + large <= stop and counts[i + large - 1] == counts[i]:
+    i: Any = np.int64(0)
+    while i < stop:
+        if starts_large(counts, i, large, stop):
             for j in range(W.shape[0]):
                 for b in range(W.shape[1]):
                     work.kept[n_kept, j, b] = W[j, b]
             work.starts[n_kept] = i
             n_kept += 1
-        factors(ar, W, pivots[i], A, i)
-        if credit == 0:
+        n: Any = np.int64(1)
+        while n < most and i + n < stop and not starts_large(counts, i + n, large, stop):
+            n += 1
+        if credit < n:
             settle_panel(ar, W)
             credit = ar.budget
-        panel_axpy(ar, W, state.rows, order[i], A, i)
-        credit -= 1
+        clear_panel(ar, W, state.rows, state.order, state.pivots, work.A, i, n, work.T, work.R)
+        credit -= n
+        i += n
     settle_panel(ar, W)
     return n_kept
 
@@ -162,7 +181,7 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
 
 
 @helper
-def first_hit(state: State, u: Array, level: int) -> int:
+def first_hit(state: State, u: Array, level: int, start: int) -> int:
     """Return the first position of the class that its settled residual u hits, −1 if none.
 
     Level 0 is outside the chain: the residual is then appended, and the position is its own.
@@ -174,11 +193,11 @@ def first_hit(state: State, u: Array, level: int) -> int:
             return -1
         append(state, u, column)
         return size
-    i = class_start(state.counts, level, size)
-    while i < size and state.counts[i] == level:
+    for i in range(start, size):
+        if state.counts[i] != level:
+            break
         if u[state.pivots[i]] != 0:
             return i
-        i += 1
     return -1
 
 
@@ -191,17 +210,22 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
     stop = size if size < dim else class_start(counts, counts[dim - 1], dim)
     find_classes(state, work, stop, reduce_panel(state, work, stop))
     credit = ar.budget
+    start: Any = np.int64(0)
+    known = np.int64(-1)  # the level whose class begins at ``start``
     for b in range(n):
         level = levels[b]
         if level < 0:
             continue
+        if level != known:
+            start = class_start(counts, level, state.size[0])
+            known = level
         for j in range(dim):
             u[j] = W[j, b]
         settle_panel(ar, work.U)
-        f = first_hit(state, u, level)
+        f = first_hit(state, u, level, start)
         if f < 0:
             return b
-        start = promote(state, f, u, work.w)
+        promote_merged(state, f, start, u, work.w)
         counts[start] += 1
         factors(ar, W, pivots[start], A, dim)
         for other in range(levels.shape[0]):
@@ -212,6 +236,7 @@ def insert_panel(state: State, work: Workspace, n: int) -> int:
             credit = ar.budget
         panel_axpy(ar, W, state.rows, state.order[start], A, dim)
         credit -= 1
+        start += 1  # the row has left the class
     return n
 
 

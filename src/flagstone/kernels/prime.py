@@ -69,8 +69,8 @@ def dtype(ar: Prime) -> np.dtype[Any]:
 
 
 def cell(ar: Prime) -> np.dtype[Any]:
-    """Return the dtype in which flags keep their rows: half a lane wide, so that three do."""
-    return np.dtype(f"uint{int(ar.bits) // 2}")
+    """Return the dtype in which flags keep their rows: that of factors, which loads spread."""
+    return ar.factor.dtype
 
 
 def add(ar: Prime, a: ArrayLike, b: ArrayLike) -> NDArray[Any]:

@@ -157,13 +157,18 @@ def _insert(state: State, v: Any, weight: int) -> None:
     """Insert one row; see ``insert_row`` of :mod:`flagstone.kernels.chain` for the idea."""
     rows, pivot, count = state.rows, state.pivot, state.counts
     hits: list[tuple[int, Any]] = []  # per class: first hit position, residual there
-    for i, (x, column) in enumerate(zip(rows, pivot, strict=True)):
+    # In a chain of full rank, the last class need not be walked: what is left lies in it.
+    is_full = len(rows) == state.dim
+    stop = count.index(count[-1]) if is_full else len(rows)
+    for i, (x, column) in enumerate(zip(rows[:stop], pivot, strict=False)):
         a = v[column]
         if a:
             if not hits or count[hits[-1][0]] != count[i]:
                 hits.append((i, v))
             v -= a * x
-    if v != 0:
+    if v != 0 and is_full:
+        hits.append((next(i for i in range(stop, len(rows)) if v[pivot[i]]), v))
+    elif v != 0:
         _append(state, v, 0)
         hits.append((len(rows) - 1, v))
     if not hits:

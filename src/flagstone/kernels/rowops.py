@@ -19,6 +19,7 @@ either before it is settled.
 ``settle_panel``   the same for the panel
 ``factors``        A[i] ← what clears column j of every row in the panel
 ``panel_axpy``     every row b of the panel += A[i, b] · rows[s]
+``clear_panel``    both of these, for n ≤ GROUP positions of a chain from i on
 ``element``        the field element of a factor
 ``negate``, ``times``, ``inverse``   scalars
 =================  ==================================================================
@@ -35,6 +36,9 @@ from numba.extending import overload, register_jitable
 from flagstone.kernels import _vectors, prime, table
 
 _MERGED: Any = {"forceinline": True}
+
+#: So many rows of a chain are added to a panel at once: it is loaded and stored once for all.
+GROUP = 4
 
 _HOMES = {prime.Prime: prime, table.Table: table}
 
@@ -97,6 +101,14 @@ def panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
     _HOMES[type(ar)].panel_axpy(ar, W, rows, s, A, i)
 
 
+def clear_panel(
+    ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+) -> None:
+    for k in range(i, i + n):
+        factors(ar, W, pivots[k], A, k)
+        panel_axpy(ar, W, rows, order[k], A, k)
+
+
 def element(ar: Any, factor: Any) -> Any:
     return _HOMES[type(ar)].scalar_of_factor(ar, factor)
 
@@ -144,11 +156,8 @@ def _value(ar: Any, x: Any) -> Any:
     bits = _lane_bits(ar)
     if ar.instance_class is table.Table:
         return _implementation(ar, "scalar_value") if bits > 16 else lambda ar, x: np.uint64(x)
-    if bits == 16:
-        return lambda ar, x: _vectors.remainder16(x, ar.p, ar.reciprocal)
-    if bits == 32:
-        return lambda ar, x: _vectors.remainder32(x, ar.p, ar.reciprocal)
-    return lambda ar, x: np.uint64(x) % ar.p
+    remainder = _vectors.remainder[bits]
+    return lambda ar, x: remainder(x, ar.p, ar.reciprocal)
 
 
 @overload(normal, strict=False, jit_options=_MERGED)
@@ -201,7 +210,7 @@ def _inverse(ar: Any, a: Any) -> Any:
 
 @overload(factors, strict=False)
 def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
-    if ar.instance_class is prime.Prime and W.dtype.bitwidth <= 32:
+    if ar.instance_class is prime.Prime:
 
         def vectorised(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
             _negate_lanes(W, j, A, i, ar.p, ar.reciprocal)
@@ -236,7 +245,7 @@ def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is prime.Prime:
 
         def vectorised(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-            _axpy_lanes(W, rows, s, A, i)
+            _axpy_lanes(W, rows, (s,), A, i)
 
         return vectorised
     if W.dtype.bitwidth == 16:  # characteristic 2
@@ -250,3 +259,32 @@ def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
         _add_lanes(W, rows, s, A, i, ar.spread, ar.lanes, ar.k, ar.half, ar.digits)
 
     return vectorised_add
+
+
+@overload(clear_panel, strict=False)
+def _clear_panel(
+    ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+) -> Any:
+    if ar.instance_class is not prime.Prime:
+        return clear_panel
+
+    def together(
+        ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+    ) -> None:
+        """The factors first, in the pivot columns alone; then every other column once for all."""
+        for k in range(n):
+            for other in range(n):
+                R[k, other] = rows[order[i + k], pivots[i + other]]
+            for b in range(W.shape[1]):
+                T[k, b] = W[pivots[i + k], b]
+        for k in range(n):
+            _negate_lanes(T, k, A, i + k, ar.p, ar.reciprocal)
+            _axpy_lanes(T, R, (k,), A, i + k)
+        for k in range(n, GROUP):
+            for b in range(A.shape[1]):
+                A[i + k, b] = 0
+        last = i + n - 1
+        names = order[i], order[min(i + 1, last)], order[min(i + 2, last)], order[last]
+        _axpy_lanes(W, rows, names, A, i)
+
+    return together
