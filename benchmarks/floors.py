@@ -86,7 +86,7 @@ def _floors() -> Iterator[Floor]:
                 limit = 1.0 if dim <= 128 and kind not in ("zipf", "repeats") else 1.3
                 yield Floor(group, f"{kind} d={dim}", f"{case}/flagstone", limit, f"{case}/M4RI")
     group = "GF(2), packed: our time over that of one column less"
-    for dim in (65, 129, 257):
+    for dim in (65, 129, 257, 449):
         for kind in KINDS:
             wide, narrow = (f"widths/{kind} d={d}/flagstone" for d in (dim, dim - 1))
             yield Floor(group, f"{kind} d={dim}", wide, 1.5, narrow)

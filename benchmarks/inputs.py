@@ -116,11 +116,11 @@ def drawn_dims(draw: str = DRAW) -> tuple[int, ...]:
     """Dimensions from 20 to 3,000: both sides of each change of kernel, and eight that are drawn.
 
     >>> len(drawn_dims()), drawn_dims() == drawn_dims("0.1"), drawn_dims() == drawn_dims("0.2")
-    (14, True, False)
+    (16, True, False)
     """
     rng = np.random.default_rng(list(draw.encode()))
     drawn = np.exp(rng.uniform(np.log(20), np.log(3000), 40)).astype(int).tolist()
-    fixed = (64, 65, 128, 129, 256, 257)
+    fixed = (64, 65, 128, 129, 256, 257, 448, 449)
     return tuple(sorted([*fixed, *[dim for dim in dict.fromkeys(drawn) if dim not in fixed][:8]]))
 
 

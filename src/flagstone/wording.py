@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["counted"]
-
 
 def counted(number: int, noun: str, verb: str = "") -> str:
     """Return a number with its noun and, if given, a verb, both in the right form.

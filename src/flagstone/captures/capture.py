@@ -11,8 +11,6 @@ import numpy as np
 from flagstone.answers import Constraints
 from flagstone.fields import Array
 
-__all__ = ["MOST_ROWS", "Capture", "Cluster", "clusters"]
-
 #: So many rows that fit, and so many that do not, are kept; the others are only counted.
 MOST_ROWS = 65_536
 

@@ -18,16 +18,6 @@ from flagstone.fields import Array
 from flagstone.guarantees.binomial import binomial_above, share_at_most
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = [
-    "FALSE_ALARMS",
-    "FEWEST_CHECKS",
-    "broken_checks",
-    "most_frequent",
-    "obey_their_own",
-    "own_checks",
-    "syndrome_beyond_chance",
-]
-
 #: How often a capture of one type, some of its rows damaged, is said to hold another one, at most.
 FALSE_ALARMS = 0.001
 #: A type has so many equations of its own that are no habits of the payload.

@@ -19,8 +19,6 @@ from flagstone.flag import Flag
 from flagstone.rules import SpanRule
 from flagstone.staircase import Staircase
 
-__all__ = ["SAMPLE", "telling_bit"]
-
 #: So many rows are looked at, half of them to choose and half to test.
 SAMPLE = 2048
 #: Fewer rows than this are no side.

@@ -34,8 +34,6 @@ from flagstone.road import ask
 from flagstone.rules import IndexRule, SpanRule
 from flagstone.subspace import Subspace
 
-__all__ = ["MOST_TYPES", "MessageType", "message_types"]
-
 #: No more types than this are told apart; by so many bits, one after the other.
 MOST_TYPES, _DEPTH = 8, 3
 #: So many equations that tell a type from another are said.

@@ -34,8 +34,6 @@ from flagstone.disk import read_regular
 if TYPE_CHECKING:
     from flagstone.question import Question
 
-__all__ = ["answer", "find", "identity_of", "rule_of", "work_of"]
-
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
 

@@ -12,8 +12,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from flagstone.cli import VERBS
 
-__all__ = ["app"]
-
 
 class Verb(TyperCommand):
     """A command whose help ends with examples that work as printed, and with its JSON keys."""

@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     from flagstone.finding import Finding
     from flagstone.rules import SpanRule
 
-__all__ = [
-    "CLUSTER_KEYS",
-    "capture_for",
-    "cluster_dicts",
-    "cluster_keys",
-    "cluster_texts",
-    "misfit_notes",
-    "types_of",
-]
-
 CLUSTER_KEYS = {
     "clusters": "rows that do not fit, by the equations they break, the 256 largest groups: rows "
     "(how many), syndrome (one character per line of the answer, 1 where broken), columns (bits of "

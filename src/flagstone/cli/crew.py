@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from flagstone.measurement import Measurement
     from flagstone.question import Question
 
-__all__ = ["Together", "crew_progress", "hired", "partition_bytes"]
-
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 #: Seconds until a scheduler must have answered.
 _PATIENCE = 20

@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from flagstone.digests import Survey
     from flagstone.finding import Finding
 
-__all__ = [
-    "FINDING_KEYS",
-    "answer_lines",
-    "headline_notes",
-    "places_text",
-    "print_finding",
-    "remarks",
-]
-
 FINDING_KEYS = {
     "schema": "2, the version of these keys",
     "kind": "the question: parity, span, constraints, equations or subspace",

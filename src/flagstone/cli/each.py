@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from flagstone.finding import Finding
     from flagstone.question import Question
 
-__all__ = ["answer_each"]
-
 
 def answer_each(
     question: Question,

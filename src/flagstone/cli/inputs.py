@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from flagstone.question import Question
     from flagstone.tables import Table
 
-__all__ = [
-    "Source",
-    "load_finding",
-    "open_source",
-    "open_tables",
-    "question_for",
-    "reading_of",
-]
-
 #: What a protocol says once and for all.
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from flagstone.digests import Survey
     from flagstone.finding import Finding
 
-__all__ = ["LAYER_KEYS", "code_lines", "layer_keys", "layer_lines", "survey_of"]
-
 LAYER_KEYS = {
     "pattern": "one character per bit: 0, 1, or ? where it varies (GF(2) only; null elsewhere)",
     "digest": "a list: kind, name, columns, parameters, formula, bits_determined, rows_verified, "

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from flagstone.tables import EncodedBatch, Table
     from flagstone.tables.encoded import Batches
 
-__all__ = ["LongRun", "State", "watched"]
-
 _FIELDS = {
     "id": str,
     "seed": str,

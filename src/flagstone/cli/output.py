@@ -9,8 +9,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-__all__ = ["Plain", "number", "percent", "print_json", "safe", "spell_out", "tell"]
-
 _SPELLED = {
     "⊕": "^", "⊥": "_|_", "×": "x", "·": "*", "…": "...", "–": "-", "—": "-", "−": "-", "→": "->",
     "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "²": "^2", "√": "sqrt ", "∞": "inf", "ρ": "rho",

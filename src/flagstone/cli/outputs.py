@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from flagstone.digests import Survey
     from flagstone.finding import Finding
 
-__all__ = [
-    "SHOWN_AS",
-    "check_outputs",
-    "output_paths",
-    "refuse_existing_outputs",
-    "refuse_inputs",
-    "refuse_several",
-    "write_outputs",
-]
-
 SHOWN_AS = ("text", "basis", "masks", "frames", "python", "c", "python-check", "rtl_433")
 
 

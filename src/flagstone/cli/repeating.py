@@ -8,8 +8,6 @@ from flagstone.cli.options import OutputOptions
 from flagstone.cli.runner import ARGUMENTS
 from flagstone.cli.words import TAB, TAB_AS_TYPED
 
-__all__ = ["repeat_command"]
-
 #: Tabs that nobody could copy from a page.
 _SPELLED = {TAB: TAB_AS_TYPED, f"--delimiter={TAB}": f"--delimiter={TAB_AS_TYPED}"}
 

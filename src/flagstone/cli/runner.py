@@ -27,21 +27,6 @@ from flagstone.errors import (
     WindowError,
 )
 
-__all__ = [
-    "ARGUMENTS",
-    "AT_END",
-    "BOTTOM",
-    "ERROR",
-    "FAILED",
-    "MISUSE",
-    "OK",
-    "USAGE",
-    "Interrupted",
-    "UsageError",
-    "run",
-    "verb",
-]
-
 #: What typer raises for words it does not know: the root of click's errors, which typer
 #: imports or brings along, depending on its version.
 MISUSE: Any = typer.BadParameter.__mro__[2]

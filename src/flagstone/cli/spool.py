@@ -20,8 +20,6 @@ from flagstone.errors import InputError
 if TYPE_CHECKING:
     from flagstone.tables.remote import Location
 
-__all__ = ["Once", "spooled"]
-
 _STREAM = re.compile(r"-|/dev/stdin|/dev/fd/(\d+)")
 #: Of a stream that is read once, so much is kept for the looks that come before the reading.
 _KEPT = 1 << 24

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["Stopped", "at_work", "caught", "signal_seen"]
-
 
 class Stopped(KeyboardInterrupt):
     """The run was asked to end, by the signal with this number."""

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["TABLE", "ColumnOptions", "ReadOptions", "TableOptions"]
-
 TABLE = "Reading the table"
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from flagstone.finding import Finding
     from flagstone.rules import SpanRule
 
-__all__ = ["Found", "check_split", "print_types"]
-
 
 @dataclass(frozen=True)
 class Found:

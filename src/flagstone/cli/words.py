@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 from flagstone.cli.runner import UsageError
 from flagstone.errors import InputError, Parameter
 
-__all__ = ["TAB", "TAB_AS_TYPED", "as_option", "parsed", "size_of"]
-
 #: A tab cannot be typed into most shells; the command line takes (and shows) it spelled out.
 TAB, TAB_AS_TYPED = "\t", r"\t"
 #: Options that are not called as their parameter is.

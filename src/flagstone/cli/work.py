@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from flagstone.tables import EncodedBatch
     from flagstone.tables.encoded import Batches
 
-__all__ = ["Alone"]
-
 
 class Alone:
     """Reads row after row; a run that was stopped is resumed where it was.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CATALOGUE", "Known"]
-
 
 class Known(NamedTuple):
     """A CRC by its parameters, in the usual model.

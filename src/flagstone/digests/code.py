@@ -9,8 +9,6 @@ import numpy as np
 from flagstone.errors import InputError
 from flagstone.fields import Array
 
-__all__ = ["LANGUAGES", "check_code", "harmless"]
-
 _C = """\
 #include <stdint.h>
 

@@ -15,8 +15,6 @@ from flagstone.digests.polynomials import modulo, power, times
 from flagstone.digests.registers import Layout, Register
 from flagstone.digests.relations import rank
 
-__all__ = ["crc_of", "register_matrix"]
-
 _REFLECTED = {"as written": False, "lowest bit of each byte first": True}
 
 

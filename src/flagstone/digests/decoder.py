@@ -8,8 +8,6 @@ from flagstone.digests.code import harmless
 from flagstone.digests.digest import Digest, columns_of
 from flagstone.digests.polynomials import mirrored
 
-__all__ = ["decoder_code"]
-
 
 def decoder_code(names: Sequence[str], digests: Sequence[Digest]) -> tuple[str, list[Digest]]:
     """Return code that leaves a decoder where a check is wrong, and digests without a routine.

@@ -13,8 +13,6 @@ from flagstone.digests.layers import Solved
 from flagstone.errors import FormatError
 from flagstone.fields import Array
 
-__all__ = ["Digest", "columns_of", "span_text"]
-
 
 class Rule(Protocol):
     """What a digest says of rows."""

@@ -14,8 +14,6 @@ from flagstone.errors import InputError
 from flagstone.fields import Array
 from flagstone.subspace import AffineSubspace, Subspace
 
-__all__ = ["Frame"]
-
 
 @dataclass(frozen=True, eq=False)
 class Frame:

@@ -15,8 +15,6 @@ from flagstone.errors import InputError, Parameter
 from flagstone.fields import Array
 from flagstone.subspace import Subspace
 
-__all__ = ["Layers", "Solved", "propose", "windows"]
-
 #: So many proposals of check bits are worth a look, of so many that can be solved for.
 _PROPOSALS, _LOOKED_AT = 24, 128
 #: The widest check that is looked for.

@@ -24,8 +24,6 @@ from flagstone.digests.relations import rank
 from flagstone.fields import Array
 from flagstone.subspace import Subspace
 
-__all__ = ["folded", "lfsr_of"]
-
 _ORDERS = ("as written", "last bit first", "lowest bit of each byte first", "last byte first")
 _UNITS = {8: "bytes", 4: "nibbles", 16: "16-bit words"}
 

@@ -17,8 +17,6 @@ from flagstone.digests.parities import parities_inside, parity_of, xor_of
 from flagstone.digests.registers import Register, layouts, registers
 from flagstone.digests.relations import rank
 
-__all__ = ["key_stream", "name_check", "name_frame"]
-
 #: So many places of a check are tried, and so many digests of one frame are named.
 _TRIED, _MOST = 64, 4
 #: The narrowest register that is told from a parity.

@@ -13,8 +13,6 @@ from flagstone.digests.registers import CERTAIN, ranges
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
 
-__all__ = ["parities_inside", "parity_of", "xor_of"]
-
 _UNITS = {4: "nibble", 8: "byte", 16: "16-bit word", 24: "24-bit word", 32: "32-bit word"}
 #: log2 of the number of ranges, units and orders that are tried.
 _TRIED = 6

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["gcd", "inverse", "mirrored", "modulo", "power", "times"]
-
 
 def times(a: int, b: int) -> int:
     """Return the product.

@@ -20,17 +20,6 @@ from flagstone.digests.polynomials import gcd, inverse, mirrored, modulo, power,
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
 
-__all__ = [
-    "CANDIDATES",
-    "CERTAIN",
-    "MIRRORED",
-    "Layout",
-    "Register",
-    "layouts",
-    "ranges",
-    "registers",
-]
-
 #: A name must be less likely to fit by chance than 2 to the minus this many.
 CERTAIN = 20
 #: log2 of the registers that are tried: layouts, places of the check, names of one frame.

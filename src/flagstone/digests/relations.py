@@ -11,8 +11,6 @@ import numpy as np
 from flagstone.fields import Array
 from flagstone.subspace import Subspace
 
-__all__ = ["Relation", "independent", "rank", "sparse_basis"]
-
 #: So many orders of the columns, each of which shows other short equations.
 _TURNS = 16
 #: Sums of this many rows are tried where no more rows than this are there.

@@ -17,8 +17,6 @@ from flagstone.digests.registers import CERTAIN
 from flagstone.digests.relations import rank
 from flagstone.fields import Array
 
-__all__ = ["Sum", "name_sums"]
-
 #: Rows that every candidate is tried on, before the best are tried on all.
 _SCREEN = 64
 #: A sum must fit this share of the rows.

@@ -19,8 +19,6 @@ from flagstone.digests.sums import name_sums
 from flagstone.errors import InputError
 from flagstone.fields import Array
 
-__all__ = ["MOST_COLUMNS", "SAMPLE", "Survey", "surveyed"]
-
 #: Wider rows are no frames: their equations are listed, and nothing is looked for.
 MOST_COLUMNS = 256
 #: Sums are looked for among so many rows, the first ones, and held against all.

@@ -10,8 +10,6 @@ from flagstone.digests.relations import Relation
 from flagstone.digests.survey import Survey
 from flagstone.wording import counted
 
-__all__ = ["LayerLine", "by_byte", "layer_lines", "worth_layers"]
-
 #: With more equations than this, constants or pairs are worth a layer of their own.
 _MANY = 8
 #: So many relations of a kind are listed; JSON has all.

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-__all__ = ["above", "below", "share_of_above", "share_of_below"]
-
 #: With more hits and more misses than this, sums get long.
 _MOST = 1 << 14
 #: What is left out of a sum, and left of an interval around a share, relative to them.

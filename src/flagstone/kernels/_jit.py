@@ -18,8 +18,6 @@ import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["aligned", "aligned_zeros", "frozen", "helper", "inline", "jit", "leaf", "merged"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Nobody needs a C callback, and no kernel divides by zero.

@@ -28,17 +28,6 @@ from flagstone.kernels._llvm import (
     reduce_lanes,
 )
 
-__all__ = [
-    "add_named_rows",
-    "add_where",
-    "change_sums",
-    "coordinates",
-    "exchange",
-    "meet",
-    "set_row",
-    "tabulate",
-]
-
 
 @intrinsic
 def _coordinates(_typingctx: Any, inverse: Any, k: Any, word: Any) -> Any:

@@ -14,15 +14,6 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = [
-    "byte_at",
-    "exceeding",
-    "popcount",
-    "set_sum",
-    "trailing_zeros",
-    "word_at",
-]
-
 _PYTHON = bool(vars(config)["DISABLE_JIT"])
 if _PYTHON:
     np.seterr(over="ignore")  # words wrap around, as they do when compiled

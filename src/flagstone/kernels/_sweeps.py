@@ -27,8 +27,6 @@ from flagstone.kernels._words import (
     _words,
 )
 
-__all__ = ["rotate", "sweep"]
-
 _NONE, _ONE = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
 _LANES = ir.VectorType(_WORD, 8)
 

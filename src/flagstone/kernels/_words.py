@@ -18,20 +18,6 @@ from numba.extending import intrinsic
 
 from flagstone.kernels._llvm import _PYTHON, _WORD, _data
 
-__all__ = [
-    "below",
-    "is_none",
-    "lowest",
-    "odd",
-    "place",
-    "plus",
-    "put_row",
-    "row_at",
-    "shift_down",
-    "since",
-    "turn",
-]
-
 _NONE, _ONE = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
 
 

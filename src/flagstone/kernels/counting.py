@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from flagstone.kernels._jit import jit
 
-__all__ = ["count"]
-
 #: So many rows cannot overflow an entry of 32 bits.
 _MOST = 2**32 - 1
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import inline, jit
 from flagstone.kernels._llvm import word_at
 
-__all__ = ["Classes", "classes", "parse"]
-
 _BLANK, _FILLER, _SEPARATOR, _END, _OTHER = 16, 17, 18, 19, 20
 _LINE, _HASH, _SLASH, _SEMICOLON, _BRACE, _BRACE_END = 10, 35, 47, 59, 123, 125
 _NONE, _ONE = np.uint64(0), np.uint64(1)

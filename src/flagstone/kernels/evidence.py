@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["edge", "log_mean_product"]
-
 
 def log_mean_product(
     rates: Any,

@@ -7,8 +7,6 @@ from numba.extending import register_jitable
 from flagstone.kernels import evidence
 from flagstone.kernels._jit import jit
 
-__all__ = ["edge"]
-
 register_jitable(evidence.log_mean_product)
 register_jitable(evidence._surplus)
 edge = jit(evidence.edge)

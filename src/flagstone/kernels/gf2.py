@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from types import ModuleType
 
-__all__ = ["SWEPT", "flag_kernel"]
-
 #: Up to this many columns a sweep of the coordinate map is the fastest way for all kinds of rows.
 SWEPT = 256
 

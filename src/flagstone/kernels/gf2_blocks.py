@@ -41,8 +41,6 @@ from flagstone.kernels._lanes import coordinates, exchange
 from flagstone.kernels._llvm import set_sum, trailing_zeros
 from flagstone.kernels.gf2_panels import TRIAL, insert_many
 
-__all__ = ["State", "copy", "dump", "insert", "insert_up_to", "load", "nbytes", "new"]
-
 Words = NDArray[np.uint64]
 
 _NONE = np.uint64(0)

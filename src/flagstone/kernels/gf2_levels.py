@@ -13,17 +13,6 @@ import numpy as np
 
 from flagstone.kernels._jit import leaf
 
-__all__ = [
-    "ABOVE",
-    "BELOW",
-    "COUNT",
-    "SIZE",
-    "close_level",
-    "number_levels",
-    "open_level",
-    "raise_count",
-]
-
 _ONE = np.uint64(1)
 _MOST = np.int64(2**63 - 1)
 

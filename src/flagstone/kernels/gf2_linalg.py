@@ -16,8 +16,6 @@ from flagstone.kernels._llvm import popcount, trailing_zeros
 from flagstone.kernels.bits import unpack
 from flagstone.kernels.gf2_product import add_named, choose, pick
 
-__all__ = ["back_substitute", "dot", "merge", "reduce", "rref"]
-
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 

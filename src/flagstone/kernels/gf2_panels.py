@@ -36,8 +36,6 @@ from flagstone.kernels.gf2_levels import (
     raise_count,
 )
 
-__all__ = ["TRIAL", "insert_many"]
-
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _MOST = np.int64(2**63 - 1)

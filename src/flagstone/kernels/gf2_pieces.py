@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import frozen, inline, jit
 from flagstone.kernels.gf2_sweep import State, _insert
 
-__all__ = ["cut"]
-
 _NONE = np.uint64(0)
 
 

@@ -15,8 +15,6 @@ from flagstone.kernels._jit import jit
 from flagstone.kernels._lanes import add_named_rows
 from flagstone.kernels._llvm import byte_at, trailing_zeros
 
-__all__ = ["Columns", "add_named", "choose", "pick"]
-
 Words = NDArray[np.uint64]
 
 _NONE = np.uint64(0)

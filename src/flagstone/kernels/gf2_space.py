@@ -11,8 +11,6 @@ from flagstone.kernels._jit import leaf
 from flagstone.kernels.gf2_linalg import back_substitute
 from flagstone.kernels.gf2_product import add_named, choose, pick
 
-__all__ = ["Space"]
-
 Words = NDArray[np.uint64]
 
 _NONE = np.uint64(0)

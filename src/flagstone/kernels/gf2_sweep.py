@@ -43,8 +43,6 @@ from flagstone.kernels._words import (
     turn,
 )
 
-__all__ = ["WIDEST", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
-
 Words = NDArray[np.uint64]
 
 #: The most columns a map is kept for.

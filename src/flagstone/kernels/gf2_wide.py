@@ -26,8 +26,6 @@ from flagstone.kernels import gf2_sweep as sweep
 if TYPE_CHECKING:
     from flagstone.kernels.gf2_space import Space
 
-__all__ = ["State", "copy", "dump", "insert", "load", "nbytes", "new"]
-
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 

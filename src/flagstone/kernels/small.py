@@ -17,8 +17,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
-__all__ = ["ALLOWANCE", "Growing", "Held", "affordable", "twin"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Microseconds of plain work, as they are estimated, that each twin may do in a process.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from flagstone.kernels.small import affordable
 from flagstone.kernels.small_gf2 import pack_bits
 
-__all__ = ["parse"]
-
 Array = NDArray[np.int64]
 #: Microseconds for a line of digits, and for one that somebody has to read with care.
 _EASY, _HARD = 0.5, 30.0

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from flagstone.kernels import prime, table
 from flagstone.kernels.small import twin
 
-__all__ = ["count", "dot", "merge", "reduce", "rref"]
-
 Array = NDArray[Any]
 Counts = NDArray[np.int64]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from flagstone.kernels.small import affordable, twin
 
-__all__ = ["add_named", "dot", "drop", "merge", "pack", "pack_columns", "reduce", "rref", "unpack"]
-
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from flagstone.reports.scree import BOTTOM, HEIGHT, TOP, set_place, step_places
 from flagstone.staircase import Step
 from flagstone.subspace import Subspace
 
-__all__ = ["LevelView", "level_list", "level_views"]
-
 #: So many levels are listed, those next to the answer's.
 _LEVELS = 300
 #: Characters of equations in all levels together.

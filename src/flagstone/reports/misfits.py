@@ -18,8 +18,6 @@ from flagstone.models import as_written, frame_text
 from flagstone.reports.parts import bits, folded, table
 from flagstone.wording import counted
 
-__all__ = ["Misfit", "misfit_section", "misfits_of"]
-
 #: So many things that break are said of a row.
 _SAID = 6
 #: So many rows are seen at once; the others unfold.

@@ -35,8 +35,6 @@ from flagstone.reports.parts import MANY, bits, copied, folded, items, table
 from flagstone.reports.scree import STYLE, scree_svg
 from flagstone.wording import counted
 
-__all__ = ["date_of", "html_report", "report_date", "write_report"]
-
 _LONGEST = 20_000
 #: More lines than this, all of them short, stand in columns.
 _FEW, _SHORT = 8, 30

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from flagstone.markup import escape
 
-__all__ = ["MANY", "bits", "copied", "folded", "items", "scrolled", "table"]
-
 #: So many lines of a list are shown.
 MANY = 200
 

@@ -9,8 +9,6 @@ from flagstone.errors import MissingDependencyError
 from flagstone.plots import ScreeDisplay
 from flagstone.reports.scree import scree_svg
 
-__all__ = ["need_matplotlib", "plot_bytes"]
-
 
 def need_matplotlib() -> None:
     """Say what to install if matplotlib is missing, before any work is done."""

@@ -12,8 +12,6 @@ from collections.abc import Callable
 
 from flagstone.plots import X_LABEL, Y_LABEL, ScreeDisplay
 
-__all__ = ["STYLE", "scree_svg", "set_place", "step_places"]
-
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
 

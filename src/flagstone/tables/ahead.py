@@ -7,8 +7,6 @@ import threading
 from collections.abc import Generator
 from typing import Any, TypeVar
 
-__all__ = ["ahead"]
-
 T = TypeVar("T")
 
 #: Seconds that a read in progress may take before the end no longer waits for it.

@@ -22,8 +22,6 @@ from flagstone.tables.batches import Array, Batch, Position, fail, rows_per_batc
 from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width, reading
 from flagstone.tables.remote import Location, binary_file
 
-__all__ = ["NpyReader", "NpzReader"]
-
 
 class _Layout(NamedTuple):
     """The header of an array: its shape and type, and where its entries begin."""

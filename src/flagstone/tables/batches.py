@@ -12,8 +12,6 @@ from flagstone.bitrows import BitRows
 from flagstone.errors import InputError
 from flagstone.tables.remote import Location
 
-__all__ = ["Batch", "Place", "Position", "Reader", "checked_start", "rows_per_batch"]
-
 Array: TypeAlias = np.ndarray[Any, Any]
 Position: TypeAlias = "tuple[int, ...]"
 """Where to go on reading inside one file; what the numbers mean is the reader's business."""

@@ -8,8 +8,6 @@ from flagstone.repeats import first_of_runs
 from flagstone.tables.batches import Array
 from flagstone.tables.encoded import Batches, EncodedBatch
 
-__all__ = ["first_rows", "without_repeats"]
-
 
 def first_rows(batches: Iterator[EncodedBatch], n_rows: int) -> Batches:
     """Pass on the first rows; no batch after them is read."""

@@ -19,8 +19,6 @@ from flagstone.tables.batches import Array, Batch, Position, Reader, fail, rows_
 from flagstone.tables.limits import MOST_COLUMNS, MOST_ROW_BYTES, check_width, reading
 from flagstone.tables.remote import Location, arrow_file
 
-__all__ = ["ArrowReader", "ParquetReader", "as_numpy"]
-
 #: Cells that are quicker made one by one.
 _FEW = 100
 _DTYPES = {"halffloat": "float16", "float": "float32", "double": "float64"}

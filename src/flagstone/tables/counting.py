@@ -12,8 +12,6 @@ from flagstone.road import Seen, look
 from flagstone.tables.batches import Array
 from flagstone.tables.encoded import EncodedBatch
 
-__all__ = ["count_rows", "measured"]
-
 
 def measured(finding: Finding, batch: EncodedBatch, seen: Seen, most: int) -> Measurement:
     """Return the counts of one batch, and the first misfits with their places."""

@@ -21,8 +21,6 @@ from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks, lines, whole_number
 
-__all__ = ["DelimitedReader"]
-
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 
 

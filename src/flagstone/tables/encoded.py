@@ -13,8 +13,6 @@ from flagstone.fields import Rows
 from flagstone.tables.batches import Array, Batch, Place
 from flagstone.tables.remote import Location
 
-__all__ = ["Batches", "EncodedBatch"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EncodedBatch:

@@ -13,8 +13,6 @@ from flagstone.errors import InputError, Parameter
 from flagstone.tables.remote import Location, RemoteFile, find_remote, is_uri
 from flagstone.tables.textio import COMPRESSED
 
-__all__ = ["FORMATS", "ReadingError", "check_reading", "closest", "expand", "format_of"]
-
 BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
 FORMATS = {
     "csv": (".csv",),

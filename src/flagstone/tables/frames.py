@@ -27,8 +27,6 @@ from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
 from flagstone.wording import counted
 
-__all__ = ["BIT_ORDERS", "FrameReader", "length_text", "most_common", "reorder"]
-
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.
 _BLOCK, _HEAD = 1 << 20, 1 << 16
 #: So many digits that are all 0 or 1 are no accident.

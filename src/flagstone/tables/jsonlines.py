@@ -21,8 +21,6 @@ from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
 
-__all__ = ["JsonLinesReader"]
-
 
 @dataclass
 class JsonLinesReader:

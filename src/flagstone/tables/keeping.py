@@ -9,8 +9,6 @@ import numpy as np
 from flagstone.bitrows import BitRows
 from flagstone.tables.encoded import EncodedBatch
 
-__all__ = ["KEPT_BYTES", "Kept"]
-
 #: Memory for rows that are looked at twice.
 KEPT_BYTES = 256_000_000
 #: What stands behind a pointer to a rational: a fraction and its two integers.

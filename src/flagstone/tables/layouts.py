@@ -14,8 +14,6 @@ from itertools import pairwise
 from flagstone.errors import Parameter
 from flagstone.notation import BLANKS, FrameProblem, parse_frames, without_comment
 
-__all__ = ["Layout", "detect", "hint", "is_row", "skipping"]
-
 _S = rb"[ \t\r\v\f]"  # no line feed: patterns are tried on many lines at once, too
 _ADDRESS = rb"[0-9A-Fa-f]{3,8}"
 _PORT = rb"[A-Za-z][\w.-]*" + _S + rb"+"

@@ -8,16 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from flagstone.errors import FlagstoneError, FormatError, InputError, Parameter
 from flagstone.tables.remote import Location
 
-__all__ = [
-    "MOST_COLUMNS",
-    "MOST_ROW_BYTES",
-    "check_names",
-    "check_row_bytes",
-    "check_width",
-    "reading",
-    "repeated",
-]
-
 #: Flags take memory in proportion to the square of the columns: 2 GiB for so many over GF(2).
 MOST_COLUMNS = 1 << 17
 #: A row is held in memory as a whole, and compressed files unpack to much more than their size.

@@ -14,8 +14,6 @@ from flagstone.tables.batches import Array, Batch, Position, rows_per_batch
 from flagstone.tables.columnar import as_numpy
 from flagstone.tables.remote import Location
 
-__all__ = ["MemoryReader"]
-
 
 @dataclass
 class MemoryReader:

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 from flagstone.errors import InputError
 
-__all__ = ["columns_meant"]
-
 _BIT = re.compile(r"b(\d{1,7})(?:\.([0-7]))?")
 _NUMBERED = re.compile(r"(.*)\[(\d+)\]")
 

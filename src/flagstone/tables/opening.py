@@ -23,8 +23,6 @@ from flagstone.tables.limits import MOST_COLUMNS
 from flagstone.tables.remote import Location, RemoteFile
 from flagstone.tables.table import Table
 
-__all__ = ["open_table"]
-
 
 def open_table(
     *sources: str | Location,

@@ -22,17 +22,6 @@ from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
-__all__ = [
-    "SAMPLE_ROWS",
-    "Proposal",
-    "all_elements",
-    "frames_alone",
-    "missing",
-    "propose",
-    "refusal",
-    "typed",
-]
-
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
 #: Bits of a frame that is not taken for a word.

@@ -14,16 +14,6 @@ from typing import IO, Any, TypeAlias, cast
 
 from flagstone.errors import InputError, MissingDependencyError
 
-__all__ = [
-    "Location",
-    "RemoteFile",
-    "arrow_file",
-    "binary_file",
-    "find_remote",
-    "from_anywhere",
-    "is_uri",
-]
-
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 

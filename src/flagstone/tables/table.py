@@ -29,8 +29,6 @@ from flagstone.tables.proposals import (
     typed,
 )
 
-__all__ = ["Table"]
-
 
 class Table:
     """Files of rows with the same columns, read one after the other.

@@ -18,16 +18,6 @@ from flagstone.exact import exact_integer
 from flagstone.tables.limits import MOST_ROW_BYTES, check_row_bytes
 from flagstone.tables.remote import Location
 
-__all__ = [
-    "BLOCK",
-    "COMPRESSED",
-    "line_blocks",
-    "lines",
-    "open_binary",
-    "opened",
-    "whole_number",
-]
-
 BLOCK = 1 << 22
 _WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 #: By suffix, for names; and how files of each kind begin, whatever they are called.
