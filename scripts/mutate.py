@@ -140,8 +140,8 @@ MUTANTS = [
         ("insert_row", "if counts[i] != level:", "if True:"),  # the last hit of a class
         ("insert_row", "min(weight, counts[start - 1] - counts[start])", "weight"),
         ("insert_row", "if weight > 0 and top > 0 and", "if False and"),  # second smallest
-        ("promote", "axpy(ar, w, rows, slot, negate(ar, a))", "pass"),  # no rank-one update
-        ("promote", "class_start(state.counts, state.counts[f], f)", "f"),
+        ("_promote", "axpy(ar, w, rows, slot, negate(ar, a))", "pass"),  # no rank-one update
+        ("insert_row", "start = class_start(counts, counts[f], f)", "start = f"),
         ("merge_into", "for y in range(Y.shape[0]):", "for y in range(Y.shape[0] - 1, -1, -1):"),
         ("merge_into", "if other < 0:", "if True:"),
         ("merge_into", "cz[last] += cy[y]", "cz[last] = cy[y]"),
