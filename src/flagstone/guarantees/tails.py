@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 #: With more hits and more misses than this, sums get long.
 _MOST = 1 << 14
 #: What is left out of a sum, and left of an interval around a share, relative to them.
@@ -55,7 +57,7 @@ def share_of_above(trials: int, count: int, probability: float) -> float:
         from scipy.special import betaincinv
 
         return float(betaincinv(count + 1, trials - count, probability))
-    return _solve(lambda share: above(trials, share, count) <= probability)
+    return _solve(lambda share: _log(above(trials, share, count) / probability))
 
 
 def share_of_below(trials: int, count: int, probability: float) -> float:
@@ -68,17 +70,31 @@ def share_of_below(trials: int, count: int, probability: float) -> float:
         from scipy.special import betainccinv  # takes the probability itself: 1 − it would round
 
         return float(betainccinv(count, trials - count + 1, probability))
-    return _solve(lambda share: below(trials, share, count) > probability)
+    return _solve(lambda share: -_log(below(trials, share, count) / probability))
 
 
-def _solve(too_small: Callable[[float], bool]) -> float:
-    """Where shares stop being too small, by bisection."""
-    low, high = 0.0, 1.0
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf
+
+
+def _solve(excess: Callable[[float], float]) -> float:
+    """The share at which a rising excess is 0: false position, the Illinois way."""
+    low, high, at_low, at_high, side = 0.0, 1.0, -math.inf, math.inf, 0
     while high - low > _NARROW * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if too_small(middle) else (low, middle)
+        part = at_low / (at_low - at_high) if at_high - at_low < math.inf else 0.5
+        share = low + (high - low) * part
+        if not low < share < high:
+            share = (low + high) / 2
+            if not low < share < high:
+                break
+        found = excess(share)
+        if abs(found) < _NARROW:
+            return share
+        if found > 0:
+            high, at_high, at_low = share, found, at_low / 2 if side > 0 else at_low
+        else:
+            low, at_low, at_high = share, found, at_high / 2 if side < 0 else at_high
+        side = 1 if found > 0 else -1
     return high
 
 
@@ -107,21 +123,26 @@ def _stirling(n: int) -> float:
 
 def _upwards(n: int, p: float, k: int) -> float:
     """P[Binomial(n, p) ≥ k], term by term; from n·p on, each is smaller than the one before."""
-    odds, term, total = p / (1 - p), 1.0, 1.0
-    for j in range(k, n):
-        term *= odds * (n - j) / (j + 1)
-        total += term
-        if term < _TINY * total:
-            break
-    return _at(n, p, k) * total
+    return _at(n, p, k) * _series(p / (1 - p), n - k, k + 1)
 
 
 def _downwards(n: int, p: float, k: int) -> float:
     """P[Binomial(n, p) ≤ k], likewise."""
-    odds, term, total = (1 - p) / p, 1.0, 1.0
-    for j in range(k, 0, -1):
-        term *= odds * j / (n - j + 1)
-        total += term
-        if term < _TINY * total:
-            break
-    return _at(n, p, k) * total
+    return _at(n, p, k) * _series((1 - p) / p, k, n - k + 1)
+
+
+def _series(odds: float, up: int, down: int) -> float:
+    """1 + r_0 + r_0·r_1 + …, with r_i = odds · (up − i)/(down + i), while terms matter.
+
+    Added one after another, so that the last digit is the same everywhere.
+    """
+    total = term = 1.0
+    start, size = 0, 16
+    while start < up and term >= _TINY * total:
+        i = np.arange(start, min(up, start + size), dtype=float)
+        ratios = odds * (up - i) / (down + i)
+        ratios[0] *= term
+        terms = np.cumprod(ratios)
+        total += float(np.cumsum(terms)[-1])
+        term, start, size = float(terms[-1]), start + size, 2 * size
+    return total

@@ -25,11 +25,12 @@ _spent: Counter[str] = Counter()
 
 
 def affordable(kernel: str, microseconds: float) -> bool:
-    """Say whether the twin of a kernel may still work for about so long, and write it down."""
-    if _spent[kernel] + microseconds > ALLOWANCE:
-        return False
+    """Say whether the twin of a kernel may still work for about so long, and write it down.
+
+    Once it may not, the compiled kernel is there, and the twin has done its work.
+    """
     _spent[kernel] += microseconds  # type: ignore[assignment]
-    return True
+    return _spent[kernel] <= ALLOWANCE
 
 
 def twin(home: str, cost: Callable[..., float]) -> Callable[[F], F]:

@@ -36,12 +36,13 @@ def _parse(
 ) -> tuple[NDArray[np.uint64], Array, Array, int, int] | None:
     """Read lines that are nothing but digits; None if that takes longer than is allowed."""
     digits, width, _ = alphabet
+    if not affordable("digits.parse", _EASY * block.count(b"\n")):
+        return None
     lines = block.split(b"\n")
     lines = lines if lines[-1] else lines[:-1]
     shown = [text.strip(_BLANKS) for text in lines]
     easy = [len(text) * width == n_bits and not text.translate(None, digits) for text in shown]
-    n_hard = len(lines) - sum(easy)
-    if not affordable("digits.parse", _EASY * len(lines) + _HARD * n_hard):
+    if not affordable("digits.parse", _HARD * (len(lines) - sum(easy))):
         return None
     rows = np.flatnonzero(easy)
     text = b"".join(text for text, plain in zip(shown, easy, strict=True) if plain)
