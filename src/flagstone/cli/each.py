@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from flagstone.digests import Survey
     from flagstone.finding import Finding
     from flagstone.question import Question
+
+
+class _Said(NamedTuple):
+    names: Sequence[str]
+    found: Sequence[Found]
+    shared: Finding | None
+    survey: Survey | None
+    more: Sequence[list[str] | None]
+    together: tuple[float, float] | None
 
 
 def answer_each(
@@ -58,11 +67,11 @@ def answer_each(
         beyond(finding, shared) if shared is not None and counts else None
         for finding, counts in zip(findings, counted, strict=True)
     ]
-    said = (names, found, shared, survey, more, _together(kept))
+    said = _Said(names, found, shared, survey, more, _together(kept))
     if options.json:
-        print_json(_keys(*said) | {"seed": findings[0].seed, "seed_is_fresh": fresh})
+        print_json(_keys(said) | {"seed": findings[0].seed, "seed_is_fresh": fresh})
     else:
-        _print(*said)
+        _print(said)
         note = " (drawn afresh: publish it to be replicable)" if fresh else ""
         print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
     return OK if all(finding.is_answer for finding in findings) else BOTTOM
@@ -96,16 +105,10 @@ def _together(findings: Sequence[Finding]) -> tuple[float, float] | None:
     return (rho, 1 - doubt) if rho < 1 and doubt < 1 else None
 
 
-def _keys(
-    names: Sequence[str],
-    found: Sequence[Found],
-    shared: Finding | None,
-    survey: Survey | None,
-    more: Sequence[list[str] | None],
-    together: tuple[float, float] | None,
-) -> dict[str, Any]:
+def _keys(said: _Said) -> dict[str, Any]:
     from flagstone.finding import SCHEMA
 
+    names, found, shared, survey, more, together = said
     captures = [
         {"name": name, "finding": one.finding.to_dict() | layer_keys(one.survey), "beyond": lines}
         for name, one, lines in zip(names, found, more, strict=True)
@@ -122,22 +125,16 @@ def _keys(
     return {"schema": SCHEMA, "captures": captures, "common": common}
 
 
-def _print(
-    names: Sequence[str],
-    found: Sequence[Found],
-    shared: Finding | None,
-    survey: Survey | None,
-    more: Sequence[list[str] | None],
-    together: tuple[float, float] | None,
-) -> None:
+def _print(said: _Said) -> None:
+    names, found, shared, survey, more, together = said
     n = sum(lines is not None for lines in more)
     which = f"all {n}" if n == len(names) else f"{n} of {len(names)}"
     if shared is None:
         print("Nothing to compare: fewer than two captures keep anything")
     else:
         print(f"{safe(shared.title)} in {which} captures:")
-        said = layer_lines(survey, shared, always=True)
-        for line in said or answer_lines(shared, "text"):
+        layers = layer_lines(survey, shared, always=True)
+        for line in layers or answer_lines(shared, "text"):
             print(f"  {line}")
         print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
         if together is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,15 @@ class Found:
     work: Alone | Together
 
 
+class _Said(NamedTuple):
+    found: Found
+    capture: Capture
+    types: Sequence[MessageType]
+    surveys: Sequence[Survey | None]
+    left: Sequence[tuple[int, list[int]]]
+    shown: int
+
+
 def check_split(found: Found) -> None:
     """Refuse to tell types apart where no rows were kept for that."""
     if found.capture is None or not found.capture.n_rows:
@@ -55,11 +64,11 @@ def print_types(
     capture = found.capture
     assert capture is not None
     surveys = [_surveyed(one, capture, solve) for one in types]
-    left = _left(capture, types)
+    said = _Said(found, capture, types, surveys, _left(capture, types), options.listed_rows)
     if options.json:
-        print_json(_keys(found, capture, types, surveys, left, options.listed_rows))
+        print_json(_keys(said))
     else:
-        _print(found, capture, types, surveys, left, options.listed_rows)
+        _print(said)
 
 
 def _surveyed(found: MessageType, capture: Capture, solve: Sequence[str] | None) -> Survey | None:
@@ -82,15 +91,9 @@ def _left(capture: Capture, types: Sequence[MessageType]) -> list[tuple[int, lis
     return [(i, index[nearest == i].tolist()) for i in range(len(types)) if (nearest == i).any()]
 
 
-def _keys(
-    found: Found,
-    capture: Capture,
-    types: Sequence[MessageType],
-    surveys: Sequence[Survey | None],
-    left: Sequence[tuple[int, list[int]]],
-    shown: int,
-) -> dict[str, Any]:
+def _keys(said: _Said) -> dict[str, Any]:
     """Return the finding of all rows together, with its types, for JSON."""
+    found, capture, types, surveys, left, shown = said
     apart = [
         {"rows": len(one.rows), "told_by": one.told_by, "finding": one.finding.to_dict()}
         | layer_keys(survey)
@@ -105,14 +108,8 @@ def _keys(
     return found.finding.to_dict() | layers | {"outputs": [], "clusters": broken, "types": apart}
 
 
-def _print(
-    found: Found,
-    capture: Capture,
-    types: Sequence[MessageType],
-    surveys: Sequence[Survey | None],
-    left: Sequence[tuple[int, list[int]]],
-    shown: int,
-) -> None:
+def _print(said: _Said) -> None:
+    found, capture, types, surveys, left, shown = said
     n_left, kept = sum(len(index) for _, index in left), len(capture.rows)
     print(f"{len(types)} types of rows; {number(n_left)} of {number(kept)} rows fit none of them:")
     if kept < capture.n_rows:
@@ -121,8 +118,8 @@ def _print(
         told = f", {safe(one.told_by)}" if one.told_by else ""
         print(f"\ntype {i}: {counted(len(one.rows), 'row')}{told}")
         print(f"  {safe(one.finding.headline)}")
-        said = layer_lines(survey, one.finding, always=True)
-        for line in said or answer_lines(one.finding, "text"):
+        layers = layer_lines(survey, one.finding, always=True)
+        for line in layers or answer_lines(one.finding, "text"):
             print(f"  {line}")
         print(f"  {'fingerprint':<12}{one.finding.fingerprint[:16]}")
     for i, index in left:
