@@ -319,14 +319,16 @@ def test_rows_outside_are_counted_alike_however_they_are_cut(sizes):
 
 def test_rows_of_several_runs_count_together():
     X = damaged(400)
+    X[0, 8] ^= 1  # a row outside, in a run that is too short to span anything
     finding = ask(Flag(12).update(X), SpanQuestion(), IndexRule(t_min=8, t_max=12), Coins(1))
-    parts = [X[:5], X[5:200], X[200:]]  # the first run is too short to span anything
+    parts = [X[:5], X[5:200], X[200:]]
     looks = [
         SecondLook(finding).update(finding.field.rows(part), ~finding.subspace.contains(part))
         for part in parts
     ]
     both = looks[0].merge(looks[1]).merge(looks[2])
     first, skipped = looks[1].start.first
+    assert looks[0].start.outside == 1
     assert both.start.first == (5 + first, looks[0].start.outside + skipped)
     assert 0 < both.certify(finding, 0.99).promises.eps_counted < 0.3
     # who did not say which rows lie outside learns nothing from them
