@@ -7,16 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.kernels import bits, gf2_blocks, gf2_linalg, gf2_sweep, gf2_wide
+from flagstone.kernels import bits, gf2_blocks, gf2_linalg, gf2_sweep, gf2_tiles, gf2_wide
+from flagstone.kernels._tiles import AVAILABLE
 from tests.kernels.gf2 import KINDS, WIDTHS, chain, integers, kernel, partition, sample
 
 NARROW = [dim for dim in WIDTHS if dim < 256]
 
 
-def inserted(dim, parts, weights=None):
-    state = kernel(dim).new(dim, dim)
+needs_tiles = pytest.mark.skipif(not AVAILABLE, reason="this processor does not multiply tiles")
+
+
+@pytest.fixture(params=[pytest.param(True, marks=needs_tiles), False], ids=["tiles", "no tiles"])
+def any_processor(request, monkeypatch):
+    """The choices of a processor that multiplies tiles, and of one that does not."""
+    monkeypatch.setattr(gf2_wide, "AVAILABLE", request.param)
+
+
+def inserted(dim, parts, weights=None, family=None):
+    family = family or kernel(dim)
+    state = family.new(dim, dim)
     for i, part in enumerate(parts):
-        kernel(dim).insert(state, part, None if weights is None else weights[i])
+        family.insert(state, part, None if weights is None else weights[i])
     return state
 
 
@@ -49,6 +60,28 @@ def test_weights_are_repeated_rows(drawn):
     dim, rows, weights, words = drawn
     state = inserted(dim, [words], [np.array(weights, np.int64)])
     assert chain(*kernel(dim).dump(state)) == partition(rows, weights)
+
+
+@needs_tiles
+@given(small_samples(), st.integers(0, 24))
+def test_tiles_serve_every_width(drawn, cut):
+    dim, rows, weights, words = drawn
+    state = inserted(dim, [words[:cut], words[cut:]], family=gf2_tiles)
+    assert chain(*gf2_tiles.dump(state)) == partition(rows)
+    state = inserted(dim, [words], [np.array(weights, np.int64)], gf2_tiles)
+    assert chain(*gf2_tiles.dump(state)) == partition(rows, weights)
+
+
+@needs_tiles
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", [60, 200, 270])
+def test_tiles_serve_every_kind_of_data(dim, kind):
+    words = sample(kind, 3 * dim + 40, dim, seed=1)
+    state = inserted(dim, np.split(words, [1, 9, 50, dim]), family=gf2_tiles)
+    copied = gf2_tiles.copy(state)
+    gf2_tiles.insert(state, words, None)
+    assert chain(*gf2_tiles.dump(copied)) == partition(integers(words))
+    assert chain(*gf2_tiles.dump(state)) == partition(integers(words) * 2)
 
 
 @given(small_samples(), st.integers(0, 24))
@@ -137,6 +170,7 @@ def concentrated(rng, number, rank, dim, outliers):
     [(60, gf2_sweep), (65, gf2_sweep), (256, gf2_sweep), (300, gf2_blocks)],
 )
 @pytest.mark.parametrize("outliers", [0, 0.03])
+@pytest.mark.usefixtures("any_processor")
 def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, expected, outliers):
     """Whatever is done with the open space, read, copied, fed row by row: one flag."""
     dim, number = 460, 2600
@@ -152,12 +186,13 @@ def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, expected, out
     assert chain(*gf2_wide.dump(state)) == partition(integers(words))
     assert chain(*gf2_wide.dump(copied)) == expected_chain
     gf2_wide.insert(copied, words[2500:], np.ones(100, np.int64))
-    assert copied.within is None
+    assert copied.within is None or copied.within.base == 0
     assert chain(*gf2_wide.dump(copied)) == partition(integers(words))
 
 
-def test_spaces_within_spaces_are_not_nested():
+def test_spaces_within_spaces_are_not_nested(monkeypatch):
     """Rows that keep to ever narrower spaces: the wider one is closed, not held open for each."""
+    monkeypatch.setattr(gf2_wide, "_alone", lambda dim: None)
     dim, rng = 500, np.random.default_rng(10)
     state, seen, sizes = gf2_wide.new(dim), [], []
     for size in range(dim - 8, 300, -32):
@@ -171,6 +206,35 @@ def test_spaces_within_spaces_are_not_nested():
     assert len(set(sizes)) > 1
     assert gf2_wide.nbytes(state) < 8 * gf2_wide.nbytes(gf2_wide.new(dim))
     assert chain(*gf2_wide.dump(state)) == partition(integers(np.concatenate(seen)))
+
+
+@pytest.mark.usefixtures("any_processor")
+@pytest.mark.parametrize("rank", [300, 400])
+def test_rows_that_come_alone_have_a_kernel_of_their_own(rank, monkeypatch):
+    """In a space of most rows and in all of it; asked again at times, with weights in between."""
+    monkeypatch.setattr(gf2_wide, "_TERM", 8)
+    dim, rng = 400, np.random.default_rng(12)
+    X = np.zeros((9000, dim), np.uint8)
+    X[np.arange(len(X))[:, None], rng.integers(0, rank, (len(X), 3))] = 1
+    X[rng.integers(0, len(X), 20)] = rng.integers(0, 2, (20, dim))
+    words, seen, start = bits.pack(X)[0], set(), 0
+    weights = np.ones(len(X), np.int64)
+    state = gf2_wide.new(dim)
+    while start < len(words):
+        part = slice(start, start + 700)
+        if start == 4200:
+            weights[part] = rng.integers(0, 4, 700)
+            gf2_wide.insert(state, words[part], weights[part])
+            assert state.within.base == 0
+        else:
+            gf2_wide.insert(state, words[part], None)
+        seen.add(state.within.kernel if state.within else None)
+        start = part.stop
+    expected = gf2_tiles if gf2_wide.AVAILABLE else gf2_sweep
+    assert {None, expected} <= seen
+    state = gf2_wide.copy(state)
+    assert gf2_wide.nbytes(state) > 0
+    assert chain(*gf2_wide.dump(state)) == partition(integers(words), weights.tolist())
 
 
 def test_a_space_that_misses_its_rows_is_given_up():

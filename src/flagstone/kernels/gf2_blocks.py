@@ -47,15 +47,15 @@ _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _NO_WEIGHTS = np.zeros(0, np.int64)
 _MOST = 2**63 - 1
-#: Fewer rows than this are not worth tables.
-_FEW = 16
+#: Fewer rows than this are not worth tables; fewer do not tell how rows come.
+_FEW, _SOME = 16, 1024
 
 
 class State(NamedTuple):
     """Row q of ``basis`` has count ``counts[q]``; ``inverse[k]`` belongs to panel k.
 
     ``mood`` tells which of the ways in have paid lately, and how many rows came neither in bulk nor
-    by heart; it changes nothing but speed.
+    by heart, of how many; it changes nothing but speed.
     """
 
     basis: Words
@@ -81,7 +81,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     units = _ONE << (columns % 64).astype(np.uint64)
     basis[columns, columns // 64] = units
     inverse = aligned(units.reshape(panels, 64))
-    return State(basis, inverse, np.zeros(ar, np.int64), np.array([0, TRIAL, 0, 0]))
+    return State(basis, inverse, np.zeros(ar, np.int64), np.array([0, TRIAL, 0, 0, 0]))
 
 
 def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
@@ -104,10 +104,20 @@ def _insert(state: State, rows: Words, weights: NDArray[np.int64] | None, ceilin
     return int(insert_many(*state, order, frozen(rows), frozen(weights), ceiling, *lanes))
 
 
+def come_alone(state: State) -> bool:
+    """Whether most rows lately, since this was asked and there were enough, came one by one."""
+    _, trial, _, alone, number = state.mood.tolist()
+    if number < max(len(state.counts), _SOME):
+        return False
+    state.mood[3:] = 0
+    return trial < 0 and 2 * alone > number
+
+
 def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:
     """The flag that an adapted basis with falling counts describes."""
     state = new(ar)
     insert(state, basis, counts)
+    state.mood[3:] = 0
     return state
 
 

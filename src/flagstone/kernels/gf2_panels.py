@@ -65,7 +65,7 @@ def insert_many(
     """Insert ``rows``, each as often as its weight says, if there are any; return how many.
 
     Ends before the first row that comes past set ``ceiling``. ``order`` is that of the counts;
-    ``mood`` is what was learned of the rows before, and how many of them came one by one.
+    ``mood`` is what was learned of the rows before, and how many of them came one by one, of all.
     """
     dim, padded = len(counts), basis.shape[1]
     chunks = padded // (4 * len(chunk))
@@ -115,6 +115,7 @@ def insert_many(
                 start = stop
             i += number
             mood[3] += left
+            mood[4] += number
             pause = _BREATH if 2 * taken >= number else _PAUSE
         else:
             first = i
@@ -144,6 +145,7 @@ def insert_many(
             i = first + done
             hits += number - used
             mood[3] += used
+            mood[4] += number
             pause -= done
             trial = max(trial - done, 0) if look else trial + done
             if trial == 0 or (not look and trial > 0):

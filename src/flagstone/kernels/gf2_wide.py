@@ -7,8 +7,9 @@ V iff their combination gives its other bits, too: a product. So the rows inside
 GF(2)^dim V, by the kernel for that dimension, which is carried back in the end; the rows outside,
 and all rows while no such space is in sight, go to :mod:`flagstone.kernels.gf2_blocks`.
 
-For rows that come neither in bulk nor again, V may also be all of GF(2)^d, c = 0, if there are not
-too many columns: :mod:`flagstone.kernels.gf2_sweep` is the faster kernel for them.
+For rows that come neither in bulk nor again, another kernel is the faster one, there and for all of
+GF(2)^d: :mod:`flagstone.kernels.gf2_tiles` where processors can multiply tiles, and otherwise, if
+there are not too many columns, :mod:`flagstone.kernels.gf2_sweep`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from numpy.typing import NDArray
 
 from flagstone.kernels import gf2_blocks as blocks
 from flagstone.kernels import gf2_sweep as sweep
+from flagstone.kernels import gf2_tiles as tiles
+from flagstone.kernels._tiles import AVAILABLE
 
 if TYPE_CHECKING:
     from flagstone.kernels.gf2_space import Space
@@ -35,8 +38,8 @@ _FEW = 24
 _BATCH = 2048
 #: Rows before a space is looked for again, at first and at most.
 _STRETCH = 1024, 65536
-#: Rows before a flag that is swept is asked again whether that is the best.
-_TERM = 65536
+#: Rows for each column before a flag in another kernel is asked again whether that is the best.
+_TERM = 256
 #: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
 _MISS, _DEBT = 4, 512
 
@@ -96,8 +99,7 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
     i = 0
     while i < len(rows):
         if state.within:
-            size = _TERM if state.within.kernel is sweep else _BATCH
-            i += _insert_within(state, state.within, rows[i : i + size])
+            i += _insert_within(state, state.within, rows[i:])
             continue
         if state.pause == 0 and len(rows) - i >= _FEW:
             base, soon = _base(state.flag.counts)
@@ -106,36 +108,40 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
                 continue
             _wait(state, soon)
         batch = rows[i : i + state.pause] if state.pause else rows[i:]
-        state.flag.mood[3] = 0
         blocks.insert(state.flag, batch, None)
         state.pause = max(0, state.pause - len(batch))
         i += len(batch)
-        dim, mood = len(state.flag.counts), state.flag.mood
-        alone = mood[1] < 0 and 2 * mood[3] > len(batch) >= 4 * dim
-        if dim <= sweep.WIDEST and alone and _base(state.flag.counts)[0] == 0:
-            _sweep(state)
+        if blocks.come_alone(state.flag) and _base(state.flag.counts)[0] == 0:
+            _keep_whole(state)
 
 
 def _insert_weighted(state: State, rows: Words, weights: Counts) -> None:
-    dim = len(state.flag.counts)
-    within = state.within
-    if dim <= sweep.WIDEST and len(rows) >= dim:
-        if within is None or within.base:
-            _close(state)
-            within = _sweep(state)
-        within.kernel.insert(within.flag, rows, weights)
-    else:
+    if state.within is None or state.within.base:
         _close(state)
+        if len(rows) >= _FEW:
+            _keep_whole(state)
+    if state.within:
+        state.within.kernel.insert(state.within.flag, rows, weights)
+        # Rows without weights may do better elsewhere.
+        state.within = replace(state.within, served=_TERM * len(state.flag.counts))
+    else:
         blocks.insert(state.flag, rows, weights)
 
 
-def _sweep(state: State) -> _Within:
-    """From now on keep all sets in the whole space."""
+def _keep_whole(state: State) -> None:
+    """From now on keep all sets in the kernel for rows alone, if there is one."""
     dim = len(state.flag.counts)
-    whole = sweep.load(dim, *blocks.dump(state.flag))
-    state.flag.counts[:] = 0
-    state.within = _Within(0, np.arange(dim), _Whole(), sweep, whole)
-    return state.within
+    if kernel := _alone(dim):
+        whole = kernel.load(dim, *blocks.dump(state.flag))
+        state.flag.counts[:] = 0
+        state.within = _Within(0, np.arange(dim), _Whole(), kernel, whole)
+
+
+def _alone(dim: int) -> ModuleType | None:
+    """The kernel for rows that come neither in bulk nor again."""
+    if AVAILABLE:
+        return tiles
+    return sweep if dim <= sweep.WIDEST else None
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
@@ -187,7 +193,7 @@ def _base(counts: Counts) -> tuple[int, bool]:
     base = top - bool((counts == top - 1).any())
     size, late = int((counts >= base).sum()), int((counts == base - 1).sum())
     dim = len(counts)
-    most = dim - 1 if dim > sweep.WIDEST else 3 * dim // 4
+    most = 3 * dim // 4 if _alone(dim) else dim - 1
     return (base if dim <= 8 * size <= 8 * most else 0), 0 < late < _FEW
 
 
@@ -222,6 +228,8 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
     inside: neither it nor the rows after it are dealt with. It is not the first row, for the first
     row outside finds the sets as they were.
     """
+    left = 0 if within.base else _TERM * len(state.flag.counts) - within.served
+    rows = rows[: max(_BATCH, left)]
     inside, outside = within.space.split(rows)
     done = 0
     if len(outside):
@@ -231,17 +239,23 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
     within.kernel.insert(within.flag, inside, None)
     served = within.served + len(inside)
     debt = max(0, within.debt + _MISS * done - len(inside))
-    state.within = replace(within, debt=debt, served=served)
+    within = state.within = replace(within, debt=debt, served=served)
     grown = np.count_nonzero(state.flag.counts >= within.base) > len(within.held)
-    narrower, soon = _base(within.flag.counts) if within.kernel is blocks else (0, False)
-    too_wide = narrower > 0 and not soon
-    too_long = within.kernel is sweep and served >= _TERM
+    too_wide = False
+    if within.kernel is blocks:
+        narrower, soon = _base(within.flag.counts)
+        too_wide = narrower > 0 and not soon
+        kernel = _alone(len(within.held))
+        if kernel and blocks.come_alone(within.flag):
+            moved = kernel.load(len(within.held), *blocks.dump(within.flag))
+            state.within = replace(within, kernel=kernel, flag=moved)
+    too_long = within.kernel is not blocks and served >= _TERM * len(state.flag.counts)
     if grown or too_wide or too_long or debt > _DEBT:
         _close(state)
         if served > 16 * len(state.flag.counts):
             state.delay = _STRETCH[0]
         if too_long:
-            state.pause = 4 * len(state.flag.counts)  # enough to see whether blocks do better
+            state.pause = _STRETCH[0] + len(state.flag.counts)  # to see whether blocks do better
         elif not too_wide:
             _wait(state)
     return number

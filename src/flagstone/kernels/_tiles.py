@@ -1,0 +1,275 @@
+"""Products over GF(2) by tiles of 8 × 8 bits: one instruction multiplies eight of them (GFNI).
+
+A tile is a word. Byte r of it is row r; or, as a *map*, byte 7 − i is column i: the instruction
+takes bytes x, tiles as maps, and gives the sums of the rows that the bits of x name.
+
+A row of maps has eight of them for each word of columns, and ``maps[k]``, for word k of the columns
+of a square matrix, one such vector of eight after the other for each eight rows.
+With ``NUMBA_DISABLE_JIT=1`` (coverage runs) the same names are plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _rows, _splat, _vector_at
+
+#: Whether this processor has the instruction.
+AVAILABLE = _PYTHON or bool(llvm.get_host_cpu_features().get("gfni"))
+#: The tile with ones on its diagonal, as a map.
+UNIT = np.uint64(0x0102040810204080)
+
+_EIGHT = ir.VectorType(_WORD, 8)
+_BYTES = ir.VectorType(ir.IntType(8), 64)
+
+
+def _number(value: int) -> Any:
+    return ir.Constant(_WORD, value)
+
+
+def _times(builder: Any, octets: Any, maps: Any) -> Any:
+    """Eight bytes for each of eight maps."""
+    octet = ir.IntType(8)
+    signature = ir.FunctionType(_BYTES, [_BYTES, _BYTES, octet])
+    name = "llvm.x86.vgf2p8affineqb.512"
+    function = cgutils.get_or_insert_function(builder.module, signature, name)
+    operands = [builder.bitcast(operand, _BYTES) for operand in (octets, maps)]
+    return builder.bitcast(builder.call(function, [*operands, ir.Constant(octet, 0)]), _EIGHT)
+
+
+def _transposed(builder: Any, maps: Any) -> Any:
+    """Maps that go the other way; or the rows of tiles, last row first, as maps."""
+    return _times(builder, ir.Constant(_EIGHT, [int(UNIT)] * 8), maps)
+
+
+def _exchanged(builder: Any, words: Any) -> Any:
+    """Byte b of word r becomes byte r of word b."""
+    octets = builder.bitcast(words, _BYTES)
+    order = [8 * (i % 8) + i // 8 for i in range(64)]
+    order = ir.Constant(ir.VectorType(ir.IntType(32), 64), order)
+    return builder.bitcast(builder.shuffle_vector(octets, octets, order), _EIGHT)
+
+
+def _collected(builder: Any, places: Any) -> Any:
+    vector = ir.Constant(_EIGHT, ir.Undefined)
+    for r, place in enumerate(places):
+        index = ir.Constant(ir.IntType(32), r)
+        vector = builder.insert_element(vector, builder.load(place), index)
+    return vector
+
+
+def _eight_at(builder: Any, start: Any, index: Any) -> Any:
+    """Where the eight words of number ``index`` stand."""
+    return _vector_at(builder, builder.gep(start, [builder.shl(index, _number(3))]), 0, _EIGHT)
+
+
+@intrinsic
+def _tile_rows(_typingctx: Any, target: Any, t: Any, rows: Any, first: Any, last: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        ((tiles, _),) = _rows(context, builder, [target], [args[0]], [args[1]])
+        starts = []
+        for r in range(8):
+            place = builder.add(args[3], _number(r))
+            place = builder.select(builder.icmp_signed("<", place, args[4]), place, args[4])
+            ((row, width),) = _rows(context, builder, [rows], [args[2]], [place])
+            starts.append(row)
+        with cgutils.for_range(builder, width) as loop:
+            words = _collected(builder, [builder.gep(row, [loop.index]) for row in starts])
+            place = _eight_at(builder, tiles, loop.index)
+            builder.store(_exchanged(builder, words), place, align=8)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.void(target, index, rows, index, index), codegen
+
+
+@intrinsic
+def _map_rows(_typingctx: Any, target: Any, t: Any, rows: Any, first: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (maps, size), (row, width) = _rows(
+            context, builder, [target, rows], args[:4:2], args[1:4:2]
+        )
+        starts = [builder.gep(row, [builder.mul(width, _number(7 - r))]) for r in range(8)]
+        with cgutils.for_range(builder, builder.lshr(size, _number(3))) as loop:
+            words = _collected(builder, [builder.gep(row, [loop.index]) for row in starts])
+            value = _transposed(builder, _exchanged(builder, words))
+            builder.store(value, _eight_at(builder, maps, loop.index), align=8)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.void(target, index, rows, index), codegen
+
+
+@intrinsic
+def _map_columns(_typingctx: Any, target: Any, maps: Any, octets: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        listed = _data(context, builder, octets, args[2])
+        starts = []
+        for g in range(8):
+            octet = builder.load(builder.gep(listed, [_number(g)]))
+            word, rest = builder.lshr(octet, _number(3)), builder.and_(octet, _number(7))
+            ((row, size),) = _rows(context, builder, [maps], [args[1]], [word])
+            starts.append(builder.gep(row, [rest]))
+        chosen = _data(context, builder, target, args[0])
+        with cgutils.for_range(builder, builder.lshr(size, _number(3))) as loop:
+            start = builder.shl(loop.index, _number(3))
+            words = _collected(builder, [builder.gep(place, [start]) for place in starts])
+            place = _eight_at(builder, chosen, loop.index)
+            builder.store(_transposed(builder, words), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, maps, octets), codegen
+
+
+@intrinsic
+def _set_product(
+    _typingctx: Any, target: Any, t: Any, tiles: Any, g: Any, maps: Any, used: Any, number: Any,
+    groups: Any,
+) -> Any:  # fmt: skip
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (row, width), (factor, size) = _rows(
+            context, builder, [target, tiles], args[:4:2], args[1:4:2]
+        )
+        factors = [builder.gep(factor, [builder.mul(size, _number(g))]) for g in range(len(groups))]
+        listed = _data(context, builder, used, args[5])
+        zero = ir.Constant(_EIGHT, None)
+        totals = [cgutils.alloca_once_value(builder, zero) for _ in groups]
+        with cgutils.for_range(builder, builder.lshr(size, _number(3))) as outer:
+            ((matrix, _),) = _rows(context, builder, [maps], [args[4]], [outer.index])
+            for total in totals:
+                builder.store(zero, total)
+            with cgutils.for_range(builder, args[6]) as loop:
+                octet = builder.load(builder.gep(listed, [loop.index]))
+                value = builder.load(_eight_at(builder, matrix, octet), align=8)
+                for total, start in zip(totals, factors, strict=True):
+                    tile = _splat(builder, builder.load(builder.gep(start, [octet])), 8)
+                    summand = _times(builder, tile, value)
+                    builder.store(builder.xor(builder.load(total), summand), total)
+            for g, total in enumerate(totals):
+                words = _exchanged(builder, builder.load(total))
+                for r in range(8):
+                    word = builder.extract_element(words, ir.Constant(ir.IntType(32), r))
+                    place = builder.add(builder.mul(width, _number(8 * g + r)), outer.index)
+                    builder.store(word, builder.gep(row, [place]))
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.void(target, index, tiles, index, maps, used, index, groups), codegen
+
+
+@intrinsic
+def _add_product(_typingctx: Any, maps: Any, columns: Any, rows: Any, groups: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        ((row, size),) = _rows(context, builder, [maps], [args[0]], [_number(0)])
+        octets = builder.lshr(size, _number(3))
+        names = _data(context, builder, columns, args[1])
+        with cgutils.for_range(builder, builder.lshr(octets, _number(3))) as outer:
+            matrix = builder.gep(row, [builder.mul(size, outer.index)])
+            factors = []
+            for g in range(len(groups)):
+                ((start, _),) = _rows(context, builder, [rows], [args[2]], [_number(g)])
+                factors.append(builder.load(_eight_at(builder, start, outer.index), align=8))
+            with cgutils.for_range(builder, octets) as loop:
+                place = _eight_at(builder, matrix, loop.index)
+                value = builder.load(place, align=8)
+                first = builder.shl(loop.index, _number(3))
+                for g, factor in enumerate(factors):
+                    name = builder.load(builder.gep(names, [builder.add(first, _number(g))]))
+                    value = builder.xor(value, _times(builder, factor, _splat(builder, name, 8)))
+                builder.store(value, place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(maps, columns, rows, groups), codegen
+
+
+def _bits(words: Any) -> Any:
+    """The bytes of each word, and their bits."""
+    octets = np.ascontiguousarray(words).astype("<u8").view(np.uint8)
+    return np.unpackbits(octets, bitorder="little").reshape(*words.shape, 8, 8)
+
+
+def _packed(bits: Any) -> Any:
+    octets = np.packbits(np.ascontiguousarray(bits), axis=-1, bitorder="little")
+    return octets.reshape(*bits.shape[:-2], 8).view("<u8")[..., 0].astype(np.uint64)
+
+
+def _as_map(bits: Any) -> Any:
+    """Rows of tiles as maps, or the other way round."""
+    return np.swapaxes(bits, -1, -2)[..., ::-1, :]
+
+
+def _from_map(bits: Any) -> Any:
+    return np.swapaxes(bits[..., ::-1, :], -1, -2)
+
+
+def _tile_rows_python(target: Any, t: int, rows: Any, first: int, last: int) -> None:
+    chosen = _bits(rows[np.minimum(np.arange(first, first + 8), last)])
+    target[t] = _packed(chosen.transpose(1, 2, 0, 3).reshape(-1, 8, 8))
+
+
+def _map_rows_python(target: Any, t: int, rows: Any, first: int) -> None:
+    chosen = _bits(rows[first : first + 8, : target.shape[1] // 8])
+    target[t] = _packed(_as_map(chosen.transpose(1, 2, 0, 3).reshape(-1, 8, 8)))
+
+
+def _map_columns_python(target: Any, maps: Any, octets: Any) -> None:
+    for g, octet in enumerate(octets):
+        turned = np.swapaxes(_from_map(_bits(maps[octet >> 3, octet & 7 :: 8])), -1, -2)
+        target[g::8] = _packed(_as_map(turned))
+
+
+def _matrix(maps: Any) -> Any:
+    """All of a square matrix, bit by bit."""
+    tiles = _from_map(_bits(maps.reshape(len(maps), -1, 8)))  # word, octet of rows, octet, 8, 8
+    return tiles.transpose(1, 3, 0, 2, 4).reshape(8 * tiles.shape[1], -1)
+
+
+def _set_product_python(
+    target: Any, t: int, tiles: Any, g: int, maps: Any, used: Any, number: int, groups: Any
+) -> None:
+    matrix = _matrix(maps).astype(np.int64)
+    for k in range(len(groups)):
+        rows = _bits(tiles[g + k]).transpose(1, 0, 2).reshape(8, -1).astype(np.int64)
+        left = np.zeros_like(rows).reshape(8, -1, 8)
+        left[:, used[:number]] = rows.reshape(8, -1, 8)[:, used[:number]]
+        product = (left.reshape(8, -1) @ matrix & 1).astype(np.uint8)
+        target[t + 8 * k : t + 8 * k + 8, : len(maps)] = _packed(product.reshape(8, -1, 8, 8))
+
+
+def _add_product_python(maps: Any, columns: Any, rows: Any, groups: Any) -> None:
+    for g in range(len(groups)):
+        names = np.swapaxes(_from_map(_bits(columns[g::8])), -1, -2).reshape(-1, 8)
+        summands = _from_map(_bits(rows[g])).transpose(1, 0, 2).reshape(8, -1)
+        product = (names.astype(np.int64) @ summands & 1).astype(np.uint8)
+        blocks = product.reshape(len(names) // 8, 8, len(maps), 8, 8).transpose(2, 0, 3, 1, 4)
+        maps ^= _packed(_as_map(blocks)).reshape(maps.shape)
+
+
+tile_rows: Any = _tile_rows_python if _PYTHON else _tile_rows
+"""``tile_rows(target, t, rows, first, last)``: let ``target[t]`` be the tiles of eight rows from
+``first`` on, with row ``last`` once more for each behind it."""
+
+map_rows: Any = _map_rows_python if _PYTHON else _map_rows
+"""``map_rows(target, t, rows, first)``: let ``target[t]`` be the tiles of eight rows as maps."""
+
+map_columns: Any = _map_columns_python if _PYTHON else _map_columns
+"""``map_columns(target, maps, octets)``: let ``target``, eight words for each eight rows of the
+matrix ``maps``, be its tiles in eight ``octets`` of columns, as maps that go the other way."""
+
+set_product: Any = _set_product_python if _PYTHON else _set_product
+"""``set_product(target, t, tiles, g, maps, used, number, groups)``: let the rows of ``target`` from
+``t`` on be the product of those in ``tiles[g]``, ``tiles[g + 1]``, …, eight each, as many as the
+tuple ``groups`` is long, with the matrix ``maps``. Tiles that are not among the first ``number`` of
+``used`` count as zero."""
+
+add_product: Any = _add_product_python if _PYTHON else _add_product
+"""``add_product(maps, columns, rows, groups)``: add to the matrix ``maps`` the product of
+``columns``, made by :func:`map_columns`, with ``rows``, made by :func:`map_rows`; of both, as many
+as the tuple ``groups`` is long."""
