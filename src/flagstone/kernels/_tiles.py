@@ -58,7 +58,7 @@ def _exchanged(builder: Any, words: Any) -> Any:
 
 
 def _collected(builder: Any, places: Any) -> Any:
-    vector = ir.Constant(_EIGHT, ir.Undefined)
+    vector = ir.Constant(_EIGHT, None)
     for r, place in enumerate(places):
         index = ir.Constant(ir.IntType(32), r)
         vector = builder.insert_element(vector, builder.load(place), index)
@@ -108,11 +108,11 @@ def _map_rows(_typingctx: Any, target: Any, t: Any, rows: Any, first: Any) -> An
 
 
 @intrinsic
-def _map_columns(_typingctx: Any, target: Any, maps: Any, octets: Any) -> Any:
+def _map_columns(_typingctx: Any, target: Any, maps: Any, octets: Any, groups: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         listed = _data(context, builder, octets, args[2])
         starts = []
-        for g in range(8):
+        for g in range(len(groups)):
             octet = builder.load(builder.gep(listed, [_number(g)]))
             word, rest = builder.lshr(octet, _number(3)), builder.and_(octet, _number(7))
             ((row, size),) = _rows(context, builder, [maps], [args[1]], [word])
@@ -125,7 +125,7 @@ def _map_columns(_typingctx: Any, target: Any, maps: Any, octets: Any) -> Any:
             builder.store(_transposed(builder, words), place, align=8)
         return context.get_dummy_value()
 
-    return types.void(target, maps, octets), codegen
+    return types.void(target, maps, octets, groups), codegen
 
 
 @intrinsic
@@ -219,8 +219,8 @@ def _map_rows_python(target: Any, t: int, rows: Any, first: int) -> None:
     target[t] = _packed(_as_map(chosen.transpose(1, 2, 0, 3).reshape(-1, 8, 8)))
 
 
-def _map_columns_python(target: Any, maps: Any, octets: Any) -> None:
-    for g, octet in enumerate(octets):
+def _map_columns_python(target: Any, maps: Any, octets: Any, groups: Any) -> None:
+    for g, octet in enumerate(octets[: len(groups)]):
         turned = np.swapaxes(_from_map(_bits(maps[octet >> 3, octet & 7 :: 8])), -1, -2)
         target[g::8] = _packed(_as_map(turned))
 
@@ -260,8 +260,9 @@ map_rows: Any = _map_rows_python if _PYTHON else _map_rows
 """``map_rows(target, t, rows, first)``: let ``target[t]`` be the tiles of eight rows as maps."""
 
 map_columns: Any = _map_columns_python if _PYTHON else _map_columns
-"""``map_columns(target, maps, octets)``: let ``target``, eight words for each eight rows of the
-matrix ``maps``, be its tiles in eight ``octets`` of columns, as maps that go the other way."""
+"""``map_columns(target, maps, octets, groups)``: let ``target``, eight words for each eight rows of
+the matrix ``maps``, be its tiles in some ``octets`` of columns, as maps that go the other way: as
+many as the tuple ``groups`` is long."""
 
 set_product: Any = _set_product_python if _PYTHON else _set_product
 """``set_product(target, t, tiles, g, maps, used, number, groups)``: let the rows of ``target`` from

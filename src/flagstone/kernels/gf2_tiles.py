@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import aligned, aligned_zeros, frozen, jit, leaf
-from flagstone.kernels._lanes import add_where, meet
+from flagstone.kernels._lanes import add_where, meet, set_common
 from flagstone.kernels._llvm import popcount, set_sum, trailing_zeros
 from flagstone.kernels._tiles import (
     UNIT,
@@ -33,7 +33,7 @@ from flagstone.kernels._tiles import (
     set_product,
     tile_rows,
 )
-from flagstone.kernels.gf2_levels import ABOVE, COUNT, number_levels, raise_count
+from flagstone.kernels.gf2_levels import ABOVE, BELOW, COUNT, number_levels, raise_count
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -42,8 +42,11 @@ _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _OCTET = np.uint64(255)
 _NO_WEIGHTS = np.zeros(0, np.int64)
-#: Rows whose coordinates are found together; octets of places that may be open, and their places.
-_ROWS, _OPEN, _SLOTS = 32, 8, 64
+#: Rows whose coordinates are found together; octets of places that may be open at a time.
+_ROWS, _MOST_OPEN = 32, 8
+#: Where the coordinates of rows, the places that are open, and those that tie stand in ``work``.
+_SLOTS = 8 * _MOST_OPEN
+_OPEN, _TIES = _SLOTS + _ROWS, _SLOTS + _ROWS + 1
 
 
 class State(NamedTuple):
@@ -107,33 +110,35 @@ def _insert(
     rows: Any, weights: Any, lanes: Any,
 ) -> None:  # fmt: skip
     width = rows.shape[1]
-    # A_p for the places of open octets, and then the coordinates of rows to come.
-    work = np.zeros((_SLOTS + _ROWS, masks.shape[1]), np.uint64)
+    # A_p for the places of open octets; coordinates of rows to come; places that are open; ties.
+    work = np.zeros((_TIES + 1, masks.shape[1]), np.uint64)
     tiles = np.empty((_ROWS // 8, 8 * width), np.uint64)
     used = np.empty(8 * width, np.int64)
     columns = np.empty(64 * width, np.uint64)
-    summands = np.empty((_OPEN, 8 * width), np.uint64)
-    octets = np.zeros(_OPEN, np.int64)
-    slots = np.zeros(8 * width, np.int64)
-    opened = np.zeros(width, np.uint64)
-    ties = np.empty(width, np.uint64)
-    open_now = 0
-    for i in range(0, len(rows), _ROWS):
-        end = _SLOTS + min(_ROWS, len(rows) - i)
-        _coordinates(work, tiles, entries, rows, i, end - _SLOTS, used)
+    summands = np.empty((_MOST_OPEN, 8 * width), np.uint64)
+    octets = np.zeros(_MOST_OPEN, np.int64)
+    slots = np.empty(8 * width, np.int64)
+    newest = np.full(len(basis), -1, np.int64)  # the row that each element now is
+    n_open = 0
+    for first in range(0, len(rows), _ROWS):
+        end = _SLOTS + min(_ROWS, len(rows) - first)
+        _coordinates(work, tiles, entries, rows, first, end - _SLOTS, used)
         for s in range(_SLOTS, end):
-            r = i + s - _SLOTS
-            weight = weights[r] if len(weights) else np.int64(1)
+            i = first + s - _SLOTS
+            weight = weights[i] if len(weights) else np.int64(1)
+            n = np.int64(0)
             while weight > 0:
-                n = levels[0, ABOVE]
-                while n != 0 and meet(work, s, masks, n, lanes) == _NONE:
+                number = 0
+                while number == 0:
                     n = levels[n, ABOVE]
-                if n == 0:
+                    if n == 0:
+                        break
+                    number = set_common(work, _TIES, work, s, masks, n, lanes)
+                if number == 0:
                     break  # a row of zeros
-                number, open_ones = _meeting(ties, work, s, masks, n, opened)
-                step = np.int64(1)
+                step = weight
                 if number == 1:
-                    place = _first(ties)
+                    place = _first(work, _TIES)
                     if weight > 1:
                         # Alone until it meets the next count in the support.
                         m = levels[n, ABOVE]
@@ -141,34 +146,35 @@ def _insert(
                             m = levels[m, ABOVE]
                         step = min(weight, levels[m, COUNT] - levels[n, COUNT])
                 else:
-                    if open_ones:
-                        for k in range(width):
-                            ties[k] &= opened[k]
-                        place = _first(ties)
+                    if meet(work, _TIES, work, _OPEN, lanes) != _NONE:
+                        set_common(work, _TIES, work, _TIES, work, _OPEN, lanes)
+                        place = _first(work, _TIES)
                     else:
-                        if open_now == _OPEN:
-                            _apply(entries, work, columns, summands, octets, open_now, opened)
-                            open_now = 0
-                        place = _richest(ties)
-                        octets[open_now] = place >> 3
-                        slots[place >> 3] = 8 * open_now
-                        opened[place >> 6] |= _OCTET << np.uint64(place & 56)
-                        open_now += 1
+                        if n_open == _MOST_OPEN:
+                            _apply(entries, work, columns, summands, octets, n_open)
+                            n_open = 0
+                        place = _richest(work, _TIES, width)
+                        octets[n_open] = place >> 3
+                        slots[place >> 3] = 8 * n_open
+                        work[_OPEN, place >> 6] |= _OCTET << np.uint64(place & 56)
+                        n_open += 1
+                    newest[place] = i
                     word = place >> 6
                     bit = _ONE << np.uint64(place & 63)
                     slot = slots[place >> 3] + (place & 7)
                     work[s, word] ^= bit
-                    add_where(work, 0, 8 * open_now, word, bit, s, lanes)
+                    add_where(work, 0, 8 * n_open, word, bit, s, lanes)
                     add_where(work, s + 1, end, word, bit, s, lanes)
                     set_sum(work, slot, work, slot, work, s, 0)
-                    for k in range(width):
-                        basis[place, k] = rows[r, k]
-                        work[s, k] = _NONE
-                    work[s, word] = bit
                 raise_count(masks, levels, level, place, step)
                 weight -= step
-        _apply(entries, work, columns, summands, octets, open_now, opened)
-        open_now = 0
+                n = levels[level[place], BELOW]
+        _apply(entries, work, columns, summands, octets, n_open)
+        n_open = 0
+    for place in range(len(basis)):
+        if newest[place] >= 0:
+            for k in range(width):
+                basis[place, k] = rows[newest[place], k]
 
 
 @leaf
@@ -200,62 +206,56 @@ def _coordinates(
 
 
 @leaf
-def _meeting(ties: Any, work: Any, s: int, masks: Any, n: Any, opened: Any) -> Any:
-    """The elements of level n in a support, how many, and whether any of them is open."""
-    number = 0
-    open_ones = _NONE
-    for k in range(len(ties)):
-        word = work[s, k] & masks[n, k]
-        ties[k] = word
-        number += popcount(word)
-        open_ones |= word & opened[k]
-    return number, open_ones != _NONE
-
-
-@leaf
-def _first(ties: Any) -> int:
+def _first(rows: Any, i: int) -> int:
+    """The first bit of a row that has one."""
     k = 0
-    while ties[k] == _NONE:
+    while rows[i, k] == _NONE:
         k += 1
-    return 64 * k + int(trailing_zeros(ties[k]))
+    return 64 * k + int(trailing_zeros(rows[i, k]))
 
 
 @leaf
-def _richest(ties: Any) -> int:
-    """A place in an octet with many others: of the word that has most, the octet that does."""
+def _richest(rows: Any, i: int, width: int) -> int:
+    """A bit in an octet with many others: of the word that has most, the octet that does."""
     most = best = 0
-    for k in range(len(ties)):
-        number = popcount(ties[k])
+    for k in range(width):
+        number = popcount(rows[i, k])
         if number > most:
             most = number
             best = k
     most = shift = 0
     for start in range(0, 64, 8):
-        number = popcount(ties[best] >> np.uint64(start) & _OCTET)
+        number = popcount(rows[i, best] >> np.uint64(start) & _OCTET)
         if number > most:
             most = number
             shift = start
-    return 64 * best + shift + int(trailing_zeros(ties[best] >> np.uint64(shift)))
+    return 64 * best + shift + int(trailing_zeros(rows[i, best] >> np.uint64(shift)))
 
 
 @leaf
 def _apply(
-    entries: Any, work: Any, columns: Any, summands: Any, octets: Any, number: int, opened: Any
+    entries: Any, work: Any, columns: Any, summands: Any, octets: Any, number: int
 ) -> None:
     """Make the changes at the places of some octets in all of the map, and close the octets."""
     if number == 0:
         return
-    map_columns(columns, entries, octets)
-    for g in range(_OPEN):
-        map_rows(summands, g, work, 8 * g)
     if number <= 2:
-        add_product(entries, columns, summands, (0, 0))
+        _add(entries, work, columns, summands, octets, (0, 0))
     elif number <= 4:
-        add_product(entries, columns, summands, (0, 0, 0, 0))
+        _add(entries, work, columns, summands, octets, (0, 0, 0, 0))
     else:
-        add_product(entries, columns, summands, (0, 0, 0, 0, 0, 0, 0, 0))
-    for slot in range(8 * number):
-        for k in range(work.shape[1]):
+        _add(entries, work, columns, summands, octets, (0, 0, 0, 0, 0, 0, 0, 0))
+    for k in range(work.shape[1]):
+        work[_OPEN, k] = _NONE
+        for slot in range(8 * number):
             work[slot, k] = _NONE
-    for k in range(len(opened)):
-        opened[k] = _NONE
+
+
+@leaf
+def _add(
+    entries: Any, work: Any, columns: Any, summands: Any, octets: Any, groups: Any
+) -> None:
+    map_columns(columns, entries, octets, groups)
+    for g in range(len(groups)):
+        map_rows(summands, g, work, 8 * g)
+    add_product(entries, columns, summands, groups)
