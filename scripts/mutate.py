@@ -86,15 +86,28 @@ MUTANTS = [
         ("_exchange", "pair = ~odd(coords, end)", "pair = odd(coords, end)"),
         ("_exchange", "add = plus(coords, end, _ALL)", "add = coords"),  # the wrong update
         ("_exchange", "mask = plus(end, bit, pair)", "mask = end"),  # half of the test
-        ("_exchange", "put_row(basis, high, row)", "pass"),  # row not stored
+        ("_exchange", "put_row(basis, low, plus(moved, row, _ALL))", "pass"),
         ("_exchange", "plus(below(ends, end), end,", "plus(ends, end,"),  # a level forgets its end
         ("_exchange", "counts[high] = count", "pass"),
         ("_insert", "then = plus(then, first[3], odd(then, first[2]))", "pass"),  # late update lost
         ("_insert", "add = plus(first[3], second[3], odd(first[3], second[2]))", "add = first[3]"),
         ("_image", "return plus(image, second[3], odd(coords, second[2]))", "return image"),
-        ("_insert_weighted", "count = counts[low] + weights[i]", "count = counts[low] + 1"),
-        ("_insert_weighted", "add = plus(coords, bit, _ALL)", "add = coords"),
-        ("_insert_weighted", "counts[q] != counts[q + 1]", "counts[q] == counts[q + 1]"),
+        ("_exchange", "mask = lowest(least(coords, counts))", "mask = lowest(coords)"),
+        ("_exchange", "counts[high] += weights[i]", "counts[high] += 1"),
+        ("_exchange", "add = plus(coords, mask, _ALL)", "add = coords"),
+        ("_arrange", "counts[q] != counts[q + 1]", "counts[q] == counts[q + 1]"),
+        ("_arrange", "basis[q] = old_basis[order[q]]", "pass"),
+    ),
+    *kernel(
+        "gf2_tiles",
+        "tiles",
+        ("_insert", "add_where(work, 0, 8 * n_open, word, bit, s, lanes)", "pass"),
+        ("_insert", "add_where(work, s + 1, end, word, bit, s, lanes)", "pass"),
+        ("_insert", "newest[place] = i", "pass"),
+        ("_insert", "step = min(weight, levels[m, COUNT] - levels[n, COUNT])", "pass"),
+        ("_coordinates", "used[all_used] = octet", "used[all_used] = 0"),
+        ("_apply", "work[slot, k] = _NONE", "pass"),
+        ("_add", "map_rows(summands, g, work, 8 * g)", "map_rows(summands, g, work, 0)"),
     ),
     *kernel(
         "gf2_panels",

@@ -17,13 +17,8 @@ from numba.extending import intrinsic
 
 from flagstone.kernels._llvm import _PYTHON, _WORD, _rows, _splat, _vector_at, _xor_lanes
 from flagstone.kernels._words import (
-    _bit_of,
     _odd_python,
     _places,
-    _plus_python,
-    _split,
-    _tuple,
-    _turn_python,
     _words,
 )
 
@@ -153,53 +148,6 @@ def _sweep(_typingctx: Any, table: Any, first: Any, second: Any, rows: Any, i: A
     return result(table, first, second, rows, index, index), codegen
 
 
-@intrinsic
-def _rotate(_typingctx: Any, table: Any, low: Any, high: Any, add: Any, rows: Any, i: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        n = len(add)
-        sweep = _Sweep(context, builder, table, args[0], n)
-        zero = ir.Constant(_LANES, None)
-        wide = ir.IntType(64 * n)
-
-        def spread(value: Any) -> list[Any]:
-            return sweep.spread(_split(context, builder, value, add))
-
-        low_bit, high_bit = (_bit_of(builder, place, wide) for place in args[1:3])
-        double = [builder.shl(bit, ir.Constant(wide, 1)) for bit in (low_bit, high_bit)]
-        between = builder.sub(double[1], double[0])
-        keep = spread(builder.not_(builder.or_(between, low_bit)))
-        moving, top = spread(between), spread(high_bit)
-        adds = sweep.spread(args[3])
-        tested, bits = sweep.word(args[1]), _splat(builder, sweep.bit(args[1]), 8)
-        row = _places(context, builder, rows, args[4], args[5], n)[0]
-        row = builder.bitcast(row, ir.IntType(8).as_pointer())
-        totals = [cgutils.alloca_once_value(builder, zero) for _ in range(n)]
-        with cgutils.for_range(builder, sweep.number) as loop:
-            hit = sweep.hits(tested, loop.index, bits)
-            octet = builder.load(builder.gep(row, [loop.index]), align=1)
-            used = builder.bitcast(octet, ir.VectorType(ir.IntType(1), 8))
-            spots = [sweep.at(start, loop.index) for start in sweep.starts]
-            values = [
-                builder.xor(builder.load(spot, align=8), builder.select(hit, adds[k], zero))
-                for k, spot in enumerate(spots)
-            ]
-            for k, spot in enumerate(spots):
-                moved = builder.lshr(builder.and_(values[k], moving[k]), _every(1))
-                if k + 1 < n:
-                    carried = builder.and_(values[k + 1], moving[k + 1])
-                    moved = builder.or_(moved, builder.shl(carried, _every(63)))
-                value = builder.or_(builder.and_(values[k], keep[k]), moved)
-                value = builder.or_(value, builder.select(hit, top[k], zero))
-                builder.store(value, spot, align=8)
-                chosen = builder.select(used, value, zero)
-                builder.store(builder.xor(builder.load(totals[k]), chosen), totals[k])
-        sums = [_xor_lanes(builder, builder.load(part)) for part in totals]
-        return context.make_tuple(builder, add, sums)
-
-    place = types.uint64
-    return add(table, place, place, add, rows, types.int64), codegen
-
-
 def _named_python(table: Any, row: Any) -> Any:
     used = np.unpackbits(row.astype("<u8").view(np.uint8), bitorder="little")
     return tuple(np.bitwise_xor.reduce(table[:, used[: table.shape[1]] != 0], axis=1, initial=0))
@@ -215,20 +163,8 @@ def _sweep_python(table: Any, first: Any, second: Any, rows: Any, i: Any, j: Any
     return _named_python(table, rows[i]), _named_python(table, rows[j])
 
 
-def _rotate_python(table: Any, low: Any, high: Any, add: Any, rows: Any, i: Any) -> Any:
-    bit = _tuple(1 << int(low), len(table))
-    for k, entry in enumerate(table.T):
-        table[:, k] = _turn_python(_plus_python(entry, add, _odd_python(entry, bit)), low, high)
-    return _named_python(table, rows[i])
-
-
 sweep: Any = _sweep_python if _PYTHON else _sweep
 """``sweep(table, first, second, rows, i, j)``, one pass over the entries of a table: add to each
 the ``add`` of those of two changes ``(low, high, mask, add)`` of whose ``mask`` it has an odd
 number of bits, which are those at ``low`` and ``high``, or one if they are the same; then return
 the sums of the entries that ``rows[i]`` and ``rows[j]`` name."""
-
-rotate: Any = _rotate_python if _PYTHON else _rotate
-"""``rotate(table, low, high, add, rows, i)``, one pass over the entries of a table: add ``add`` to
-each that has the bit at ``low``; then :func:`turn` it; return the sum of those that ``rows[i]``
-names."""

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
-from flagstone.kernels._llvm import _PYTHON, _WORD, _data
+from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _splat, _vector_at, reduce_lanes
 
 _NONE, _ONE = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
 
@@ -141,40 +140,33 @@ def _places(context: Any, builder: Any, kind: Any, rows: Any, i: Any, n: int) ->
 
 
 @intrinsic
-def _turn(_typingctx: Any, words: Any, low: Any, high: Any) -> Any:
+def _least(_typingctx: Any, words: Any, counts: Any) -> Any:
+    """Twice through the counts, eight at a time: the least of those named, and where it is."""
+    vector = ir.VectorType(_WORD, 8)
+
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        number = _join(builder, args[0], words)
-        places = [_bit_of(builder, place, number.type) for place in args[1:]]
-        one = ir.Constant(number.type, 1)
-        between = builder.sub(*(builder.shl(bit, one) for bit in reversed(places)))
-        hit = builder.icmp_unsigned(
-            "!=", builder.and_(number, places[0]), ir.Constant(number.type, 0)
-        )
-        kept = builder.and_(number, builder.not_(builder.or_(between, places[0])))
-        moved = builder.lshr(builder.and_(number, between), one)
-        top = builder.select(hit, places[1], ir.Constant(number.type, 0))
-        return _split(context, builder, builder.or_(builder.or_(kept, moved), top), words)
+        data = _data(context, builder, counts, args[1])
+        most = ir.Constant(vector, [2**63 - 1] * 8)
+        named = []
+        for k, word in enumerate(_words(builder, args[0], words)):
+            for start in range(0, 64, 8):
+                octet = builder.trunc(builder.lshr(word, ir.Constant(_WORD, start)), ir.IntType(8))
+                used = builder.bitcast(octet, ir.VectorType(ir.IntType(1), 8))
+                values = builder.load(_vector_at(builder, data, 64 * k + start, vector), align=8)
+                named.append(builder.select(used, values, most))
 
-    return words(words, types.uint64, types.uint64), codegen
+        def lesser(left: Any, right: Any) -> Any:
+            return builder.select(builder.icmp_signed("<", left, right), left, right)
 
+        least = _splat(builder, reduce_lanes(builder, reduce(lesser, named), "smin"), 8)
+        found = [_NONE] * len(words)
+        for i, values in enumerate(named):
+            octet = builder.bitcast(builder.icmp_signed("==", values, least), ir.IntType(8))
+            octet = builder.shl(builder.zext(octet, _WORD), ir.Constant(_WORD, 8 * (i % 8)))
+            found[i // 8] = builder.or_(found[i // 8], octet)
+        return context.make_tuple(builder, words, found)
 
-def _bit_of(builder: Any, place: Any, wide: Any) -> Any:
-    shift = builder.zext(place, wide) if wide.width > 64 else place
-    return builder.shl(ir.Constant(wide, 1), shift)
-
-
-@intrinsic
-def _shift_down(_typingctx: Any, rows: Any, low: Any, high: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        view = context.make_array(rows)(context, builder, args[0])
-        size = builder.extract_value(view.strides, 0)
-        data = builder.bitcast(view.data, ir.IntType(8).as_pointer())
-        target = builder.gep(data, [builder.mul(size, args[1])])
-        source = builder.gep(target, [size])
-        cgutils.raw_memmove(builder, target, source, builder.sub(args[2], args[1]), size)
-        return context.get_dummy_value()
-
-    return types.void(rows, types.uint64, types.uint64), codegen
+    return words(words, counts), codegen
 
 
 def _number(words: Any) -> int:
@@ -222,15 +214,11 @@ def _put_row_python(rows: Any, i: Any, words: Any) -> None:
     rows[i] = words
 
 
-def _turn_python(words: Any, low: Any, high: Any) -> Any:
-    number, low, high = _number(words), int(low), int(high)
-    between = (2 << high) - (2 << low)
-    kept = number & ~(between | 1 << low)
-    return _tuple(kept | (number & between) >> 1 | (number >> low & 1) << high, len(words))
-
-
-def _shift_down_python(rows: Any, low: Any, high: Any) -> None:
-    rows[low:high] = rows[low + np.uint64(1) : high + np.uint64(1)].copy()
+def _least_python(words: Any, counts: Any) -> Any:
+    number = _number(words)
+    named = [q for q in range(number.bit_length()) if number >> q & 1]
+    least = min(counts[q] for q in named)
+    return _tuple(sum(1 << q for q in named if counts[q] == least), len(words))
 
 
 lowest: Any = _lowest_python if _PYTHON else _lowest
@@ -260,8 +248,6 @@ row_at: Any = _row_at_python if _PYTHON else _row_at
 put_row: Any = _put_row_python if _PYTHON else _put_row
 """``put_row(rows, i, words)``: ``rows[i] = words``."""
 
-turn: Any = _turn_python if _PYTHON else _turn
-"""``turn(words, low, high)``: the bit at ``low`` moved to ``high``, and those above it one down."""
-
-shift_down: Any = _shift_down_python if _PYTHON else _shift_down
-"""``shift_down(rows, low, high)``: ``rows[low:high] = rows[low + 1 : high + 1]``."""
+least: Any = _least_python if _PYTHON else _least
+"""``least(words, counts)``: the bits, of at least one, that have the least of ``counts``, of which
+there are as many as words have bits."""

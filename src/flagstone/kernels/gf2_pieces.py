@@ -87,7 +87,7 @@ def _cut(
         if not inside and wait == 0:
             stop = ticks[end - 1] + 1
         if end > j:
-            _insert(basis, table, counts, bounds, rows[j:end], (_NONE,))
+            _insert(basis, table, counts, bounds, rows[j:end], None, (_NONE,))
         filled += stop - i
         i = stop
         j = end

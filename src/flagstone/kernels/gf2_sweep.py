@@ -27,20 +27,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned, frozen, leaf, merged
-from flagstone.kernels._sweeps import rotate, sweep
+from flagstone.kernels._jit import aligned, frozen, jit, leaf, merged
+from flagstone.kernels._sweeps import sweep
 from flagstone.kernels._words import (
     below,
     is_none,
+    least,
     lowest,
     odd,
     place,
     plus,
     put_row,
     row_at,
-    shift_down,
     since,
-    turn,
 )
 
 Words = NDArray[np.uint64]
@@ -85,9 +84,13 @@ def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None
     if len(rows):
         none = (_NONE,) * rows.shape[1]
         if weights is None:
-            _insert(*state, frozen(rows), none)
+            _insert(*state, frozen(rows), None, none)
         else:
-            _insert_weighted(*state, frozen(rows), frozen(weights), none)
+            counts = np.full(64 * rows.shape[1], _MOST)
+            counts[: len(state.basis)] = state.counts[:-1]
+            basis, table, _, ends = state
+            _insert(basis, table, counts, ends, frozen(rows), frozen(weights), none)
+            _arrange(*state, counts, np.argsort(counts[: len(basis)], kind="stable"))
 
 
 def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:
@@ -116,7 +119,9 @@ def nbytes(state: State) -> int:
 
 
 @leaf
-def _insert(basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, none: Any) -> None:
+def _insert(
+    basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, weights: Any, none: Any
+) -> None:
     last = len(rows) - 1
     ends = row_at(bounds, 0, none)
     first = second = (_NONE, _NONE, none, none)
@@ -124,11 +129,11 @@ def _insert(basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, none: A
     for i in range(0, len(rows), 2):
         now, then = _image(ahead[0], first, second), _image(ahead[1], first, second)
         ahead = sweep(table, first, second, rows, min(i + 2, last), min(i + 3, last))
-        first, ends = _exchange(basis, counts, ends, rows, i, now)
+        first, ends = _exchange(basis, counts, ends, rows, weights, i, now)
         then = plus(then, first[3], odd(then, first[2]))
         if i == last:
             then = none
-        second, ends = _exchange(basis, counts, ends, rows, min(i + 1, last), then)
+        second, ends = _exchange(basis, counts, ends, rows, weights, min(i + 1, last), then)
         # Now both may be tested at once: what the second does to the first is in its summand.
         add = plus(first[3], second[3], odd(first[3], second[2]))
         first = first[0], first[1], first[2], add
@@ -144,11 +149,27 @@ def _image(coords: Any, first: Any, second: Any) -> Any:
 
 
 @merged
-def _exchange(basis: Any, counts: Any, ends: Any, rows: Any, i: Any, coords: Any) -> Any:
-    """Put a row in its place; return what changes in the map, and the ends of the counts."""
+def _exchange(
+    basis: Any, counts: Any, ends: Any, rows: Any, weights: Any, i: Any, coords: Any
+) -> Any:
+    """Put a row in its place; return what changes in the map, and the ends of the counts.
+
+    A row with a weight, as if it came so many times, takes the place of b_p and adds to its count;
+    elements then stand as they come, until all rows are there.
+    """
     low = high = _NONE
     mask = add = coords
-    if not is_none(coords):
+    row = row_at(rows, i, coords)
+    if weights is not None:
+        coords = plus(coords, coords, _NONE - np.uint64(weights[i] <= 0))
+        mask = add = coords
+        if not is_none(coords):
+            mask = lowest(least(coords, counts))
+            low = high = place(mask)
+            add = plus(coords, mask, _ALL)
+            put_row(basis, high, row)
+            counts[high] += weights[i]
+    elif not is_none(coords):
         bit = lowest(coords)
         end = lowest(since(ends, bit))
         pair = ~odd(coords, end)  # not a branch, which nobody could foretell
@@ -156,7 +177,6 @@ def _exchange(basis: Any, counts: Any, ends: Any, rows: Any, i: Any, coords: Any
         low = high ^ ((place(bit) ^ high) & pair)
         mask = plus(end, bit, pair)
         add = plus(coords, end, _ALL)
-        row = row_at(rows, i, coords)
         moved = plus(row_at(basis, low, coords), row_at(basis, high, coords), _ALL)
         put_row(basis, low, plus(moved, row, _ALL))
         put_row(basis, high, row)
@@ -166,37 +186,18 @@ def _exchange(basis: Any, counts: Any, ends: Any, rows: Any, i: Any, coords: Any
     return (low, high, mask, add), ends
 
 
-@leaf
-def _insert_weighted(
-    basis: Any, table: Any, counts: Any, ends: Any, rows: Any, weights: Any, none: Any
-) -> None:
-    """As if each row came so many times, but at once: v takes the place of b_p, and moves up."""
-    last = len(rows) - 1
-    low = high = _NONE
-    bit = add = none
-    ahead = rotate(table, low, high, add, rows, 0)
-    for i in range(len(rows)):
-        coords = turn(plus(ahead, add, odd(ahead, bit)), low, high)
-        ahead = rotate(table, low, high, add, rows, min(i + 1, last))
-        low = high = _NONE
-        bit = add = none
-        if weights[i] > 0 and not is_none(coords):
-            bit = lowest(coords)
-            low = place(bit)
-            add = plus(coords, bit, _ALL)
-            count = counts[low] + weights[i]
-            high, above = low, np.uint64(len(basis))
-            while above - high > _ONE:  # v's place is the last one of a smaller count
-                middle = (high + above) >> _ONE
-                if counts[middle] < count:
-                    high = middle
-                else:
-                    above = middle
-            shift_down(counts, low, high)
-            shift_down(basis, low, high)
-            counts[high] = count
-            put_row(basis, high, row_at(rows, i, none))
-    rotate(table, low, high, add, rows, 0)
-    put_row(ends, 0, none)
-    for q in range(len(basis)):
+@jit
+def _arrange(basis: Any, table: Any, counts: Any, ends: Any, new_counts: Any, order: Any) -> None:
+    """Let elements that stand as they came stand in ``order``, that of their counts."""
+    old_basis, old_table = basis.copy(), table.copy()
+    table[:] = _NONE
+    ends[:] = _NONE
+    for q in range(len(order)):
+        basis[q] = old_basis[order[q]]
+        counts[q] = new_counts[order[q]]
+        word, source = q >> 6, order[q] >> 6
+        shift, bit = np.uint64(order[q] & 63), np.uint64(q & 63)
+        for i in range(table.shape[1]):
+            table[word, i] |= (old_table[source, i] >> shift & _ONE) << bit
+    for q in range(len(order)):
         ends[0, q >> 6] |= np.uint64(counts[q] != counts[q + 1]) << np.uint64(q & 63)

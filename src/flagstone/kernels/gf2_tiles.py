@@ -233,9 +233,7 @@ def _richest(rows: Any, i: int, width: int) -> int:
 
 
 @leaf
-def _apply(
-    entries: Any, work: Any, columns: Any, summands: Any, octets: Any, number: int
-) -> None:
+def _apply(entries: Any, work: Any, columns: Any, summands: Any, octets: Any, number: int) -> None:
     """Make the changes at the places of some octets in all of the map, and close the octets."""
     if number == 0:
         return
@@ -252,9 +250,7 @@ def _apply(
 
 
 @leaf
-def _add(
-    entries: Any, work: Any, columns: Any, summands: Any, octets: Any, groups: Any
-) -> None:
+def _add(entries: Any, work: Any, columns: Any, summands: Any, octets: Any, groups: Any) -> None:
     map_columns(columns, entries, octets, groups)
     for g in range(len(groups)):
         map_rows(summands, g, work, 8 * g)
