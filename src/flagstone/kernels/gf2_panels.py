@@ -330,18 +330,20 @@ def _insert_batch(
 @leaf
 def _hash(rows: Any, i: int) -> Any:
     total = _NONE
+    factor = _MIX
     for k in range(rows.shape[1]):
-        total = (total ^ rows[i, k]) * _MIX
-        total ^= total >> np.uint64(32)
-    return total
+        total += rows[i, k] * factor
+        factor += _MIX + _MIX
+    return total ^ total >> np.uint64(32)
 
 
 @leaf
 def _same(left: Any, i: Any, right: Any, j: int) -> bool:
-    k = 0
-    while k < right.shape[1] and left[i, k] == right[j, k]:
-        k += 1
-    return bool(k == right.shape[1])
+    apart = left[i, 0] ^ right[j, 0]
+    if apart == _NONE:
+        for k in range(1, right.shape[1]):
+            apart |= left[i, k] ^ right[j, k]
+    return bool(apart == _NONE)
 
 
 @leaf
