@@ -6,6 +6,8 @@ M4RI's time is that of the reduction alone; copying the rows into its matrix is 
 
 from __future__ import annotations
 
+import numpy as np
+
 from benchmarks import inputs, memory, peers
 from benchmarks.harness import Bench, Contestant, prefix
 from flagstone import BitRows, Flag
@@ -47,9 +49,9 @@ def run(bench: Bench) -> None:
         bench.say(f"memory d={dim}")
 
 
-def flag_rank(rows: BitRows) -> int:
+def flag_rank(rows: BitRows, weights: np.ndarray | None = None) -> int:
     """Build the flag of the rows; its rank is the answer all contestants share."""
-    return Flag(rows.dim).update(rows).rank
+    return Flag(rows.dim).update(rows, weights).rank
 
 
 def peak_memory(who: str, rows: int, dim: int) -> int:

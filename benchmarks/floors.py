@@ -86,10 +86,14 @@ def _floors() -> Iterator[Floor]:
                 limit = 1.0 if dim <= 128 and kind not in ("zipf", "repeats") else 1.3
                 yield Floor(group, f"{kind} d={dim}", f"{case}/flagstone", limit, f"{case}/M4RI")
     group = "GF(2), packed: our time over that of one column less"
-    for dim in (65, 129, 257, 449):
+    for dim in (65, 129, 257, 513):
         for kind in KINDS:
             wide, narrow = (f"widths/{kind} d={d}/flagstone" for d in (dim, dim - 1))
             yield Floor(group, f"{kind} d={dim}", wide, 1.5, narrow)
+    group = "GF(2), packed: our time for weighted rows over that for plain ones"
+    for dim in drawn_dims():
+        case = f"widths/uniform d={dim}/flagstone"
+        yield Floor(group, f"uniform d={dim}", f"{case}, weighted", 1.5, case)
     group = "GF(2), from uint8: how many times faster than"
     for dim in (64, 1024):
         for peer in ("ldpc", "galois", "python-flint"):

@@ -120,7 +120,7 @@ def drawn_dims(draw: str = DRAW) -> tuple[int, ...]:
     """
     rng = np.random.default_rng(list(draw.encode()))
     drawn = np.exp(rng.uniform(np.log(20), np.log(3000), 40)).astype(int).tolist()
-    fixed = (64, 65, 128, 129, 256, 257, 448, 449)
+    fixed = (64, 65, 128, 129, 256, 257, 512, 513)
     return tuple(sorted([*fixed, *[dim for dim in dict.fromkeys(drawn) if dim not in fixed][:8]]))
 
 

@@ -1,10 +1,13 @@
 """Every kind of rows at dimensions that nobody chose: no cliffs between the sizes of the tables.
 
 The dimensions are both sides of each change of kernel and some drawn afresh for each release
-(``inputs.DRAW``), so that nothing can be tuned to a list. Timed as in ``flag_gf2``.
+(``inputs.DRAW``), so that nothing can be tuned to a list. Timed as in ``flag_gf2``; uniform rows
+also with weights from 1 to 9.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from benchmarks import inputs, peers
 from benchmarks.flag_gf2 import flag_rank
@@ -19,6 +22,12 @@ def run(bench: Bench) -> None:
         for kind in inputs.KINDS:
             data = inputs.bit_rows(kind, m, dim)
             contestants = [Contestant("flagstone", m, lambda _, x=data: flag_rank(x))]
+            if kind == "uniform":
+                w = np.random.default_rng(2026).integers(1, 10, m)
+                weighted = Contestant(
+                    "flagstone, weighted", m, lambda _, x=data, w=w: flag_rank(x, w)
+                )
+                contestants.append(weighted)
             if with_m4ri:
                 matrix = peers.Matrix(data)
                 contestants.append(Contestant("M4RI", m, peers.Matrix.echelonize_m4ri, matrix.fill))
