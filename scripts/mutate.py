@@ -137,6 +137,8 @@ MUTANTS = [
         ("_pick", "result[i, last] |= bits >> _ONE >> (np.uint64(63) - shift)", "pass"),
         ("_add_narrow", "if j < len(rows):", "if j < len(rows) - 1:"),
         ("_tabulate", "if first + j < len(rows)", "if first + j < len(rows) - 1"),
+        ("_add_tiles", "if 8 * octet + r < len(rows)", "if 8 * octet + r < len(rows) - 1"),
+        ("_add_tiles", "result[i, k] ^= product[i - first, k]", "result[i, k] = product[i - first, k]"),
     ),
     *kernel(
         "gf2_linalg",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.kernels import bits, gf2_linalg
+from flagstone.kernels import bits, gf2_linalg, gf2_product
 from flagstone.kernels.gf2_product import add_named, choose, pick
 from flagstone.kernels.gf2_space import Space
 
@@ -40,8 +40,10 @@ def test_picked_columns_stand_side_by_side(drawn):
 @pytest.mark.parametrize("inner", [1, 7, 63, 64, 65, 130, 512])
 @pytest.mark.parametrize("dim", [1, 64, 128, 129, 500, 512, 700, 1100])
 @pytest.mark.parametrize("number", [0, 5, 40, 1025])
-def test_add_named_is_the_matrix_product(inner, dim, number):
-    """Narrow and wide tables; the last portion, word and block are not full."""
+@pytest.mark.parametrize("tiles", [True, False] if gf2_product.AVAILABLE else [False])
+def test_add_named_is_the_matrix_product(inner, dim, number, tiles, monkeypatch):
+    """Tiles, narrow and wide tables; the last portion, word and block are not full."""
+    monkeypatch.setattr(gf2_product, "AVAILABLE", tiles)
     rng = np.random.default_rng([inner, dim])
     names, rows = rng.integers(0, 2, (number, inner)), rng.integers(0, 2, (inner, dim))
     start = rng.integers(0, 2, (number, dim))

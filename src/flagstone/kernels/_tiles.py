@@ -4,7 +4,7 @@ A tile is a word. Byte r of it is row r; or, as a *map*, byte 7 − i is column 
 takes bytes x, tiles as maps, and gives the sums of the rows that the bits of x name.
 
 A row of maps has eight of them for each word of columns, and ``maps[k]``, for word k of the columns
-of a square matrix, one such vector of eight after the other for each eight rows.
+of a matrix, one such vector of eight after the other for each eight rows.
 With ``NUMBA_DISABLE_JIT=1`` (coverage runs) the same names are plain Python.
 """
 
@@ -141,7 +141,8 @@ def _set_product(
         listed = _data(context, builder, used, args[5])
         zero = ir.Constant(_EIGHT, None)
         totals = [cgutils.alloca_once_value(builder, zero) for _ in groups]
-        with cgutils.for_range(builder, builder.lshr(size, _number(3))) as outer:
+        view = context.make_array(maps)(context, builder, args[4])
+        with cgutils.for_range(builder, builder.extract_value(view.shape, 0)) as outer:
             ((matrix, _),) = _rows(context, builder, [maps], [args[4]], [outer.index])
             for total in totals:
                 builder.store(zero, total)
@@ -226,7 +227,7 @@ def _map_columns_python(target: Any, maps: Any, octets: Any, groups: Any) -> Non
 
 
 def _matrix(maps: Any) -> Any:
-    """All of a square matrix, bit by bit."""
+    """All of a matrix, bit by bit."""
     tiles = _from_map(_bits(maps.reshape(len(maps), -1, 8)))  # word, octet of rows, octet, 8, 8
     return tiles.transpose(1, 3, 0, 2, 4).reshape(8 * tiles.shape[1], -1)
 

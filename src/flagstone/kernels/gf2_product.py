@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import aligned_zeros, jit
 from flagstone.kernels._lanes import add_named_rows
 from flagstone.kernels._llvm import byte_at, trailing_zeros
+from flagstone.kernels._tiles import AVAILABLE, map_rows, set_product, tile_rows
 
 Words = NDArray[np.uint64]
 
@@ -96,7 +97,11 @@ def add_named(names: Words, rows: Words, result: Words) -> None:
         _add_narrow(names, rows, result)
     else:
         padded = _padded(result)
-        _add_wide(names, _padded(rows), padded)
+        if AVAILABLE:
+            maps = aligned_zeros((padded.shape[1], 64 * names.shape[1]))
+            _add_tiles(names, _padded(rows), padded, maps)
+        else:
+            _add_wide(names, _padded(rows), padded)
         if padded is not result:
             result[:] = padded[:, : result.shape[1]]
 
@@ -180,6 +185,32 @@ def _add_wide(names: Any, rows: Any, result: Any) -> None:
                 _tabulate(tables, rows, 64 * word, start)
                 for i in range(first, min(first + _PORTION, len(names))):
                     add_named_rows(result, i, start, tables, 0, names[i, word], LANES)
+
+
+@jit
+def _add_tiles(names: Any, rows: Any, result: Any, maps: Any) -> None:
+    """By tiles, 32 names at a time; room for the tiles of ``rows`` is in ``maps``."""
+    width = rows.shape[1]
+    eight = np.zeros((8, width), np.uint64)
+    turned = np.zeros((1, 8 * width), np.uint64)
+    for octet in range((len(rows) + 7) // 8):
+        for r in range(8):
+            for k in range(width):
+                eight[r, k] = rows[8 * octet + r, k] if 8 * octet + r < len(rows) else _NONE
+        map_rows(turned, 0, eight, 0)
+        for k in range(width):
+            for j in range(8):
+                maps[k, 8 * octet + j] = turned[0, 8 * k + j]
+    tiles = np.empty((4, 8 * names.shape[1]), np.uint64)
+    used = np.arange((len(rows) + 7) // 8)
+    product = np.empty((32, width), np.uint64)
+    for first in range(0, len(names), 32):
+        for g in range(4):
+            tile_rows(tiles, g, names, first + 8 * g, len(names) - 1)
+        set_product(product, 0, tiles, 0, maps, used, len(used), (0, 0, 0, 0))
+        for i in range(first, min(first + 32, len(names))):
+            for k in range(width):
+                result[i, k] ^= product[i - first, k]
 
 
 @jit
