@@ -138,7 +138,7 @@ MUTANTS = [
         ("_add_narrow", "if j < len(rows):", "if j < len(rows) - 1:"),
         ("_tabulate", "if first + j < len(rows)", "if first + j < len(rows) - 1"),
         ("_add_tiles", "if 8 * octet + r < len(rows)", "if 8 * octet + r < len(rows) - 1"),
-        ("_add_tiles", "result[i, k] ^= product[i - first, k]", "result[i, k] = product[i - first, k]"),
+        ("_add_tiles", "tile_rows(tiles, g, names, first + 8 * g, len(names) - 1)", "pass"),
     ),
     *kernel(
         "gf2_linalg",

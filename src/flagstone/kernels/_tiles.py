@@ -12,17 +12,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
 from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _rows, _splat, _vector_at
 
-#: Whether this processor has the instruction.
-AVAILABLE = _PYTHON or bool(llvm.get_host_cpu_features().get("gfni"))
+_CHOSEN = vars(config)["CPU_FEATURES"]  # by who runs Numba, if at all
+_FEATURES = set((get_host_cpu_features() if _CHOSEN is None else _CHOSEN).split(","))
+#: Whether this processor has the instruction, for vectors of any use.
+AVAILABLE = _PYTHON or {"+gfni", "+avx2"} <= _FEATURES
+#: How many bytes it takes at a time.
+_SIZE = 64 if "+avx512bw" in _FEATURES else 32
 #: The tile with ones on its diagonal, as a map.
 UNIT = np.uint64(0x0102040810204080)
 
@@ -36,12 +40,23 @@ def _number(value: int) -> Any:
 
 def _times(builder: Any, octets: Any, maps: Any) -> Any:
     """Eight bytes for each of eight maps."""
-    octet = ir.IntType(8)
-    signature = ir.FunctionType(_BYTES, [_BYTES, _BYTES, octet])
-    name = "llvm.x86.vgf2p8affineqb.512"
+    octet, part = ir.IntType(8), ir.VectorType(ir.IntType(8), _SIZE)
+    signature = ir.FunctionType(part, [part, part, octet])
+    name = f"llvm.x86.vgf2p8affineqb.{8 * _SIZE}"
     function = cgutils.get_or_insert_function(builder.module, signature, name)
     operands = [builder.bitcast(operand, _BYTES) for operand in (octets, maps)]
-    return builder.bitcast(builder.call(function, [*operands, ir.Constant(octet, 0)]), _EIGHT)
+    results = []
+    for start in range(0, 64, _SIZE):
+        places = range(start, start + _SIZE)
+        parts = [_shuffled(builder, operand, operand, places) for operand in operands]
+        results.append(builder.call(function, [*parts, ir.Constant(octet, 0)]))
+    whole = _shuffled(builder, results[0], results[-1], range(64))
+    return builder.bitcast(whole, _EIGHT)
+
+
+def _shuffled(builder: Any, left: Any, right: Any, order: Any) -> Any:
+    order = ir.Constant(ir.VectorType(ir.IntType(32), len(order)), list(order))
+    return builder.shuffle_vector(left, right, order)
 
 
 def _transposed(builder: Any, maps: Any) -> Any:
@@ -53,8 +68,7 @@ def _exchanged(builder: Any, words: Any) -> Any:
     """Byte b of word r becomes byte r of word b."""
     octets = builder.bitcast(words, _BYTES)
     order = [8 * (i % 8) + i // 8 for i in range(64)]
-    order = ir.Constant(ir.VectorType(ir.IntType(32), 64), order)
-    return builder.bitcast(builder.shuffle_vector(octets, octets, order), _EIGHT)
+    return builder.bitcast(_shuffled(builder, octets, octets, order), _EIGHT)
 
 
 def _collected(builder: Any, places: Any) -> Any:

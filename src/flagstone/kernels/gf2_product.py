@@ -89,6 +89,7 @@ def _pick(rows: Any, masks: Any, starts: Any, result: Any) -> None:
 
 def add_named(names: Words, rows: Words, result: Words) -> None:
     """Add ``rows[j]`` to ``result[i]`` wherever ``names[i]`` has bit j."""
+    names = np.ascontiguousarray(names)
     if len(names) < _FEW:
         _add_few(names, rows, result)
     elif names.shape[1] == rows.shape[1] == 1:
