@@ -2,7 +2,7 @@
 
 Only plain lines are read here: ``{41}``, one prefix, digits with blanks, ``_`` or one separator
 between bytes, a comment. Every other line is named, and whoever asks reads it with care. A line
-that looks like the one before, digits aside, is read eight characters at a time.
+that looks like the one before, digits aside, is read a word of its row at a time.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import inline, jit
-from flagstone.kernels._llvm import word_at
+from flagstone.kernels._characters import copy_word, hex_word, not_hex
+from flagstone.kernels._jit import helper, inline, jit
+from flagstone.kernels._llvm import exceeding, word_at
 
 _BLANK, _FILLER, _SEPARATOR, _END, _OTHER = 16, 17, 18, 19, 20
 _LINE, _HASH, _SLASH, _SEMICOLON, _BRACE, _BRACE_END = 10, 35, 47, 59, 123, 125
 _NONE, _ONE = np.uint64(0), np.uint64(1)
-#: Eight characters 0, what must not differ from them in eight bits, and how bits are gathered.
-_ZEROS, _NOT_A_BIT = np.uint64(0x3030303030303030), np.uint64(0xFEFEFEFEFEFEFEFE)
-_BYTE, _PAIR = np.uint64(0xFF), np.uint64(0xFFFF)
-_LOWEST, _GATHER = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
+_ALL, _BYTE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0xFF)
 #: Bytes of a line whose shape is kept, to read lines of the same shape faster.
 _LONGEST = 4096
+#: Digits that are laid side by side before they are turned into words.
+_GATHERED = 1 << 13
 
 
 class Classes(NamedTuple):
-    """What bytes are: each alone, two of them, the bits of a digit, the x of 0x."""
+    """What bytes are, the bits of a digit, the x of 0x."""
 
     table: NDArray[np.uint8]  #: below 16 for a digit, whose bits are turned around
-    pairs: NDArray[np.uint16]  #: the same for two digits, above 255 for anything else
     width: int
     prefix: int
 
@@ -47,9 +46,7 @@ def classes(digits: bytes, width: int, prefix: bytes) -> Classes:
     for digit in digits:
         text = f"{int(bytes([digit]), 16):0{width}b}"
         table[digit] = int(text[::-1], 2)
-    low, high = table.astype(np.uint16), table.astype(np.uint16)[:, np.newaxis]
-    pairs = np.where((low < 16) & (high < 16), low | high << width, 1 << 15)
-    return Classes(table, pairs.astype(np.uint16).reshape(-1), width, prefix[1])
+    return Classes(table, width, prefix[1])
 
 
 def parse(
@@ -64,41 +61,35 @@ def parse(
     if not block.endswith(b"\n"):
         block += b"\n"
     text = np.frombuffer(block, dtype=np.uint8)
-    n_lines = _count(text)
-    words = np.zeros((n_lines, -(-n_bits // 64)), dtype=np.uint64)
-    lines = np.empty(n_lines, dtype=np.int64)
-    hard = np.empty((n_lines, 3), dtype=np.int64)
-    n_rows, n_hard, skipped = _parse(
+    # room for as many as there can be: memory that is not written to costs nothing
+    most = len(text) // (-(-n_bits // kinds.width) + 1) + 1
+    words = np.empty((most, -(-n_bits // 64)), dtype=np.uint64)
+    lines = np.empty(most, dtype=np.int64)
+    hard = np.empty((len(text) // 2 + 1, 3), dtype=np.int64)
+    n_rows, n_hard, skipped, n_lines = _parse(
         text, line, *kinds, n_bits, fields, keep_only, words, lines, hard
     )
     return words[:n_rows], lines[:n_rows], hard[:n_hard], skipped, n_lines
 
 
 @jit
-def _count(text: Any) -> int:
-    n_lines = 0
-    for c in text:
-        n_lines += c == _LINE
-    return n_lines
-
-
-@jit
 def _parse(
-    text: Any, number: int, table: Any, pairs: Any, width: int, prefix: int, n_bits: int,
-    fields: int, keep_only: bool, words: Any, lines: Any, hard: Any,
+    text: Any, number: int, table: Any, width: int, prefix: int, n_bits: int, fields: int,
+    keep_only: bool, words: Any, lines: Any, hard: Any,
 ) -> Any:  # fmt: skip
     n_rows = n_hard = skipped = p = 0
+    first_line = number
     n_words = words.shape[1]
     unused = np.uint64(64 * n_words - n_bits)
-    octets = words.reshape(-1).view(np.uint8)
-    length = last = 0  # the bytes of a line that the next may look like; digits of its last octet
+    length = tail = 0  # the bytes of a line that the next may look like; digits of its last word
     fixed = np.empty((_LONGEST // 8 + 2, 3), np.uint64)
-    places = np.empty(-(-n_bits // 8), np.int64)
+    copies = np.empty((_LONGEST + 1, 2), np.int64)
+    gathered = np.empty(max(_GATHERED, 64 // width * n_words) + 8, np.uint8)
     while p < len(text):
         start = p
         if length > 0:
             n_alike = _alike(
-                text, p, length, pairs, width, n_bits, last, fixed, places, octets, n_rows
+                text, p, length, width, tail, n_bits, fixed, copies, gathered, words, n_rows
             )
             for i in range(n_alike):
                 lines[n_rows + i] = number + i
@@ -200,13 +191,11 @@ def _parse(
                 lines[n_rows] = number
                 n_rows += 1
                 number += 1
-                if fields == 0 and p - start <= _LONGEST and held <= 8 * len(places):
-                    length = _shape(text, start, p, table, width, digits, fixed, places)
-                    last = digits - (len(places) - 1) * (8 // width)
+                if fields == 0 and p - start <= _LONGEST:
+                    length = _shape(text, start, p, table, digits, fixed, copies)
+                    tail = digits - (n_words - 1) * (64 // width)
                 continue
             easy = False
-        for i in range(n_words):
-            words[n_rows, i] = _NONE
         if left != 0:
             easy = easy and 0 < left < width and value >> np.uint8(width - left) == 0
         if easy and keep_only and wanted != n_bits:
@@ -217,99 +206,110 @@ def _parse(
             hard[n_hard, 2] = p - 1
             n_hard += 1
         number += 1
-    return n_rows, n_hard, skipped
+    return n_rows, n_hard, skipped, number - first_line
 
 
-@jit
+@helper
 def _shape(
-    text: Any, start: int, stop: int, table: Any, width: int, n: int, fixed: Any, places: Any
-) -> Any:
-    """Note how a line is made: where each octet of its bits begins, and what stands elsewhere.
+    text: Any, start: int, stop: int, table: Any, n: int, fixed: Any, copies: Any
+) -> Any:  # fmt: skip
+    """Note how a line is made: where its digits stand, up to eight side by side, and what else.
 
-    The latter as (place, mask, bytes under the mask), the last mask being 0. Returns the length of
-    the line, or 0 where the digits of an octet do not stand side by side, or a comment has some.
+    The former as (place in the line, place among the digits), the last place being -1; the latter
+    as (place, mask, bytes under the mask), the last mask being 0. Returns the length of the line,
+    or 0 where a comment has digits, too.
     """
-    n_fixed = digits = 0
+    n_fixed = n_copies = digits = 0
     inside = False  # a length in braces
     for i in range(stop - start):
         c = text[start + i]
         inside = (inside or c == _BRACE) and c != _BRACE_END
         marks = c == 48 and table[text[start + i + 1]] == _OTHER  # the 0 of 0x
         if table[c] < _BLANK and not inside and not marks:
-            octet, part = divmod(width * digits, 8)
             if digits == n:
                 return 0
-            if part == 0:
-                places[octet] = i
-            elif places[octet] != i - part // width:
-                return 0
+            gone = digits - copies[n_copies - 1, 1] if n_copies > 0 else 8
+            if gone == 8 or i - copies[n_copies - 1, 0] != gone:
+                copies[n_copies, 0] = i
+                copies[n_copies, 1] = digits
+                n_copies += 1
             digits += 1
         else:
             if n_fixed == 0 or i >= np.int64(fixed[n_fixed - 1, 0]) + 8:
-                fixed[n_fixed] = _NONE
+                for part in range(3):
+                    fixed[n_fixed, part] = _NONE
                 fixed[n_fixed, 0] = i
                 n_fixed += 1
             shift = np.uint64(8 * (i - np.int64(fixed[n_fixed - 1, 0])))
             fixed[n_fixed - 1, 1] |= _BYTE << shift
             fixed[n_fixed - 1, 2] |= np.uint64(c) << shift
-    fixed[n_fixed] = _NONE
+    fixed[n_fixed, 1] = _NONE
+    copies[n_copies, 1] = -1
     return stop - start
 
 
-@jit
+@helper
 def _alike(
-    text: Any, p: int, length: int, pairs: Any, width: int, n_bits: int, last: int, fixed: Any,
-    places: Any, octets: Any, row: int,
+    text: Any, p: int, length: int, width: int, tail: int, n_bits: int, fixed: Any, copies: Any,
+    digits: Any, words: Any, row: int,
 ) -> Any:  # fmt: skip
-    """Read lines of a known shape, as many as follow each other; return their number."""
-    n_octets = len(places)
-    per_row = (n_octets + 7) // 8 * 8
+    """Read lines of a known shape, as many as follow each other; return their number.
+
+    Digits of some lines are laid side by side first, and then turned into words.
+    """
     first = row
-    kept = ~_NONE if last == 8 else (_ONE << np.uint64(8 * last)) - _ONE
-    zeros = _ZEROS & ~kept
-    over = _BYTE << np.uint64(n_bits % 8) & _BYTE if n_bits % 8 else _NONE  # past the length
-    quads, n_quads = octets.view(np.uint32), 0  # octets whose digits stand side by side
-    while 4 * n_quads + 4 < n_octets and places[4 * n_quads + 3] == places[4 * n_quads] + 6:
-        n_quads += 1
-    while p + length + 8 <= len(text):
-        unlike = found = _NONE
-        bad = np.uint32(0)
-        i = 0
-        while fixed[i, 1] != _NONE:
-            unlike |= (word_at(text, p + np.int64(fixed[i, 0])) & fixed[i, 1]) ^ fixed[i, 2]
-            i += 1
-        out = row * per_row
-        w = (word_at(text, p + places[n_octets - 1]) & kept) | zeros
-        if width == 1:
-            for i in range(n_octets - 1):
-                found = word_at(text, p + places[i])
-                unlike |= (found & _NOT_A_BIT) ^ _ZEROS
-                octets[out + i] = ((found & _LOWEST) * _GATHER) >> np.uint64(56)
-            unlike |= (w & _NOT_A_BIT) ^ _ZEROS
-            found = ((w & _LOWEST) * _GATHER) >> np.uint64(56)
-        else:
-            for i in range(n_quads):
-                q = word_at(text, p + places[4 * i])
-                a = np.uint32(pairs[q & _PAIR])
-                b = np.uint32(pairs[(q >> np.uint64(16)) & _PAIR])
-                c = np.uint32(pairs[(q >> np.uint64(32)) & _PAIR])
-                d = np.uint32(pairs[q >> np.uint64(48)])
-                bad |= a | b | c | d
-                quads[out // 4 + i] = (
-                    a | b << np.uint32(8) | c << np.uint32(16) | d << np.uint32(24)
-                )
-            for i in range(4 * n_quads, n_octets - 1):
-                pair = pairs[word_at(text, p + places[i]) & _PAIR]
-                bad |= pair
-                octets[out + i] = pair
-            found = np.uint64(pairs[w & _PAIR])
-        octets[out + n_octets - 1] = found
-        if unlike | (found & over) | found >> np.uint64(8) != _NONE or bad > _BYTE:
-            octets[out : out + n_octets] = 0
-            break
-        row += 1
-        p += length
-    return row - first
+    per_row = 64 // width * words.shape[1]
+    most = (len(digits) - 8) // per_row
+    while True:
+        n = 0
+        while n < most and p + length + 8 <= len(text):
+            unlike = _NONE
+            i = 0
+            while fixed[i, 1] != _NONE:
+                unlike |= (word_at(text, p + np.int64(fixed[i, 0])) & fixed[i, 1]) ^ fixed[i, 2]
+                i += 1
+            if unlike != _NONE:
+                break
+            i = 0
+            while copies[i, 1] >= 0:
+                copy_word(text, p + copies[i, 0], digits, n * per_row + copies[i, 1])
+                i += 1
+            n += 1
+            p += length
+        good = _words_of(digits, n, width, tail, n_bits, words, row)
+        row += good
+        if good < most:
+            return row - first
+
+
+@helper
+def _words_of(
+    digits: Any, n_rows: int, width: int, tail: int, n_bits: int, words: Any, row: int
+) -> Any:
+    """Turn digits into rows, the last word of each from ``tail`` of them; stop at what is none."""
+    last = words.shape[1] - 1
+    per_word = 64 // width
+    counts = _ALL >> np.uint64(64 - tail)
+    over = (_ALL >> np.uint64(64 - width * tail)) & ~(_ALL >> np.uint64(64 * last + 64 - n_bits))
+    kept = _ALL >> np.uint64(64 * last + 64 - n_bits)
+    for i in range(n_rows):
+        bad = _NONE
+        for k in range(last + 1):
+            place = per_word * (i * (last + 1) + k)
+            if width == 1:
+                word = exceeding(digits, place, 48)
+                odd = exceeding(digits, place, 49) | ~exceeding(digits, place, 47)
+            else:
+                word, odd = hex_word(digits, place), not_hex(digits, place)
+            if k < last:
+                words[row + i, k] = word
+                bad |= odd
+            else:
+                words[row + i, k] = word & kept
+                bad |= (odd & counts) | (word & over)
+        if bad != _NONE:
+            return i
+    return n_rows
 
 
 @inline

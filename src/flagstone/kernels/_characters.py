@@ -1,0 +1,107 @@
+"""Machine instructions on text: sixteen hexadecimal digits at once, eight bytes from here to there.
+
+With ``NUMBA_DISABLE_JIT=1`` (coverage runs) the same names are plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from flagstone.kernels._llvm import _PYTHON, _WORD, _data
+
+_BYTE = ir.IntType(8)
+_DIGITS = ir.VectorType(_BYTE, 16)
+
+
+def _hex(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Sixteen digits as (their values, which of them are digits), vectors both."""
+
+    def every(value: int) -> Any:
+        return ir.Constant(_DIGITS, [value] * 16)
+
+    place = builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
+    text = builder.load(builder.bitcast(place, _DIGITS.as_pointer()), align=1)
+    number = builder.sub(text, every(ord("0")))
+    letter = builder.sub(builder.or_(text, every(32)), every(ord("a")))
+    is_number = builder.icmp_unsigned("<", number, every(10))
+    is_letter = builder.icmp_unsigned("<", letter, every(6))
+    value = builder.select(is_letter, builder.add(letter, every(10)), number)
+    return value, builder.or_(is_number, is_letter)
+
+
+@intrinsic
+def _hex_word(_typingctx: Any, octets: Any, place: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value, _ = _hex(context, builder, signature, args)
+        pairs = ir.VectorType(ir.IntType(16), 8)
+        # a value turned around stands in the upper half of its byte; the first byte is the lower
+        turn = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(_DIGITS, [_DIGITS]), "llvm.bitreverse.v16i8"
+        )
+        turned = builder.bitcast(builder.call(turn, [value]), pairs)
+
+        def every(value: int) -> Any:
+            return ir.Constant(pairs, [value] * 8)
+
+        first = builder.and_(builder.lshr(turned, every(4)), every(0x0F))
+        second = builder.and_(builder.lshr(turned, every(8)), every(0xF0))
+        both = builder.trunc(builder.or_(first, second), ir.VectorType(_BYTE, 8))
+        return builder.bitcast(both, _WORD)
+
+    return types.uint64(octets, types.int64), codegen
+
+
+@intrinsic
+def _not_hex(_typingctx: Any, octets: Any, place: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _, fits = _hex(context, builder, signature, args)
+        return builder.zext(builder.bitcast(builder.not_(fits), ir.IntType(16)), _WORD)
+
+    return types.uint64(octets, types.int64), codegen
+
+
+@intrinsic
+def _copy_word(_typingctx: Any, source: Any, i: Any, target: Any, j: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def at(k: int) -> Any:
+            data = _data(context, builder, signature.args[k], args[k])
+            return builder.bitcast(builder.gep(data, [args[k + 1]]), _WORD.as_pointer())
+
+        builder.store(builder.load(at(0), align=1), at(2), align=1)
+        return context.get_dummy_value()
+
+    return types.void(source, types.int64, target, types.int64), codegen
+
+
+def _hex_word_python(octets: Any, place: int) -> Any:
+    nibbles = [_TURNED.get(c, 0) for c in octets[place : place + 16].tobytes()]
+    return np.uint64(sum(value << 4 * i for i, value in enumerate(nibbles)))
+
+
+def _not_hex_python(octets: Any, place: int) -> Any:
+    found = octets[place : place + 16].tobytes()
+    return np.uint64(sum((c not in _TURNED) << i for i, c in enumerate(found)))
+
+
+def _copy_word_python(source: Any, i: int, target: Any, j: int) -> None:
+    target[j : j + 8] = source[i : i + 8]
+
+
+#: The value of each digit, its bits turned around.
+_TURNED = {c: int(f"{int(chr(c), 16):04b}"[::-1], 2) for c in b"0123456789abcdefABCDEF"}
+
+hex_word: Any = _hex_word_python if _PYTHON else _hex_word
+"""``hex_word(octets, place)``: the bits of the sixteen digits from ``place`` on, the most
+significant of the first being column 0; anything for what is no digit."""
+
+not_hex: Any = _not_hex_python if _PYTHON else _not_hex
+"""``not_hex(octets, place)``: which of the sixteen characters from ``place`` on are no digits."""
+
+copy_word: Any = _copy_word_python if _PYTHON else _copy_word
+"""``copy_word(source, i, target, j)``: ``target[j : j + 8] = source[i : i + 8]``, for bytes."""
