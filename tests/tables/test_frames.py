@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from flagstone.errors import InputError
 from flagstone.tables import frames, open_table, textio
 from flagstone.tables.frames import FrameReader
+from tests.tables.careful import everything, with_care
 
 
 def bits_of(path: Path, **options: object) -> np.ndarray:
@@ -240,13 +241,17 @@ def written_lines(draw: st.DrawFn, notation: str) -> str:
         groups = [first, *draw(st.lists(digits, max_size=4))]
         if draw(st.booleans()):  # many lines of one shape, as in most files
             groups = [draw(st.text("01", min_size=len(g), max_size=len(g))) for g in [first, first]]
-        text = draw(st.sampled_from(["", "", "0x", "0b"])) + separator.join(groups)
+        mark = draw(st.sampled_from(["", "", "", "0x", "0b"]))
+        text = mark + (separator + mark * draw(st.booleans())).join(groups)
         held = sum(map(len, groups)) * (4 if notation == "hex" else 1)
         if draw(st.booleans()):
             n_bits = max(0, held - draw(st.integers(-1, 5)))
             text = f"{{{n_bits}}}" + draw(st.sampled_from(["", " "])) + text
+            if notation == "hex" and draw(st.integers(0, 2)) == 0:
+                bits = f"{int(''.join(groups), 16):0{held}b}"[:n_bits]
+                text += " : " + draw(st.sampled_from([bits, bits[:3] + " " + bits[3:], bits[1:]]))
         if draw(st.integers(0, 5)) == 0:
-            text += draw(st.sampled_from(["/", " ", ","])) + text
+            text += draw(st.sampled_from(["/", " ", ",", ", ", " , ", ";"])) + text
         ends = ["", " ", "\r", " # c", ";c", " //", " ; a; b", "/* c */", " /* c", "*/", ","]
         text = draw(st.sampled_from(["", "  ", "RX "])) + text + draw(st.sampled_from(ends))
         lines.append(draw(NOISE) if draw(st.integers(0, 7)) == 0 else text)
@@ -272,22 +277,7 @@ def test_the_kernel_reads_what_the_careful_parser_reads(tmp_path_factory, data):
         return
     size = data.draw(st.integers(1, 40) | st.just(1 << 20))
 
-    def with_care(block, line):
-        texts = frames._lines(block)
-        return *reader._with_care(enumerate(texts, line)), len(texts)
-
-    def read(parse):
-        line, found = 1, []
-        try:
-            for block, after, _ in reader._blocks(0, size):
-                words, lines, skipped, n_lines = parse(block, line)
-                line += n_lines
-                found.append((words.tolist(), lines.tolist(), skipped, after))
-        except InputError as error:
-            found.append(str(error))
-        return found
-
-    assert read(reader._block) == read(with_care)
+    assert everything(reader, reader._block, size) == everything(reader, with_care(reader), size)
 
 
 def test_the_kernel_reads_almost_every_line_itself(tmp_path, monkeypatch):
@@ -308,7 +298,11 @@ def test_the_kernel_reads_almost_every_line_itself(tmp_path, monkeypatch):
         "; nothing",
         "",
         "0d-55-02-c2-41",
+        "0x0d,0x55, 0x02,0xc2,0x41,",
+        "0x0d 0x55 0x02 0xc2 0x41",
+        "{40}0d5502c241, {40} 0d5502c241",
+        f"{{40}} 0d 55 02 c2 41 : {0x0D5502C241:040b} # bits",
     ]
     path.write_text("\n".join(row for row in rows for _ in range(3)))
     expected = [int(b) for b in f"{0x0D5502C241:040b}"]
-    assert bits_of(path).tolist() == [expected] * 27
+    assert bits_of(path).tolist() == [expected] * 42

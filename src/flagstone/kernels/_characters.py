@@ -79,6 +79,34 @@ def _copy_word(_typingctx: Any, source: Any, i: Any, target: Any, j: Any) -> Any
     return types.void(source, types.int64, target, types.int64), codegen
 
 
+@intrinsic
+def _unlike(_typingctx: Any, octets: Any, place: Any, shapes: Any, which: Any, letters: Any) -> Any:
+    vector = ir.VectorType(_BYTE, 64)
+
+    def every(value: int) -> Any:
+        return ir.Constant(vector, [value] * 64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def load(k: int, place: Any) -> Any:
+            data = builder.gep(_data(context, builder, signature.args[k], args[k]), [place])
+            return builder.load(builder.bitcast(data, vector.as_pointer()), align=1)
+
+        def kind(text: Any) -> Any:
+            number = builder.sub(text, every(ord("0")))
+            letter = builder.sub(builder.or_(text, every(32)), every(ord("a")))
+            is_number = builder.icmp_unsigned("<", number, every(10))
+            is_letter = builder.icmp_unsigned("<", letter, most)
+            return builder.select(builder.or_(is_number, is_letter), every(ord("0")), text)
+
+        is_wanted = builder.icmp_unsigned("!=", args[4], ir.Constant(_WORD, 0))
+        most = builder.select(is_wanted, every(6), every(0))
+        text, shape = load(0, args[1]), load(2, builder.mul(args[3], ir.Constant(_WORD, 64)))
+        return builder.bitcast(builder.icmp_unsigned("!=", kind(text), kind(shape)), _WORD)
+
+    index = types.int64
+    return types.uint64(octets, index, shapes, index, index), codegen
+
+
 def _hex_word_python(octets: Any, place: int) -> Any:
     nibbles = [_TURNED.get(c, 0) for c in octets[place : place + 16].tobytes()]
     return np.uint64(sum(value << 4 * i for i, value in enumerate(nibbles)))
@@ -93,6 +121,16 @@ def _copy_word_python(source: Any, i: int, target: Any, j: int) -> None:
     target[j : j + 8] = source[i : i + 8]
 
 
+def _unlike_python(octets: Any, place: int, shapes: Any, which: int, letters: int) -> Any:
+    alike = b"0123456789ABCDEFabcdef" if letters else b"0123456789"
+
+    def kind(text: Any) -> Any:
+        return np.where(np.isin(text, list(alike)), ord("0"), text)
+
+    unlike = kind(octets[place : place + 64]) != kind(shapes[which])
+    return np.packbits(unlike, bitorder="little").view(np.uint64)[0]
+
+
 #: The value of each digit, its bits turned around.
 _TURNED = {c: int(f"{int(chr(c), 16):04b}"[::-1], 2) for c in b"0123456789abcdefABCDEF"}
 
@@ -105,3 +143,7 @@ not_hex: Any = _not_hex_python if _PYTHON else _not_hex
 
 copy_word: Any = _copy_word_python if _PYTHON else _copy_word
 """``copy_word(source, i, target, j)``: ``target[j : j + 8] = source[i : i + 8]``, for bytes."""
+
+unlike: Any = _unlike_python if _PYTHON else _unlike
+"""``unlike(octets, place, shapes, which, letters)``: which of the 64 bytes from ``place`` on differ
+from a row of ``shapes``, where digits are alike; with ``letters``, hexadecimal ones."""

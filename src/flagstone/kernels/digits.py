@@ -8,17 +8,28 @@ that looks like the one before, digits aside, is read a word of its row at a tim
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._characters import copy_word, hex_word, not_hex
-from flagstone.kernels._jit import helper, inline, jit
+from flagstone.kernels._jit import frozen, helper, jit, merged
 from flagstone.kernels._llvm import exceeding, word_at
 
+Text: TypeAlias = bytes | NDArray[np.uint8]
+
 _BLANK, _FILLER, _SEPARATOR, _END, _OTHER = 16, 17, 18, 19, 20
-_LINE, _HASH, _SLASH, _SEMICOLON, _BRACE, _BRACE_END = 10, 35, 47, 59, 123, 125
+_LINE, _HASH, _COMMA, _SLASH, _COLON, _SEMICOLON, _BRACE, _BRACE_END = (
+    10,
+    35,
+    44,
+    47,
+    58,
+    59,
+    123,
+    125,
+)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 _ALL, _BYTE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0xFF)
 #: Bytes of a line whose shape is kept, to read lines of the same shape faster.
@@ -50,38 +61,36 @@ def classes(digits: bytes, width: int, prefix: bytes) -> Classes:
 
 
 def parse(
-    block: bytes, line: int, kinds: Classes, n_bits: int, fields: int, keep_only: bool
+    block: Text, line: int, kinds: Classes, n_bits: int, keep_only: bool
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], int, int]:
-    """Read whole lines, the first of which has the number ``line``.
+    """Read whole lines, each with its end, the first of which has the number ``line``.
 
     Returns the packed rows of ``n_bits`` bits, the line of each, the hard lines (line,
     start, stop), the rows of another length (if only those of ``n_bits`` are to be kept; they are
     hard otherwise), and the number of lines.
     """
-    if not block.endswith(b"\n"):
-        block += b"\n"
-    text = np.frombuffer(block, dtype=np.uint8)
+    text = frozen(np.frombuffer(block, dtype=np.uint8))
     # room for as many as there can be: memory that is not written to costs nothing
     most = len(text) // (-(-n_bits // kinds.width) + 1) + 1
     words = np.empty((most, -(-n_bits // 64)), dtype=np.uint64)
     lines = np.empty(most, dtype=np.int64)
     hard = np.empty((len(text) // 2 + 1, 3), dtype=np.int64)
     n_rows, n_hard, skipped, n_lines = _parse(
-        text, line, *kinds, n_bits, fields, keep_only, words, lines, hard
+        text, line, *kinds, n_bits, keep_only, words, lines, hard
     )
     return words[:n_rows], lines[:n_rows], hard[:n_hard], skipped, n_lines
 
 
 @jit
 def _parse(
-    text: Any, number: int, table: Any, width: int, prefix: int, n_bits: int, fields: int,
-    keep_only: bool, words: Any, lines: Any, hard: Any,
+    text: Any, number: int, table: Any, width: int, prefix: int, n_bits: int, keep_only: bool,
+    words: Any, lines: Any, hard: Any,
 ) -> Any:  # fmt: skip
     n_rows = n_hard = skipped = p = 0
     first_line = number
     n_words = words.shape[1]
-    unused = np.uint64(64 * n_words - n_bits)
     length = tail = 0  # the bytes of a line that the next may look like; digits of its last word
+    former = refused = 0  # the bytes of the last line; those of lines that have no such shape
     fixed = np.empty((_LONGEST // 8 + 2, 3), np.uint64)
     copies = np.empty((_LONGEST + 1, 2), np.int64)
     gathered = np.empty(max(_GATHERED, 64 // width * n_words) + 8, np.uint8)
@@ -98,115 +107,158 @@ def _parse(
             p += n_alike * length
             length = 0
             continue
-        while table[text[p]] == _BLANK:
-            p += 1
-        if text[p] == _LINE or _comments(text, p):
-            while text[p] != _LINE:
-                p += 1
-            p += 1
-            number += 1
-            continue
-        easy = True
-        for _ in range(fields):
-            while table[text[p]] != _BLANK and text[p] != _LINE:
-                p += 1
-            while table[text[p]] == _BLANK:
-                p += 1
-            easy = easy and not _comments(text, p)
-        announced = -1
-        if text[p] == _BRACE:
-            p += 1
-            announced = 0
-            first = p
-            while 48 <= text[p] <= 57 and p - first < 9:
-                announced = 10 * announced + int(text[p]) - 48
-                p += 1
-            if announced == 0 or text[p] != _BRACE_END:
-                easy = False
+        p = _after_blanks(text, p, table)
+        before, others, digits, easy = n_rows, 0, 0, True
+        more = not _is_over(text, p)
+        while more:
+            p, digits, found = _frame(text, p, table, width, prefix, n_bits, words, n_rows)
+            if found == n_bits:
+                lines[n_rows] = number
+                n_rows += 1
             else:
-                p += 1
-                while table[text[p]] == _BLANK:
-                    p += 1
-        if text[p] == 48 and (text[p + 1] | 32) == prefix:
-            p += 2
-        digits = run = separator = shift = k = 0
-        gaps = False  # a blank between digits
-        word = _NONE
-        value = np.uint8(0)
-        while easy:
-            v = table[text[p]]
-            if v < _BLANK:
-                value = v
-                word |= np.uint64(v) << np.uint64(shift)
-                shift += width
-                run += 1
-                p += 1
-                if shift == 64:
-                    if k < n_words:
-                        words[n_rows, k] = word
-                    k += 1
-                    shift = 0
-                    word = _NONE
-            elif v == _END:
-                break
-            elif v == _FILLER:
-                p += 1
-            elif v == _BLANK:
-                while table[text[p]] == _BLANK:
-                    p += 1
-                if _comments(text, p):
-                    break
-                v = table[text[p]]
-                gaps = gaps or (run > 0 and v != _END and v != _SEPARATOR)
-            elif v == _SEPARATOR and run > 0:
-                if separator == 0:
-                    separator = text[p]
-                easy = separator == text[p] and (width == 1 or run % 2 == 0)
-                digits += run
-                run = 0
-                p += 1
-                while table[text[p]] == _BLANK:
-                    p += 1
-                easy = easy and table[text[p]] < _BLANK
-            else:
-                easy = False
-        digits += run
+                others += 1
+                easy = found > 0 and keep_only
+            more = easy and text[p] == _BRACE
         semicolons = 0
         while text[p] != _LINE:
             semicolons += text[p] == _SEMICOLON
             p += 1
         p += 1
         # a comment that goes on like bytes between semicolons is for the careful reader
-        easy = easy and digits > 0 and semicolons < 2
-        if separator != 0 and (gaps or (width > 1 and run % 2 == 1 and announced < 0)):
-            easy = False
-        held = width * digits
-        wanted = held if announced < 0 else announced
-        left = held - wanted  # bits past the length, which must be zeros
-        if easy and wanted == n_bits and held <= 64 * n_words:
-            if shift > 0:
-                words[n_rows, k] = word
-            word = words[n_rows, n_words - 1]
-            if left >= 0 and (word << unused) >> unused == word:
-                lines[n_rows] = number
-                n_rows += 1
-                number += 1
-                if fields == 0 and p - start <= _LONGEST:
-                    length = _shape(text, start, p, table, digits, fixed, copies)
-                    tail = digits - (n_words - 1) * (64 // width)
-                continue
-            easy = False
-        if left != 0:
-            easy = easy and 0 < left < width and value >> np.uint8(width - left) == 0
-        if easy and keep_only and wanted != n_bits:
-            skipped += 1
-        else:
-            hard[n_hard, 0] = number
-            hard[n_hard, 1] = start
-            hard[n_hard, 2] = p - 1
+        if not easy or (semicolons > 1 and digits > 0):
+            hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = number, start, p - 1
             n_hard += 1
+            n_rows = before
+        else:
+            skipped += others
+            if n_rows == before + 1 and others == 0 and refused != p - start == former:
+                length = _shape(text, start, p, table, digits, fixed, copies)
+                tail = digits - (n_words - 1) * (64 // width)
+                refused = former if length == 0 else 0
+        former = min(p - start, _LONGEST)
         number += 1
     return n_rows, n_hard, skipped, number - first_line
+
+
+@helper
+def _frame(
+    text: Any, p: int, table: Any, width: int, prefix: int, n_bits: int, words: Any, row: int
+) -> Any:
+    """Read a frame into a row, and return where it ends, its digits, and its bits.
+
+    The latter are 0 if it takes a closer look; if they are not ``n_bits``, the row is anything.
+    """
+    n_words = words.shape[1]
+    announced = -1
+    if text[p] == _BRACE:
+        p += 1
+        announced = 0
+        first = p
+        while 48 <= text[p] <= 57 and p - first < 9:
+            announced = 10 * announced + np.int64(text[p]) - 48
+            p += 1
+        if announced == 0 or text[p] != _BRACE_END:
+            return p, 0, 0
+        p = _after_blanks(text, p + 1, table)
+    digits = separator = shift = k = 0
+    groups = marks = since = parted = 0  # those with 0x; digits before this group, this separator
+    fresh, gaps, whole = True, False, True  # a group begins; blanks between digits; whole bytes
+    word, value = _NONE, np.uint8(0)
+    while True:
+        c = text[p]
+        v = table[c]
+        if fresh and (v < _BLANK or v == _FILLER):
+            whole = groups == 0 or (whole and digits > since and (digits - since) % 2 == 0)
+            since = digits
+            fresh = False
+            if c == 48 and (text[p + 1] | 32) == prefix:
+                if marks < groups:
+                    return p, 0, 0
+                marks += 1
+                p += 2
+            groups += 1
+        elif v < _BLANK:
+            value = v
+            word |= np.uint64(v) << np.uint64(shift)
+            shift += width
+            digits += 1
+            p += 1
+            if shift == 64:
+                if k < n_words:
+                    words[row, k] = word
+                k += 1
+                shift = 0
+                word = _NONE
+        elif v == _FILLER:
+            p += 1
+        elif v == _END or (c == _BRACE and announced > 0):
+            break
+        elif v == _BLANK:
+            p = _after_blanks(text, p, table)
+            if _is_over(text, p):
+                break
+            v = table[text[p]]
+            gaps = gaps or (digits > parted and v != _SEPARATOR and text[p] != _BRACE)
+            fresh = True
+        elif v == _SEPARATOR and digits > parted:
+            ahead = _after_blanks(text, p + 1, table)
+            if c in (_COMMA, _SEMICOLON) and (_is_over(text, ahead) or text[ahead] == _BRACE):
+                p = ahead
+                break
+            if (
+                c == _COLON and separator == marks == 0 and announced > 0 and width > 1
+                and text[p - 1] == text[p + 1] == 32 and announced <= width * digits <= 64 * n_words
+            ):  # fmt: skip
+                if shift > 0:
+                    words[row, k] = word
+                ahead = _repeated(text, ahead, table, announced, words, row)
+                if ahead < 0:
+                    return p, 0, 0
+                p = ahead
+                break
+            if separator == 0:
+                separator = c
+            if separator != c or (width > 1 and (digits - parted) % 2) or table[text[ahead]] > 15:
+                return p, 0, 0
+            parted = digits
+            p = ahead
+            fresh = True
+        else:
+            return p, 0, 0
+    odd = width > 1 and (digits - since) % 2 == 1 and announced < 0
+    if digits == 0 or (separator != 0 and (gaps or odd)) or 1 < marks < groups:
+        return p, 0, 0
+    if marks > 1 and (digits == since or odd or (width > 1 and not whole)):
+        return p, 0, 0
+    held = width * digits
+    wanted = held if announced < 0 else announced
+    left = held - wanted  # bits past the length, which must be zeros
+    if wanted == n_bits and held <= 64 * n_words:
+        if shift > 0:
+            words[row, k] = word
+        word = words[row, n_words - 1]
+        unused = np.uint64(64 * n_words - n_bits)
+        return p, digits, n_bits if left >= 0 and (word << unused) >> unused == word else 0
+    if left == 0 or (0 < left < width and value >> np.uint8(width - left) == 0):
+        return p, digits, wanted if wanted != n_bits else 0
+    return p, 0, 0
+
+
+@helper
+def _repeated(text: Any, p: int, table: Any, n_bits: int, words: Any, row: int) -> Any:
+    """Return where the bits of a row, shown once more, end; -1 if they are others."""
+    n = 0
+    while not _is_over(text, p):
+        bit = np.int64(text[p]) - 48
+        if n == n_bits or np.int64(words[row, n >> 6] >> np.uint64(n & 63) & _ONE) != bit:
+            return -1
+        n += 1
+        p += 1
+        if table[text[p]] == _BLANK:
+            p = _after_blanks(text, p, table)
+        elif text[p] != _LINE and not 48 <= text[p] <= 49:
+            return -1
+    return p if n == n_bits else -1
 
 
 @helper
@@ -312,7 +364,15 @@ def _words_of(
     return n_rows
 
 
-@inline
-def _comments(text: Any, p: int) -> Any:
+@merged
+def _after_blanks(text: Any, p: int, table: Any) -> Any:
+    while table[text[p]] == _BLANK:
+        p += 1
+    return p
+
+
+@merged
+def _is_over(text: Any, p: int) -> Any:
+    """Say whether nothing follows in a line, after a blank, but a comment."""
     c = text[p]
-    return c in (_HASH, _SEMICOLON) or (c == _SLASH and text[p + 1] == _SLASH)
+    return c in (_LINE, _HASH, _SEMICOLON) or (c == _SLASH and text[p + 1] == _SLASH)

@@ -20,8 +20,9 @@ from flagstone.bitrows import BitRows, Words, pack
 from flagstone.errors import InputError, InputWarning, Parameter
 from flagstone.notation import ALPHABETS, Frame, FrameProblem, digit_bits, parse_frames
 from flagstone.tables.batches import Array, Batch, Position, fail
+from flagstone.tables.blanking import Blanking
 from flagstone.tables.files import BIT_ORDERS
-from flagstone.tables.layouts import detect, hint, is_row, skipping
+from flagstone.tables.layouts import QUOTED, detect, hint, is_row, skipping
 from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
@@ -100,6 +101,7 @@ class FrameReader:
     def __post_init__(self) -> None:
         if self.bit_order not in BIT_ORDERS:
             raise InputError(f"bit order must be one of {BIT_ORDERS}, got {self.bit_order!r}")
+        self._has_comments = True
         head, number = self._head()
         self._sample = list(filter(is_row, head))
         try:
@@ -107,6 +109,8 @@ class FrameReader:
             self.layout = skipping(self.skip_fields or 0) if known else detect(self._sample)
         except FrameProblem as problem:
             self._refuse(number, problem)
+        self._blanked = Blanking(self.layout)
+        self._has_comments = self.layout.ends is not QUOTED  # which may hold anything
         found = list(self._look_at(head, number))
         lengths = Counter(frame.n_bits for frame in found if frame.n_bits)
         if not lengths:
@@ -192,7 +196,7 @@ class FrameReader:
         held, after = b"", offset
         for block, after, done in line_blocks(self.path, offset, size):
             text, held = held + block, b""
-            if b"*" in text:  # a single byte is found fast
+            if b"*" in text and self._has_comments:  # a single byte is found fast
                 plain, cut = _without_comments(text)
                 text, held = plain[:cut], text[cut:]
                 check_row_bytes(self.path, f"the comment before byte {after:,}", len(held))
@@ -208,17 +212,15 @@ class FrameReader:
         """
         from flagstone.kernels.small_digits import parse
 
-        plain = self.layout.frames(block)
+        if not block.endswith(b"\n"):
+            block += b"\n"
         words, lines, hard, skipped, n_lines = parse(
-            plain or block,
+            self._blanked(block),
             line,
             ALPHABETS[self.notation][:3],
             self.n_bits,
-            self.layout.fields,
             self.length is not None,
         )
-        if plain is not block and (plain is None or len(hard)):
-            return *self._with_care(enumerate(_lines(block), line)), n_lines
         if len(hard):
             rest = [(n, block[start:stop]) for n, start, stop in hard.tolist()]
             more, numbers, left_out = self._with_care(rest)
