@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import frozen, jit
 from flagstone.kernels._llvm import exceeding, word_at
 from flagstone.kernels.small_gf2 import unpack
 
@@ -26,6 +26,7 @@ _THREE = np.uint64(3)
 _GATHER = np.uint64(0x0102040810204080)
 _NOT_BITS = np.uint64(0xFEFEFEFEFEFEFEFE)
 _SMALL = 1 << 16
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 #: Fewer rows than this are quicker turned around than packed by one call per column.
 _FEW = 1 << 12
 
@@ -71,10 +72,8 @@ def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.uint64], b
             if len({column.dtype.itemsize for column in four}) > 1:
                 four = [column.astype(np.uint64) for column in four]
             four += [np.zeros(n_rows, four[0].dtype)] * (4 - len(four))
-            entries = [np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}") for x in four]
-            for column in entries:
-                column.flags.writeable = False  # one kernel for those of a file and for all others
-            a, b, c, d = entries
+            # read-only: one kernel for columns of a file and for all others
+            a, b, c, d = (frozen(x).view(_UNSIGNED[x.dtype.itemsize]) for x in four)
             seen |= int(_add_columns(a, b, c, d, words, np.uint64(at), _ALL if first else _NONE))
     return np.ascontiguousarray(by_word.T), seen <= 1
 
