@@ -202,12 +202,12 @@ def test_lines_are_read_alike_or_named(lines, number):
     named = [(line, block[start:stop]) for line, start, stop in hard.tolist()]
     texts = block.split(b"\n")
     assert named == [(i, texts[i - number]) for i, _ in named]
-    careful = {i: parse_frames(text) for i, text in named if i in set(expected_at.tolist())}
-    assert {*at.tolist(), *careful} == set(expected_at.tolist())
+    careful = {i: parse_frames(text) for i, text in named if i in set(expected_at)}
+    assert {*at.tolist(), *careful} == set(expected_at)
     by_line = dict(zip(at.tolist(), words.tolist(), strict=True))
     for i, [frame] in careful.items():
         by_line[i] = small_gf2.pack_bits(digit_bits([frame.digits], 24)).tolist()[0]
-    assert [by_line[i] for i in expected_at.tolist()] == expected.tolist()
+    assert [by_line[i] for i in expected_at] == expected.tolist()
 
 
 def test_bits_are_read_alike(plain):

@@ -280,6 +280,99 @@ def test_the_kernel_reads_what_the_careful_parser_reads(tmp_path_factory, data):
     assert everything(reader, reader._block, size) == everything(reader, with_care(reader), size)
 
 
+def in_bytes(digits, mark="", separator=" "):
+    """Write digits two by two."""
+    pairs = [digits[i : i + 2] for i in range(0, len(digits), 2)]
+    return separator.join(mark + pair for pair in pairs)
+
+
+def with_bits(digits, n):
+    """Write digits with their number of bits, and as bits once more."""
+    bits = f"{int(digits, 16):0{4 * len(digits)}b}"[:n]
+    return f"{{{n}}} {in_bytes(digits)} : {in_bytes(bits)}"
+
+
+STYLES = {
+    "plain": lambda digits, n: digits,
+    "blanks": lambda digits, n: f" {in_bytes(digits)}",
+    "colons": lambda digits, n: in_bytes(digits, separator=":") + "\r",
+    "a list": lambda digits, n: in_bytes(digits, "0x", ", ") + ",",
+    "marks": lambda digits, n: in_bytes(digits, "0X"),
+    "a mark": lambda digits, n: f"0x{digits}",
+    "fillers": lambda digits, n: in_bytes(digits, separator="_"),
+    "lengths": lambda digits, n: f"{{{n}}}{digits}",
+    "more zeros": lambda digits, n: f"{{{n}}} {digits}0",
+    "bits beside": with_bits,
+    "two": lambda digits, n: f"{{{n}}}{digits}, {{{n}}}{digits}",
+    "comments": lambda digits, n: f"{digits} # {digits[:2]}",
+    "counts": lambda digits, n: f"{digits} ; no. {digits[0]}; a",
+}
+
+
+#: What must not be read, or not in this way.
+WRONG = {
+    "a late mark": lambda digits, n: f"{digits[:2]} 0x{digits[2:]}",
+    "some marks": lambda digits, n: in_bytes(digits[:-2], "0x") + " " + digits[-2:],
+    "odd marks": lambda digits, n: f"0x{digits[:3]} 0x{digits[3:]}",
+    "a mark alone": lambda digits, n: f"0x{digits} 0x",
+    "two ends": lambda digits, n: in_bytes(digits, separator=",") + ",;",
+    "no length": lambda digits, n: f"{digits}, {{{n}}}{digits}",
+    "too short": lambda digits, n: f"{{{n}}}{digits[:-1]}",
+    "other bits": lambda digits, n: with_bits(digits, n)[:-1] + digits[0],
+    "too few for its bits": lambda digits, n: f"{{{n}}} {digits[:-2]} : {n * '0'}",
+}
+
+
+def capture(n_bits, width, random):
+    """Write frames in one or two styles; now and then a character is another."""
+    styles = random.sample(list(STYLES), random.choice([1, 1, 2]))
+    rare = random.choice([0, 0.02, 0.2])
+    lines = []
+    for _ in range(random.choice([3, 30, 60])):
+        style = random.choice(styles)
+        held = -(-n_bits // width) * width
+        value = random.getrandbits(n_bits) << held - n_bits
+        digits = f"{value:0{held // width}{'x' if width == 4 else 'b'}}"
+        digits = digits if random.random() < 0.7 else digits.upper()
+        line = STYLES["lengths" if held > n_bits and style != "bits beside" else style](
+            digits, n_bits
+        )
+        if lines and random.random() < rare:
+            at = random.choice([len(line) - 1, random.randrange(len(line) + 1)])
+            odd = random.choice([*"01aFx {}:,;-_#/~\r'G@`", "0x", "", "{8}", " ;", " : "])
+            edited = line[:at] + odd + line[at + random.choice([0, 1]) :]
+            digit = line[:at] + random.choice("0123456789abcdef") + line[at + 1 :]
+            wrong = random.choice(list(WRONG.values()))(digits, n_bits)
+            line = random.choice([edited, digit, wrong])
+        lines.append(line)
+        if random.random() < rare / 4:
+            lines.append(random.choice(["", "; c", "0", " "]))
+    return "\n".join(lines) + random.choice(["", "\n", "\n;" + 80 * "-"])
+
+
+@pytest.mark.filterwarnings("ignore:.*all 0 or 1")
+@pytest.mark.parametrize("notation", ["hex", "bits"])
+@given(
+    random=st.randoms(use_true_random=True),
+    n_bits=st.sampled_from([8, 13, 24, 64, 70, 128, 150]),
+    keep_only=st.booleans(),
+)
+@settings(max_examples=300)
+def test_lines_alike_are_read_as_each_would_be(
+    tmp_path_factory, notation, random, n_bits, keep_only
+):
+    """Long captures of one shape, with what looks like it and is not."""
+    path = tmp_path_factory.mktemp("frames") / f"a.{notation}"
+    path.write_text(capture(n_bits, 4 if notation == "hex" else 1, random))
+    length = n_bits if keep_only else None
+    try:
+        reader = FrameReader(path, notation, length=length, skip_fields=0)
+    except InputError:
+        return
+    size = random.choice([300, 1 << 20])
+    assert everything(reader, reader._block, size) == everything(reader, with_care(reader), size)
+
+
 def test_the_kernel_reads_almost_every_line_itself(tmp_path, monkeypatch):
     """Were it to leave the work to the careful parser, nobody would notice but by the clock."""
     monkeypatch.setattr(FrameReader, "_with_care", None)

@@ -74,7 +74,8 @@ class Beginnings:
         them and no known beginnings are blanked. A line that needs a closer look, having no frame,
         begins with a question mark then.
         """
-        known = [facts[: self._n] for facts in (self._shapes, self._facts, self._names)]
+        n = self._n
+        known = self._shapes[:n], self._facts[:n], self._names[:n]
         source = np.frombuffer(block, np.uint8)
         return int(_blank(source, text, p, fields, ends, *known, _HEADING))
 

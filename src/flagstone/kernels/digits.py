@@ -62,7 +62,7 @@ def classes(digits: bytes, width: int, prefix: bytes) -> Classes:
 
 def parse(
     block: Text, line: int, kinds: Classes, n_bits: int, keep_only: bool
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], int, int]:
+) -> tuple[NDArray[np.uint64], range | NDArray[np.int64], NDArray[np.int64], int, int]:
     """Read whole lines, each with its end, the first of which has the number ``line``.
 
     Returns the packed rows of ``n_bits`` bits, the line of each, the hard lines (line,
@@ -75,10 +75,13 @@ def parse(
     words = np.empty((most, -(-n_bits // 64)), dtype=np.uint64)
     lines = np.empty(most, dtype=np.int64)
     hard = np.empty((len(text) // 2 + 1, 3), dtype=np.int64)
-    n_rows, n_hard, skipped, n_lines = _parse(
+    n_rows, n_hard, skipped, n_lines, each = _parse(
         text, line, *kinds, n_bits, keep_only, words, lines, hard
     )
-    return words[:n_rows], lines[:n_rows], hard[:n_hard], skipped, n_lines
+    words, lines = words[:n_rows], lines[:n_rows]
+    if 2 * n_rows < most:
+        words, lines = words.copy(), lines.copy()  # the room is not kept with them
+    return words, range(line, line + n_lines) if each else lines, hard[:n_hard], skipped, n_lines
 
 
 @jit
@@ -87,7 +90,7 @@ def _parse(
     words: Any, lines: Any, hard: Any,
 ) -> Any:  # fmt: skip
     n_rows = n_hard = skipped = p = 0
-    first_line = number
+    first_line, each = number, True  # whether each line is a row
     n_words = words.shape[1]
     length = tail = 0  # the bytes of a line that the next may look like; digits of its last word
     former = refused = 0  # the bytes of the last line; those of lines that have no such shape
@@ -136,8 +139,9 @@ def _parse(
                 tail = digits - (n_words - 1) * (64 // width)
                 refused = former if length == 0 else 0
         former = min(p - start, _LONGEST)
+        each = each and n_rows == before + 1
         number += 1
-    return n_rows, n_hard, skipped, number - first_line
+    return n_rows, n_hard, skipped, number - first_line, each
 
 
 @helper
@@ -155,7 +159,7 @@ def _frame(
         announced = 0
         first = p
         while 48 <= text[p] <= 57 and p - first < 9:
-            announced = 10 * announced + np.int64(text[p]) - 48
+            announced = 10 * announced + int(text[p]) - 48
             p += 1
         if announced == 0 or text[p] != _BRACE_END:
             return p, 0, 0
@@ -191,7 +195,7 @@ def _frame(
                 word = _NONE
         elif v == _FILLER:
             p += 1
-        elif v == _END or (c == _BRACE and announced > 0):
+        elif v == _END or c == _BRACE:
             break
         elif v == _BLANK:
             p = _after_blanks(text, p, table)
@@ -202,7 +206,8 @@ def _frame(
             fresh = True
         elif v == _SEPARATOR and digits > parted:
             ahead = _after_blanks(text, p + 1, table)
-            if c in (_COMMA, _SEMICOLON) and (_is_over(text, ahead) or text[ahead] == _BRACE):
+            is_last = text[ahead] in (_LINE, _BRACE) or (ahead > p + 1 and _is_over(text, ahead))
+            if is_last and c in (_COMMA, _SEMICOLON):
                 p = ahead
                 break
             if (
@@ -226,7 +231,9 @@ def _frame(
         else:
             return p, 0, 0
     odd = width > 1 and (digits - since) % 2 == 1 and announced < 0
-    if digits == 0 or (separator != 0 and (gaps or odd)) or 1 < marks < groups:
+    if digits == 0 or (text[p] == _BRACE and announced < 0) or 1 < marks < groups:
+        return p, 0, 0
+    if separator != 0 and (gaps or odd):
         return p, 0, 0
     if marks > 1 and (digits == since or odd or (width > 1 and not whole)):
         return p, 0, 0

@@ -20,7 +20,7 @@ def parse(
     alphabet: tuple[bytes, int, bytes],
     n_bits: int,
     keep_only: bool,
-) -> tuple[NDArray[np.uint64], Array, Array, int, int]:
+) -> tuple[NDArray[np.uint64], range | Array, Array, int, int]:
     """Read whole lines as `digits.parse` does; more of them may be hard."""
     most = len(block) * alphabet[1] / n_bits  # lines: to count them takes as long as to read them
     found = None

@@ -205,7 +205,7 @@ class FrameReader:
         if held:
             yield held, after, 1.0  # a comment without an end: its line is refused
 
-    def _block(self, block: bytes, line: int) -> tuple[Words, Array, int, int]:
+    def _block(self, block: bytes, line: int) -> tuple[Words, range | Array, int, int]:
         """Parse whole lines: (packed rows, line of each row, rows skipped, lines read).
 
         Plain lines are read by a kernel, the others, and every line that is wrong, with care.
