@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from flagstone.kernels._characters import unlike as unlike_at
 from flagstone.kernels._jit import jit, merged
-from flagstone.kernels._llvm import exceeding, trailing_zeros
+from flagstone.kernels._text import LINE, SPACE, after_blanks, is_blank, is_over, line_end
 
-_LINE, _SPACE, _HASH, _QUOTE, _SLASH, _SEMICOLON, _ODD = 10, 32, 35, 39, 47, 59, ord("?")
+_QUOTE, _ODD = tuple(b"'?")
 _HEADING = np.frombuffer(b"bitbuffer::", np.uint8)
 #: What may stand after a frame: nothing, the direction of a CAN log, the bytes as text in quotes.
 NOTHING, DIRECTION, QUOTED = 0, 1, 2
@@ -88,22 +88,22 @@ def _blank(
     recent = 0
     while p < len(text):
         start = p
-        p = _after_blanks(source, p)
-        if _is_over(source, p):
-            p = _line_end(source, p) + 1
+        p = after_blanks(source, p)
+        if is_over(source, p):
+            p = line_end(source, p) + 1
             continue
         same = 0
         while same < len(heading) and source[p + same] == heading[same]:
             same += 1
         is_odd = False
         if same == len(heading):
-            p = _line_end(source, p)
+            p = line_end(source, p)
         elif fields > 0:
             for _ in range(fields):
-                while source[p] != _LINE and not _is_blank(source[p]):
+                while source[p] != LINE and not is_blank(source[p]):
                     p += 1
-                p = _after_blanks(source, p)
-                is_odd = is_odd or _is_over(source, p)
+                p = after_blanks(source, p)
+                is_odd = is_odd or is_over(source, p)
         else:
             if start + _WIDTH > len(text):
                 return start
@@ -114,13 +114,13 @@ def _blank(
                     if recent >= len(facts):
                         return start
             p = start + facts[recent, 0]
-        stop = _line_end(source, p)
+        stop = line_end(source, p)
         for i in range(start, p):
-            text[i] = _SPACE
+            text[i] = SPACE
         if after != NOTHING:
             for i in range(_cut(source, p, stop, after), stop):
-                text[i] = _SPACE
-        if is_odd or (p < stop and _is_over(text, _after_blanks(text, p))):
+                text[i] = SPACE
+        if is_odd or (p < stop and is_over(text, after_blanks(text, p))):
             text[start] = _ODD
         p = stop + 1
     return p
@@ -151,51 +151,20 @@ def _begins(text: Any, start: int, shapes: Any, facts: Any, names: Any, which: i
 def _cut(text: Any, p: int, stop: int, after: int) -> Any:
     """Return where what stands after a frame begins, between ``p`` and the end of the line."""
     last = stop - 1
-    while last >= p and _is_blank(text[last]):
+    while last >= p and is_blank(text[last]):
         last -= 1
     if last < p:
         return stop
     if after == DIRECTION:
-        alone = last == p or _is_blank(text[last - 1])
+        alone = last == p or is_blank(text[last - 1])
         return last if alone and text[last] in (82, 84) else stop
     if text[last] == _QUOTE:
         for i in range(p, last):
-            if text[i] == _QUOTE and (i == p or _is_blank(text[i - 1])):
+            if text[i] == _QUOTE and (i == p or is_blank(text[i - 1])):
                 return i
     return stop
 
 
 @merged
-def _line_end(text: Any, p: int) -> Any:
-    while p + 64 <= len(text):
-        found = exceeding(text, p, _LINE - 1) & ~exceeding(text, p, _LINE)
-        if found != np.uint64(0):
-            return p + trailing_zeros(found)
-        p += 64
-    while text[p] != _LINE:
-        p += 1
-    return p
-
-
-@merged
-def _after_blanks(text: Any, p: int) -> Any:
-    while _is_blank(text[p]):
-        p += 1
-    return p
-
-
-@merged
 def _is_hex(c: Any) -> Any:
     return 48 <= c <= 57 or 97 <= c | 32 <= 102
-
-
-@merged
-def _is_blank(c: Any) -> Any:
-    return c == _SPACE or (c >= 9 and c <= 13 and c != _LINE)
-
-
-@merged
-def _is_over(text: Any, p: int) -> Any:
-    """Say whether nothing but a comment follows in the line."""
-    c = text[p]
-    return c in (_LINE, _HASH, _SEMICOLON) or (c == _SLASH and text[p + 1] == _SLASH)

@@ -108,9 +108,10 @@ class ParquetReader:
             arrow_file(self.path) as source,
             parquet.ParquetFile(source) as file,
         ):
-            check_width(self.path, len(file.schema_arrow.names), self.max_columns)
-            self.columns = tuple(file.schema_arrow.names)
-            self._flat = {f.name for f in file.schema_arrow if not pa.types.is_nested(f.type)}
+            schema = file.schema_arrow
+            check_width(self.path, len(schema.names), self.max_columns)
+            self.columns = tuple(schema.names)
+            self._flat = {f.name for f in schema if not pa.types.is_nested(f.type)}
             self._groups = [
                 (index, group.num_rows, group.total_byte_size)
                 for index in range(file.num_row_groups)
@@ -269,8 +270,9 @@ def _batches(
     for whole in _validated(found):
         first = max(row, skip + 1)
         for at in range(first, row + whole.num_rows, limit):
-            batch = whole.slice(at - row, limit).select(list(columns))
-            values = [as_numpy(batch.column(i), reader, c, at) for i, c in enumerate(columns)]
+            batch = whole if at == row and whole.num_rows <= limit else whole.slice(at - row, limit)
+            parts = dict(zip(batch.schema.names, batch.columns, strict=True))
+            values = [as_numpy(parts[name], reader, name, at) for name in columns]
             after = at + batch.num_rows - 1
             done = (after - first_row) / reader.n_rows if reader.n_rows else 0.0
             yield Batch(tuple(columns), values, at, None, (after,), done)
