@@ -152,6 +152,18 @@ def test_both_roads_read_what_was_written(tmp_path_factory, case):
     assert bits_of(slow).tolist() == expected
 
 
+def test_the_first_look_takes_as_many_frames_as_it_needs(tmp_path):
+    path = tmp_path / "a.hex"
+    path.write_text("{0}\n" * 1500 + "{8}ab\n")
+    assert FrameReader(path, length=8).n_bits == 8
+    path.write_text("01\n" * 1500)
+    with pytest.warns(match="the first of its hexadecimal digits are all 0 or 1"):
+        FrameReader(path)
+    path.write_text("01\n" * 900)
+    with pytest.warns(match="a.hex: its hexadecimal digits are all 0 or 1"):
+        FrameReader(path)
+
+
 def test_columns_are_chosen_by_name(tmp_path):
     path = tmp_path / "a.bits"
     path.write_text("1011\n0110\n")

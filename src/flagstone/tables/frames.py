@@ -7,6 +7,7 @@ How a frame is written is `flagstone.notation`; what may stand before it in its 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import warnings
 from collections import Counter
@@ -30,6 +31,8 @@ from flagstone.wording import counted
 
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.
 _BLOCK, _HEAD = 1 << 20, 1 << 16
+#: So many frames are read in the first look.
+_LOOKED = 1000
 #: So many digits that are all 0 or 1 are no accident.
 _TELLING = 16
 #: So much of a file is looked at to say which lengths its rows have, and so many are listed.
@@ -111,15 +114,16 @@ class FrameReader:
             self._refuse(number, problem)
         self._blanked = Blanking(self.layout)
         self._has_comments = self.layout.ends is not QUOTED  # which may hold anything
-        found = list(self._look_at(head, number))
-        lengths = Counter(frame.n_bits for frame in found if frame.n_bits)
+        frames = (frame for frame in self._look_at(head, number) if frame.n_bits)
+        found = list(itertools.islice(frames, _LOOKED))
+        lengths = Counter(frame.n_bits for frame in found)
         if not lengths:
             fail(self.path, f"line {number}", "a row without bits, and no other row follows")
         self.n_bits = self.length or lengths.most_common(1)[0][0]
         check_width(self.path, self.n_bits, self.max_columns)
         self.columns = tuple(f"x{i}" for i in range(self.n_bits))
         if self.notation == "hex":
-            self._warn_of_bits(b"".join(frame.digits for frame in found))
+            self._warn_of_bits(b"".join(frame.digits for frame in found), len(found) == _LOOKED)
 
     def _head(self) -> tuple[list[bytes], int]:
         """Return the lines of the first block that holds a row, from the first row on."""
@@ -144,10 +148,11 @@ class FrameReader:
                 if not i:
                     self._refuse(number, problem)
 
-    def _warn_of_bits(self, digits: bytes) -> None:
+    def _warn_of_bits(self, digits: bytes, has_more: bool) -> None:
         """Warn of digits that look like bits: read as hexadecimal, three of four are constant."""
         if len(digits) >= _TELLING and set(digits) == set(b"01"):
-            first = "" if self.path.stat().st_size < _HEAD else "the first of "
+            has_more = has_more or self.path.stat().st_size >= _HEAD
+            first = "the first of " if has_more else ""
             warnings.warn(
                 InputWarning(
                     f"{self.path}: {first}its hexadecimal digits are all 0 or 1, and each stands "

@@ -22,6 +22,8 @@ _CLOCK = rb"(?:\(" + _SECONDS + rb"\)" + _S + rb"+)?"
 _TIME = rb"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _BEFORE = _S + rb"*(?=[^\s;#/])"
 _EPOCH = _S + rb"*([12]\d{9}|[12]\d{12})(?=" + _S + rb")" + _BEFORE
+#: How most rows begin, and nothing else does.
+_SURELY = frozenset(bytes([c]) for c in b"0123456789acdefABCDEF{[(")
 #: So many lines are tried before a number of fields is recommended, and so many fields.
 _TRIED, _MOST_FIELDS = 50, 8
 
@@ -161,7 +163,7 @@ def _said(what: str, begin: bytes, rows: Sequence[bytes]) -> tuple[str | Paramet
 
 def is_row(line: bytes) -> bool:
     """Say whether a line is neither blank nor a comment nor the heading of a receiver."""
-    return re.match(rb"\s*(?:$|[;#]|//|bitbuffer::)", line) is None
+    return line[:1] in _SURELY or re.match(rb"\s*(?:$|[;#]|//|bitbuffer::)", line) is None
 
 
 def _counts(rows: Sequence[bytes]) -> bool:
