@@ -132,8 +132,9 @@ def _begins(text: Any, start: int, shapes: Any, facts: Any, names: Any, which: i
     if which >= len(facts):
         return False
     end, first, is_open = facts[which, 0], facts[which, 1], facts[which, 2]
-    unlike = unlike_at(text, start, shapes, which, 0) & ~names[which]
-    unlike |= unlike_at(text, start, shapes, which, 1) & names[which]
+    unlike = unlike_at(text, start, shapes, which, 0)
+    if names[which] != np.uint64(0):
+        unlike &= unlike_at(text, start, shapes, which, 1) | ~names[which]
     mine = (np.uint64(1) << np.uint64(end)) - np.uint64(1)
     if unlike & mine != np.uint64(0) or text[start + first] != shapes[which, first]:
         return False

@@ -35,6 +35,8 @@ from flagstone.kernels._text import (
 Text: TypeAlias = bytes | NDArray[np.uint8]
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
+#: Bytes of a block, which a long line makes larger, whose lines are counted.
+_LARGE = 1 << 22
 
 
 class Classes(NamedTuple):
@@ -73,7 +75,8 @@ def parse(
     most = len(text) // (-(-n_bits // kinds.width) + 1) + 1
     words = np.empty((most, -(-n_bits // 64)), dtype=np.uint64)
     lines = np.empty(most, dtype=np.int64)
-    hard = np.empty((len(text) // 2 + 1, 3), dtype=np.int64)
+    n_hard = len(text) // 2 if len(text) < _LARGE else int(np.count_nonzero(text == LINE))
+    hard = np.empty((n_hard, 3), dtype=np.int64)
     n_rows, n_hard, skipped, n_lines, each = _parse(
         text, line, *kinds, n_bits, keep_only, words, lines, hard
     )
