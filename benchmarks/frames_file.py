@@ -22,8 +22,9 @@ from flagstone.tables import open_table
 SIZES = {6: 2_000_000, 16: 600_000, 64: 150_000}
 
 
-def _stamped(row: bytes) -> str:
-    return f"1675413347.25 {row.hex()}"
+def _shown(row: bytes) -> str:
+    bits = " ".join(f"{byte:08b}" for byte in row)
+    return f"[00] {{{8 * len(row)}}} {row.hex(' ')} : {bits}"
 
 
 STYLES: dict[str, Callable[[bytes], str]] = {
@@ -31,22 +32,27 @@ STYLES: dict[str, Callable[[bytes], str]] = {
     "blanks": lambda row: row.hex(" "),
     "colons": lambda row: row.hex(":"),
     "lengths": lambda row: f"{{{8 * len(row)}}}{row.hex()}",
-    "timestamps": _stamped,
+    "timestamps": lambda row: f"16754{row[0]:05}.25 {row.hex()}",
+    "CAN log": lambda row: f"(14365{row[0]:05}.24{row[1]:04}) can0 {row[2]:03X}#{row.hex()}",
+    "list": lambda row: ",".join(f"0x{byte:02x}" for byte in row),
+    "receiver": _shown,
     "bits": lambda row: "".join(f"{byte:08b}" for byte in row),
 }
 #: What ``bytes.fromhex`` takes, so that it reads the very same text.
 FROMHEX = ("hex", "blanks")
+#: What is timed for short frames alone.
+SHORT = ("colons", "timestamps", "CAN log", "list", "receiver")
 
 
 def run(bench: Bench) -> None:
     """Time reading alone and reading into a flag."""
-    warnings.filterwarnings("ignore", message=".*begin with a timestamp")
+    warnings.filterwarnings("ignore", message=".*the lines begin with")
     with tempfile.TemporaryDirectory() as folder:
         for n_bytes, rows in SIZES.items():
             n = bench.scale(rows)
             raw = np.random.default_rng(2026).integers(0, 256, (n, n_bytes), dtype=np.uint8)
             for style, write in STYLES.items():
-                if style in ("colons", "timestamps") and n_bytes != 6:
+                if style in SHORT and n_bytes != 6:
                     continue
                 suffix = "bits" if style == "bits" else "hex"
                 path = Path(folder) / f"frames.{suffix}"

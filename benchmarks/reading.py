@@ -8,6 +8,10 @@ threads. What a command costs whatever its rows stands beside it. NPY has ten ti
 that fits into the processor's cache is loaded by one copy within it, in a time that swings by a
 factor of four with what was there before, and against which no ratio settles.
 
+Rows of 512 bits take as long to insert as to read, or longer: "read ahead" does both at once, as
+commands do, "in turn" one after the other, and the shorter of "read" and "insert" is what can be
+saved.
+
 With ``LARGE=1`` a file of ten gigabytes is written to a temporary folder, and read by a command of
 its own: its memory is that of a file a tenth as long.
 """
@@ -17,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +32,7 @@ from benchmarks.harness import Bench, Contestant
 from benchmarks.memory import in_child, peak
 
 ROWS, DIM, FEW = 500_000, 41, 1000
+WIDE_ROWS, WIDE = 50_000, 512
 LONGER = {"npy": 10}
 LARGE = 10 * 10**9
 COMMAND = ["constraints", "--contamination", "0.01", "--seed", "2026", "--quiet"]
@@ -51,6 +56,8 @@ def run(bench: Bench) -> None:
                 Contestant(f"command, {FEW} rows", 0, lambda _, p=few / path.name: command(p)),
             ]
             bench.compare(f"{kind}, two threads", whole, dim=DIM)
+        for kind in ("hex", *LOADERS):
+            overlap(bench, Path(place, f"wide.{kind}"))
         if bench.large:
             large(bench, Path(place, "t.csv"))
 
@@ -65,7 +72,7 @@ def bits(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 def lines(X: np.ndarray) -> np.ndarray:
     """The bytes of rows as lines of a CSV."""
-    text = np.full((len(X), 2 * DIM), ord(","), dtype=np.uint8)
+    text = np.full((len(X), 2 * X.shape[1]), ord(","), dtype=np.uint8)
     text[:, ::2] = X + ord("0")
     text[:, -1] = ord("\n")
     return text
@@ -112,6 +119,50 @@ def packed_rows(path: Path) -> int:
 
     table = open_table(path)
     return sum(len(batch.rows) for batch in table.rows(table.encoding(2)))
+
+
+def overlap(bench: Bench, path: Path) -> None:
+    """Time reading and inserting wide rows: each, in turn, and at once."""
+    from flagstone import Flag
+    from flagstone.tables import open_table
+    from flagstone.tables.ahead import ahead
+
+    m = bench.scale(WIDE_ROWS)
+    write_wide(path, np.random.default_rng(2026).integers(0, 2, (m, WIDE), dtype=np.uint8))
+    table = open_table(path)
+    encoding = table.encoding(2)
+    kept = [batch.rows for batch in table.rows(encoding)]
+
+    def inserted(rows: Iterable[Any]) -> int:
+        flag = Flag(WIDE)
+        for part in rows:
+            flag.update(part)
+        return flag.n_rows
+
+    ways = {
+        "read": lambda _: sum(len(batch) for batch in table.rows(encoding)),
+        "insert": lambda _: inserted(kept),
+        "in turn": lambda _: inserted(batch.rows for batch in table.rows(encoding)),
+        "read ahead": lambda _: inserted(batch.rows for batch in ahead(table.rows(encoding))),
+    }
+    each = [Contestant(who, m, way) for who, way in ways.items()]
+    bench.compare(f"{path.suffix[1:]}, d={WIDE}", each, dim=WIDE)
+
+
+def write_wide(path: Path, X: np.ndarray) -> None:
+    """Write rows in the kind of file that the name says."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    names = [f"b{i}" for i in range(X.shape[1])]
+    if path.suffix == ".npy":
+        np.save(path, X)
+    elif path.suffix == ".parquet":
+        parquet.write_table(pa.table(dict(zip(names, X.T.astype(np.int64), strict=True))), path)
+    elif path.suffix == ".csv":
+        path.write_bytes(",".join(names).encode() + b"\n" + lines(X).tobytes())
+    else:
+        path.write_text("".join(f"{bytes(row).hex()}\n" for row in np.packbits(X, axis=1)))
 
 
 def command(path: Path, *words: str) -> None:

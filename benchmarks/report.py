@@ -46,12 +46,14 @@ REMARKS = {
         "options to its last line, in a process that has loaded everything before, with a second "
         "thread that reads ahead; its loader has two threads. Rows stay in memory, packed, up to "
         "256 MB (`--keep`), so a file is parsed once.",
-        "Of the time for Parquet, four fifths are Arrow's own decoding a batch at a time, which "
-        "bounds memory and takes a tenth longer than its decoding of whole columns; packing "
-        "int64 columns is most of the rest. Tried and dropped: smaller batches (packing gains from "
-        "the cache, decoding loses more), Arrow's casts to bytes before packing (as slow as all of "
-        "our packing), one call of the packing kernel per column (four at once read and write each "
-        "word a quarter as often).",
+        "Of the time for Parquet, three quarters are Arrow's own decoding a batch at a time, which "
+        "bounds memory; packing int64 columns is a seventh. Tried and dropped: smaller batches "
+        "(packing gains from the cache, decoding loses more), Arrow's casts to bytes before "
+        "packing (as slow as all of our packing), one call of the packing kernel per column (four "
+        "at once read and write each word a quarter as often).",
+        "*d=512*: rows that take about as long to insert as to read, or longer. *read ahead* does "
+        "both at once, as commands do; with two free cores it saves up to the shorter of *read* "
+        "and *insert* against *in turn*.",
     ),
 }
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from flagstone.errors import InputError
 from flagstone.tables import frames, open_table, textio
 from flagstone.tables.frames import FrameReader
+from tests.tables.careful import everything, with_care
 
 
 def bits_of(path: Path, **options: object) -> np.ndarray:
@@ -151,6 +152,18 @@ def test_both_roads_read_what_was_written(tmp_path_factory, case):
     assert bits_of(slow).tolist() == expected
 
 
+def test_the_first_look_takes_as_many_frames_as_it_needs(tmp_path):
+    path = tmp_path / "a.hex"
+    path.write_text("{0}\n" * 1500 + "{8}ab\n")
+    assert FrameReader(path, length=8).n_bits == 8
+    path.write_text("01\n" * 1500)
+    with pytest.warns(match="the first of its hexadecimal digits are all 0 or 1"):
+        FrameReader(path)
+    path.write_text("01\n" * 900)
+    with pytest.warns(match="a.hex: its hexadecimal digits are all 0 or 1"):
+        FrameReader(path)
+
+
 def test_columns_are_chosen_by_name(tmp_path):
     path = tmp_path / "a.bits"
     path.write_text("1011\n0110\n")
@@ -240,13 +253,17 @@ def written_lines(draw: st.DrawFn, notation: str) -> str:
         groups = [first, *draw(st.lists(digits, max_size=4))]
         if draw(st.booleans()):  # many lines of one shape, as in most files
             groups = [draw(st.text("01", min_size=len(g), max_size=len(g))) for g in [first, first]]
-        text = draw(st.sampled_from(["", "", "0x", "0b"])) + separator.join(groups)
+        mark = draw(st.sampled_from(["", "", "", "0x", "0b"]))
+        text = mark + (separator + mark * draw(st.booleans())).join(groups)
         held = sum(map(len, groups)) * (4 if notation == "hex" else 1)
         if draw(st.booleans()):
             n_bits = max(0, held - draw(st.integers(-1, 5)))
             text = f"{{{n_bits}}}" + draw(st.sampled_from(["", " "])) + text
+            if notation == "hex" and draw(st.integers(0, 2)) == 0:
+                bits = f"{int(''.join(groups), 16):0{held}b}"[:n_bits]
+                text += " : " + draw(st.sampled_from([bits, bits[:3] + " " + bits[3:], bits[1:]]))
         if draw(st.integers(0, 5)) == 0:
-            text += draw(st.sampled_from(["/", " ", ","])) + text
+            text += draw(st.sampled_from(["/", " ", ",", ", ", " , ", ";"])) + text
         ends = ["", " ", "\r", " # c", ";c", " //", " ; a; b", "/* c */", " /* c", "*/", ","]
         text = draw(st.sampled_from(["", "  ", "RX "])) + text + draw(st.sampled_from(ends))
         lines.append(draw(NOISE) if draw(st.integers(0, 7)) == 0 else text)
@@ -272,22 +289,100 @@ def test_the_kernel_reads_what_the_careful_parser_reads(tmp_path_factory, data):
         return
     size = data.draw(st.integers(1, 40) | st.just(1 << 20))
 
-    def with_care(block, line):
-        texts = frames._lines(block)
-        return *reader._with_care(enumerate(texts, line)), len(texts)
+    assert everything(reader, reader._block, size) == everything(reader, with_care(reader), size)
 
-    def read(parse):
-        line, found = 1, []
-        try:
-            for block, after, _ in reader._blocks(0, size):
-                words, lines, skipped, n_lines = parse(block, line)
-                line += n_lines
-                found.append((words.tolist(), lines.tolist(), skipped, after))
-        except InputError as error:
-            found.append(str(error))
-        return found
 
-    assert read(reader._block) == read(with_care)
+def in_bytes(digits, mark="", separator=" "):
+    """Write digits two by two."""
+    pairs = [digits[i : i + 2] for i in range(0, len(digits), 2)]
+    return separator.join(mark + pair for pair in pairs)
+
+
+def with_bits(digits, n):
+    """Write digits with their number of bits, and as bits once more."""
+    bits = f"{int(digits, 16):0{4 * len(digits)}b}"[:n]
+    return f"{{{n}}} {in_bytes(digits)} : {in_bytes(bits)}"
+
+
+STYLES = {
+    "plain": lambda digits, n: digits,
+    "blanks": lambda digits, n: f" {in_bytes(digits)}",
+    "colons": lambda digits, n: in_bytes(digits, separator=":") + "\r",
+    "a list": lambda digits, n: in_bytes(digits, "0x", ", ") + ",",
+    "marks": lambda digits, n: in_bytes(digits, "0X"),
+    "a mark": lambda digits, n: f"0x{digits}",
+    "fillers": lambda digits, n: in_bytes(digits, separator="_"),
+    "lengths": lambda digits, n: f"{{{n}}}{digits}",
+    "more zeros": lambda digits, n: f"{{{n}}} {digits}0",
+    "bits beside": with_bits,
+    "two": lambda digits, n: f"{{{n}}}{digits}, {{{n}}}{digits}",
+    "comments": lambda digits, n: f"{digits} # {digits[:2]}",
+    "counts": lambda digits, n: f"{digits} ; no. {digits[0]}; a",
+}
+
+
+#: What must not be read, or not in this way.
+WRONG = {
+    "a late mark": lambda digits, n: f"{digits[:2]} 0x{digits[2:]}",
+    "some marks": lambda digits, n: in_bytes(digits[:-2], "0x") + " " + digits[-2:],
+    "odd marks": lambda digits, n: f"0x{digits[:3]} 0x{digits[3:]}",
+    "a mark alone": lambda digits, n: f"0x{digits} 0x",
+    "two ends": lambda digits, n: in_bytes(digits, separator=",") + ",;",
+    "no length": lambda digits, n: f"{digits}, {{{n}}}{digits}",
+    "too short": lambda digits, n: f"{{{n}}}{digits[:-1]}",
+    "other bits": lambda digits, n: with_bits(digits, n)[:-1] + digits[0],
+    "too few for its bits": lambda digits, n: f"{{{n}}} {digits[:-2]} : {n * '0'}",
+}
+
+
+def capture(n_bits, width, random):
+    """Write frames in one or two styles; now and then a character is another."""
+    styles = random.sample(list(STYLES), random.choice([1, 1, 2]))
+    rare = random.choice([0, 0.02, 0.2])
+    lines = []
+    for _ in range(random.choice([3, 30, 60])):
+        style = random.choice(styles)
+        held = -(-n_bits // width) * width
+        value = random.getrandbits(n_bits) << held - n_bits
+        digits = f"{value:0{held // width}{'x' if width == 4 else 'b'}}"
+        digits = digits if random.random() < 0.7 else digits.upper()
+        line = STYLES["lengths" if held > n_bits and style != "bits beside" else style](
+            digits, n_bits
+        )
+        if lines and random.random() < rare:
+            at = random.choice([len(line) - 1, random.randrange(len(line) + 1)])
+            odd = random.choice([*"01aFx {}:,;-_#/~\r'G@`", "0x", "", "{8}", " ;", " : "])
+            edited = line[:at] + odd + line[at + random.choice([0, 1]) :]
+            digit = line[:at] + random.choice("0123456789abcdef") + line[at + 1 :]
+            wrong = random.choice(list(WRONG.values()))(digits, n_bits)
+            line = random.choice([edited, digit, wrong])
+        lines.append(line)
+        if random.random() < rare / 4:
+            lines.append(random.choice(["", "; c", "0", " "]))
+    return "\n".join(lines) + random.choice(["", "\n", "\n;" + 80 * "-"])
+
+
+@pytest.mark.filterwarnings("ignore:.*all 0 or 1")
+@pytest.mark.parametrize("notation", ["hex", "bits"])
+@given(
+    random=st.randoms(use_true_random=True),
+    n_bits=st.sampled_from([8, 13, 24, 64, 70, 128, 150]),
+    keep_only=st.booleans(),
+)
+@settings(max_examples=300)
+def test_lines_alike_are_read_as_each_would_be(
+    tmp_path_factory, notation, random, n_bits, keep_only
+):
+    """Long captures of one shape, with what looks like it and is not."""
+    path = tmp_path_factory.mktemp("frames") / f"a.{notation}"
+    path.write_text(capture(n_bits, 4 if notation == "hex" else 1, random))
+    length = n_bits if keep_only else None
+    try:
+        reader = FrameReader(path, notation, length=length, skip_fields=0)
+    except InputError:
+        return
+    size = random.choice([300, 1 << 20])
+    assert everything(reader, reader._block, size) == everything(reader, with_care(reader), size)
 
 
 def test_the_kernel_reads_almost_every_line_itself(tmp_path, monkeypatch):
@@ -308,7 +403,11 @@ def test_the_kernel_reads_almost_every_line_itself(tmp_path, monkeypatch):
         "; nothing",
         "",
         "0d-55-02-c2-41",
+        "0x0d,0x55, 0x02,0xc2,0x41,",
+        "0x0d 0x55 0x02 0xc2 0x41",
+        "{40}0d5502c241, {40} 0d5502c241",
+        f"{{40}} 0d 55 02 c2 41 : {0x0D5502C241:040b} # bits",
     ]
     path.write_text("\n".join(row for row in rows for _ in range(3)))
     expected = [int(b) for b in f"{0x0D5502C241:040b}"]
-    assert bits_of(path).tolist() == [expected] * 27
+    assert bits_of(path).tolist() == [expected] * 42

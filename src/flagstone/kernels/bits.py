@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import jit
+from flagstone.kernels._jit import frozen, jit
 from flagstone.kernels._llvm import exceeding, word_at
 from flagstone.kernels.small_gf2 import unpack
 
 __all__ = ["pack", "pack_columns", "unpack"]
 
 _NONE = np.uint64(0)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
 _GATHER = np.uint64(0x0102040810204080)
 _NOT_BITS = np.uint64(0xFEFEFEFEFEFEFEFE)
 _SMALL = 1 << 16
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 #: Fewer rows than this are quicker turned around than packed by one call per column.
 _FEW = 1 << 12
 
@@ -70,12 +70,11 @@ def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.uint64], b
             four = list(mine[at : at + 4])
             if len({column.dtype.itemsize for column in four}) > 1:
                 four = [column.astype(np.uint64) for column in four]
-            four += [np.zeros(n_rows, four[0].dtype)] * (4 - len(four))
-            entries = [np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}") for x in four]
-            for column in entries:
-                column.flags.writeable = False  # one kernel for those of a file and for all others
-            a, b, c, d = entries
-            seen |= int(_add_columns(a, b, c, d, words, np.uint64(at), _ALL if first else _NONE))
+            while len(four) < 4:
+                four.append(np.zeros(n_rows, four[0].dtype))
+            # read-only: one kernel for columns of a file and for all others
+            a, b, c, d = (frozen(x).view(_UNSIGNED[x.dtype.itemsize]) for x in four)
+            seen |= int(_add_columns(a, b, c, d, words, np.uint64(at), first == 0))
     return np.ascontiguousarray(by_word.T), seen <= 1
 
 
@@ -133,14 +132,16 @@ def _pack_rows(X: Any, words: Any) -> Any:
 
 
 @jit
-def _add_columns(a: Any, b: Any, c: Any, d: Any, words: Any, shift: Any, kept: Any) -> Any:
-    """Put four columns at their bits of one word of every row, beside those that are kept.
+def _add_columns(a: Any, b: Any, c: Any, d: Any, words: Any, shift: Any, first: bool) -> Any:
+    """Put four columns at their bits of one word of every row, beside those that are there.
 
-    Returns the union of all entries.
+    The first ones are alone: new memory that is read before it is written costs twice. Returns the
+    union of all entries.
     """
     seen = _NONE
     for i in range(len(words)):
         w, x, y, z = np.uint64(a[i]), np.uint64(b[i]), np.uint64(c[i]), np.uint64(d[i])
         seen |= w | x | y | z
-        words[i] = (words[i] & kept) | (w | x << _ONE | y << _TWO | z << _THREE) << shift
+        entries = (w | x << _ONE | y << _TWO | z << _THREE) << shift
+        words[i] = entries if first else words[i] | entries
     return seen

@@ -1,37 +1,48 @@
 """From lines of hexadecimal digits or bits straight to packed rows.
 
-Only plain lines are read here: ``{41}``, one prefix, digits with blanks, ``_`` or one separator
-between bytes, a comment. Every other line is named, and whoever asks reads it with care. A line
-that looks like the one before, digits aside, is read eight characters at a time.
+Only plain lines are read here: one or several frames with ``{41}``, one or all bytes with ``0x``,
+digits with blanks, ``_`` or one separator between bytes, the same bits once more, a comment. Every
+other line is named, and whoever asks reads it with care. Lines that look like the one before,
+digits aside, are read by `_shapes`.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import inline, jit
-from flagstone.kernels._llvm import word_at
+from flagstone.kernels._jit import frozen, helper, jit
+from flagstone.kernels._shapes import GATHERED, LONGEST, alike, shape
+from flagstone.kernels._text import (
+    BLANK,
+    BRACE,
+    BRACE_END,
+    COLON,
+    COMMA,
+    END,
+    FILLER,
+    LINE,
+    OTHER,
+    SEMICOLON,
+    SEPARATOR,
+    after_blanks,
+    is_over,
+)
 
-_BLANK, _FILLER, _SEPARATOR, _END, _OTHER = 16, 17, 18, 19, 20
-_LINE, _HASH, _SLASH, _SEMICOLON, _BRACE, _BRACE_END = 10, 35, 47, 59, 123, 125
+Text: TypeAlias = bytes | NDArray[np.uint8]
+
 _NONE, _ONE = np.uint64(0), np.uint64(1)
-#: Eight characters 0, what must not differ from them in eight bits, and how bits are gathered.
-_ZEROS, _NOT_A_BIT = np.uint64(0x3030303030303030), np.uint64(0xFEFEFEFEFEFEFEFE)
-_BYTE, _PAIR = np.uint64(0xFF), np.uint64(0xFFFF)
-_LOWEST, _GATHER = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
-#: Bytes of a line whose shape is kept, to read lines of the same shape faster.
-_LONGEST = 4096
+#: Bytes of a block, which a long line makes larger, whose lines are counted.
+_LARGE = 1 << 22
 
 
 class Classes(NamedTuple):
-    """What bytes are: each alone, two of them, the bits of a digit, the x of 0x."""
+    """What bytes are, the bits of a digit, the x of 0x."""
 
     table: NDArray[np.uint8]  #: below 16 for a digit, whose bits are turned around
-    pairs: NDArray[np.uint16]  #: the same for two digits, above 255 for anything else
     width: int
     prefix: int
 
@@ -39,66 +50,60 @@ class Classes(NamedTuple):
 @functools.cache
 def classes(digits: bytes, width: int, prefix: bytes) -> Classes:
     """Return the classes of a notation: its digits, the bits of each, and what may come first."""
-    table = np.full(256, _OTHER, dtype=np.uint8)
-    table[list(b" \t\r\v\f")] = _BLANK
-    table[ord("_")] = _FILLER
-    table[list(b":,;-")] = _SEPARATOR
-    table[ord("\n")] = _END
+    table = np.full(256, OTHER, dtype=np.uint8)
+    table[list(b" \t\r\v\f")] = BLANK
+    table[ord("_")] = FILLER
+    table[list(b":,;-")] = SEPARATOR
+    table[ord("\n")] = END
     for digit in digits:
         text = f"{int(bytes([digit]), 16):0{width}b}"
         table[digit] = int(text[::-1], 2)
-    low, high = table.astype(np.uint16), table.astype(np.uint16)[:, np.newaxis]
-    pairs = np.where((low < 16) & (high < 16), low | high << width, 1 << 15)
-    return Classes(table, pairs.astype(np.uint16).reshape(-1), width, prefix[1])
+    return Classes(table, width, prefix[1])
 
 
 def parse(
-    block: bytes, line: int, kinds: Classes, n_bits: int, fields: int, keep_only: bool
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], int, int]:
-    """Read whole lines, the first of which has the number ``line``.
+    block: Text, line: int, kinds: Classes, n_bits: int, keep_only: bool
+) -> tuple[NDArray[np.uint64], range | NDArray[np.int64], NDArray[np.int64], int, int]:
+    """Read whole lines, each with its end, the first of which has the number ``line``.
 
     Returns the packed rows of ``n_bits`` bits, the line of each, the hard lines (line,
     start, stop), the rows of another length (if only those of ``n_bits`` are to be kept; they are
     hard otherwise), and the number of lines.
     """
-    if not block.endswith(b"\n"):
-        block += b"\n"
-    text = np.frombuffer(block, dtype=np.uint8)
-    n_lines = _count(text)
-    words = np.zeros((n_lines, -(-n_bits // 64)), dtype=np.uint64)
-    lines = np.empty(n_lines, dtype=np.int64)
-    hard = np.empty((n_lines, 3), dtype=np.int64)
-    n_rows, n_hard, skipped = _parse(
-        text, line, *kinds, n_bits, fields, keep_only, words, lines, hard
+    text = frozen(np.frombuffer(block, dtype=np.uint8))
+    # room for as many as there can be: memory that is not written to costs nothing
+    most = len(text) // (-(-n_bits // kinds.width) + 1) + 1
+    words = np.empty((most, -(-n_bits // 64)), dtype=np.uint64)
+    lines = np.empty(most, dtype=np.int64)
+    n_hard = len(text) // 2 if len(text) < _LARGE else int(np.count_nonzero(text == LINE))
+    hard = np.empty((n_hard, 3), dtype=np.int64)
+    n_rows, n_hard, skipped, n_lines, each = _parse(
+        text, line, *kinds, n_bits, keep_only, words, lines, hard
     )
-    return words[:n_rows], lines[:n_rows], hard[:n_hard], skipped, n_lines
-
-
-@jit
-def _count(text: Any) -> int:
-    n_lines = 0
-    for c in text:
-        n_lines += c == _LINE
-    return n_lines
+    words, lines = words[:n_rows], lines[:n_rows]
+    if 2 * n_rows < most:
+        words, lines = words.copy(), lines.copy()  # the room is not kept with them
+    return words, range(line, line + n_lines) if each else lines, hard[:n_hard], skipped, n_lines
 
 
 @jit
 def _parse(
-    text: Any, number: int, table: Any, pairs: Any, width: int, prefix: int, n_bits: int,
-    fields: int, keep_only: bool, words: Any, lines: Any, hard: Any,
+    text: Any, number: int, table: Any, width: int, prefix: int, n_bits: int, keep_only: bool,
+    words: Any, lines: Any, hard: Any,
 ) -> Any:  # fmt: skip
     n_rows = n_hard = skipped = p = 0
+    first_line, each = number, True  # whether each line is a row
     n_words = words.shape[1]
-    unused = np.uint64(64 * n_words - n_bits)
-    octets = words.reshape(-1).view(np.uint8)
-    length = last = 0  # the bytes of a line that the next may look like; digits of its last octet
-    fixed = np.empty((_LONGEST // 8 + 2, 3), np.uint64)
-    places = np.empty(-(-n_bits // 8), np.int64)
+    length = tail = 0  # the bytes of a line that the next may look like; digits of its last word
+    former = refused = 0  # the bytes of the last line; those of lines that have no such shape
+    fixed = np.empty((LONGEST // 8 + 2, 3), np.uint64)
+    copies = np.empty((LONGEST + 1, 2), np.int64)
+    gathered = np.empty(max(GATHERED, 64 // width * n_words) + 8, np.uint8)
     while p < len(text):
         start = p
         if length > 0:
-            n_alike = _alike(
-                text, p, length, pairs, width, n_bits, last, fixed, places, octets, n_rows
+            n_alike = alike(
+                text, p, length, width, tail, n_bits, fixed, copies, gathered, words, n_rows
             )
             for i in range(n_alike):
                 lines[n_rows + i] = number + i
@@ -107,212 +112,159 @@ def _parse(
             p += n_alike * length
             length = 0
             continue
-        while table[text[p]] == _BLANK:
-            p += 1
-        if text[p] == _LINE or _comments(text, p):
-            while text[p] != _LINE:
-                p += 1
-            p += 1
-            number += 1
-            continue
-        easy = True
-        for _ in range(fields):
-            while table[text[p]] != _BLANK and text[p] != _LINE:
-                p += 1
-            while table[text[p]] == _BLANK:
-                p += 1
-            easy = easy and not _comments(text, p)
-        announced = -1
-        if text[p] == _BRACE:
-            p += 1
-            announced = 0
-            first = p
-            while 48 <= text[p] <= 57 and p - first < 9:
-                announced = 10 * announced + int(text[p]) - 48
-                p += 1
-            if announced == 0 or text[p] != _BRACE_END:
-                easy = False
+        p = after_blanks(text, p)
+        before, others, digits, easy = n_rows, 0, 0, True
+        more = not is_over(text, p)
+        while more:
+            p, digits, found = _frame(text, p, table, width, prefix, n_bits, words, n_rows)
+            if found == n_bits:
+                lines[n_rows] = number
+                n_rows += 1
             else:
-                p += 1
-                while table[text[p]] == _BLANK:
-                    p += 1
-        if text[p] == 48 and (text[p + 1] | 32) == prefix:
-            p += 2
-        digits = run = separator = shift = k = 0
-        gaps = False  # a blank between digits
-        word = _NONE
-        value = np.uint8(0)
-        while easy:
-            v = table[text[p]]
-            if v < _BLANK:
-                value = v
-                word |= np.uint64(v) << np.uint64(shift)
-                shift += width
-                run += 1
-                p += 1
-                if shift == 64:
-                    if k < n_words:
-                        words[n_rows, k] = word
-                    k += 1
-                    shift = 0
-                    word = _NONE
-            elif v == _END:
-                break
-            elif v == _FILLER:
-                p += 1
-            elif v == _BLANK:
-                while table[text[p]] == _BLANK:
-                    p += 1
-                if _comments(text, p):
-                    break
-                v = table[text[p]]
-                gaps = gaps or (run > 0 and v != _END and v != _SEPARATOR)
-            elif v == _SEPARATOR and run > 0:
-                if separator == 0:
-                    separator = text[p]
-                easy = separator == text[p] and (width == 1 or run % 2 == 0)
-                digits += run
-                run = 0
-                p += 1
-                while table[text[p]] == _BLANK:
-                    p += 1
-                easy = easy and table[text[p]] < _BLANK
-            else:
-                easy = False
-        digits += run
+                others += 1
+                easy = found > 0 and keep_only
+            more = easy and text[p] == BRACE
         semicolons = 0
-        while text[p] != _LINE:
-            semicolons += text[p] == _SEMICOLON
+        while text[p] != LINE:
+            semicolons += text[p] == SEMICOLON
             p += 1
         p += 1
         # a comment that goes on like bytes between semicolons is for the careful reader
-        easy = easy and digits > 0 and semicolons < 2
-        if separator != 0 and (gaps or (width > 1 and run % 2 == 1 and announced < 0)):
-            easy = False
-        held = width * digits
-        wanted = held if announced < 0 else announced
-        left = held - wanted  # bits past the length, which must be zeros
-        if easy and wanted == n_bits and held <= 64 * n_words:
-            if shift > 0:
-                words[n_rows, k] = word
-            word = words[n_rows, n_words - 1]
-            if left >= 0 and (word << unused) >> unused == word:
-                lines[n_rows] = number
-                n_rows += 1
-                number += 1
-                if fields == 0 and p - start <= _LONGEST and held <= 8 * len(places):
-                    length = _shape(text, start, p, table, width, digits, fixed, places)
-                    last = digits - (len(places) - 1) * (8 // width)
-                continue
-            easy = False
-        for i in range(n_words):
-            words[n_rows, i] = _NONE
-        if left != 0:
-            easy = easy and 0 < left < width and value >> np.uint8(width - left) == 0
-        if easy and keep_only and wanted != n_bits:
-            skipped += 1
-        else:
-            hard[n_hard, 0] = number
-            hard[n_hard, 1] = start
-            hard[n_hard, 2] = p - 1
+        if not easy or (semicolons > 1 and digits > 0):
+            hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = number, start, p - 1
             n_hard += 1
+            n_rows = before
+        else:
+            skipped += others
+            if n_rows == before + 1 and others == 0 and refused != p - start == former:
+                length = shape(text, start, p, table, digits, fixed, copies)
+                tail = digits - (n_words - 1) * (64 // width)
+                refused = former if length == 0 else 0
+        former = min(p - start, LONGEST)
+        each = each and n_rows == before + 1
         number += 1
-    return n_rows, n_hard, skipped
+    return n_rows, n_hard, skipped, number - first_line, each
 
 
-@jit
-def _shape(
-    text: Any, start: int, stop: int, table: Any, width: int, n: int, fixed: Any, places: Any
+@helper
+def _frame(
+    text: Any, p: int, table: Any, width: int, prefix: int, n_bits: int, words: Any, row: int
 ) -> Any:
-    """Note how a line is made: where each octet of its bits begins, and what stands elsewhere.
+    """Read a frame into a row, and return where it ends, its digits, and its bits.
 
-    The latter as (place, mask, bytes under the mask), the last mask being 0. Returns the length of
-    the line, or 0 where the digits of an octet do not stand side by side, or a comment has some.
+    The latter are 0 if it takes a closer look; if they are not ``n_bits``, the row is anything.
     """
-    n_fixed = digits = 0
-    inside = False  # a length in braces
-    for i in range(stop - start):
-        c = text[start + i]
-        inside = (inside or c == _BRACE) and c != _BRACE_END
-        marks = c == 48 and table[text[start + i + 1]] == _OTHER  # the 0 of 0x
-        if table[c] < _BLANK and not inside and not marks:
-            octet, part = divmod(width * digits, 8)
-            if digits == n:
-                return 0
-            if part == 0:
-                places[octet] = i
-            elif places[octet] != i - part // width:
-                return 0
+    n_words = words.shape[1]
+    announced = -1
+    if text[p] == BRACE:
+        p += 1
+        announced = 0
+        first = p
+        while 48 <= text[p] <= 57 and p - first < 9:
+            announced = 10 * announced + int(text[p]) - 48
+            p += 1
+        if announced == 0 or text[p] != BRACE_END:
+            return p, 0, 0
+        p = after_blanks(text, p + 1)
+    digits = separator = shift = k = 0
+    groups = marks = since = parted = 0  # those with 0x; digits before this group, this separator
+    fresh, gaps, whole = True, False, True  # a group begins; blanks between digits; whole bytes
+    word, value = _NONE, np.uint8(0)
+    while True:
+        c = text[p]
+        v = table[c]
+        if fresh and (v < BLANK or v == FILLER):
+            whole = groups == 0 or (whole and digits > since and (digits - since) % 2 == 0)
+            since = digits
+            fresh = False
+            if c == 48 and (text[p + 1] | 32) == prefix:
+                if marks < groups:
+                    return p, 0, 0
+                marks += 1
+                p += 2
+            groups += 1
+        elif v < BLANK:
+            value = v
+            word |= np.uint64(v) << np.uint64(shift)
+            shift += width
             digits += 1
-        else:
-            if n_fixed == 0 or i >= np.int64(fixed[n_fixed - 1, 0]) + 8:
-                fixed[n_fixed] = _NONE
-                fixed[n_fixed, 0] = i
-                n_fixed += 1
-            shift = np.uint64(8 * (i - np.int64(fixed[n_fixed - 1, 0])))
-            fixed[n_fixed - 1, 1] |= _BYTE << shift
-            fixed[n_fixed - 1, 2] |= np.uint64(c) << shift
-    fixed[n_fixed] = _NONE
-    return stop - start
-
-
-@jit
-def _alike(
-    text: Any, p: int, length: int, pairs: Any, width: int, n_bits: int, last: int, fixed: Any,
-    places: Any, octets: Any, row: int,
-) -> Any:  # fmt: skip
-    """Read lines of a known shape, as many as follow each other; return their number."""
-    n_octets = len(places)
-    per_row = (n_octets + 7) // 8 * 8
-    first = row
-    kept = ~_NONE if last == 8 else (_ONE << np.uint64(8 * last)) - _ONE
-    zeros = _ZEROS & ~kept
-    over = _BYTE << np.uint64(n_bits % 8) & _BYTE if n_bits % 8 else _NONE  # past the length
-    quads, n_quads = octets.view(np.uint32), 0  # octets whose digits stand side by side
-    while 4 * n_quads + 4 < n_octets and places[4 * n_quads + 3] == places[4 * n_quads] + 6:
-        n_quads += 1
-    while p + length + 8 <= len(text):
-        unlike = found = _NONE
-        bad = np.uint32(0)
-        i = 0
-        while fixed[i, 1] != _NONE:
-            unlike |= (word_at(text, p + np.int64(fixed[i, 0])) & fixed[i, 1]) ^ fixed[i, 2]
-            i += 1
-        out = row * per_row
-        w = (word_at(text, p + places[n_octets - 1]) & kept) | zeros
-        if width == 1:
-            for i in range(n_octets - 1):
-                found = word_at(text, p + places[i])
-                unlike |= (found & _NOT_A_BIT) ^ _ZEROS
-                octets[out + i] = ((found & _LOWEST) * _GATHER) >> np.uint64(56)
-            unlike |= (w & _NOT_A_BIT) ^ _ZEROS
-            found = ((w & _LOWEST) * _GATHER) >> np.uint64(56)
-        else:
-            for i in range(n_quads):
-                q = word_at(text, p + places[4 * i])
-                a = np.uint32(pairs[q & _PAIR])
-                b = np.uint32(pairs[(q >> np.uint64(16)) & _PAIR])
-                c = np.uint32(pairs[(q >> np.uint64(32)) & _PAIR])
-                d = np.uint32(pairs[q >> np.uint64(48)])
-                bad |= a | b | c | d
-                quads[out // 4 + i] = (
-                    a | b << np.uint32(8) | c << np.uint32(16) | d << np.uint32(24)
-                )
-            for i in range(4 * n_quads, n_octets - 1):
-                pair = pairs[word_at(text, p + places[i]) & _PAIR]
-                bad |= pair
-                octets[out + i] = pair
-            found = np.uint64(pairs[w & _PAIR])
-        octets[out + n_octets - 1] = found
-        if unlike | (found & over) | found >> np.uint64(8) != _NONE or bad > _BYTE:
-            octets[out : out + n_octets] = 0
+            p += 1
+            if shift == 64:
+                if k < n_words:
+                    words[row, k] = word
+                k += 1
+                shift = 0
+                word = _NONE
+        elif v == FILLER:
+            p += 1
+        elif v == END or c == BRACE:
             break
-        row += 1
-        p += length
-    return row - first
+        elif v == BLANK:
+            p = after_blanks(text, p)
+            if is_over(text, p):
+                break
+            v = table[text[p]]
+            gaps = gaps or (digits > parted and v != SEPARATOR and text[p] != BRACE)
+            fresh = True
+        elif v == SEPARATOR and digits > parted:
+            ahead = after_blanks(text, p + 1)
+            is_last = text[ahead] in (LINE, BRACE) or (ahead > p + 1 and is_over(text, ahead))
+            if is_last and c in (COMMA, SEMICOLON):
+                p = ahead
+                break
+            if (
+                c == COLON and separator == marks == 0 and announced > 0 and width > 1
+                and text[p - 1] == text[p + 1] == 32 and announced <= width * digits <= 64 * n_words
+            ):  # fmt: skip
+                if shift > 0:
+                    words[row, k] = word
+                ahead = _repeated(text, ahead, table, announced, words, row)
+                if ahead < 0:
+                    return p, 0, 0
+                p = ahead
+                break
+            if separator == 0:
+                separator = c
+            if separator != c or (width > 1 and (digits - parted) % 2) or table[text[ahead]] > 15:
+                return p, 0, 0
+            parted = digits
+            p = ahead
+            fresh = True
+        else:
+            return p, 0, 0
+    odd = width > 1 and (digits - since) % 2 == 1 and announced < 0
+    if digits == 0 or (text[p] == BRACE and announced < 0) or 1 < marks < groups:
+        return p, 0, 0
+    if separator != 0 and (gaps or odd):
+        return p, 0, 0
+    if marks > 1 and (digits == since or odd or (width > 1 and not whole)):
+        return p, 0, 0
+    held = width * digits
+    wanted = held if announced < 0 else announced
+    left = held - wanted  # bits past the length, which must be zeros
+    if wanted == n_bits and held <= 64 * n_words:
+        if shift > 0:
+            words[row, k] = word
+        word = words[row, n_words - 1]
+        unused = np.uint64(64 * n_words - n_bits)
+        return p, digits, n_bits if left >= 0 and (word << unused) >> unused == word else 0
+    if left == 0 or (0 < left < width and value >> np.uint8(width - left) == 0):
+        return p, digits, wanted if wanted != n_bits else 0
+    return p, 0, 0
 
 
-@inline
-def _comments(text: Any, p: int) -> Any:
-    c = text[p]
-    return c in (_HASH, _SEMICOLON) or (c == _SLASH and text[p + 1] == _SLASH)
+@helper
+def _repeated(text: Any, p: int, table: Any, n_bits: int, words: Any, row: int) -> Any:
+    """Return where the bits of a row, shown once more, end; -1 if they are others."""
+    n = 0
+    while not is_over(text, p):
+        bit = np.int64(text[p]) - 48
+        if n == n_bits or np.int64(words[row, n >> 6] >> np.uint64(n & 63) & _ONE) != bit:
+            return -1
+        n += 1
+        p += 1
+        if table[text[p]] == BLANK:
+            p = after_blanks(text, p)
+        elif text[p] != LINE and not 48 <= text[p] <= 49:
+            return -1
+    return p if n == n_bits else -1

@@ -15,31 +15,30 @@ _BLANKS = b" \t\r\v\f"
 
 
 def parse(
-    block: bytes,
+    block: bytes | NDArray[np.uint8],
     line: int,
     alphabet: tuple[bytes, int, bytes],
     n_bits: int,
-    fields: int,
     keep_only: bool,
-) -> tuple[NDArray[np.uint64], Array, Array, int, int]:
+) -> tuple[NDArray[np.uint64], range | Array, Array, int, int]:
     """Read whole lines as `digits.parse` does; more of them may be hard."""
-    found = None if fields else _parse(block, line, alphabet, n_bits)
+    most = len(block) * alphabet[1] / n_bits  # lines: to count them takes as long as to read them
+    found = None
+    if affordable("digits.parse", _EASY * most):
+        found = _parse(bytes(block), line, alphabet, n_bits)
     if found is not None:
         return found
     from flagstone.kernels import digits
 
-    return digits.parse(block, line, digits.classes(*alphabet), n_bits, fields, keep_only)
+    return digits.parse(block, line, digits.classes(*alphabet), n_bits, keep_only)
 
 
 def _parse(
     block: bytes, line: int, alphabet: tuple[bytes, int, bytes], n_bits: int
 ) -> tuple[NDArray[np.uint64], Array, Array, int, int] | None:
-    """Read lines that are nothing but digits; None if that takes longer than is allowed."""
+    """Read lines that are nothing but digits; None if others would take longer than is allowed."""
     digits, width, _ = alphabet
-    if not affordable("digits.parse", _EASY * block.count(b"\n")):
-        return None
-    lines = block.split(b"\n")
-    lines = lines if lines[-1] else lines[:-1]
+    lines = block.split(b"\n")[:-1]
     shown = [text.strip(_BLANKS) for text in lines]
     easy = [len(text) * width == n_bits and not text.translate(None, digits) for text in shown]
     if not affordable("digits.parse", _HARD * (len(lines) - sum(easy))):

@@ -8,6 +8,7 @@ memory, where a file cut short meanwhile would end the process.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -21,13 +22,14 @@ from flagstone.tables.remote import Location, arrow_file
 
 #: Cells that are quicker made one by one.
 _FEW = 100
-_DTYPES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
 def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
     """Return a valid Arrow column as NumPy; a missing value is an error that names its row."""
     import pyarrow as pa
 
+    if column.type.id in _dtypes() and not column.null_count:  # most columns: at once
+        return _plain(column)
     if pa.types.is_nested(column.type):
         fail(
             reader.path,
@@ -52,16 +54,26 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
     return _plain(column)
 
 
+@functools.cache
+def _dtypes() -> dict[int, np.dtype[Any]]:
+    """Return the types of numbers, by Arrow's numbers for them."""
+    import pyarrow as pa
+
+    names = ["float16", "float32", "float64"]
+    names += [f"{sign}int{8 << i}" for sign in ("", "u") for i in range(4)]
+    return {getattr(pa, name)().id: np.dtype(name) for name in names}
+
+
 def _plain(column: Any) -> Array:
     import pyarrow as pa
 
     # Arrow's own to_numpy would load pandas, which takes longer than a small file.
+    dtype = _dtypes().get(column.type.id)
+    if dtype is not None:
+        flat = np.frombuffer(column.buffers()[1] or b"", dtype)
+        return flat[column.offset : column.offset + len(column)]
     if pa.types.is_boolean(column.type):
         return _plain(column.cast(pa.uint8())).astype(bool)
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        dtype = _DTYPES.get(str(column.type), str(column.type))
-        flat = np.frombuffer(column.buffers()[1] or b"", dtype=dtype)
-        return flat[column.offset : column.offset + len(column)]
     if str(column.type).endswith("_view"):  # views may show one long text over and over
         sizes = np.frombuffer(column.buffers()[1] or b"", dtype="<i4")[::4]
         total = int(sizes[column.offset : column.offset + len(column)].sum(dtype=np.int64))
@@ -96,9 +108,10 @@ class ParquetReader:
             arrow_file(self.path) as source,
             parquet.ParquetFile(source) as file,
         ):
-            check_width(self.path, len(file.schema_arrow.names), self.max_columns)
-            self.columns = tuple(file.schema_arrow.names)
-            self._flat = {f.name for f in file.schema_arrow if not pa.types.is_nested(f.type)}
+            schema = file.schema_arrow
+            check_width(self.path, len(schema.names), self.max_columns)
+            self.columns = tuple(schema.names)
+            self._flat = {f.name for f in schema if not pa.types.is_nested(f.type)}
             self._groups = [
                 (index, group.num_rows, group.total_byte_size)
                 for index in range(file.num_row_groups)
@@ -257,8 +270,9 @@ def _batches(
     for whole in _validated(found):
         first = max(row, skip + 1)
         for at in range(first, row + whole.num_rows, limit):
-            batch = whole.slice(at - row, limit).select(list(columns))
-            values = [as_numpy(batch.column(i), reader, c, at) for i, c in enumerate(columns)]
+            batch = whole if at == row and whole.num_rows <= limit else whole.slice(at - row, limit)
+            parts = dict(zip(batch.schema.names, batch.columns, strict=True))
+            values = [as_numpy(parts[name], reader, name, at) for name in columns]
             after = at + batch.num_rows - 1
             done = (after - first_row) / reader.n_rows if reader.n_rows else 0.0
             yield Batch(tuple(columns), values, at, None, (after,), done)

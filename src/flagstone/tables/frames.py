@@ -7,6 +7,7 @@ How a frame is written is `flagstone.notation`; what may stand before it in its 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import warnings
 from collections import Counter
@@ -20,8 +21,9 @@ from flagstone.bitrows import BitRows, Words, pack
 from flagstone.errors import InputError, InputWarning, Parameter
 from flagstone.notation import ALPHABETS, Frame, FrameProblem, digit_bits, parse_frames
 from flagstone.tables.batches import Array, Batch, Position, fail
+from flagstone.tables.blanking import Blanking
 from flagstone.tables.files import BIT_ORDERS
-from flagstone.tables.layouts import detect, hint, is_row, skipping
+from flagstone.tables.layouts import QUOTED, detect, hint, is_row, skipping
 from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
@@ -29,6 +31,8 @@ from flagstone.wording import counted
 
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.
 _BLOCK, _HEAD = 1 << 20, 1 << 16
+#: So many frames are read in the first look.
+_LOOKED = 1000
 #: So many digits that are all 0 or 1 are no accident.
 _TELLING = 16
 #: So much of a file is looked at to say which lengths its rows have, and so many are listed.
@@ -100,6 +104,7 @@ class FrameReader:
     def __post_init__(self) -> None:
         if self.bit_order not in BIT_ORDERS:
             raise InputError(f"bit order must be one of {BIT_ORDERS}, got {self.bit_order!r}")
+        self._has_comments = True
         head, number = self._head()
         self._sample = list(filter(is_row, head))
         try:
@@ -107,15 +112,18 @@ class FrameReader:
             self.layout = skipping(self.skip_fields or 0) if known else detect(self._sample)
         except FrameProblem as problem:
             self._refuse(number, problem)
-        found = list(self._look_at(head, number))
-        lengths = Counter(frame.n_bits for frame in found if frame.n_bits)
+        self._blanked = Blanking(self.layout)
+        self._has_comments = self.layout.ends is not QUOTED  # which may hold anything
+        frames = (frame for frame in self._look_at(head, number) if frame.n_bits)
+        found = list(itertools.islice(frames, _LOOKED))
+        lengths = Counter(frame.n_bits for frame in found)
         if not lengths:
             fail(self.path, f"line {number}", "a row without bits, and no other row follows")
         self.n_bits = self.length or lengths.most_common(1)[0][0]
         check_width(self.path, self.n_bits, self.max_columns)
         self.columns = tuple(f"x{i}" for i in range(self.n_bits))
         if self.notation == "hex":
-            self._warn_of_bits(b"".join(frame.digits for frame in found))
+            self._warn_of_bits(b"".join(frame.digits for frame in found), len(found) == _LOOKED)
 
     def _head(self) -> tuple[list[bytes], int]:
         """Return the lines of the first block that holds a row, from the first row on."""
@@ -140,10 +148,11 @@ class FrameReader:
                 if not i:
                     self._refuse(number, problem)
 
-    def _warn_of_bits(self, digits: bytes) -> None:
+    def _warn_of_bits(self, digits: bytes, has_more: bool) -> None:
         """Warn of digits that look like bits: read as hexadecimal, three of four are constant."""
         if len(digits) >= _TELLING and set(digits) == set(b"01"):
-            first = "" if self.path.stat().st_size < _HEAD else "the first of "
+            has_more = has_more or self.path.stat().st_size >= _HEAD
+            first = "the first of " if has_more else ""
             warnings.warn(
                 InputWarning(
                     f"{self.path}: {first}its hexadecimal digits are all 0 or 1, and each stands "
@@ -192,7 +201,7 @@ class FrameReader:
         held, after = b"", offset
         for block, after, done in line_blocks(self.path, offset, size):
             text, held = held + block, b""
-            if b"*" in text:  # a single byte is found fast
+            if b"*" in text and self._has_comments:  # a single byte is found fast
                 plain, cut = _without_comments(text)
                 text, held = plain[:cut], text[cut:]
                 check_row_bytes(self.path, f"the comment before byte {after:,}", len(held))
@@ -201,24 +210,22 @@ class FrameReader:
         if held:
             yield held, after, 1.0  # a comment without an end: its line is refused
 
-    def _block(self, block: bytes, line: int) -> tuple[Words, Array, int, int]:
+    def _block(self, block: bytes, line: int) -> tuple[Words, range | Array, int, int]:
         """Parse whole lines: (packed rows, line of each row, rows skipped, lines read).
 
         Plain lines are read by a kernel, the others, and every line that is wrong, with care.
         """
         from flagstone.kernels.small_digits import parse
 
-        plain = self.layout.frames(block)
+        if not block.endswith(b"\n"):
+            block += b"\n"
         words, lines, hard, skipped, n_lines = parse(
-            plain or block,
+            self._blanked(block),
             line,
             ALPHABETS[self.notation][:3],
             self.n_bits,
-            self.layout.fields,
             self.length is not None,
         )
-        if plain is not block and (plain is None or len(hard)):
-            return *self._with_care(enumerate(_lines(block), line)), n_lines
         if len(hard):
             rest = [(n, block[start:stop]) for n, start, stop in hard.tolist()]
             more, numbers, left_out = self._with_care(rest)

@@ -15,13 +15,15 @@ from flagstone.errors import Parameter
 from flagstone.notation import BLANKS, FrameProblem, parse_frames, without_comment
 
 _S = rb"[ \t\r\v\f]"  # no line feed: patterns are tried on many lines at once, too
-_ADDRESS = rb"[0-9A-Fa-f]{3,8}"
+_ADDRESS = rb"(?P<name>[0-9A-Fa-f]{3,8})"
 _PORT = rb"[A-Za-z][\w.-]*" + _S + rb"+"
 _SECONDS = rb"\d+\.\d+"
 _CLOCK = rb"(?:\(" + _SECONDS + rb"\)" + _S + rb"+)?"
 _TIME = rb"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _BEFORE = _S + rb"*(?=[^\s;#/])"
 _EPOCH = _S + rb"*([12]\d{9}|[12]\d{12})(?=" + _S + rb")" + _BEFORE
+#: How most rows begin, and nothing else does.
+_SURELY = frozenset(bytes([c]) for c in b"0123456789acdefABCDEF{[(")
 #: So many lines are tried before a number of fields is recommended, and so many fields.
 _TRIED, _MOST_FIELDS = 50, 8
 
@@ -35,7 +37,9 @@ class Layout:
     what : str
         What the part before the frame is.
     begins, ends : compiled pattern or None
-        That part, which every line must have, and one after the frame, which it may have.
+        That part, which every line must have, and one after the frame, which it may have. Where a
+        line begins says a pattern that takes any decimal digit for another, the first in a line
+        aside, and in its group ``name`` any hexadecimal digit.
     fields : int
         How many fields to leave out, whatever they are.
     said : tuple
@@ -76,14 +80,6 @@ class Layout:
             line = words[-1].rjust(len(line)) if words else b""
         return line
 
-    def frames(self, block: bytes) -> bytes | None:
-        """Return a block without what begins its lines; None where a line needs a closer look."""
-        if self.begins is None:
-            return block
-        plain, found = re.subn(rb"(?m)^" + self.begins.pattern, b"", block)
-        n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
-        return plain if found == n_lines and self.ends is None else None
-
 
 def skipping(fields: int) -> Layout:
     """Return the layout whose first fields are no part of the frame."""
@@ -98,9 +94,10 @@ _STAMP = b"".join(
     [rb"(?:[(\[] *(?:", _TIME, rb"|", _SECONDS, rb"|[12]\d{9}) *[)\]]:?"]
     + [rb"|", _TIME, rb"(?=[\s,;])|", _SECONDS, rb"(?=[\s,;:]))[,;:]?", _BEFORE]
 )
+DIRECTION, QUOTED = re.compile(rb"(?<=\s)[RT]\s*$"), re.compile(rb"(?<=\s)'.*'\s*$")
 _KNOWN = {
-    "the time, port and identifier of a CAN log": (_CAN, rb"(?<=\s)[RT]\s*$"),
-    "the port, identifier and length of a CAN frame": (_CAN_SHOWN, rb"(?<=\s)'.*'\s*$"),
+    "the time, port and identifier of a CAN log": (_CAN, DIRECTION),
+    "the port, identifier and length of a CAN frame": (_CAN_SHOWN, QUOTED),
     "the row number of a receiver": (rb"\[ *\d+ *\] *(?=\{)", None),
     "the word 'codes' of a receiver": (rb"codes" + _S + rb"*:" + _S + rb"*(?=\{)", None),
     "a timestamp": (_STAMP, None),
@@ -123,8 +120,7 @@ def detect(lines: Sequence[bytes]) -> Layout:
         pattern = re.compile(_S + rb"*" + begins)
         found = pattern.match(rows[0])
         if found is not None:
-            last = None if ends is None else re.compile(ends)
-            return Layout(what, pattern, last, said=_said(what, found[0], rows))
+            return Layout(what, pattern, ends, said=_said(what, found[0], rows))
     pattern = re.compile(_EPOCH)
     known = [time for row in rows if (time := pattern.match(row)) is not None]
     if len(known) > len(rows) / 2 and all(int(a[1]) <= int(b[1]) for a, b in pairwise(known)):
@@ -167,7 +163,7 @@ def _said(what: str, begin: bytes, rows: Sequence[bytes]) -> tuple[str | Paramet
 
 def is_row(line: bytes) -> bool:
     """Say whether a line is neither blank nor a comment nor the heading of a receiver."""
-    return re.match(rb"\s*(?:$|[;#]|//|bitbuffer::)", line) is None
+    return line[:1] in _SURELY or re.match(rb"\s*(?:$|[;#]|//|bitbuffer::)", line) is None
 
 
 def _counts(rows: Sequence[bytes]) -> bool:

@@ -118,7 +118,7 @@ def line_blocks(
         while chunk := stream.read(block):
             cut = chunk.rfind(b"\n") + 1
             if cut:
-                whole = b"".join([*pieces, chunk[:cut]])
+                whole = b"".join([*pieces, memoryview(chunk)[:cut]])
                 pieces = []
                 offset += len(whole)
                 yield whole, offset, offset / size if plain else 0.0
