@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import event
+from numba.core import codegen, compiler, event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,10 +63,47 @@ def merged(function: F) -> F:
     return _private(function, forceinline=True, _nrt=False)
 
 
+class _Part(codegen.JITCodeLibrary):
+    """Code that only ever becomes part of a kernel: optimised, and made machine code, there alone.
+
+    Numba would do both for each helper, with all helpers that it calls, which took longer than the
+    kernel itself. Where it should one day call these methods no more, it will take longer again.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """There is no machine code to point to."""
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Who is told where the function's Python objects are: it has none."""
+        return self
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Forget them."""
+
+
+class Parts(compiler.Compiler):
+    """Numba's compiler, for what only kernels call."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
+        library = _Part(targetctx.codegen(), "part")
+        super().__init__(typingctx, targetctx, library, *others)
+
+
+#: Options of what only kernels call: no entry for Python, either, often longer than the rest.
+PRIVATE: Any = _COMMON | {"no_cpython_wrapper": True, "pipeline_class": Parts}
+
+
 def _private(function: F, **options: Any) -> F:
-    """Compile without the entry for Python, often longer than the rest: calls from there crash."""
-    options |= _COMMON | {"no_cpython_wrapper": True}
-    return numba.njit(**options)(function)
+    """Compile for kernels only: calls from Python crash."""
+    return numba.njit(**PRIVATE, **options)(function)
 
 
 class _Notice(event.Listener):

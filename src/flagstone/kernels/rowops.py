@@ -34,8 +34,9 @@ from numba import types
 from numba.extending import overload, register_jitable
 
 from flagstone.kernels import _vectors, prime, table
+from flagstone.kernels._jit import PRIVATE
 
-_MERGED: Any = {"forceinline": True}
+_MERGED: Any = PRIVATE | {"forceinline": True}
 
 #: So many rows of a chain are added to a panel at once: it is loaded and stored once for all.
 GROUP = 4
@@ -125,11 +126,11 @@ def inverse(ar: Any, a: Any) -> Any:
     return _HOMES[type(ar)].scalar_inv(ar, a)
 
 
-register_jitable(prime.scalar_settle)
-register_jitable(prime.scalar_neg)
-register_jitable(table.scalar_neg)
-register_jitable(table.scalar_mul)
-register_jitable(forceinline=True)(table.digit)
+register_jitable(**PRIVATE)(prime.scalar_settle)
+register_jitable(**PRIVATE)(prime.scalar_neg)
+register_jitable(**PRIVATE)(table.scalar_neg)
+register_jitable(**PRIVATE)(table.scalar_mul)
+register_jitable(**_MERGED)(table.digit)
 
 
 def _lane_bits(ar: Any) -> int:
@@ -143,7 +144,7 @@ def _implementation(ar: Any, name: str) -> Any:
 
 
 # `strict` would compare annotations, which rightly differ between an overload and its target.
-@overload(lift, strict=False)
+@overload(lift, strict=False, jit_options=PRIVATE)
 def _lift(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_lift")
 
@@ -168,47 +169,47 @@ def _normal(ar: Any, x: Any) -> Any:
     return _implementation(ar, "scalar_settle") if _lane_bits(ar) > 16 else lambda ar, x: x
 
 
-@overload(fused, strict=False)
+@overload(fused, strict=False, jit_options=PRIVATE)
 def _fused(ar: Any, x: Any, a: Any, b: Any) -> Any:
     return _implementation(ar, "scalar_fma")
 
 
-@overload(axpy, strict=False)
+@overload(axpy, strict=False, jit_options=PRIVATE)
 def _axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> Any:
     return _implementation(ar, "row_axpy")
 
 
-@overload(settle, strict=False)
+@overload(settle, strict=False, jit_options=PRIVATE)
 def _settle(ar: Any, w: Any) -> Any:
     return _implementation(ar, "row_settle")
 
 
-@overload(lower, strict=False)
+@overload(lower, strict=False, jit_options=PRIVATE)
 def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
     return _implementation(ar, "row_lower")
 
 
-@overload(element, strict=False)
+@overload(element, strict=False, jit_options=PRIVATE)
 def _element(ar: Any, factor: Any) -> Any:
     return _implementation(ar, "scalar_of_factor")
 
 
-@overload(negate, strict=False)
+@overload(negate, strict=False, jit_options=PRIVATE)
 def _negate(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_neg")
 
 
-@overload(times, strict=False)
+@overload(times, strict=False, jit_options=PRIVATE)
 def _times(ar: Any, a: Any, b: Any) -> Any:
     return _implementation(ar, "scalar_mul")
 
 
-@overload(inverse, strict=False)
+@overload(inverse, strict=False, jit_options=PRIVATE)
 def _inverse(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_inv")
 
 
-@overload(factors, strict=False)
+@overload(factors, strict=False, jit_options=PRIVATE)
 def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is prime.Prime:
 
@@ -227,7 +228,7 @@ def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
     return _implementation(ar, "panel_factors")
 
 
-@overload(settle_panel, strict=False)
+@overload(settle_panel, strict=False, jit_options=PRIVATE)
 def _settle_panel(ar: Any, W: Any) -> Any:
     if ar.instance_class is prime.Prime:
         return _implementation(ar, "panel_settle")
@@ -240,7 +241,7 @@ def _settle_panel(ar: Any, W: Any) -> Any:
     return vectorised
 
 
-@overload(panel_axpy, strict=False)
+@overload(panel_axpy, strict=False, jit_options=PRIVATE)
 def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is prime.Prime:
 
@@ -261,7 +262,7 @@ def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
     return vectorised_add
 
 
-@overload(clear_panel, strict=False)
+@overload(clear_panel, strict=False, jit_options=PRIVATE)
 def _clear_panel(
     ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
 ) -> Any:
