@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from llvmlite.binding import Linkage
 from numba.core import codegen, compiler, event
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ _COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
 
 
 def _compile(function: F, **options: Any) -> F:
-    options |= _COMMON
+    options |= _COMMON | {"pipeline_class": Wholes}
     # Numba looks for a writable cache directory when it decorates: beside the module, then in the
     # user's cache. A read-only install for a user without a home has neither, and Numba raises.
     try:
@@ -87,6 +88,25 @@ class _Part(codegen.JITCodeLibrary):
 
     def set_env(self, env_name: str, env: Any) -> None:
         """Forget them."""
+
+
+class _Whole(codegen.JITCodeLibrary):
+    """A kernel with its helpers, which nobody else sees: LLVM may merge and change them at will."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
+
+class Wholes(compiler.Compiler):
+    """Numba's compiler, for kernels."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
+        library = _Whole(targetctx.codegen(), "kernel")
+        library.enable_object_caching()
+        super().__init__(typingctx, targetctx, library, *others)
 
 
 class Parts(compiler.Compiler):

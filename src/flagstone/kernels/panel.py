@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import helper, inline, leaf
+from flagstone.kernels._jit import aligned_zeros, helper, inline, leaf
 from flagstone.kernels._vectors import LANES
 from flagstone.kernels.chain import (
     Array,
@@ -76,20 +76,20 @@ def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
     """Return the scratch memory for rows of this width (outside the compiler: it allocates)."""
     lane = ar.lane.dtype
     depth = dim + 1 if weighted else 1
-    U = np.zeros((-(-dim // LANES), LANES), lane)
+    U = aligned_zeros((-(-dim // LANES), LANES), lane)
     return Workspace(
-        np.zeros((dim, LANES), lane),
-        np.zeros((dim + GROUP, LANES), ar.factor.dtype),
-        np.zeros((KEPT, dim, LANES), lane),
+        aligned_zeros((dim, LANES), lane),
+        aligned_zeros((dim + GROUP, LANES), ar.factor.dtype),
+        aligned_zeros((KEPT, dim, LANES), lane),
         np.zeros(KEPT, np.int64),
         np.zeros(LANES, np.int64),
         U,
         U.ravel()[:dim],
         np.zeros(dim, lane),
         np.zeros(depth, np.int64),
-        np.zeros((depth, dim), lane),
-        np.zeros((GROUP, LANES), lane),
-        np.zeros((GROUP, GROUP), cell(ar)),
+        aligned_zeros((depth, dim), lane),
+        aligned_zeros((GROUP, LANES), lane),
+        aligned_zeros((GROUP, GROUP), cell(ar)),
     )
 
 
