@@ -11,16 +11,18 @@ either before it is settled.
 =================  ==================================================================
 ``lift``           the lane of a field element
 ``value``          the field element of a lane
-``normal``         the settled form of a lane
-``fused``          the lane x + a · b, settled
 ``axpy``           working row += c · rows[s]
 ``settle``         bring the working row to settled form: restores the budget
 ``lower``          rows[s] ← c · working row, which must be settled
-``settle_panel``   the same for the panel
+``fill``           the panel holds X[first : first + LANES]
+``keep_panel``     V[i + j] ← column j of the panel, for j in columns[first:stop]
+``left_over``      seen[b] ← not 0 if row b of the panel is not 0 in columns[first:stop]
+``take_row``       u ← row b of the panel, in columns[first:stop]; W begins at i
+``settle_column``  bring column j of the panel to settled form
 ``factors``        A[i] ← what clears column j of every row in the panel
-``panel_axpy``     every row b of the panel += A[i, b] · rows[s]
+``panel_axpy``     every row b of the panel += A[i, b] · rows[s], in columns[first:stop]
 ``clear_panel``    both of these, for n ≤ GROUP positions of a chain from i on
-``element``        the field element of a factor
+``undo``           the factor that undoes another
 ``negate``, ``times``, ``inverse``   scalars
 =================  ==================================================================
 """
@@ -48,8 +50,13 @@ _negate_lanes: Any = _vectors.panel_negate
 _axpy_lanes: Any = _vectors.panel_axpy
 _xor_lanes: Any = _vectors.panel_xor
 _add_lanes: Any = _vectors.panel_add
+_reduce_lanes: Any = _vectors.panel_reduce
 _settle_lanes: Any = _vectors.panel_settle
 _elements: Any = _vectors.panel_elements
+_fill_lanes: Any = _vectors.panel_fill
+_keep_lanes: Any = _vectors.panel_keep
+_union_of_lanes: Any = _vectors.panel_union
+_take_lane: Any = _vectors.panel_take
 
 
 def narrowest(ar: Any) -> np.dtype[Any]:
@@ -70,14 +77,6 @@ def value(ar: Any, x: Any) -> Any:
     return _HOMES[type(ar)].scalar_value(ar, x)
 
 
-def normal(ar: Any, x: Any) -> Any:
-    return _HOMES[type(ar)].scalar_settle(ar, x)
-
-
-def fused(ar: Any, x: Any, a: Any, b: Any) -> Any:
-    return _HOMES[type(ar)].scalar_fma(ar, x, a, b)
-
-
 def axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> None:
     _HOMES[type(ar)].row_axpy(ar, w, rows, s, c)
 
@@ -94,24 +93,45 @@ def factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
     _HOMES[type(ar)].panel_factors(ar, W, j, A, i)
 
 
-def settle_panel(ar: Any, W: Any) -> None:
-    _HOMES[type(ar)].panel_settle(ar, W)
+def fill(ar: Any, W: Any, X: Any, first: Any) -> None:
+    for j in range(W.shape[0]):
+        for b in range(W.shape[1]):
+            W[j, b] = lift(ar, X[first + b, j])
 
 
-def panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-    _HOMES[type(ar)].panel_axpy(ar, W, rows, s, A, i)
+def keep_panel(V: Any, i: Any, W: Any, columns: Any, first: Any, stop: Any) -> None:
+    V[i + columns[first:stop]] = W[columns[first:stop]]
+
+
+def left_over(seen: Any, W: Any, columns: Any, first: Any, stop: Any) -> None:
+    seen[:] = W[columns[first:stop]].any(axis=0)
+
+
+def take_row(u: Any, W: Any, i: Any, b: Any, columns: Any, first: Any, stop: Any) -> None:
+    u[columns[first:stop]] = W[i + columns[first:stop], b]
+
+
+def settle_column(ar: Any, W: Any, j: Any) -> None:
+    for b in range(W.shape[1]):
+        W[j, b] = _HOMES[type(ar)].scalar_settle(ar, W[j, b])
+
+
+def panel_axpy(
+    ar: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any
+) -> None:
+    _HOMES[type(ar)].panel_axpy(ar, W, columns[first:stop], rows, s, A[i])
 
 
 def clear_panel(
-    ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
 ) -> None:
     for k in range(i, i + n):
-        factors(ar, W, pivots[k], A, k)
-        panel_axpy(ar, W, rows, order[k], A, k)
+        factors(ar, W, columns[k], A, k)
+        panel_axpy(ar, W, columns, k + 1, columns.shape[0], rows, order[k], A, k)
 
 
-def element(ar: Any, factor: Any) -> Any:
-    return _HOMES[type(ar)].scalar_of_factor(ar, factor)
+def undo(ar: Any, factor: Any) -> Any:
+    return _HOMES[type(ar)].factor_neg(ar, factor)
 
 
 def negate(ar: Any, a: Any) -> Any:
@@ -126,10 +146,10 @@ def inverse(ar: Any, a: Any) -> Any:
     return _HOMES[type(ar)].scalar_inv(ar, a)
 
 
-register_jitable(**PRIVATE)(prime.scalar_settle)
 register_jitable(**PRIVATE)(prime.scalar_neg)
 register_jitable(**PRIVATE)(table.scalar_neg)
 register_jitable(**PRIVATE)(table.scalar_mul)
+register_jitable(**_MERGED)(table.scalar_settle)
 register_jitable(**_MERGED)(table.digit)
 
 
@@ -158,20 +178,7 @@ def _value(ar: Any, x: Any) -> Any:
     if ar.instance_class is table.Table:
         return _implementation(ar, "scalar_value") if bits > 16 else lambda ar, x: np.uint64(x)
     remainder = _vectors.remainder[bits]
-    return lambda ar, x: remainder(x, ar.p, ar.reciprocal)
-
-
-@overload(normal, strict=False, jit_options=_MERGED)
-@overload(table.scalar_settle, strict=False, jit_options=_MERGED)
-def _normal(ar: Any, x: Any) -> Any:
-    if ar.instance_class is prime.Prime:
-        return _implementation(ar, "scalar_settle")
-    return _implementation(ar, "scalar_settle") if _lane_bits(ar) > 16 else lambda ar, x: x
-
-
-@overload(fused, strict=False, jit_options=PRIVATE)
-def _fused(ar: Any, x: Any, a: Any, b: Any) -> Any:
-    return _implementation(ar, "scalar_fma")
+    return lambda ar, x: remainder(x, 1, ar.p, ar.reciprocal)
 
 
 @overload(axpy, strict=False, jit_options=PRIVATE)
@@ -181,17 +188,27 @@ def _axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> Any:
 
 @overload(settle, strict=False, jit_options=PRIVATE)
 def _settle(ar: Any, w: Any) -> Any:
+    if w.dtype.bitwidth == 16 and ar.instance_class is table.Table:  # characteristic 2
+        return lambda ar, w: None
     return _implementation(ar, "row_settle")
 
 
 @overload(lower, strict=False, jit_options=PRIVATE)
 def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
-    return _implementation(ar, "row_lower")
+    if ar.instance_class is table.Table:
+        return _implementation(ar, "row_lower")
+    remainder = _vectors.remainder[_lane_bits(ar)]
+
+    def in_lanes(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
+        for j in range(w.shape[0]):
+            rows[s, j] = remainder(w[j], c, ar.p, ar.reciprocal)
+
+    return in_lanes
 
 
-@overload(element, strict=False, jit_options=PRIVATE)
-def _element(ar: Any, factor: Any) -> Any:
-    return _implementation(ar, "scalar_of_factor")
+@overload(undo, strict=False, jit_options=PRIVATE)
+def _undo(ar: Any, factor: Any) -> Any:
+    return _implementation(ar, "factor_neg")
 
 
 @overload(negate, strict=False, jit_options=PRIVATE)
@@ -228,64 +245,80 @@ def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
     return _implementation(ar, "panel_factors")
 
 
-@overload(settle_panel, strict=False, jit_options=PRIVATE)
-def _settle_panel(ar: Any, W: Any) -> Any:
+@overload(fill, strict=False, jit_options=PRIVATE)
+def _fill(ar: Any, W: Any, X: Any, first: Any) -> Any:
+    if ar.instance_class is prime.Prime or W.dtype.bitwidth == 16:  # or characteristic 2
+        return lambda ar, W, X, first: _fill_lanes(W, X, first)
+
+    def spread(ar: Any, W: Any, X: Any, first: Any) -> None:
+        _fill_lanes(W, X, first)
+        for j in range(W.shape[0]):
+            for b in range(_vectors.LANES):
+                W[j, b] = ar.lanes[W[j, b]]
+
+    return spread
+
+
+@overload(keep_panel, strict=False, jit_options=PRIVATE)
+def _keep_panel(V: Any, i: Any, W: Any, columns: Any, first: Any, stop: Any) -> Any:
+    return lambda V, i, W, columns, first, stop: _keep_lanes(V, i, W, columns, first, stop)
+
+
+@overload(left_over, strict=False, jit_options=PRIVATE)
+def _left_over(seen: Any, W: Any, columns: Any, first: Any, stop: Any) -> Any:
+    return lambda seen, W, columns, first, stop: _union_of_lanes(seen, W, columns, first, stop)
+
+
+@overload(take_row, strict=False, jit_options=PRIVATE)
+def _take_row(u: Any, W: Any, i: Any, b: Any, columns: Any, first: Any, stop: Any) -> Any:
+    return lambda u, W, i, b, columns, first, stop: _take_lane(u, W, i, b, columns, first, stop)
+
+
+@overload(settle_column, strict=False, jit_options=PRIVATE)
+def _settle_column(ar: Any, W: Any, j: Any) -> Any:
     if ar.instance_class is prime.Prime:
-        return _implementation(ar, "panel_settle")
+        return lambda ar, W, j: _reduce_lanes(W, j, ar.p, ar.reciprocal)
     if W.dtype.bitwidth == 16:  # characteristic 2
-        return lambda ar, W: None
-
-    def vectorised(ar: Any, W: Any) -> None:
-        _settle_lanes(W, ar.p, ar.short, ar.half, ar.digits)
-
-    return vectorised
+        return lambda ar, W, j: None
+    return lambda ar, W, j: _settle_lanes(W, j, ar.p, ar.short, ar.half, ar.digits)
 
 
 @overload(panel_axpy, strict=False, jit_options=PRIVATE)
-def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
+def _panel_axpy(
+    ar: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any
+) -> Any:
     if ar.instance_class is prime.Prime:
-
-        def vectorised(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-            _axpy_lanes(W, rows, (s,), A, i)
-
-        return vectorised
+        return lambda ar, W, columns, first, stop, rows, s, A, i: _axpy_lanes(
+            W, columns, first, stop, rows, (s,), A, i
+        )
     if W.dtype.bitwidth == 16:  # characteristic 2
-
-        def vectorised_xor(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-            _xor_lanes(W, rows, s, A, i, ar.exp, ar.k)
-
-        return vectorised_xor
-
-    def vectorised_add(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-        _add_lanes(W, rows, s, A, i, ar.spread, ar.lanes, ar.k, ar.half, ar.digits)
-
-    return vectorised_add
+        return lambda ar, W, columns, first, stop, rows, s, A, i: _xor_lanes(
+            W, columns, first, stop, rows, s, A, i, ar.exp, ar.k
+        )
+    return lambda ar, W, columns, first, stop, rows, s, A, i: _add_lanes(
+        W, columns, first, stop, rows, s, A, i, ar.spread, ar.lanes, ar.k, ar.half, ar.digits
+    )
 
 
 @overload(clear_panel, strict=False, jit_options=PRIVATE)
 def _clear_panel(
-    ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
 ) -> Any:
     if ar.instance_class is not prime.Prime:
         return clear_panel
 
     def together(
-        ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+        ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
     ) -> None:
         """The factors first, in the pivot columns alone; then every other column once for all."""
-        for k in range(n):
-            for other in range(n):
-                R[k, other] = rows[order[i + k], pivots[i + other]]
-            for b in range(W.shape[1]):
-                T[k, b] = W[pivots[i + k], b]
-        for k in range(n):
-            _negate_lanes(T, k, A, i + k, ar.p, ar.reciprocal)
-            _axpy_lanes(T, R, (k,), A, i + k)
-        for k in range(n, GROUP):
-            for b in range(A.shape[1]):
-                A[i + k, b] = 0
         last = i + n - 1
+        for k in range(i, last + 1):
+            factors(ar, W, columns[k], A, k)
+            panel_axpy(ar, W, columns, k + 1, last + 1, rows, order[k], A, k)
+        for k in range(last + 1, i + GROUP):
+            for b in range(_vectors.LANES):
+                A[k, b] = 0
         names = order[i], order[min(i + 1, last)], order[min(i + 2, last)], order[last]
-        _axpy_lanes(W, rows, names, A, i)
+        _axpy_lanes(W, columns, last + 1, columns.shape[0], rows, names, A, i)
 
     return together

@@ -233,12 +233,6 @@ def scalar_lift(ar: Table, a: Any) -> Any:
     return ar.lanes[a]
 
 
-def scalar_fma(ar: Table, x: Any, a: Any, b: Any) -> Any:
-    """Return the lane x + a · b, settled, for a settled lane x."""
-    product = ar.spread[np.int64(ar.log[a]) + np.int64(ar.log[b])]
-    return scalar_settle(ar, x ^ product if ar.lane.itemsize == 2 else x + product)
-
-
 def row_axpy(ar: Table, w: NDArray[Any], rows: NDArray[Any], s: int, c: Any) -> None:
     """Add c · rows[s] to the working row; spends one unit of the budget."""
     shift = np.int64(ar.log[c])
@@ -249,9 +243,8 @@ def row_axpy(ar: Table, w: NDArray[Any], rows: NDArray[Any], s: int, c: Any) -> 
 
 def row_settle(ar: Table, w: NDArray[Any]) -> None:
     """Bring the working row to normal form, which restores the budget."""
-    if ar.lane.itemsize != 2:
-        for j in range(w.shape[0]):
-            w[j] = scalar_settle(ar, w[j])
+    for j in range(w.shape[0]):
+        w[j] = scalar_settle(ar, w[j])
 
 
 def row_lower(ar: Table, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) -> None:
@@ -272,23 +265,13 @@ def panel_factors(ar: Table, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -
 
 
 def panel_axpy(
-    ar: Table, W: NDArray[Any], rows: NDArray[Any], s: int, A: NDArray[Any], i: int
+    ar: Table, W: NDArray[Any], columns: NDArray[Any], rows: NDArray[Any], s: int, a: NDArray[Any]
 ) -> None:
-    """Add the multiple of rows[s] by the factor A[i, b] to row b of the panel, for all b."""
-    for j in range(W.shape[0]):
-        x = np.int64(ar.log[rows[s, j]])
-        for b in range(A.shape[1]):
-            product = ar.spread[x + np.int64(A[i, b])]
-            W[j, b] = W[j, b] ^ product if ar.lane.itemsize == 2 else W[j, b] + product
+    """Add the multiple of rows[s] by the factor a[b] to row b of the panel, in these columns."""
+    products = ar.spread[ar.log[rows[s, columns]][:, None] + a]
+    W[columns] = W[columns] ^ products if ar.p == 2 else W[columns] + products
 
 
-def panel_settle(ar: Table, W: NDArray[Any]) -> None:
-    """Bring the whole panel to normal form, which restores the budget."""
-    for j in range(W.shape[0]):
-        for b in range(W.shape[1]):
-            W[j, b] = scalar_settle(ar, W[j, b])
-
-
-def scalar_of_factor(ar: Table, factor: Any) -> Any:
-    """Return the field element that a factor stands for."""
-    return np.uint64(ar.exp[factor])
+def factor_neg(ar: Table, factor: Any) -> Any:
+    """Return the factor that undoes another."""
+    return ar.minus[ar.exp[factor]]
