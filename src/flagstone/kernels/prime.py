@@ -26,8 +26,8 @@ class Prime(NamedTuple):
     bits : width of a lane
     reciprocal : floor(2^bits / p), which reduces lanes of 16 and 32 bits without a division
     budget : how many products a settled lane can take up before it must be settled again
-    lane : empty array with the dtype of a working row
-    factor : empty array with the dtype of the factors of a panel (see ``panel_factors``)
+    lane, factor : zeros with the dtypes of a working row and of the factors of a panel (see
+        ``panel_factors``)
     nil : the factor 0
     inverses : of the smallest elements; those of others come from them
     """
@@ -36,8 +36,8 @@ class Prime(NamedTuple):
     bits: np.uint64
     reciprocal: np.uint64
     budget: np.int64
-    lane: NDArray[Any]
-    factor: NDArray[Any]
+    lane: Any
+    factor: Any
     nil: np.uint32
     inverses: NDArray[np.uint32]
 
@@ -59,8 +59,8 @@ def build(p: int) -> Prime:
         np.uint64(bits),
         np.uint64(2**bits // p),
         np.int64(min(budget, 2**62)),
-        np.zeros(0, f"uint{bits}"),
-        np.zeros(0, f"uint{min(bits, 32)}"),
+        np.dtype(f"uint{bits}").type(0),
+        np.dtype(f"uint{min(bits, 32)}").type(0),
         np.uint32(0),
         np.zeros(0, np.uint32),
     )

@@ -35,7 +35,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from flagstone.kernels import _vectors, prime, table
+from flagstone.kernels import _products, _vectors, prime, table
 from flagstone.kernels._jit import PRIVATE
 
 _MERGED: Any = PRIVATE | {"forceinline": True}
@@ -48,11 +48,10 @@ _HOMES = {prime.Prime: prime, table.Table: table}
 # Intrinsics are called without their first argument, the typing context: more than mypy can know.
 _negate_lanes: Any = _vectors.panel_negate
 _axpy_lanes: Any = _vectors.panel_axpy
-_xor_lanes: Any = _vectors.panel_xor
-_add_lanes: Any = _vectors.panel_add
+_add_products: Any = _products.panel_products
 _reduce_lanes: Any = _vectors.panel_reduce
-_settle_lanes: Any = _vectors.panel_settle
-_elements: Any = _vectors.panel_elements
+_settle_lanes: Any = _products.panel_settle
+_elements: Any = _products.panel_elements
 _fill_lanes: Any = _vectors.panel_fill
 _keep_lanes: Any = _vectors.panel_keep
 _union_of_lanes: Any = _vectors.panel_union
@@ -153,8 +152,13 @@ register_jitable(**_MERGED)(table.scalar_settle)
 register_jitable(**_MERGED)(table.digit)
 
 
+@overload(table.joined, strict=False, jit_options=_MERGED)
+def _joined(ar: Any, x: Any, y: Any) -> Any:
+    return (lambda ar, x, y: x ^ y) if _lane_bits(ar) == 16 else (lambda ar, x, y: x + y)
+
+
 def _lane_bits(ar: Any) -> int:
-    return int(ar.types[ar.fields.index("lane")].dtype.bitwidth)
+    return int(ar.types[ar.fields.index("lane")].bitwidth)
 
 
 def _implementation(ar: Any, name: str) -> Any:
@@ -196,7 +200,21 @@ def _settle(ar: Any, w: Any) -> Any:
 @overload(lower, strict=False, jit_options=PRIVATE)
 def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
     if ar.instance_class is table.Table:
-        return _implementation(ar, "row_lower")
+        if w.dtype.bitwidth == 16:  # characteristic 2
+            return _implementation(ar, "row_lower")
+
+        def by_elements(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
+            dim, lanes, j = w.shape[0], _vectors.LANES, 0
+            while j + lanes <= dim:
+                _elements(w, j, rows, s * dim + j, ar.p, ar.short, ar.half, ar.digits)
+                j += lanes
+            while j < dim:
+                rows[s, j] = value(ar, w[j])
+                j += 1
+            for k in range(dim):
+                rows[s, k] = times(ar, rows[s, k], c)
+
+        return by_elements
     remainder = _vectors.remainder[_lane_bits(ar)]
 
     def in_lanes(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
@@ -237,8 +255,9 @@ def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is table.Table and W.dtype.bitwidth > 16:
 
         def by_digits(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
-            _elements(W, j, A, i, ar.p, ar.short, ar.half, ar.digits)
-            for b in range(A.shape[1]):
+            lanes = _vectors.LANES
+            _elements(W, j * lanes, A, i * lanes, ar.p, ar.short, ar.half, ar.digits)
+            for b in range(lanes):
                 A[i, b] = ar.minus[A[i, b]]
 
         return by_digits
@@ -291,13 +310,16 @@ def _panel_axpy(
         return lambda ar, W, columns, first, stop, rows, s, A, i: _axpy_lanes(
             W, columns, first, stop, rows, (s,), A, i
         )
-    if W.dtype.bitwidth == 16:  # characteristic 2
-        return lambda ar, W, columns, first, stop, rows, s, A, i: _xor_lanes(
-            W, columns, first, stop, rows, s, A, i, ar.exp, ar.k
-        )
-    return lambda ar, W, columns, first, stop, rows, s, A, i: _add_lanes(
-        W, columns, first, stop, rows, s, A, i, ar.spread, ar.lanes, ar.k, ar.half, ar.digits
-    )
+
+    def by_parts(
+        ar: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any
+    ) -> None:
+        _add_products(
+            W, columns, first, stop, rows, s, A, i,
+            ar.spread, ar.parts, ar.sums, ar.k, ar.groups, ar.p, ar.digits, ar.tops,
+        )  # fmt: skip
+
+    return by_parts
 
 
 @overload(clear_panel, strict=False, jit_options=PRIVATE)
