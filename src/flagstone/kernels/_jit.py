@@ -1,9 +1,10 @@
 """The one place where kernels meet Numba's compiler and its on-disk cache.
 
 Kernels that Python calls are module-level functions decorated with :func:`jit`, or :func:`leaf` if
-they only read and write arrays. What only other kernels call is a :func:`helper`, or :func:`inline`
-where it must vanish into its callers. Nothing compiles at import, but at the first call; when that
-takes more than a second, the logger ``flagstone.kernels`` says so, once.
+they only read and write arrays. What only other kernels call is a :func:`helper`, :func:`inline`
+where it must vanish into its callers, or :func:`apart` where it must not. Nothing compiles at
+import, but at the first call; when that takes more than a second, the logger ``flagstone.kernels``
+says so, once.
 """
 
 from __future__ import annotations
@@ -23,45 +24,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Nobody needs a C callback, and no kernel divides by zero.
 _COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
-
-
-def _compile(function: F, **options: Any) -> F:
-    options |= _COMMON | {"pipeline_class": Wholes}
-    # Numba looks for a writable cache directory when it decorates: beside the module, then in the
-    # user's cache. A read-only install for a user without a home has neither, and Numba raises.
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        return numba.njit(**options)(function)
-
-
-def jit(function: F) -> F:
-    """Compile at the first call; keep the result on disk where that is possible."""
-    return _compile(function)
-
-
-def leaf(function: F) -> F:
-    """Like :func:`jit`, for kernels that neither make nor return arrays.
-
-    Numba counts references to array arguments around every call, by atomic instructions that can
-    cost more than a short helper itself. A kernel that keeps no array needs no counts.
-    """
-    return _compile(function, _nrt=False)
-
-
-def helper(function: F) -> F:
-    """Like :func:`leaf`, for what kernels alone call: it is kept inside of them on disk."""
-    return _private(function, _nrt=False)
-
-
-def inline(function: F) -> F:
-    """A helper that may keep arrays, and is always merged into the calling kernel by LLVM."""
-    return _private(function, forceinline=True)
-
-
-def merged(function: F) -> F:
-    """A helper that keeps no array, and is always merged into the calling kernel by LLVM."""
-    return _private(function, forceinline=True, _nrt=False)
 
 
 class _Part(codegen.JITCodeLibrary):
@@ -90,6 +52,16 @@ class _Part(codegen.JITCodeLibrary):
         """Forget them."""
 
 
+class _Apart(_Part):
+    """Code that stays a function of its own inside of the kernel."""
+
+    def _finalize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.external and not function.is_declaration:
+                function.add_function_attribute("noinline")
+        super()._finalize_final_module()
+
+
 class _Whole(codegen.JITCodeLibrary):
     """A kernel with its helpers, which nobody else sees: LLVM may merge and change them at will."""
 
@@ -100,30 +72,73 @@ class _Whole(codegen.JITCodeLibrary):
         super()._optimize_final_module()
 
 
-class Wholes(compiler.Compiler):
-    """Numba's compiler, for kernels."""
+class _Compiler(compiler.Compiler):
+    """Numba's compiler, with libraries of our own."""
 
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
-        library = _Whole(targetctx.codegen(), "kernel")
+    library: Any = _Whole
+
+    def __init__(self, typingctx: Any, targetctx: Any, _: Any, *others: Any) -> None:
+        library = self.library(targetctx.codegen(), "kernel")
         library.enable_object_caching()
         super().__init__(typingctx, targetctx, library, *others)
 
 
-class Parts(compiler.Compiler):
-    """Numba's compiler, for what only kernels call."""
+class _CompilerOfParts(_Compiler):
+    library = _Part
 
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
-        library = _Part(targetctx.codegen(), "part")
-        super().__init__(typingctx, targetctx, library, *others)
+
+class _CompilerApart(_Compiler):
+    library = _Apart
 
 
 #: Options of what only kernels call: no entry for Python, either, often longer than the rest.
-PRIVATE: Any = _COMMON | {"no_cpython_wrapper": True, "pipeline_class": Parts}
+PRIVATE: Any = _COMMON | {"no_cpython_wrapper": True, "pipeline_class": _CompilerOfParts}
+MERGED: Any = PRIVATE | {"forceinline": True}
+APART: Any = PRIVATE | {"pipeline_class": _CompilerApart}
 
 
-def _private(function: F, **options: Any) -> F:
-    """Compile for kernels only: calls from Python crash."""
-    return numba.njit(**PRIVATE, **options)(function)
+def _compile(function: F, **options: Any) -> F:
+    options |= _COMMON | {"pipeline_class": _Compiler}
+    # Numba looks for a writable cache directory when it decorates: beside the module, then in the
+    # user's cache. A read-only install for a user without a home has neither, and Numba raises.
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        return numba.njit(**options)(function)
+
+
+def jit(function: F) -> F:
+    """Compile at the first call; keep the result on disk where that is possible."""
+    return _compile(function)
+
+
+def leaf(function: F) -> F:
+    """Like :func:`jit`, for kernels that neither make nor return arrays.
+
+    Numba counts references to array arguments around every call, by atomic instructions that can
+    cost more than a short helper itself. A kernel that keeps no array needs no counts.
+    """
+    return _compile(function, _nrt=False)
+
+
+def helper(function: F) -> F:
+    """Like :func:`leaf`, for what kernels alone call (from Python it crashes), and kept in them."""
+    return numba.njit(_nrt=False, **PRIVATE)(function)
+
+
+def inline(function: F) -> F:
+    """A helper that may keep arrays, and is always merged into the calling kernel by LLVM."""
+    return numba.njit(**MERGED)(function)
+
+
+def merged(function: F) -> F:
+    """A helper that keeps no array, and is always merged into the calling kernel by LLVM."""
+    return numba.njit(_nrt=False, **MERGED)(function)
+
+
+def apart(function: F) -> F:
+    """A helper that is never merged: less to compile, where a call costs little beside the work."""
+    return numba.njit(_nrt=False, **APART)(function)
 
 
 class _Notice(event.Listener):

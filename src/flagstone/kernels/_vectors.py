@@ -123,20 +123,25 @@ def panel_fill(typingctx: Any, W: Any, X: Any, first: Any) -> Any:
 
 
 @intrinsic
-def panel_keep(typingctx: Any, V: Any, i: Any, W: Any, columns: Any, first: Any, stop: Any) -> Any:
-    """V[i + j] ← W[j] for all j in columns[first:stop]."""
+def panel_move(
+    typingctx: Any, V: Any, i: Any, W: Any, n: Any, seen: Any, columns: Any, first: Any, stop: Any
+) -> Any:
+    """V[i + j, b] ← W[n + j, b] for all j in columns[first:stop], and all b with seen[b] ≠ 0."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lane = context.get_data_type(signature.args[2].dtype)
-        copies = context.make_array(signature.args[0])(context, builder, args[0])
-        panel = context.make_array(signature.args[2])(context, builder, args[2])
-        with each_column(context, builder, signature.args[3], *args[3:]) as column:
-            w = builder.load(panel_row(builder, panel, column, lane), align=1)
-            to = builder.add(args[1], column)
-            builder.store(w, panel_row(builder, copies, to, lane), align=1)
+        lane = context.get_data_type(signature.args[0].dtype)
+        to, panel, mask = (
+            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2, 4)
+        )
+        wanted = builder.load(panel_row(builder, mask, INDEX(0), lane), align=1)
+        wanted = builder.icmp_unsigned("!=", wanted, constant(wanted.type, 0))
+        with each_column(context, builder, signature.args[5], *args[5:]) as column:
+            w = builder.load(panel_row(builder, panel, builder.add(args[3], column), lane), align=1)
+            place = panel_row(builder, to, builder.add(args[1], column), lane)
+            builder.store(builder.select(wanted, w, builder.load(place, align=1)), place, align=1)
         return context.get_dummy_value()
 
-    return types.void(V, i, W, columns, first, stop), codegen
+    return types.void(V, i, W, n, seen, columns, first, stop), codegen
 
 
 @intrinsic
@@ -145,8 +150,8 @@ def panel_union(typingctx: Any, seen: Any, W: Any, columns: Any, first: Any, sto
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         lane = context.get_data_type(signature.args[1].dtype)
-        place = context.make_array(signature.args[0])(context, builder, args[0]).data
-        place = builder.bitcast(place, ir.VectorType(lane, LANES).as_pointer())
+        place = context.make_array(signature.args[0])(context, builder, args[0])
+        place = panel_row(builder, place, INDEX(0), lane)
         panel = context.make_array(signature.args[1])(context, builder, args[1])
         total = cgutils.alloca_once_value(builder, constant(ir.VectorType(lane, LANES), 0))
         with each_column(context, builder, signature.args[2], *args[2:]) as column:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import helper, leaf
+from flagstone.kernels._jit import apart, helper, leaf
 from flagstone.kernels.rowops import axpy, inverse, lift, lower, negate, settle, times, value
 
 Array = NDArray[Any]
@@ -101,7 +101,7 @@ def combine(
     settle(ar, w)
 
 
-@helper
+@apart
 def reduce_through(state: State, w: Array, first: int, stop: int) -> None:
     """Clear a settled working row in the pivot columns of some positions, and settle it."""
     ar, rows, order, pivots = state.ar, state.rows, state.order, state.pivots
@@ -113,7 +113,7 @@ def reduce_through(state: State, w: Array, first: int, stop: int) -> None:
     settle(ar, w)
 
 
-@helper
+@apart
 def append(state: State, w: Array, column: int) -> None:
     """Put the settled working row, scaled to 1 in ``column``, at the end, with count 0."""
     i = state.size[0]
@@ -150,7 +150,7 @@ def promote(state: State, f: int, start: int, u: Array, w: Array) -> None:
     pivots[start] = column
 
 
-@helper
+@apart
 def insert_row(
     state: State, X: Array, r: int, weight: int, hits: NDArray[np.int64], kept: Array, w: Array
 ) -> None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned_zeros, helper, inline, leaf
+from flagstone.kernels._jit import aligned_zeros, apart, helper, leaf
 from flagstone.kernels._vectors import LANES
 from flagstone.kernels.chain import (
     Array,
@@ -36,8 +36,8 @@ from flagstone.kernels.rowops import (
     clear_panel,
     factors,
     fill,
-    keep_panel,
     left_over,
+    move_panel,
     panel_axpy,
     settle_column,
     take_row,
@@ -98,14 +98,6 @@ def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
     )
 
 
-@inline
-def starts_large(counts: NDArray[np.int64], i: int, large: int, stop: int) -> bool:
-    """Say whether a class of at least ``large`` positions begins at i."""
-    if i + large > stop or counts[i + large - 1] != counts[i]:
-        return False
-    return bool(i == 0 or counts[i] != counts[i - 1])
-
-
 @helper
 def settle_from(state: State, W: Array, first: int) -> None:
     """Settle the panel in the pivot columns of all positions from the first on."""
@@ -113,27 +105,31 @@ def settle_from(state: State, W: Array, first: int) -> None:
         settle_column(state.ar, W, state.pivots[t])
 
 
-@helper
+@apart
 def reduce_panel(state: State, work: Workspace, stop: int) -> int:
     """Reduce the panel through the first ``stop`` rows of the chain, and settle what is left.
 
     Record the factors, and the panel at the start of each large class; return how many there are.
     """
     ar, counts, pivots, W = state.ar, state.counts, state.pivots, work.W
-    large = W.shape[0] // KEPT + 1
-    most = min(ar.budget, GROUP)
-    n_kept = 0
-    credit = ar.budget
+    dim, n_kept, begin = W.shape[0], np.int64(0), np.int64(0)
+    for b in range(LANES):
+        work.seen[b] = 1
+    for i in range(1, stop + 1):
+        if i == stop or counts[i] != counts[begin]:
+            if KEPT * (i - begin) > dim:
+                work.starts[n_kept] = begin
+                work.counts[n_kept] = counts[begin]
+                n_kept += 1
+            begin = i
+    credit, k = ar.budget, np.int64(0)
     i: Any = np.int64(0)
     while i < stop:
-        if starts_large(counts, i, large, stop):
-            keep_panel(work.kept, n_kept * W.shape[0], W, pivots, i, W.shape[0])
-            work.starts[n_kept] = i
-            work.counts[n_kept] = counts[i]
-            n_kept += 1
-        n: Any = np.int64(1)
-        while n < most and i + n < stop and not starts_large(counts, i + n, large, stop):
-            n += 1
+        if k < n_kept and work.starts[k] == i:
+            move_panel(work.kept, k * dim, W, 0, work.seen, pivots, i, dim)
+            k += 1
+        end = work.starts[k] if k < n_kept else stop
+        n = end - i if end - i < GROUP else np.int64(GROUP)
         if credit < n:
             settle_from(state, W, i)
             credit = ar.budget
@@ -144,19 +140,18 @@ def reduce_panel(state: State, work: Workspace, stop: int) -> int:
     return n_kept
 
 
-@helper
+@apart
 def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
     """Find the count of each row's class (−1: the row is zero), and its residual at the start."""
     ar, counts, pivots = state.ar, state.counts, state.pivots
-    W, A, levels, seen, begins = work.W, work.A, work.levels, work.seen, work.begins
+    W, A, levels, begins = work.W, work.A, work.levels, work.begins
     dim = W.shape[0]
     rest = counts[stop] if state.size[0] == dim else 0
-    left_over(seen, W, pivots, stop, dim)
+    left_over(work.seen, W, pivots, stop, dim)
     lowest = stop
     for b in range(LANES):
-        begins[b] = stop
-        levels[b] = rest
-        if seen[b] == 0:
+        begins[b], levels[b] = stop, rest
+        if work.seen[b] == 0:
             last = stop - 1
             while last >= 0 and A[last, b] == ar.nil:
                 last -= 1
@@ -164,21 +159,18 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
             if last >= 0:
                 levels[b] = counts[last]
                 begins[b] = class_start(counts, counts[last], last)
-                lowest = min(lowest, begins[b])
+                if begins[b] < lowest:
+                    lowest = begins[b]
     if lowest == stop:
         return
     for k in range(n_kept):
-        if work.starts[k] >= lowest:
-            start = work.starts[k]
-            for t in range(start, dim):
-                column = pivots[t]
-                for b in range(LANES):
-                    if begins[b] == start:
-                        W[column, b] = work.kept[k * dim + column, b]
+        start = work.starts[k]
+        if start >= lowest:
             for b in range(LANES):
+                work.seen[b] = begins[b] == start
                 if begins[b] == start:
                     begins[b] = stop
-    settle_from(state, W, lowest)
+            move_panel(W, 0, work.kept, k * dim, work.seen, pivots, start, dim)
     credit = ar.budget
     for i in range(stop - 1, lowest - 1, -1):
         used = False
@@ -195,25 +187,24 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
                 credit = ar.budget
             panel_axpy(ar, W, pivots, i, dim, state.rows, state.order[i], A, i)
             credit -= 1
-    if credit < ar.budget:
-        settle_from(state, W, lowest)
+    settle_from(state, W, lowest)
 
 
 @helper
 def first_hit(
-    state: State, work: Workspace, V: Array, i: int, b: int, first: int, level: int, start: int
+    state: State, V: Array, i: int, b: int, first: int, level: int, start: int, U: Array, u: Array
 ) -> int:
     """Return the first position that row b of a panel hits of the class at ``start``, −1 if none.
 
     The panel stands from V[i] on, and is reduced through the positions before the first. The row's
     residual is left in u. Level 0 is outside the chain: the residual is then appended.
     """
-    u, dim, size = work.u, work.W.shape[0], state.size[0]
+    dim, size = u.shape[0], state.size[0]
     for j in range(dim):
         u[j] = 0
     take_row(u, V, i, b, state.pivots, first, dim)
-    for t in range(work.U.shape[0]):
-        settle_column(state.ar, work.U, t)
+    for t in range(U.shape[0]):
+        settle_column(state.ar, U, t)
     if first < start:
         reduce_through(state, u, first, start)
     if level == 0:
@@ -254,7 +245,7 @@ def insert_panel(
             continue
         if level != known:
             start = class_start(counts, level, state.size[0])
-        f = first_hit(state, work, W, 0, b, start, level, start)
+        f = first_hit(state, W, np.int64(0), b, start, level, start, work.U, u)
         while f < 0:  # nothing is left: the row belongs to a class before
             level = counts[start - 1]
             k = n_kept - 1
@@ -263,9 +254,10 @@ def insert_panel(
             if k < 0 or work.starts[k] > lowest:
                 return b
             start = class_start(counts, level, state.size[0])
-            f = first_hit(state, work, work.kept, k * dim, b, work.starts[k], level, start)
+            begin = work.starts[k]
+            f = first_hit(state, work.kept, k * dim, b, begin, level, start, work.U, u)
         known = levels[b] = level
-        lowest = min(lowest, start)
+        lowest = start if start < lowest else lowest
         promote(state, f, start, u, work.w)
         counts[start] += 1
         factors(ar, W, pivots[start], A, dim)
@@ -275,7 +267,7 @@ def insert_panel(
         slot = state.order[start]
         start += 1  # the row has left the class
         if credit == 0:
-            settle_from(state, W, 0)
+            settle_from(state, W, lowest)
             credit = ar.budget
         panel_axpy(ar, W, pivots, start, dim, state.rows, slot, A, dim)
         credit -= 1
@@ -294,7 +286,7 @@ def insert_rows(
     r: Any = np.int64(0)  # a plain 0 would compile everything twice, for a literal and an integer
     singles = 0  # rows to insert one by one before another panel is tried
     while r < n_rows:
-        base: Any = min(r, X.shape[0] - LANES)
+        base: Any = r if r + LANES < X.shape[0] else X.shape[0] - LANES
         n: Any = r - base
         while n < LANES and base + n < n_rows and (not weighted or weights[base + n] <= 1):
             n += 1
@@ -310,4 +302,4 @@ def insert_rows(
         if weight > 0:
             insert_row(state, X, r, weight, work.hits, work.residuals, work.w)
         r += 1
-        singles = max(singles - 1, 0)
+        singles -= singles > 0

@@ -15,7 +15,7 @@ either before it is settled.
 ``settle``         bring the working row to settled form: restores the budget
 ``lower``          rows[s] ← c · working row, which must be settled
 ``fill``           the panel holds X[first : first + LANES]
-``keep_panel``     V[i + j] ← column j of the panel, for j in columns[first:stop]
+``move_panel``     V[i + j, b] ← W[n + j, b] for j in columns[first:stop], where seen[b] ≠ 0
 ``left_over``      seen[b] ← not 0 if row b of the panel is not 0 in columns[first:stop]
 ``take_row``       u ← row b of the panel, in columns[first:stop]; W begins at i
 ``settle_column``  bring column j of the panel to settled form
@@ -36,9 +36,7 @@ from numba import types
 from numba.extending import overload, register_jitable
 
 from flagstone.kernels import _products, _vectors, prime, table
-from flagstone.kernels._jit import PRIVATE
-
-_MERGED: Any = PRIVATE | {"forceinline": True}
+from flagstone.kernels._jit import MERGED, PRIVATE
 
 #: So many rows of a chain are added to a panel at once: it is loaded and stored once for all.
 GROUP = 4
@@ -53,7 +51,7 @@ _reduce_lanes: Any = _vectors.panel_reduce
 _settle_lanes: Any = _products.panel_settle
 _elements: Any = _products.panel_elements
 _fill_lanes: Any = _vectors.panel_fill
-_keep_lanes: Any = _vectors.panel_keep
+_move_lanes: Any = _vectors.panel_move
 _union_of_lanes: Any = _vectors.panel_union
 _take_lane: Any = _vectors.panel_take
 
@@ -98,8 +96,11 @@ def fill(ar: Any, W: Any, X: Any, first: Any) -> None:
             W[j, b] = lift(ar, X[first + b, j])
 
 
-def keep_panel(V: Any, i: Any, W: Any, columns: Any, first: Any, stop: Any) -> None:
-    V[i + columns[first:stop]] = W[columns[first:stop]]
+def move_panel(
+    V: Any, i: Any, W: Any, n: Any, seen: Any, columns: Any, first: Any, stop: Any
+) -> None:
+    used, wanted = columns[first:stop, np.newaxis], np.flatnonzero(seen)
+    V[i + used, wanted] = W[n + used, wanted]
 
 
 def left_over(seen: Any, W: Any, columns: Any, first: Any, stop: Any) -> None:
@@ -148,11 +149,11 @@ def inverse(ar: Any, a: Any) -> Any:
 register_jitable(**PRIVATE)(prime.scalar_neg)
 register_jitable(**PRIVATE)(table.scalar_neg)
 register_jitable(**PRIVATE)(table.scalar_mul)
-register_jitable(**_MERGED)(table.scalar_settle)
-register_jitable(**_MERGED)(table.digit)
+register_jitable(**MERGED)(table.scalar_settle)
+register_jitable(**MERGED)(table.digit)
 
 
-@overload(table.joined, strict=False, jit_options=_MERGED)
+@overload(table.joined, strict=False, jit_options=MERGED)
 def _joined(ar: Any, x: Any, y: Any) -> Any:
     return (lambda ar, x, y: x ^ y) if _lane_bits(ar) == 16 else (lambda ar, x, y: x + y)
 
@@ -174,9 +175,9 @@ def _lift(ar: Any, a: Any) -> Any:
 
 
 # Merged into the caller: handing over a tuple with so many fields takes longer than the work.
-@overload(value, strict=False, jit_options=_MERGED)
-@overload(prime.scalar_value, strict=False, jit_options=_MERGED)
-@overload(table.scalar_value, strict=False, jit_options=_MERGED)
+@overload(value, strict=False, jit_options=MERGED)
+@overload(prime.scalar_value, strict=False, jit_options=MERGED)
+@overload(table.scalar_value, strict=False, jit_options=MERGED)
 def _value(ar: Any, x: Any) -> Any:
     bits = _lane_bits(ar)
     if ar.instance_class is table.Table:
@@ -278,9 +279,13 @@ def _fill(ar: Any, W: Any, X: Any, first: Any) -> Any:
     return spread
 
 
-@overload(keep_panel, strict=False, jit_options=PRIVATE)
-def _keep_panel(V: Any, i: Any, W: Any, columns: Any, first: Any, stop: Any) -> Any:
-    return lambda V, i, W, columns, first, stop: _keep_lanes(V, i, W, columns, first, stop)
+@overload(move_panel, strict=False, jit_options=PRIVATE)
+def _move_panel(
+    V: Any, i: Any, W: Any, n: Any, seen: Any, columns: Any, first: Any, stop: Any
+) -> Any:
+    return lambda V, i, W, n, seen, columns, first, stop: _move_lanes(
+        V, i, W, n, seen, columns, first, stop
+    )
 
 
 @overload(left_over, strict=False, jit_options=PRIVATE)
