@@ -35,7 +35,7 @@ def test_kernels_work_without_a_place_for_the_cache(monkeypatch, decorate):
     assert not kernel.stats.cache_path
 
 
-@pytest.mark.parametrize("decorate", [_jit.helper, _jit.inline])
+@pytest.mark.parametrize("decorate", [_jit.helper, _jit.inline, _jit.apart])
 def test_helpers_serve_kernels_and_are_kept_inside_of_them(decorate):
     total = decorate(_total)
 

@@ -94,7 +94,7 @@ class _CompilerApart(_Compiler):
 #: Options of what only kernels call: no entry for Python, either, often longer than the rest.
 PRIVATE: Any = _COMMON | {"no_cpython_wrapper": True, "pipeline_class": _CompilerOfParts}
 MERGED: Any = PRIVATE | {"forceinline": True}
-APART: Any = PRIVATE | {"pipeline_class": _CompilerApart}
+_ALONE: Any = {"_nrt": False}
 
 
 def _compile(function: F, **options: Any) -> F:
@@ -118,12 +118,12 @@ def leaf(function: F) -> F:
     Numba counts references to array arguments around every call, by atomic instructions that can
     cost more than a short helper itself. A kernel that keeps no array needs no counts.
     """
-    return _compile(function, _nrt=False)
+    return _compile(function, **_ALONE)
 
 
 def helper(function: F) -> F:
     """Like :func:`leaf`, for what kernels alone call (from Python it crashes), and kept in them."""
-    return numba.njit(_nrt=False, **PRIVATE)(function)
+    return numba.njit(**PRIVATE, **_ALONE)(function)
 
 
 def inline(function: F) -> F:
@@ -133,12 +133,13 @@ def inline(function: F) -> F:
 
 def merged(function: F) -> F:
     """A helper that keeps no array, and is always merged into the calling kernel by LLVM."""
-    return numba.njit(_nrt=False, **MERGED)(function)
+    return numba.njit(**MERGED, **_ALONE)(function)
 
 
 def apart(function: F) -> F:
     """A helper that is never merged: less to compile, where a call costs little beside the work."""
-    return numba.njit(_nrt=False, **APART)(function)
+    options = PRIVATE | _ALONE | {"pipeline_class": _CompilerApart}
+    return numba.njit(**options)(function)
 
 
 class _Notice(event.Listener):

@@ -233,8 +233,9 @@ def _scalar_remainder(bits: int) -> Any:
 remainder = {bits: _scalar_remainder(bits) for bits in (16, 32, 64)}
 
 
-def _reduced(context: Any, builder: Any, kind: Any, W: Any, j: Any, constants: Any) -> Any:
-    """Return where W[j] stands, its lanes modulo p, and p in every lane."""
+def _reduced(context: Any, builder: Any, kind: Any, row: Any, constants: Any) -> Any:
+    """Return where row j of W stands, its lanes modulo p, and p in every lane."""
+    W, j = row
     lane = context.get_data_type(kind.dtype)
     vector = ir.VectorType(lane, LANES)
     place = panel_row(builder, context.make_array(kind)(context, builder, W), j, lane)
@@ -250,7 +251,7 @@ def panel_reduce(typingctx: Any, W: Any, j: Any, p: Any, reciprocal: Any) -> Any
     """W[j, b] ← W[j, b] mod p for all b; lanes of n bits, reciprocal = floor(2^n / p)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place, r, _ = _reduced(context, builder, signature.args[0], *args[:2], args[2:])
+        place, r, _ = _reduced(context, builder, signature.args[0], args[:2], args[2:])
         builder.store(r, place, align=1)
         return context.get_dummy_value()
 
@@ -264,7 +265,7 @@ def panel_negate(typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, recipro
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         factor = context.get_data_type(signature.args[2].dtype)
         factors = context.make_array(signature.args[2])(context, builder, args[2])
-        _, r, modulus = _reduced(context, builder, signature.args[0], *args[:2], args[4:])
+        _, r, modulus = _reduced(context, builder, signature.args[0], args[:2], args[4:])
         zero = ir.Constant(r.type, [0] * LANES)
         is_zero = builder.icmp_unsigned("==", r, zero)
         result = builder.select(is_zero, zero, builder.sub(modulus, r))

@@ -112,24 +112,28 @@ def reduce_panel(state: State, work: Workspace, stop: int) -> int:
     Record the factors, and the panel at the start of each large class; return how many there are.
     """
     ar, counts, pivots, W = state.ar, state.counts, state.pivots, work.W
-    dim, n_kept, begin = W.shape[0], np.int64(0), np.int64(0)
+    dim = W.shape[0]
     for b in range(LANES):
         work.seen[b] = 1
-    for i in range(1, stop + 1):
-        if i == stop or counts[i] != counts[begin]:
-            if KEPT * (i - begin) > dim:
+    n_kept: Any = np.int64(0)
+    begin = 0
+    for end in range(1, stop + 1):
+        if end == stop or counts[end] != counts[begin]:
+            if KEPT * (end - begin) > dim:
                 work.starts[n_kept] = begin
                 work.counts[n_kept] = counts[begin]
                 n_kept += 1
-            begin = i
-    credit, k = ar.budget, np.int64(0)
+            begin = end
+    credit = ar.budget
     i: Any = np.int64(0)
+    k: Any = np.int64(0)
     while i < stop:
         if k < n_kept and work.starts[k] == i:
-            move_panel(work.kept, k * dim, W, 0, work.seen, pivots, i, dim)
+            move_panel(work.kept, k * dim, W, np.int64(0), work.seen, pivots, i, dim)
             k += 1
-        end = work.starts[k] if k < n_kept else stop
-        n = end - i if end - i < GROUP else np.int64(GROUP)
+        n: Any = (work.starts[k] if k < n_kept else stop) - i
+        if n > GROUP:
+            n = np.int64(GROUP)
         if credit < n:
             settle_from(state, W, i)
             credit = ar.budget
@@ -170,7 +174,7 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
                 work.seen[b] = begins[b] == start
                 if begins[b] == start:
                     begins[b] = stop
-            move_panel(W, 0, work.kept, k * dim, work.seen, pivots, start, dim)
+            move_panel(W, np.int64(0), work.kept, k * dim, work.seen, pivots, start, dim)
     credit = ar.budget
     for i in range(stop - 1, lowest - 1, -1):
         used = False
@@ -236,7 +240,8 @@ def insert_panel(
     n_kept = reduce_panel(state, work, stop)
     find_classes(state, work, stop, n_kept)
     credit = ar.budget
-    start: Any = np.int64(0)
+    zero: Any = np.int64(0)  # a plain 0 would compile all that it is handed to once more
+    start: Any = zero
     lowest = dim  # where a row was promoted
     known = np.int64(-1)  # the level whose class begins at ``start``
     for b in range(first, n):
@@ -245,7 +250,7 @@ def insert_panel(
             continue
         if level != known:
             start = class_start(counts, level, state.size[0])
-        f = first_hit(state, W, np.int64(0), b, start, level, start, work.U, u)
+        f = first_hit(state, W, zero, b, start, level, start, work.U, u)
         while f < 0:  # nothing is left: the row belongs to a class before
             level = counts[start - 1]
             k = n_kept - 1
@@ -283,7 +288,7 @@ def insert_rows(
     The last panel begins with rows that were inserted before.
     """
     weighted = weights.shape[0] > 0
-    r: Any = np.int64(0)  # a plain 0 would compile everything twice, for a literal and an integer
+    r: Any = np.int64(0)  # no plain 0, again
     singles = 0  # rows to insert one by one before another panel is tried
     while r < n_rows:
         base: Any = r if r + LANES < X.shape[0] else X.shape[0] - LANES

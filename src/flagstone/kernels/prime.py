@@ -135,11 +135,6 @@ def scalar_value(ar: Prime, x: Any) -> Any:
     return r - ar.p if r >= ar.p else r
 
 
-def scalar_settle(ar: Prime, x: Any) -> Any:
-    """Return the normal form of a lane."""
-    return scalar_value(ar, x)
-
-
 def scalar_neg(ar: Prime, a: Any) -> Any:
     """Return −a."""
     return ar.p - np.uint64(a) if a != 0 else np.uint64(0)

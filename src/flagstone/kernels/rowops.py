@@ -113,7 +113,7 @@ def take_row(u: Any, W: Any, i: Any, b: Any, columns: Any, first: Any, stop: Any
 
 def settle_column(ar: Any, W: Any, j: Any) -> None:
     for b in range(W.shape[1]):
-        W[j, b] = _HOMES[type(ar)].scalar_settle(ar, W[j, b])
+        W[j, b] = lift(ar, value(ar, W[j, b]))
 
 
 def panel_axpy(
@@ -149,7 +149,6 @@ def inverse(ar: Any, a: Any) -> Any:
 register_jitable(**PRIVATE)(prime.scalar_neg)
 register_jitable(**PRIVATE)(table.scalar_neg)
 register_jitable(**PRIVATE)(table.scalar_mul)
-register_jitable(**MERGED)(table.scalar_settle)
 register_jitable(**MERGED)(table.digit)
 
 

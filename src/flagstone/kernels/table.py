@@ -252,11 +252,6 @@ def scalar_value(ar: Table, x: Any) -> Any:
     return total
 
 
-def scalar_settle(ar: Table, x: Any) -> Any:
-    """Return the normal form of a lane."""
-    return ar.lanes[scalar_value(ar, x)]
-
-
 def scalar_neg(ar: Table, a: Any) -> Any:
     """Return −a."""
     return np.uint64(ar.exp[ar.minus[a]])
@@ -292,7 +287,7 @@ def joined(ar: Table, x: Any, y: Any) -> Any:
 def row_settle(ar: Table, w: NDArray[Any]) -> None:
     """Bring the working row to normal form, which restores the budget."""
     for j in range(w.shape[0]):
-        w[j] = scalar_settle(ar, w[j])
+        w[j] = ar.lanes[scalar_value(ar, w[j])]
 
 
 def row_lower(ar: Table, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) -> None:
