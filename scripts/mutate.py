@@ -153,7 +153,7 @@ MUTANTS = [
         ("insert_panel", "if levels[other] != level:", "if False:"),  # of every class
         ("insert_panel", "work.starts[k] > lowest", "False"),  # the columns have moved since
         ("insert_panel", "begin = work.starts[k]", "begin = start"),  # rows that left the class
-        ("find_classes", "a = undo(ar, A[i, b])", "a = A[i, b]"),
+        ("find_classes", "if begins[b] <= i:", "if True:"),  # of rows that were found
         ("insert_rows", "weights[base + n] <= 1", "weights[base + n] <= 2"),
     ),
     *kernel(

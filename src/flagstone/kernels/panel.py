@@ -41,7 +41,6 @@ from flagstone.kernels.rowops import (
     panel_axpy,
     settle_column,
     take_row,
-    undo,
 )
 
 #: Batches shorter than this are not worth a panel.
@@ -56,7 +55,7 @@ class Workspace(NamedTuple):
 
     ``W`` is the panel, ``A`` its factors by position (scratch at the end), ``kept`` the panel at
     the start of some classes, with the ``starts`` and ``counts`` of these; ``levels`` the count of
-    each row's class, ``seen`` what is left of it, ``begins`` from where on its factors are undone;
+    each row's class, ``seen`` what is left of it, ``begins`` whence its factors are added up;
     ``u`` and ``w`` are working rows, ``U`` the memory of u as a panel of its own (one row of the
     flag in the order of memory); ``hits`` and ``residuals`` serve :func:`insert_row`.
     """
@@ -146,7 +145,11 @@ def reduce_panel(state: State, work: Workspace, stop: int) -> int:
 
 @apart
 def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
-    """Find the count of each row's class (−1: the row is zero), and its residual at the start."""
+    """Find the count of each row's class (−1: the row is zero), and its residual at the start.
+
+    Where that was not kept, what was subtracted since is added up again: with the factors as they
+    are, which is minus the residual, and as good.
+    """
     ar, counts, pivots = state.ar, state.counts, state.pivots
     W, A, levels, begins = work.W, work.A, work.levels, work.begins
     dim = W.shape[0]
@@ -179,12 +182,11 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
     for i in range(stop - 1, lowest - 1, -1):
         used = False
         for b in range(LANES):
-            a = ar.nil
             if begins[b] <= i:
                 W[pivots[i], b] = 0
-                a = undo(ar, A[i, b])
-            A[i, b] = a
-            used |= a != ar.nil
+            else:
+                A[i, b] = ar.nil
+            used |= A[i, b] != ar.nil
         if used:
             if credit == 0:
                 settle_from(state, W, i)

@@ -190,8 +190,3 @@ def panel_axpy(
 ) -> None:
     """Add a[b] · rows[s] to row b of the panel, for all b, in these columns, unreduced."""
     W[columns] += a.astype(W.dtype) * rows[s, columns].astype(W.dtype)[:, None]
-
-
-def factor_neg(ar: Prime, factor: Any) -> Any:
-    """Return the factor that undoes another."""
-    return scalar_neg(ar, factor)

@@ -22,7 +22,6 @@ either before it is settled.
 ``factors``        A[i] ← what clears column j of every row in the panel
 ``panel_axpy``     every row b of the panel += A[i, b] · rows[s], in columns[first:stop]
 ``clear_panel``    both of these, for n ≤ GROUP positions of a chain from i on
-``undo``           the factor that undoes another
 ``negate``, ``times``, ``inverse``   scalars
 =================  ==================================================================
 """
@@ -130,10 +129,6 @@ def clear_panel(
         panel_axpy(ar, W, columns, k + 1, columns.shape[0], rows, order[k], A, k)
 
 
-def undo(ar: Any, factor: Any) -> Any:
-    return _HOMES[type(ar)].factor_neg(ar, factor)
-
-
 def negate(ar: Any, a: Any) -> Any:
     return _HOMES[type(ar)].scalar_neg(ar, a)
 
@@ -222,11 +217,6 @@ def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
             rows[s, j] = remainder(w[j], c, ar.p, ar.reciprocal)
 
     return in_lanes
-
-
-@overload(undo, strict=False, jit_options=PRIVATE)
-def _undo(ar: Any, factor: Any) -> Any:
-    return _implementation(ar, "factor_neg")
 
 
 @overload(negate, strict=False, jit_options=PRIVATE)

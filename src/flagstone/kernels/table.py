@@ -308,8 +308,3 @@ def panel_axpy(
     """Add the multiple of rows[s] by the factor a[b] to row b of the panel, in these columns."""
     products = ar.spread[ar.log[rows[s, columns]][:, None] + a]
     W[columns] = W[columns] ^ products if ar.p == 2 else W[columns] + products
-
-
-def factor_neg(ar: Table, factor: Any) -> Any:
-    """Return the factor that undoes another."""
-    return ar.minus[ar.exp[factor]]
