@@ -97,7 +97,7 @@ def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
     )
 
 
-@helper
+@apart
 def settle_from(state: State, W: Array, first: int) -> None:
     """Settle the panel in the pivot columns of all positions from the first on."""
     for t in range(first, W.shape[0]):
