@@ -155,7 +155,7 @@ MUTANTS = [
         ("insert_row", "if counts[i] != level:", "if True:"),  # the last hit of a class
         ("insert_row", "min(weight, counts[start - 1] - counts[start])", "weight"),
         ("insert_row", "if weight > 0 and top > 0 and", "if False and"),  # second smallest
-        ("_promote", "axpy(ar, w, rows, slot, negate(ar, a))", "pass"),  # no rank-one update
+        ("promote", "axpy(ar, w, rows, slot, negate(ar, a))", "pass"),  # no rank-one update
         ("insert_row", "start = class_start(counts, counts[f], f)", "start = f"),
         ("merge_into", "for y in range(Y.shape[0]):", "for y in range(Y.shape[0] - 1, -1, -1):"),
         ("merge_into", "if other < 0:", "if True:"),
@@ -166,7 +166,10 @@ MUTANTS = [
         FINITE,
         ("insert_panel", "if levels[other] != level:", "if True:"),  # no correction
         ("insert_panel", "if levels[other] != level:", "if False:"),  # of every class
-        ("insert_rows", "weights[r + n] <= 1", "weights[r + n] <= 2"),
+        ("insert_panel", "work.starts[k] > lowest", "False"),  # the columns have moved since
+        ("insert_panel", "begin = work.starts[k]", "begin = start"),  # rows that left the class
+        ("find_classes", "if begins[b] <= i:", "if True:"),  # of rows that were found
+        ("insert_rows", "weights[base + n] <= 1", "weights[base + n] <= 2"),
     ),
     *kernel(
         "rational",

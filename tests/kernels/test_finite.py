@@ -53,6 +53,28 @@ def test_scalars_agree_with_arrays(q: int) -> None:
     assert products == home.mul(F.ar, np.array([0, *a])[:, None], a[None, :]).ravel().tolist()
 
 
+@pytest.mark.parametrize("q", [*POWERS, 49, 125, 7**5, 37**3])
+def test_products_are_made_up_of_their_parts(q: int) -> None:
+    ar = Family(q).ar
+    rng = np.random.default_rng(q)
+    for a in rng.integers(0, q, 5):
+        multiples = [0, *(int(table.mul(ar, a, ar.exp[t])) for t in range(ar.k))]
+        for first, second in ar.sums:
+            multiples.append(int(table.add(ar, multiples[first], multiples[second])))
+        elements = np.concatenate([[0, 1, q - 1], rng.integers(0, q, 300)])
+        total = np.zeros(len(elements), np.int64)
+        for group in range(ar.groups):
+            field = ar.parts[elements] >> np.uint64(16 * group) & np.uint64(0xFFFF)
+            which, times = field & np.uint64(0xFF), field >> np.uint64(8)
+            total = table.add(ar, total, table.mul(ar, np.array(multiples)[which], times))
+        assert total.tolist() == table.mul(ar, a, elements).tolist()
+
+
+@pytest.mark.parametrize("q", [*PRIMES, *POWERS, 7**5, 13**4])
+def test_lanes_take_up_a_group_of_rows_between_settlings(q: int) -> None:
+    assert Family(q).ar.budget >= rowops.GROUP
+
+
 @pytest.mark.parametrize("p", PRIMES)
 def test_lanes_reduce_their_largest_value(p: int) -> None:
     ar = prime.build(p)

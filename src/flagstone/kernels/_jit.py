@@ -1,9 +1,10 @@
 """The one place where kernels meet Numba's compiler and its on-disk cache.
 
 Kernels that Python calls are module-level functions decorated with :func:`jit`, or :func:`leaf` if
-they only read and write arrays. What only other kernels call is a :func:`helper`, or :func:`inline`
-where it must vanish into its callers. Nothing compiles at import, but at the first call; when that
-takes more than a second, the logger ``flagstone.kernels`` says so, once.
+they only read and write arrays. What only other kernels call is a :func:`helper`, :func:`inline`
+where it must vanish into its callers, or :func:`apart` where it must not. Nothing compiles at
+import, but at the first call; when that takes more than a second, the logger ``flagstone.kernels``
+says so, once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import event
+from llvmlite.binding import Linkage
+from numba.core import codegen, compiler, event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,8 +26,79 @@ F = TypeVar("F", bound=Callable[..., Any])
 _COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
 
 
+class _Part(codegen.JITCodeLibrary):
+    """Code that only ever becomes part of a kernel: optimised, and made machine code, there alone.
+
+    Numba would do both for each helper, with all helpers that it calls, which took longer than the
+    kernel itself. Where it should one day call these methods no more, it will take longer again.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """There is no machine code to point to."""
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Who is told where the function's Python objects are: it has none."""
+        return self
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Forget them."""
+
+
+class _Apart(_Part):
+    """Code that stays a function of its own inside of the kernel."""
+
+    def _finalize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.external and not function.is_declaration:
+                function.add_function_attribute("noinline")
+        super()._finalize_final_module()
+
+
+class _Whole(codegen.JITCodeLibrary):
+    """A kernel with its helpers, which nobody else sees: LLVM may merge and change them at will."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
+
+class _Compiler(compiler.Compiler):
+    """Numba's compiler, with libraries of our own."""
+
+    library: Any = _Whole
+
+    def __init__(self, typingctx: Any, targetctx: Any, _: Any, *others: Any) -> None:
+        library = self.library(targetctx.codegen(), "kernel")
+        library.enable_object_caching()
+        super().__init__(typingctx, targetctx, library, *others)
+
+
+class _CompilerOfParts(_Compiler):
+    library = _Part
+
+
+class _CompilerApart(_Compiler):
+    library = _Apart
+
+
+#: Options of what only kernels call: no entry for Python, either, often longer than the rest.
+PRIVATE: Any = _COMMON | {"no_cpython_wrapper": True, "pipeline_class": _CompilerOfParts}
+MERGED: Any = PRIVATE | {"forceinline": True}
+_ALONE: Any = {"_nrt": False}
+
+
 def _compile(function: F, **options: Any) -> F:
-    options |= _COMMON
+    options |= _COMMON | {"pipeline_class": _Compiler}
     # Numba looks for a writable cache directory when it decorates: beside the module, then in the
     # user's cache. A read-only install for a user without a home has neither, and Numba raises.
     try:
@@ -45,27 +118,27 @@ def leaf(function: F) -> F:
     Numba counts references to array arguments around every call, by atomic instructions that can
     cost more than a short helper itself. A kernel that keeps no array needs no counts.
     """
-    return _compile(function, _nrt=False)
+    return _compile(function, **_ALONE)
 
 
 def helper(function: F) -> F:
-    """Like :func:`leaf`, for what kernels alone call: it is kept inside of them on disk."""
-    return _private(function, _nrt=False)
+    """Like :func:`leaf`, for what kernels alone call (from Python it crashes), and kept in them."""
+    return numba.njit(**PRIVATE, **_ALONE)(function)
 
 
 def inline(function: F) -> F:
     """A helper that may keep arrays, and is always merged into the calling kernel by LLVM."""
-    return _private(function, forceinline=True)
+    return numba.njit(**MERGED)(function)
 
 
 def merged(function: F) -> F:
     """A helper that keeps no array, and is always merged into the calling kernel by LLVM."""
-    return _private(function, forceinline=True, _nrt=False)
+    return numba.njit(**MERGED, **_ALONE)(function)
 
 
-def _private(function: F, **options: Any) -> F:
-    """Compile without the entry for Python, often longer than the rest: calls from there crash."""
-    options |= _COMMON | {"no_cpython_wrapper": True}
+def apart(function: F) -> F:
+    """A helper that is never merged: less to compile, where a call costs little beside the work."""
+    options = PRIVATE | _ALONE | {"pipeline_class": _CompilerApart}
     return numba.njit(**options)(function)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import helper, inline, leaf
+from flagstone.kernels._jit import apart, helper, leaf
 from flagstone.kernels.rowops import axpy, inverse, lift, lower, negate, settle, times, value
 
 Array = NDArray[Any]
@@ -29,7 +29,8 @@ class State(NamedTuple):
     """An echelon chain; every array but ``rows`` goes by position in the chain.
 
     Invariant: with x_i = rows[order[i]], counts fall, x_i[pivots[i]] = 1 and x_j[pivots[i]] = 0 for
-    j > i; V_j is the span of the x_i with counts[i] ≥ j. ``size[0]`` is the length of the chain.
+    j > i; V_j is the span of the x_i with counts[i] ≥ j. ``size[0]`` is the length of the chain;
+    beyond it, ``order`` and ``pivots`` name the slots and columns that are left.
     """
 
     ar: Any
@@ -100,29 +101,34 @@ def combine(
     settle(ar, w)
 
 
-@helper
-def reduce_through(state: State, w: Array, stop: int) -> None:
-    """Clear a settled working row in the first ``stop`` pivot columns, and settle it."""
+@apart
+def reduce_through(state: State, w: Array, first: int, stop: int) -> None:
+    """Clear a settled working row in the pivot columns of some positions, and settle it."""
     ar, rows, order, pivots = state.ar, state.rows, state.order, state.pivots
     credit = ar.budget
-    for i in range(stop):
+    for i in range(first, stop):
         a = value(ar, w[pivots[i]])
         if a != 0:
             credit = add(ar, w, rows, order[i], negate(ar, a), credit)
     settle(ar, w)
 
 
-@helper
+@apart
 def append(state: State, w: Array, column: int) -> None:
     """Put the settled working row, scaled to 1 in ``column``, at the end, with count 0."""
     i = state.size[0]
     lower(state.ar, state.rows, state.order[i], w, inverse(state.ar, value(state.ar, w[column])))
+    k = i
+    while state.pivots[k] != column:
+        k += 1
+    state.pivots[k] = state.pivots[i]
     state.pivots[i] = column
     state.counts[i] = 0
     state.size[0] = i + 1
 
 
-def _promote(state: State, f: int, start: int, u: Array, w: Array) -> None:
+@helper
+def promote(state: State, f: int, start: int, u: Array, w: Array) -> None:
     """Let the settled residual u replace row f of its class, which begins at start, and lead it.
 
     u is 0 in the pivots of all larger classes and of the rows before f in its own class. Those
@@ -144,12 +150,7 @@ def _promote(state: State, f: int, start: int, u: Array, w: Array) -> None:
     pivots[start] = column
 
 
-promote = helper(_promote)
-#: For the loop over a panel, where handing over all arrays takes longer than the work.
-promote_merged = inline(_promote)
-
-
-@helper
+@apart
 def insert_row(
     state: State, X: Array, r: int, weight: int, hits: NDArray[np.int64], kept: Array, w: Array
 ) -> None:
@@ -214,7 +215,7 @@ def load_basis(state: State, basis: Array, counts: NDArray[np.int64], w: Array) 
     """Fill an empty chain with an adapted basis, given by falling counts (w: scratch)."""
     for i in range(basis.shape[0]):
         lift_row(state.ar, w, basis, i)
-        reduce_through(state, w, state.size[0])
+        reduce_through(state, w, 0, state.size[0])
         append(state, w, first_nonzero(w))
         state.counts[i] = counts[i]
 

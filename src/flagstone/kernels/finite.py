@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import leaf
+from flagstone.kernels._jit import frozen, leaf
+from flagstone.kernels._vectors import LANES
 from flagstone.kernels.chain import (
     ONE,
     Array,
@@ -38,7 +39,7 @@ def new(ar: Any, dim: int, dtype: Any = None) -> State:
         ar,
         np.zeros((dim, dim), cell(ar)),
         np.arange(dim, dtype=np.int64),
-        np.zeros(dim, np.int64),
+        np.arange(dim, dtype=np.int64),
         np.zeros(dim, np.int64),
         np.zeros(1, np.int64),
     )
@@ -73,9 +74,12 @@ def dump(state: State) -> tuple[Array, NDArray[np.int64]]:
 def insert(state: State, rows: Array, weights: NDArray[np.int64] | None = None) -> None:
     """Insert rows in their order, each ``weights[i]`` times; zero rows and weights are skipped."""
     given = _NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, np.int64)
-    if len(rows):
-        work = workspace(state.ar, rows.shape[1], weights is not None)
-        insert_rows(state, _cells(state.ar, rows), given, work)
+    n, dim = rows.shape
+    if n:
+        if n < LANES:  # panels are filled from so many rows
+            rows = np.concatenate([rows, np.zeros((LANES - n, dim), rows.dtype)])
+        X = _read_only(rows, narrowest(state.ar))
+        insert_rows(state, X, n, given, workspace(state.ar, dim, weights is not None))
 
 
 def rref(ar: Any, M: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -132,10 +136,13 @@ def merge(
 
 
 def _cells(ar: Any, rows: Array) -> Array:
+    """Return rows as most kernels take them, in the cells of flags."""
+    return _read_only(rows, cell(ar))
+
+
+def _read_only(rows: Array, dtype: Any) -> Array:
     """Return rows as kernels take them: all read-only, or each would be compiled for both kinds."""
-    cells = np.ascontiguousarray(rows, dtype=cell(ar)).view()
-    cells.flags.writeable = False
-    return cells
+    return frozen(rows.astype(dtype, copy=False))
 
 
 def _working_row(ar: Any, dim: int) -> Array:
@@ -150,7 +157,7 @@ def _span(state: State, M: Array, w: Array) -> None:
         if state.size[0] == M.shape[1]:
             break
         lift_row(ar, w, M, i)
-        reduce_through(state, w, state.size[0])
+        reduce_through(state, w, 0, state.size[0])
         column = first_nonzero(w)
         if column >= 0:
             append(state, w, column)

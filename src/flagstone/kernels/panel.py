@@ -7,6 +7,9 @@ class with those before it, and the residual of a row at the start of its class 
 alone. So the residual of a later row stands, unless an earlier row left the *same* class: then that
 row has joined the larger ones, and is subtracted. Only when nothing is left of a residual does the
 row belong to another class than it seemed; then the batch ends before it.
+
+A residual is 0 in the pivot columns of all rows before its class, so the columns that are still of
+use stand last among the pivots: products go over these alone.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import helper, inline, leaf
+from flagstone.kernels._jit import aligned_zeros, apart, helper, leaf
 from flagstone.kernels._vectors import LANES
 from flagstone.kernels.chain import (
     Array,
@@ -25,20 +28,19 @@ from flagstone.kernels.chain import (
     class_start,
     first_nonzero,
     insert_row,
-    promote_merged,
+    promote,
+    reduce_through,
 )
 from flagstone.kernels.rowops import (
     GROUP,
-    cell,
     clear_panel,
-    element,
     factors,
-    fused,
-    lift,
-    negate,
-    normal,
+    fill,
+    left_over,
+    move_panel,
     panel_axpy,
-    settle_panel,
+    settle_column,
+    take_row,
 )
 
 #: Batches shorter than this are not worth a panel.
@@ -52,214 +54,259 @@ class Workspace(NamedTuple):
     """Scratch memory of one call, in lanes where nothing else is said.
 
     ``W`` is the panel, ``A`` its factors by position (scratch at the end), ``kept`` the panel at
-    the start of some classes, ``starts`` (positions) of these, ``levels`` the count of each row's
-    class; ``u`` and ``w`` are working rows, ``U`` the memory of u as a panel of its own (one row of
-    the flag in the order of memory); ``hits`` and ``residuals`` serve :func:`insert_row`, ``T`` and
-    ``R`` (some pivot columns of the panel, and of the chain) ``clear_panel``.
+    the start of some classes, with the ``starts`` and ``counts`` of these; ``levels`` the count of
+    each row's class, ``seen`` what is left of it, ``begins`` whence its factors are added up;
+    ``u`` and ``w`` are working rows, ``U`` the memory of u as a panel of its own (one row of the
+    flag in the order of memory); ``hits`` and ``residuals`` serve :func:`insert_row`.
     """
 
     W: Array
     A: Array
     kept: Array
     starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
     levels: NDArray[np.int64]
+    seen: Array
+    begins: NDArray[np.int64]
     U: Array
     u: Array
     w: Array
     hits: NDArray[np.int64]
     residuals: Array
-    T: Array
-    R: Array
 
 
 def workspace(ar: Any, dim: int, weighted: bool) -> Workspace:
     """Return the scratch memory for rows of this width (outside the compiler: it allocates)."""
     lane = ar.lane.dtype
     depth = dim + 1 if weighted else 1
-    U = np.zeros((-(-dim // LANES), LANES), lane)
+    U = aligned_zeros((-(-dim // LANES), LANES), lane)
     return Workspace(
-        np.zeros((dim, LANES), lane),
-        np.zeros((dim + GROUP, LANES), ar.factor.dtype),
-        np.zeros((KEPT, dim, LANES), lane),
+        aligned_zeros((dim, LANES), lane),
+        aligned_zeros((dim + GROUP, LANES), ar.factor.dtype),
+        aligned_zeros((KEPT * dim, LANES), lane),
         np.zeros(KEPT, np.int64),
+        np.zeros(KEPT, np.int64),
+        np.zeros(LANES, np.int64),
+        aligned_zeros((LANES,), lane),
         np.zeros(LANES, np.int64),
         U,
         U.ravel()[:dim],
         np.zeros(dim, lane),
         np.zeros(depth, np.int64),
         np.zeros((depth, dim), lane),
-        np.zeros((GROUP, LANES), lane),
-        np.zeros((GROUP, GROUP), cell(ar)),
     )
 
 
-@helper
-def fill_panel(ar: Any, X: Array, first: int, n: int, weights: NDArray[np.int64], W: Array) -> None:
-    """Put X[first : first + n] into the panel, zero for weight 0, and zero in the other lanes."""
-    for b in range(W.shape[1]):
-        if b < n and (weights.shape[0] == 0 or weights[first + b] > 0):
-            for j in range(W.shape[0]):
-                W[j, b] = lift(ar, X[first + b, j])
-        else:
-            for j in range(W.shape[0]):
-                W[j, b] = 0
+@apart
+def settle_from(state: State, W: Array, first: int) -> None:
+    """Settle the panel in the pivot columns of all positions from the first on."""
+    for t in range(first, W.shape[0]):
+        settle_column(state.ar, W, state.pivots[t])
 
 
-@inline
-def starts_large(counts: NDArray[np.int64], i: int, large: int, stop: int) -> bool:
-    """Say whether a class of at least ``large`` positions begins at i."""
-    if i + large > stop or counts[i + large - 1] != counts[i]:
-        return False
-    return bool(i == 0 or counts[i] != counts[i - 1])
-
-
-@helper
+@apart
 def reduce_panel(state: State, work: Workspace, stop: int) -> int:
-    """Reduce the panel through the first ``stop`` rows of the chain, and settle it.
+    """Reduce the panel through the first ``stop`` rows of the chain, and settle what is left.
 
     Record the factors, and the panel at the start of each large class; return how many there are.
     """
-    ar, counts, W = state.ar, state.counts, work.W
-    large = W.shape[0] // KEPT + 1
-    most = min(ar.budget, GROUP)
-    n_kept = 0
+    ar, counts, pivots, W = state.ar, state.counts, state.pivots, work.W
+    dim = W.shape[0]
+    for b in range(LANES):
+        work.seen[b] = 1
+    n_kept: Any = np.int64(0)
+    begin = 0
+    for end in range(1, stop + 1):
+        if end == stop or counts[end] != counts[begin]:
+            if KEPT * (end - begin) > dim:
+                work.starts[n_kept] = begin
+                work.counts[n_kept] = counts[begin]
+                n_kept += 1
+            begin = end
     credit = ar.budget
     i: Any = np.int64(0)
+    k: Any = np.int64(0)
     while i < stop:
-        if starts_large(counts, i, large, stop):
-            for j in range(W.shape[0]):
-                for b in range(W.shape[1]):
-                    work.kept[n_kept, j, b] = W[j, b]
-            work.starts[n_kept] = i
-            n_kept += 1
-        n: Any = np.int64(1)
-        while n < most and i + n < stop and not starts_large(counts, i + n, large, stop):
-            n += 1
+        if k < n_kept and work.starts[k] == i:
+            move_panel(work.kept, k * dim, W, np.int64(0), work.seen, pivots, i, dim)
+            k += 1
+        n: Any = (work.starts[k] if k < n_kept else stop) - i
+        if n > GROUP:
+            n = np.int64(GROUP)
         if credit < n:
-            settle_panel(ar, W)
+            settle_from(state, W, i)
             credit = ar.budget
-        clear_panel(ar, W, state.rows, state.order, state.pivots, work.A, i, n, work.T, work.R)
+        clear_panel(ar, W, pivots, state.rows, state.order, work.A, i, n)
         credit -= n
         i += n
-    settle_panel(ar, W)
+    settle_from(state, W, stop)
     return n_kept
 
 
-@helper
+@apart
 def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
-    """Find the count of each row's class (−1: the row is zero), and its residual at the start."""
-    ar, counts = state.ar, state.counts
-    W, A, levels = work.W, work.A, work.levels
-    rest = counts[stop] if state.size[0] == W.shape[0] else 0
-    for b in range(levels.shape[0]):
-        levels[b] = -1
-    for j in range(W.shape[0]):
-        for b in range(levels.shape[0]):
-            levels[b] = rest if W[j, b] != 0 else levels[b]
-    for b in range(levels.shape[0]):
-        if levels[b] >= 0:
-            continue
-        last = stop - 1
-        while last >= 0 and A[last, b] == ar.nil:
-            last -= 1
-        if last < 0:
-            continue
-        levels[b] = counts[last]
-        start = class_start(counts, counts[last], last)
-        k = n_kept - 1
-        while k >= 0 and work.starts[k] != start:
-            k -= 1
-        if k >= 0:
-            for j in range(W.shape[0]):
-                W[j, b] = normal(ar, work.kept[k, j, b])
-        else:
-            for i in range(start, last + 1):
-                if A[i, b] != ar.nil:
-                    a = negate(ar, element(ar, A[i, b]))
-                    for j in range(W.shape[0]):
-                        W[j, b] = fused(ar, W[j, b], a, state.rows[state.order[i], j])
+    """Find the count of each row's class (−1: the row is zero), and its residual at the start.
+
+    Where that was not kept, what was subtracted since is added up again: with the factors as they
+    are, which is minus the residual, and as good.
+    """
+    ar, counts, pivots = state.ar, state.counts, state.pivots
+    W, A, levels, begins = work.W, work.A, work.levels, work.begins
+    dim = W.shape[0]
+    rest = counts[stop] if state.size[0] == dim else 0
+    left_over(work.seen, W, pivots, stop, dim)
+    lowest = stop
+    for b in range(LANES):
+        begins[b], levels[b] = stop, rest
+        if work.seen[b] == 0:
+            last = stop - 1
+            while last >= 0 and A[last, b] == ar.nil:
+                last -= 1
+            levels[b] = -1
+            if last >= 0:
+                levels[b] = counts[last]
+                begins[b] = class_start(counts, counts[last], last)
+                if begins[b] < lowest:
+                    lowest = begins[b]
+    if lowest == stop:
+        return
+    for k in range(n_kept):
+        start = work.starts[k]
+        if start >= lowest:
+            for b in range(LANES):
+                work.seen[b] = begins[b] == start
+                if begins[b] == start:
+                    begins[b] = stop
+            move_panel(W, np.int64(0), work.kept, k * dim, work.seen, pivots, start, dim)
+    credit = ar.budget
+    for i in range(stop - 1, lowest - 1, -1):
+        used = False
+        for b in range(LANES):
+            if begins[b] <= i:
+                W[pivots[i], b] = 0
+            else:
+                A[i, b] = ar.nil
+            used |= A[i, b] != ar.nil
+        if used:
+            if credit == 0:
+                settle_from(state, W, i)
+                credit = ar.budget
+            panel_axpy(ar, W, pivots, i, dim, state.rows, state.order[i], A, i)
+            credit -= 1
+    settle_from(state, W, lowest)
 
 
 @helper
-def first_hit(state: State, u: Array, level: int, start: int) -> int:
-    """Return the first position of the class that its settled residual u hits, −1 if none.
+def first_hit(
+    state: State, V: Array, i: int, b: int, first: int, level: int, start: int, U: Array, u: Array
+) -> int:
+    """Return the first position that row b of a panel hits of the class at ``start``, −1 if none.
 
-    Level 0 is outside the chain: the residual is then appended, and the position is its own.
+    The panel stands from V[i] on, and is reduced through the positions before the first. The row's
+    residual is left in u. Level 0 is outside the chain: the residual is then appended.
     """
-    size = state.size[0]
+    dim, size = u.shape[0], state.size[0]
+    for j in range(dim):
+        u[j] = 0
+    take_row(u, V, i, b, state.pivots, first, dim)
+    for t in range(U.shape[0]):
+        settle_column(state.ar, U, t)
+    if first < start:
+        reduce_through(state, u, first, start)
     if level == 0:
         column = first_nonzero(u)
         if column < 0:
             return -1
         append(state, u, column)
         return size
-    for i in range(start, size):
-        if state.counts[i] != level:
+    for t in range(start, size):
+        if state.counts[t] != level:
             break
-        if u[state.pivots[i]] != 0:
-            return i
+        if u[state.pivots[t]] != 0:
+            return t
     return -1
 
 
 @helper
-def insert_panel(state: State, work: Workspace, n: int) -> int:
-    """Insert the first n rows of the panel; return how many were done."""
+def insert_panel(
+    state: State, work: Workspace, weights: NDArray[np.int64], base: int, first: int, n: int
+) -> int:
+    """Insert the rows of the panel from the first up to n; return where it ended.
+
+    Row b of the panel stands for row base + b of the call, whose weight is 0 or 1.
+    """
     ar, pivots, counts = state.ar, state.pivots, state.counts
     W, A, levels, u = work.W, work.A, work.levels, work.u
     dim, size = W.shape[0], state.size[0]
     stop = size if size < dim else class_start(counts, counts[dim - 1], dim)
-    find_classes(state, work, stop, reduce_panel(state, work, stop))
+    n_kept = reduce_panel(state, work, stop)
+    find_classes(state, work, stop, n_kept)
     credit = ar.budget
-    start: Any = np.int64(0)
+    zero: Any = np.int64(0)  # a plain 0 would compile all that it is handed to once more
+    start: Any = zero
+    lowest = dim  # where a row was promoted
     known = np.int64(-1)  # the level whose class begins at ``start``
-    for b in range(n):
+    for b in range(first, n):
         level = levels[b]
-        if level < 0:
+        if level < 0 or (weights.shape[0] > 0 and weights[base + b] == 0):
             continue
         if level != known:
             start = class_start(counts, level, state.size[0])
-            known = level
-        for j in range(dim):
-            u[j] = W[j, b]
-        settle_panel(ar, work.U)
-        f = first_hit(state, u, level, start)
-        if f < 0:
-            return b
-        promote_merged(state, f, start, u, work.w)
+        f = first_hit(state, W, zero, b, start, level, start, work.U, u)
+        while f < 0:  # nothing is left: the row belongs to a class before
+            level = counts[start - 1]
+            k = n_kept - 1
+            while k >= 0 and work.counts[k] != level:
+                k -= 1
+            if k < 0 or work.starts[k] > lowest:
+                return b
+            start = class_start(counts, level, state.size[0])
+            begin = work.starts[k]
+            f = first_hit(state, work.kept, k * dim, b, begin, level, start, work.U, u)
+        known = levels[b] = level
+        lowest = start if start < lowest else lowest
+        promote(state, f, start, u, work.w)
         counts[start] += 1
         factors(ar, W, pivots[start], A, dim)
-        for other in range(levels.shape[0]):
+        for other in range(LANES):
             if levels[other] != level:
                 A[dim, other] = ar.nil
-        if credit == 0:
-            settle_panel(ar, W)
-            credit = ar.budget
-        panel_axpy(ar, W, state.rows, state.order[start], A, dim)
-        credit -= 1
+        slot = state.order[start]
         start += 1  # the row has left the class
+        if credit == 0:
+            settle_from(state, W, lowest)
+            credit = ar.budget
+        panel_axpy(ar, W, pivots, start, dim, state.rows, slot, A, dim)
+        credit -= 1
     return n
 
 
 @leaf
-def insert_rows(state: State, X: Array, weights: NDArray[np.int64], work: Workspace) -> None:
-    """Insert the rows of X in their order; no weights: once each."""
+def insert_rows(
+    state: State, X: Array, n_rows: int, weights: NDArray[np.int64], work: Workspace
+) -> None:
+    """Insert the first rows of X, which has at least LANES, in their order; no weights: once each.
+
+    The last panel begins with rows that were inserted before.
+    """
     weighted = weights.shape[0] > 0
-    r: Any = np.int64(0)  # a plain 0 would compile everything twice, for a literal and an integer
+    r: Any = np.int64(0)  # no plain 0, again
     singles = 0  # rows to insert one by one before another panel is tried
-    while r < X.shape[0]:
-        n: Any = np.int64(0)
-        while n < LANES and r + n < X.shape[0] and (not weighted or weights[r + n] <= 1):
+    while r < n_rows:
+        base: Any = r if r + LANES < X.shape[0] else X.shape[0] - LANES
+        n: Any = r - base
+        while n < LANES and base + n < n_rows and (not weighted or weights[base + n] <= 1):
             n += 1
-        if singles == 0 and n >= SHORTEST:
-            fill_panel(state.ar, X, r, n, weights, work.W)
-            done = insert_panel(state, work, n)
-            r += done
-            if done == n:
-                continue
-            if done < SHORTEST:
+        if singles == 0 and base + n - r >= SHORTEST:
+            fill(state.ar, work.W, X, base)
+            done = base + insert_panel(state, work, weights, base, r - base, n)
+            if done - r < SHORTEST:
                 singles = LANES
+            r = done
+            if done == base + n:
+                continue
         weight: Any = weights[r] if weighted else np.int64(1)
         if weight > 0:
             insert_row(state, X, r, weight, work.hits, work.residuals, work.w)
         r += 1
-        singles = max(singles - 1, 0)
+        singles -= singles > 0

@@ -26,18 +26,20 @@ class Prime(NamedTuple):
     bits : width of a lane
     reciprocal : floor(2^bits / p), which reduces lanes of 16 and 32 bits without a division
     budget : how many products a settled lane can take up before it must be settled again
-    lane : empty array with the dtype of a working row
-    factor : empty array with the dtype of the factors of a panel (see ``panel_factors``)
+    lane, factor : zeros with the dtypes of a working row and of the factors of a panel (see
+        ``panel_factors``)
     nil : the factor 0
+    inverses : of the smallest elements; those of others come from them
     """
 
     p: np.uint64
     bits: np.uint64
     reciprocal: np.uint64
     budget: np.int64
-    lane: NDArray[Any]
-    factor: NDArray[Any]
+    lane: Any
+    factor: Any
     nil: np.uint32
+    inverses: NDArray[np.uint32]
 
 
 def build(p: int) -> Prime:
@@ -52,15 +54,17 @@ def build(p: int) -> Prime:
         budget = (2**bits - p) // square
         if budget >= least:
             break
-    return Prime(
+    ar = Prime(
         np.uint64(p),
         np.uint64(bits),
         np.uint64(2**bits // p),
         np.int64(min(budget, 2**62)),
-        np.zeros(0, f"uint{bits}"),
-        np.zeros(0, f"uint{min(bits, 32)}"),
+        np.dtype(f"uint{bits}").type(0),
+        np.dtype(f"uint{min(bits, 32)}").type(0),
         np.uint32(0),
+        np.zeros(0, np.uint32),
     )
+    return ar._replace(inverses=inv(ar, np.arange(min(p, 1024))).astype(np.uint32))
 
 
 def dtype(ar: Prime) -> np.dtype[Any]:
@@ -131,11 +135,6 @@ def scalar_value(ar: Prime, x: Any) -> Any:
     return r - ar.p if r >= ar.p else r
 
 
-def scalar_settle(ar: Prime, x: Any) -> Any:
-    """Return the normal form of a lane."""
-    return scalar_value(ar, x)
-
-
 def scalar_neg(ar: Prime, a: Any) -> Any:
     """Return −a."""
     return ar.p - np.uint64(a) if a != 0 else np.uint64(0)
@@ -147,24 +146,18 @@ def scalar_mul(ar: Prime, a: Any, b: Any) -> Any:
 
 
 def scalar_inv(ar: Prime, a: Any) -> Any:
-    """Return 1 / a for a ≠ 0 by the extended Euclidean algorithm."""
-    r0, r1 = np.int64(ar.p), np.int64(a)
-    t0, t1 = np.int64(0), np.int64(1)
-    while r1 != 0:
-        quotient = r0 // r1
-        r0, r1 = r1, r0 - quotient * r1
-        t0, t1 = t1, t0 - quotient * t1
-    return np.uint64(t0 + np.int64(ar.p) if t0 < 0 else t0)
+    """Return 1 / a for a ≠ 0: with p = quotient · a + rest, it is −quotient / rest."""
+    product, rest = np.uint64(1), np.uint64(a)
+    while rest >= np.uint64(ar.inverses.shape[0]):
+        quotient = ar.p // rest
+        product = scalar_value(ar, product * (ar.p - quotient))
+        rest = ar.p - quotient * rest
+    return scalar_value(ar, product * np.uint64(ar.inverses[rest]))
 
 
 def scalar_lift(ar: Prime, a: Any) -> Any:
     """Return a field element in lane form."""
     return a
-
-
-def scalar_fma(ar: Prime, x: Any, a: Any, b: Any) -> Any:
-    """Return the lane x + a · b, settled, for a settled lane x."""
-    return scalar_value(ar, np.uint64(x) + np.uint64(a) * np.uint64(b))
 
 
 def row_axpy(ar: Prime, w: NDArray[Any], rows: NDArray[Any], s: int, c: Any) -> None:
@@ -193,19 +186,7 @@ def panel_factors(ar: Prime, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -
 
 
 def panel_axpy(
-    ar: Prime, W: NDArray[Any], rows: NDArray[Any], s: int, A: NDArray[Any], i: int
+    ar: Prime, W: NDArray[Any], columns: NDArray[Any], rows: NDArray[Any], s: int, a: NDArray[Any]
 ) -> None:
-    """Add A[i, b] · rows[s] to row b of the panel, for all b, unreduced."""
-    W += A[i].astype(W.dtype) * rows[s].astype(W.dtype)[:, None]
-
-
-def panel_settle(ar: Prime, W: NDArray[Any]) -> None:
-    """Reduce the whole panel modulo p, which restores the budget."""
-    for j in range(W.shape[0]):
-        for b in range(W.shape[1]):
-            W[j, b] = scalar_value(ar, W[j, b])
-
-
-def scalar_of_factor(ar: Prime, factor: Any) -> Any:
-    """Return the field element that a factor stands for."""
-    return np.uint64(factor)
+    """Add a[b] · rows[s] to row b of the panel, for all b, in these columns, unreduced."""
+    W[columns] += a.astype(W.dtype) * rows[s, columns].astype(W.dtype)[:, None]

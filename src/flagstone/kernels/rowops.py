@@ -11,16 +11,17 @@ either before it is settled.
 =================  ==================================================================
 ``lift``           the lane of a field element
 ``value``          the field element of a lane
-``normal``         the settled form of a lane
-``fused``          the lane x + a · b, settled
 ``axpy``           working row += c · rows[s]
 ``settle``         bring the working row to settled form: restores the budget
 ``lower``          rows[s] ← c · working row, which must be settled
-``settle_panel``   the same for the panel
+``fill``           the panel holds X[first : first + LANES]
+``move_panel``     V[i + j, b] ← W[n + j, b] for j in columns[first:stop], where seen[b] ≠ 0
+``left_over``      seen[b] ← not 0 if row b of the panel is not 0 in columns[first:stop]
+``take_row``       u ← row b of the panel, in columns[first:stop]; W begins at i
+``settle_column``  bring column j of the panel to settled form
 ``factors``        A[i] ← what clears column j of every row in the panel
-``panel_axpy``     every row b of the panel += A[i, b] · rows[s]
+``panel_axpy``     every row b of the panel += A[i, b] · rows[s], in columns[first:stop]
 ``clear_panel``    both of these, for n ≤ GROUP positions of a chain from i on
-``element``        the field element of a factor
 ``negate``, ``times``, ``inverse``   scalars
 =================  ==================================================================
 """
@@ -33,9 +34,8 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from flagstone.kernels import _vectors, prime, table
-
-_MERGED: Any = {"forceinline": True}
+from flagstone.kernels import _products, _vectors, prime, table
+from flagstone.kernels._jit import MERGED, PRIVATE
 
 #: So many rows of a chain are added to a panel at once: it is loaded and stored once for all.
 GROUP = 4
@@ -45,10 +45,14 @@ _HOMES = {prime.Prime: prime, table.Table: table}
 # Intrinsics are called without their first argument, the typing context: more than mypy can know.
 _negate_lanes: Any = _vectors.panel_negate
 _axpy_lanes: Any = _vectors.panel_axpy
-_xor_lanes: Any = _vectors.panel_xor
-_add_lanes: Any = _vectors.panel_add
-_settle_lanes: Any = _vectors.panel_settle
-_elements: Any = _vectors.panel_elements
+_add_products: Any = _products.panel_products
+_reduce_lanes: Any = _vectors.panel_reduce
+_settle_lanes: Any = _products.panel_settle
+_elements: Any = _products.panel_elements
+_fill_lanes: Any = _vectors.panel_fill
+_move_lanes: Any = _vectors.panel_move
+_union_of_lanes: Any = _vectors.panel_union
+_take_lane: Any = _vectors.panel_take
 
 
 def narrowest(ar: Any) -> np.dtype[Any]:
@@ -69,14 +73,6 @@ def value(ar: Any, x: Any) -> Any:
     return _HOMES[type(ar)].scalar_value(ar, x)
 
 
-def normal(ar: Any, x: Any) -> Any:
-    return _HOMES[type(ar)].scalar_settle(ar, x)
-
-
-def fused(ar: Any, x: Any, a: Any, b: Any) -> Any:
-    return _HOMES[type(ar)].scalar_fma(ar, x, a, b)
-
-
 def axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> None:
     _HOMES[type(ar)].row_axpy(ar, w, rows, s, c)
 
@@ -93,24 +89,44 @@ def factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
     _HOMES[type(ar)].panel_factors(ar, W, j, A, i)
 
 
-def settle_panel(ar: Any, W: Any) -> None:
-    _HOMES[type(ar)].panel_settle(ar, W)
+def fill(ar: Any, W: Any, X: Any, first: Any) -> None:
+    for j in range(W.shape[0]):
+        for b in range(W.shape[1]):
+            W[j, b] = lift(ar, X[first + b, j])
 
 
-def panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-    _HOMES[type(ar)].panel_axpy(ar, W, rows, s, A, i)
+def move_panel(
+    V: Any, i: Any, W: Any, n: Any, seen: Any, columns: Any, first: Any, stop: Any
+) -> None:
+    used, wanted = columns[first:stop, np.newaxis], np.flatnonzero(seen)
+    V[i + used, wanted] = W[n + used, wanted]
+
+
+def left_over(seen: Any, W: Any, columns: Any, first: Any, stop: Any) -> None:
+    seen[:] = W[columns[first:stop]].any(axis=0)
+
+
+def take_row(u: Any, W: Any, i: Any, b: Any, columns: Any, first: Any, stop: Any) -> None:
+    u[columns[first:stop]] = W[i + columns[first:stop], b]
+
+
+def settle_column(ar: Any, W: Any, j: Any) -> None:
+    for b in range(W.shape[1]):
+        W[j, b] = lift(ar, value(ar, W[j, b]))
+
+
+def panel_axpy(
+    ar: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any
+) -> None:
+    _HOMES[type(ar)].panel_axpy(ar, W, columns[first:stop], rows, s, A[i])
 
 
 def clear_panel(
-    ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
 ) -> None:
     for k in range(i, i + n):
-        factors(ar, W, pivots[k], A, k)
-        panel_axpy(ar, W, rows, order[k], A, k)
-
-
-def element(ar: Any, factor: Any) -> Any:
-    return _HOMES[type(ar)].scalar_of_factor(ar, factor)
+        factors(ar, W, columns[k], A, k)
+        panel_axpy(ar, W, columns, k + 1, columns.shape[0], rows, order[k], A, k)
 
 
 def negate(ar: Any, a: Any) -> Any:
@@ -125,15 +141,19 @@ def inverse(ar: Any, a: Any) -> Any:
     return _HOMES[type(ar)].scalar_inv(ar, a)
 
 
-register_jitable(prime.scalar_settle)
-register_jitable(prime.scalar_neg)
-register_jitable(table.scalar_neg)
-register_jitable(table.scalar_mul)
-register_jitable(forceinline=True)(table.digit)
+register_jitable(**PRIVATE)(prime.scalar_neg)
+register_jitable(**PRIVATE)(table.scalar_neg)
+register_jitable(**PRIVATE)(table.scalar_mul)
+register_jitable(**MERGED)(table.digit)
+
+
+@overload(table.joined, strict=False, jit_options=MERGED)
+def _joined(ar: Any, x: Any, y: Any) -> Any:
+    return (lambda ar, x, y: x ^ y) if _lane_bits(ar) == 16 else (lambda ar, x, y: x + y)
 
 
 def _lane_bits(ar: Any) -> int:
-    return int(ar.types[ar.fields.index("lane")].dtype.bitwidth)
+    return int(ar.types[ar.fields.index("lane")].bitwidth)
 
 
 def _implementation(ar: Any, name: str) -> Any:
@@ -143,72 +163,78 @@ def _implementation(ar: Any, name: str) -> Any:
 
 
 # `strict` would compare annotations, which rightly differ between an overload and its target.
-@overload(lift, strict=False)
+@overload(lift, strict=False, jit_options=PRIVATE)
 def _lift(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_lift")
 
 
 # Merged into the caller: handing over a tuple with so many fields takes longer than the work.
-@overload(value, strict=False, jit_options=_MERGED)
-@overload(prime.scalar_value, strict=False, jit_options=_MERGED)
-@overload(table.scalar_value, strict=False, jit_options=_MERGED)
+@overload(value, strict=False, jit_options=MERGED)
+@overload(prime.scalar_value, strict=False, jit_options=MERGED)
+@overload(table.scalar_value, strict=False, jit_options=MERGED)
 def _value(ar: Any, x: Any) -> Any:
     bits = _lane_bits(ar)
     if ar.instance_class is table.Table:
         return _implementation(ar, "scalar_value") if bits > 16 else lambda ar, x: np.uint64(x)
     remainder = _vectors.remainder[bits]
-    return lambda ar, x: remainder(x, ar.p, ar.reciprocal)
+    return lambda ar, x: remainder(x, 1, ar.p, ar.reciprocal)
 
 
-@overload(normal, strict=False, jit_options=_MERGED)
-@overload(table.scalar_settle, strict=False, jit_options=_MERGED)
-def _normal(ar: Any, x: Any) -> Any:
-    if ar.instance_class is prime.Prime:
-        return _implementation(ar, "scalar_settle")
-    return _implementation(ar, "scalar_settle") if _lane_bits(ar) > 16 else lambda ar, x: x
-
-
-@overload(fused, strict=False)
-def _fused(ar: Any, x: Any, a: Any, b: Any) -> Any:
-    return _implementation(ar, "scalar_fma")
-
-
-@overload(axpy, strict=False)
+@overload(axpy, strict=False, jit_options=PRIVATE)
 def _axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> Any:
     return _implementation(ar, "row_axpy")
 
 
-@overload(settle, strict=False)
+@overload(settle, strict=False, jit_options=PRIVATE)
 def _settle(ar: Any, w: Any) -> Any:
+    if w.dtype.bitwidth == 16 and ar.instance_class is table.Table:  # characteristic 2
+        return lambda ar, w: None
     return _implementation(ar, "row_settle")
 
 
-@overload(lower, strict=False)
+@overload(lower, strict=False, jit_options=PRIVATE)
 def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
-    return _implementation(ar, "row_lower")
+    if ar.instance_class is table.Table:
+        if w.dtype.bitwidth == 16:  # characteristic 2
+            return _implementation(ar, "row_lower")
+
+        def by_elements(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
+            dim, lanes, j = w.shape[0], _vectors.LANES, 0
+            while j + lanes <= dim:
+                _elements(w, j, rows, s * dim + j, ar.p, ar.short, ar.half, ar.digits)
+                j += lanes
+            while j < dim:
+                rows[s, j] = value(ar, w[j])
+                j += 1
+            for k in range(dim):
+                rows[s, k] = times(ar, rows[s, k], c)
+
+        return by_elements
+    remainder = _vectors.remainder[_lane_bits(ar)]
+
+    def in_lanes(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
+        for j in range(w.shape[0]):
+            rows[s, j] = remainder(w[j], c, ar.p, ar.reciprocal)
+
+    return in_lanes
 
 
-@overload(element, strict=False)
-def _element(ar: Any, factor: Any) -> Any:
-    return _implementation(ar, "scalar_of_factor")
-
-
-@overload(negate, strict=False)
+@overload(negate, strict=False, jit_options=PRIVATE)
 def _negate(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_neg")
 
 
-@overload(times, strict=False)
+@overload(times, strict=False, jit_options=PRIVATE)
 def _times(ar: Any, a: Any, b: Any) -> Any:
     return _implementation(ar, "scalar_mul")
 
 
-@overload(inverse, strict=False)
+@overload(inverse, strict=False, jit_options=PRIVATE)
 def _inverse(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_inv")
 
 
-@overload(factors, strict=False)
+@overload(factors, strict=False, jit_options=PRIVATE)
 def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is prime.Prime:
 
@@ -219,72 +245,96 @@ def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
     if ar.instance_class is table.Table and W.dtype.bitwidth > 16:
 
         def by_digits(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
-            _elements(W, j, A, i, ar.p, ar.short, ar.half, ar.digits)
-            for b in range(A.shape[1]):
+            lanes = _vectors.LANES
+            _elements(W, j * lanes, A, i * lanes, ar.p, ar.short, ar.half, ar.digits)
+            for b in range(lanes):
                 A[i, b] = ar.minus[A[i, b]]
 
         return by_digits
     return _implementation(ar, "panel_factors")
 
 
-@overload(settle_panel, strict=False)
-def _settle_panel(ar: Any, W: Any) -> Any:
+@overload(fill, strict=False, jit_options=PRIVATE)
+def _fill(ar: Any, W: Any, X: Any, first: Any) -> Any:
+    if ar.instance_class is prime.Prime or W.dtype.bitwidth == 16:  # or characteristic 2
+        return lambda ar, W, X, first: _fill_lanes(W, X, first)
+
+    def spread(ar: Any, W: Any, X: Any, first: Any) -> None:
+        _fill_lanes(W, X, first)
+        for j in range(W.shape[0]):
+            for b in range(_vectors.LANES):
+                W[j, b] = ar.lanes[W[j, b]]
+
+    return spread
+
+
+@overload(move_panel, strict=False, jit_options=PRIVATE)
+def _move_panel(
+    V: Any, i: Any, W: Any, n: Any, seen: Any, columns: Any, first: Any, stop: Any
+) -> Any:
+    return lambda V, i, W, n, seen, columns, first, stop: _move_lanes(
+        V, i, W, n, seen, columns, first, stop
+    )
+
+
+@overload(left_over, strict=False, jit_options=PRIVATE)
+def _left_over(seen: Any, W: Any, columns: Any, first: Any, stop: Any) -> Any:
+    return lambda seen, W, columns, first, stop: _union_of_lanes(seen, W, columns, first, stop)
+
+
+@overload(take_row, strict=False, jit_options=PRIVATE)
+def _take_row(u: Any, W: Any, i: Any, b: Any, columns: Any, first: Any, stop: Any) -> Any:
+    return lambda u, W, i, b, columns, first, stop: _take_lane(u, W, i, b, columns, first, stop)
+
+
+@overload(settle_column, strict=False, jit_options=PRIVATE)
+def _settle_column(ar: Any, W: Any, j: Any) -> Any:
     if ar.instance_class is prime.Prime:
-        return _implementation(ar, "panel_settle")
+        return lambda ar, W, j: _reduce_lanes(W, j, ar.p, ar.reciprocal)
     if W.dtype.bitwidth == 16:  # characteristic 2
-        return lambda ar, W: None
-
-    def vectorised(ar: Any, W: Any) -> None:
-        _settle_lanes(W, ar.p, ar.short, ar.half, ar.digits)
-
-    return vectorised
+        return lambda ar, W, j: None
+    return lambda ar, W, j: _settle_lanes(W, j, ar.p, ar.short, ar.half, ar.digits)
 
 
-@overload(panel_axpy, strict=False)
-def _panel_axpy(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> Any:
+@overload(panel_axpy, strict=False, jit_options=PRIVATE)
+def _panel_axpy(
+    ar: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any
+) -> Any:
     if ar.instance_class is prime.Prime:
+        return lambda ar, W, columns, first, stop, rows, s, A, i: _axpy_lanes(
+            W, columns, first, stop, rows, (s,), A, i
+        )
 
-        def vectorised(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-            _axpy_lanes(W, rows, (s,), A, i)
+    def by_parts(
+        ar: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any
+    ) -> None:
+        _add_products(
+            W, columns, first, stop, rows, s, A, i,
+            ar.spread, ar.parts, ar.sums, ar.k, ar.groups, ar.p, ar.digits, ar.tops,
+        )  # fmt: skip
 
-        return vectorised
-    if W.dtype.bitwidth == 16:  # characteristic 2
-
-        def vectorised_xor(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-            _xor_lanes(W, rows, s, A, i, ar.exp, ar.k)
-
-        return vectorised_xor
-
-    def vectorised_add(ar: Any, W: Any, rows: Any, s: Any, A: Any, i: Any) -> None:
-        _add_lanes(W, rows, s, A, i, ar.spread, ar.lanes, ar.k, ar.half, ar.digits)
-
-    return vectorised_add
+    return by_parts
 
 
-@overload(clear_panel, strict=False)
+@overload(clear_panel, strict=False, jit_options=PRIVATE)
 def _clear_panel(
-    ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
 ) -> Any:
     if ar.instance_class is not prime.Prime:
         return clear_panel
 
     def together(
-        ar: Any, W: Any, rows: Any, order: Any, pivots: Any, A: Any, i: Any, n: Any, T: Any, R: Any
+        ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
     ) -> None:
         """The factors first, in the pivot columns alone; then every other column once for all."""
-        for k in range(n):
-            for other in range(n):
-                R[k, other] = rows[order[i + k], pivots[i + other]]
-            for b in range(W.shape[1]):
-                T[k, b] = W[pivots[i + k], b]
-        for k in range(n):
-            _negate_lanes(T, k, A, i + k, ar.p, ar.reciprocal)
-            _axpy_lanes(T, R, (k,), A, i + k)
-        for k in range(n, GROUP):
-            for b in range(A.shape[1]):
-                A[i + k, b] = 0
         last = i + n - 1
+        for k in range(i, last + 1):
+            factors(ar, W, columns[k], A, k)
+            panel_axpy(ar, W, columns, k + 1, last + 1, rows, order[k], A, k)
+        for k in range(last + 1, i + GROUP):
+            for b in range(_vectors.LANES):
+                A[k, b] = 0
         names = order[i], order[min(i + 1, last)], order[min(i + 2, last)], order[last]
-        _axpy_lanes(W, rows, names, A, i)
+        _axpy_lanes(W, columns, last + 1, columns.shape[0], rows, names, A, i)
 
     return together

@@ -33,14 +33,17 @@ class Table(NamedTuple):
     minus : discrete logarithms of −a, by a
     spread : the powers of g in lane form; the same length as ``exp``
     lanes : the lane form of every element
+    parts : the multiples that make up the product with every element (see ``_parts``)
+    sums, groups : which of these are sums of two others; how many make up a product
     places : the lowest bit of each digit of a lane
     half : digits per word of a lane
     digits : bits per digit of a lane
+    tops : the highest bit of every digit of a word
     reciprocal : floor(2^32 / p), which reduces digits without a division
     short : floor(2^16 / p), likewise
     budget : how many products a settled lane can take up before it must be settled again
-    lane : empty array with the dtype of a working row
-    factor : empty array with the dtype of the factors of a panel, which are logarithms
+    lane, factor : zeros with the dtypes of a working row and of the factors of a panel, which are
+        logarithms
     nil : the factor 0
     """
 
@@ -52,14 +55,18 @@ class Table(NamedTuple):
     minus: NDArray[np.uint32]
     spread: NDArray[Any]
     lanes: NDArray[Any]
+    parts: NDArray[np.uint64]
+    sums: NDArray[np.uint8]
+    groups: np.int64
     places: NDArray[np.uint64]
     half: np.int64
     digits: np.uint64
+    tops: np.uint64
     reciprocal: np.uint64
     short: np.uint64
     budget: np.int64
-    lane: NDArray[Any]
-    factor: NDArray[np.uint32]
+    lane: Any
+    factor: np.uint32
     nil: np.uint32
 
 
@@ -95,10 +102,12 @@ def build(p: int, k: int, poly: ArrayLike) -> Table:
     exp[: 2 * (q - 1)] = np.concatenate([powers, powers])
     log = np.full(q, 2 * (q - 1), np.uint32)
     log[powers] = np.arange(q - 1)
+    parts, sums, groups = _parts(p, k)
+    most = groups * (p - 1) if len(sums) else k * (p - 1) ** 2  # that a product adds to a digit
     for bits, least in ((32, 12), (64, 1)):
         half = -(-k * 32 // bits)
         digits = min(32 // half, 32 if k * p**2 > 2**12 else 16)  # up to 16, cheaper to reduce
-        budget = (2**digits - p) // (k * (p - 1) ** 2)
+        budget = (2**digits - p) // most
         if budget >= least:
             break
     places = [32 * (i // half) + digits * (i % half) for i in range(k)]
@@ -113,10 +122,45 @@ def build(p: int, k: int, poly: ArrayLike) -> Table:
         minus = np.where(log < q - 1, (log + (q - 1) // 2) % (q - 1), log).astype(np.uint32)
     return Table(
         np.int64(q), np.uint64(p), np.int64(k), exp, log, minus, spread, spread[log],
-        np.array(places, np.uint64), np.int64(half), np.uint64(digits), np.uint64(2**32 // p),
-        np.uint64(2**16 // p), np.int64(budget), np.zeros(0, spread.dtype), np.zeros(0, np.uint32),
-        np.uint32(2 * (q - 1)),
+        parts, sums, np.int64(groups), np.array(places, np.uint64), np.int64(half),
+        np.uint64(digits), np.uint64(sum(1 << digits * (i + 1) - 1 for i in range(half))),
+        np.uint64(2**32 // p), np.uint64(2**16 // p), np.int64(budget),
+        spread.dtype.type(0), np.uint32(0), np.uint32(2 * (q - 1)),
     )  # fmt: skip
+
+
+def _parts(p: int, k: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8], int]:
+    """Say how the product with every element is made up of few multiples.
+
+    Multiple 0 is 0, 1 + t is by x^t, and each later one the sum of two before: it is by some digits
+    of an element at once, which stand side by side. The parts of an element are fields of 16 bits:
+    the number of a multiple, and how many times it is taken (8 bits each). Of one digit by itself
+    it is as often as the digit says.
+    """
+    width = max(next(g for g in range(5, -1, -1) if p**g <= 27), -(-k // 4))
+    elements, parts = np.arange(p**k, dtype=np.uint64), np.zeros(p**k, np.uint64)
+    sums = list[tuple[int, int]]()
+    starts = range(0, k, width)
+    for group, start in enumerate(starts):
+        entries = {0: 0}
+        for t in range(start, min(start + width, k)):
+            for entry, number in list(entries.items()):
+                for times in range(1, p if width > 1 else 2):
+                    before = entries[entry + (times - 1) * p ** (t - start)]
+                    if before:
+                        sums.append((before, 1 + t))
+                        number = k + len(sums)
+                    else:
+                        number = 1 + t
+                    entries[entry + times * p ** (t - start)] = number
+        digits = elements // np.uint64(p**start) % np.uint64(p**width)
+        if width > 1:
+            names = np.array([entries[e] for e in range(len(entries))], np.uint64)
+            field = names[digits] | np.uint64(1 << 8)
+        else:
+            field = np.uint64(1 + start) | digits << np.uint64(8)
+        parts |= field << np.uint64(16 * group)
+    return parts, np.array(sums, np.uint8).reshape(-1, 2), len(starts)
 
 
 def _add_integers(a: int, b: int, p: int) -> int:
@@ -197,7 +241,7 @@ def digit(ar: Table, x: Any, i: Any) -> Any:
 
 def scalar_value(ar: Table, x: Any) -> Any:
     """Return the field element that a lane stands for."""
-    if ar.lane.itemsize == 2:  # characteristic 2
+    if ar.p == 2:
         return np.uint64(x)
     total = np.uint64(0)
     for i in range(ar.k - 1, -1, -1):
@@ -206,11 +250,6 @@ def scalar_value(ar: Table, x: Any) -> Any:
         r = f - ((f * ar.reciprocal) >> np.uint64(32)) * ar.p
         total = total * ar.p + (r - ar.p if r >= ar.p else r)
     return total
-
-
-def scalar_settle(ar: Table, x: Any) -> Any:
-    """Return the normal form of a lane."""
-    return ar.lanes[scalar_value(ar, x)]
 
 
 def scalar_neg(ar: Table, a: Any) -> Any:
@@ -233,36 +272,28 @@ def scalar_lift(ar: Table, a: Any) -> Any:
     return ar.lanes[a]
 
 
-def scalar_fma(ar: Table, x: Any, a: Any, b: Any) -> Any:
-    """Return the lane x + a · b, settled, for a settled lane x."""
-    product = ar.spread[np.int64(ar.log[a]) + np.int64(ar.log[b])]
-    return scalar_settle(ar, x ^ product if ar.lane.itemsize == 2 else x + product)
-
-
 def row_axpy(ar: Table, w: NDArray[Any], rows: NDArray[Any], s: int, c: Any) -> None:
     """Add c · rows[s] to the working row; spends one unit of the budget."""
     shift = np.int64(ar.log[c])
     for j in range(w.shape[0]):
-        product = ar.spread[shift + np.int64(ar.log[rows[s, j]])]
-        w[j] = w[j] ^ product if ar.lane.itemsize == 2 else w[j] + product
+        w[j] = joined(ar, w[j], ar.spread[shift + np.int64(ar.log[rows[s, j]])])
+
+
+def joined(ar: Table, x: Any, y: Any) -> Any:
+    """Return the sum of two lanes, not reduced."""
+    return x ^ y if ar.p == 2 else x + y
 
 
 def row_settle(ar: Table, w: NDArray[Any]) -> None:
     """Bring the working row to normal form, which restores the budget."""
-    if ar.lane.itemsize != 2:
-        for j in range(w.shape[0]):
-            w[j] = scalar_settle(ar, w[j])
+    for j in range(w.shape[0]):
+        w[j] = ar.lanes[scalar_value(ar, w[j])]
 
 
 def row_lower(ar: Table, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) -> None:
     """Store c · w as rows[s]; w must be settled."""
     for j in range(w.shape[0]):
-        a = np.uint64(w[j])
-        if ar.lane.itemsize != 2:
-            a = np.uint64(0)
-            for i in range(ar.k - 1, -1, -1):
-                a = a * ar.p + digit(ar, w[j], i)
-        rows[s, j] = scalar_mul(ar, a, c)
+        rows[s, j] = scalar_mul(ar, scalar_value(ar, w[j]), c)
 
 
 def panel_factors(ar: Table, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -> None:
@@ -272,23 +303,8 @@ def panel_factors(ar: Table, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -
 
 
 def panel_axpy(
-    ar: Table, W: NDArray[Any], rows: NDArray[Any], s: int, A: NDArray[Any], i: int
+    ar: Table, W: NDArray[Any], columns: NDArray[Any], rows: NDArray[Any], s: int, a: NDArray[Any]
 ) -> None:
-    """Add the multiple of rows[s] by the factor A[i, b] to row b of the panel, for all b."""
-    for j in range(W.shape[0]):
-        x = np.int64(ar.log[rows[s, j]])
-        for b in range(A.shape[1]):
-            product = ar.spread[x + np.int64(A[i, b])]
-            W[j, b] = W[j, b] ^ product if ar.lane.itemsize == 2 else W[j, b] + product
-
-
-def panel_settle(ar: Table, W: NDArray[Any]) -> None:
-    """Bring the whole panel to normal form, which restores the budget."""
-    for j in range(W.shape[0]):
-        for b in range(W.shape[1]):
-            W[j, b] = scalar_settle(ar, W[j, b])
-
-
-def scalar_of_factor(ar: Table, factor: Any) -> Any:
-    """Return the field element that a factor stands for."""
-    return np.uint64(ar.exp[factor])
+    """Add the multiple of rows[s] by the factor a[b] to row b of the panel, in these columns."""
+    products = ar.spread[ar.log[rows[s, columns]][:, None] + a]
+    W[columns] = W[columns] ^ products if ar.p == 2 else W[columns] + products
