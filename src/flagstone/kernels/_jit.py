@@ -17,11 +17,12 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, llvm_version_info
 from numba.core import codegen, compiler, event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+LLVM: int = llvm_version_info[0]
 # Nobody needs a C callback, and no kernel divides by zero.
 _COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
 
@@ -56,9 +57,9 @@ class _Apart(_Part):
     """Code that stays a function of its own inside of the kernel."""
 
     def _finalize_final_module(self) -> None:
-        for function in self._final_module.functions:
+        for function in self._final_module.functions if LLVM >= 20 else ():
             if function.linkage == Linkage.external and not function.is_declaration:
-                function.add_function_attribute("noinline")
+                function.add_function_attribute("noinline")  # of the result, for older ones
         super()._finalize_final_module()
 
 
