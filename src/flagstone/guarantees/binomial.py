@@ -77,14 +77,9 @@ def binomial_most(trials: int, share: float, failure: float) -> int:
 
 
 def _quantile(trials: int, share: float, failure: float, side: int) -> int:
-    """About where a tail of this probability begins, on the upper side (1) or the lower one (-1).
-
-    A normal quantile by its tail, mended for skewness.
-    """
-    nats = -2 * math.log(failure)
-    z = math.sqrt(max(0.0, nats - math.log(2 * math.pi * max(1.0, nats))))
+    """About where the upper tail (1) or the lower one (-1) has this probability."""
+    z, mean = tails.deviations(failure), min(1.0, max(0.0, share)) * trials
     skew = (1 - 2 * share) * (z * z - 1) / 6
-    mean = min(1.0, max(0.0, share)) * trials
     spread = math.sqrt(max(0.0, mean * (1 - share)))
     return min(trials, max(0, round(mean + side * z * spread + skew)))
 

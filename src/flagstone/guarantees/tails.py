@@ -52,16 +52,30 @@ def share_of_below(trials: int, count: int, probability: float) -> float:
     return _share(trials, count - 1, probability, False)
 
 
+def deviations(probability: float) -> float:
+    """About how many standard deviations out a normal tail of this probability begins.
+
+    >>> round(deviations(0.01), 1), round(deviations(1e-9), 1)
+    (2.3, 6.0)
+    """
+    nats = -2 * math.log(probability)
+    return math.sqrt(max(0.0, nats - math.log(2 * math.pi * max(1.0, nats))))
+
+
 def _share(n: int, k: int, probability: float, rising: bool) -> float:
     """The share at which more than k hits (``rising``), or no more, have this probability.
 
-    By Newton's steps from the share with even chances, on √(−2 log tail), which is nearly straight
-    in the logarithm of the share of what the tail is made of.
+    By Newton's steps on √(−2 log tail), which is nearly straight in the logarithm of the share of
+    what the tail is made of.
     """
     if probability > 0.5:
         return _share(n, k, 1 - probability, not rising)
-    low, high, share = 0.0, 1.0, (k + 0.7) / (n + 0.4)
-    aim = math.sqrt(-2 * math.log(probability))
+    low, high, even = 0.0, 1.0, (k + 0.7) / (n + 0.4)  # chances are about even there
+    out, aim = deviations(probability) / math.sqrt(n), math.sqrt(-2 * math.log(probability))
+    if rising:
+        share = even * math.exp(-out * math.sqrt((1 - even) / even))
+    else:
+        share = min(even + out * math.sqrt(even * (1 - even)), (1 + even) / 2)
     while True:
         tail = above(n, share, k) if rising else below(n, share, k + 1)
         low, high = (share, high) if (tail < probability) == rising else (low, share)
@@ -102,7 +116,10 @@ def _lost(count: int, mean: float, missing: float) -> float:
     if abs(missing) > 0.5 * count:
         return missing - count * math.log(mean / count)
     v = missing / (2 * count + missing)  # log(mean/count) = 2·(v + v³/3 + v⁵/5 + …)
-    return missing * v - 2 * count * math.fsum(v**i / i for i in range(3, 33, 2))
+    rest, power, i = 0.0, v**3, 3
+    while abs(power) > _TINY / 100 * v * v:
+        rest, power, i = rest + power / i, power * v * v, i + 2
+    return missing * v - 2 * count * rest
 
 
 def _stirling(n: int) -> float:
