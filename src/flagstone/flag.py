@@ -16,6 +16,9 @@ from flagstone.subspace import Subspace
 
 T = TypeVar("T")
 
+#: So many rows may wait until it is worth inserting them: each insertion is made on a copy.
+_FEW = 128
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
@@ -111,13 +114,14 @@ class Flag:
         self.n_shards = 1
         self._kernel = self.field.flag_kernel(self.dim)
         try:
-            self._state = self.field.flag_state(self.dim)
+            # The state of a flag, which never changes, and rows that are not in it yet.
+            self._held: tuple[Any, tuple[Array, ...]] = self.field.flag_state(self.dim), ()
         except (MemoryError, ValueError) as error:
             raise InputError(
                 f"a flag of {self.dim} columns takes memory in proportion to the square of that, "
                 "more than there is; drop or combine columns"
             ) from error
-        self._snapshot: tuple[Any, tuple[Rows, Array]] | None = None
+        self._snapshot: tuple[Any, Any, tuple[Rows, Array]] | None = None
 
     def update(self, X: Any, weights: Any = None) -> Flag:
         """Add rows in the order they come, each ``weights[i]`` times, and return self.
@@ -127,12 +131,24 @@ class Flag:
         """
         rows = self.field.rows(X, dim=self.dim)
         counts, total = checked_weights(weights, len(rows))
-        n_rows = checked_total(self.n_rows, total)
-        state = self._kernel.copy(self._state)  # an interrupt must not leave half an update
-        self._kernel.insert(state, self.field.matrix(rows), counts)
-        self._state, self._snapshot = state, None
-        self.n_rows = n_rows
+        n_rows, matrix = checked_total(self.n_rows, total), self.field.matrix(rows)
+        held, known = self._held, self._snapshot
+        state, waiting = (known[1], ()) if known is not None and known[0] is held else held
+        if counts is None and 0 < len(matrix) * (len(waiting) + 1) <= _FEW:
+            self._held = state, (*waiting, matrix.copy())
+        else:
+            self._held = self._inserted(state, (*waiting, matrix), counts), ()
+        self.n_rows, self._snapshot = n_rows, None
         return self
+
+    def _inserted(self, state: Any, parts: tuple[Array, ...], weights: Array | None = None) -> Any:
+        """Return a new state with more rows, of which the last part may have weights."""
+        *waiting, last = parts
+        state = self._kernel.copy(state)  # an interrupt must not leave half an update
+        if waiting:
+            self._kernel.insert(state, np.concatenate(waiting), None)
+        self._kernel.insert(state, last, weights)
+        return state
 
     def merge(self, other: Flag) -> Flag:
         """Return the flag M_k = Σ_{i+j=k} V_i ∩ W_j of two shards (V_0 = W_0 = F^d).
@@ -160,7 +176,7 @@ class Flag:
     def copy(self) -> Flag:
         """Return an independent copy."""
         twin = Flag(self.dim, self.field)
-        twin._state = self._kernel.copy(self._state)
+        twin._held = self._held
         twin.n_rows, twin.n_shards = self.n_rows, self.n_shards
         return twin
 
@@ -287,18 +303,21 @@ class Flag:
         cls, field: Field, dim: int, basis: Rows, counts: Array, n_rows: int, n_shards: int
     ) -> Flag:
         flag = cls(dim, field)
-        flag._state = field.flag_state(dim, basis, counts)
+        flag._held = field.flag_state(dim, basis, counts), ()
         flag.n_rows, flag.n_shards = n_rows, n_shards
         return flag
 
     def _adapted(self) -> tuple[Rows, Array]:
         """Return some counted basis, counts falling, as it comes from the kernel."""
-        state, snapshot = self._state, self._snapshot
-        if snapshot is None or snapshot[0] is not state:
+        held, known = self._held, self._snapshot
+        if known is None or known[0] is not held:
+            state, waiting = held
+            if waiting:
+                state = self._inserted(state, waiting)
             basis, counts = self._kernel.dump(state)
-            # with the state it is of: another thread may have come up with a new one meanwhile
-            self._snapshot = snapshot = state, (self.field.wrap(basis, self.dim), counts)
-        return snapshot[1]
+            # with what it is of: another thread may have come up with more rows meanwhile
+            self._snapshot = known = held, state, (self.field.wrap(basis, self.dim), counts)
+        return known[2]
 
 
 def merge_flags(flags: Iterable[Flag]) -> Flag:
