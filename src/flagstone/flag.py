@@ -16,8 +16,8 @@ from flagstone.subspace import Subspace
 
 T = TypeVar("T")
 
-#: So many rows may wait until it is worth inserting them: each insertion is made on a copy.
-_FEW = 128
+#: Batches of so few rows wait, up to so many of them: insertion takes a copy of the state.
+_FEW, _MOST_WAITING = 8, 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,20 +134,20 @@ class Flag:
         n_rows, matrix = checked_total(self.n_rows, total), self.field.matrix(rows)
         held, known = self._held, self._snapshot
         state, waiting = (known[1], ()) if known is not None and known[0] is held else held
-        if counts is None and 0 < len(matrix) * (len(waiting) + 1) <= _FEW:
+        if counts is None and 0 < len(matrix) <= _FEW and len(waiting) < _MOST_WAITING:
             self._held = state, (*waiting, matrix.copy())
         else:
-            self._held = self._inserted(state, (*waiting, matrix), counts), ()
+            state = self._settled(state, waiting)  # an interrupt must not leave half an update
+            self._kernel.insert(state, matrix, counts)
+            self._held = state, ()
         self.n_rows, self._snapshot = n_rows, None
         return self
 
-    def _inserted(self, state: Any, parts: tuple[Array, ...], weights: Array | None = None) -> Any:
-        """Return a new state with more rows, of which the last part may have weights."""
-        *waiting, last = parts
-        state = self._kernel.copy(state)  # an interrupt must not leave half an update
+    def _settled(self, state: Any, waiting: tuple[Array, ...]) -> Any:
+        """Return a copy of a state, with the rows that wait."""
+        state = self._kernel.copy(state)
         if waiting:
             self._kernel.insert(state, np.concatenate(waiting), None)
-        self._kernel.insert(state, last, weights)
         return state
 
     def merge(self, other: Flag) -> Flag:
@@ -199,9 +199,8 @@ class Flag:
     def levels(self) -> list[Level]:
         """Return the distinct spaces, from V_1 (the largest) to the last."""
         basis, counts = self._adapted()
-        ends = np.unique(counts)
         levels, first = [], 1
-        for end in ends.tolist():
+        for end in sorted(set(counts.tolist())):
             dim = int(np.count_nonzero(counts >= end))
             levels.append(Level(dim, end - first + 1, first, basis, self.field))
             first = end + 1
@@ -311,9 +310,7 @@ class Flag:
         """Return some counted basis, counts falling, as it comes from the kernel."""
         held, known = self._held, self._snapshot
         if known is None or known[0] is not held:
-            state, waiting = held
-            if waiting:
-                state = self._inserted(state, waiting)
+            state = self._settled(*held) if held[1] else held[0]
             basis, counts = self._kernel.dump(state)
             # with what it is of: another thread may have come up with more rows meanwhile
             self._snapshot = known = held, state, (self.field.wrap(basis, self.dim), counts)
