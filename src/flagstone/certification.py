@@ -315,6 +315,8 @@ def _certified(
             runs=promises.n_shards,
         )
         promises = replace(promises, certificate=certificate)
+    known = promises.confidence == confidence and not promises.any_time
     promises = replace(promises, confidence=confidence, eps_counted=eps_counted)
-    counts = flag.counts.tolist()
-    return replace(finding, promises=promises.with_coverage(counts, subspace.dim))
+    if not known:
+        promises = promises.with_coverage(flag.counts.tolist(), subspace.dim)
+    return replace(finding, promises=promises)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 #: What the last factor of a fraction changes; the last step towards a share, which squares it.
-_TINY, _NARROW = 1e-15, 1e-9
+_TINY, _NARROW = 1e-15, 1e-8
 
 
 def above(trials: int, share: float, count: int) -> float:
