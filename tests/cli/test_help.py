@@ -129,3 +129,19 @@ def test_version(run):
     from flagstone import __version__
 
     assert run("--version").out == f"flagstone {__version__}\n"
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_only_the_command_keeps_numba_from_loading_scipy(alone):
+    """Whoever else compiles in the process may multiply matrices."""
+    words = ["plan", "--dim", "3", "--rho", "0.1"]
+    code = (
+        "import contextlib, sys\nfrom flagstone.cli import main\n"
+        f"with contextlib.suppress(SystemExit):\n    main({words})\n"
+        "from flagstone.kernels import _jit, small\nimport numba.np.arraymath\n"
+        "print(small.ALONE, 'scipy.linalg' not in sys.modules)\n"
+        "import scipy.linalg.cython_blas"
+    )
+    given = [sys.executable, "-c", code, *(words if alone else [])]
+    done = subprocess.run(given, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"{alone} {alone}"

@@ -127,8 +127,10 @@ def _tell_of_compiling() -> None:
 
 def _at_work(function: Callable[..., int], given: dict[str, Any]) -> int:
     from flagstone.disk.leftovers import remove_leftovers
+    from flagstone.kernels import small
 
     if sys.argv[1:] == ARGUMENTS:  # a process of its own, with somebody who waits for it
+        small.ALONE = True
         _tell_of_compiling()
     with warnings.catch_warnings(), at_work():
         warnings.simplefilter("default")

@@ -8,8 +8,11 @@ takes more than a second, the logger ``flagstone.kernels`` says so, once.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import logging
 import math
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -18,7 +21,17 @@ import numba
 import numpy as np
 from numba.core import event
 
+from flagstone.kernels import small
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+_BLAS: Any = "scipy.linalg.cython_blas"
+if small.ALONE and _BLAS not in sys.modules:
+    # Numba looks for it, for products of floats, and loads SciPy, a fifth of all that it loads.
+    sys.modules[_BLAS] = None  # type: ignore[assignment]
+    with contextlib.suppress(ImportError):
+        importlib.import_module("numba.np.arraymath")
+    del sys.modules[_BLAS]
 
 # Nobody needs a C callback, and no kernel divides by zero.
 _COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}

@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: Whether nobody else compiles in this process, as in that of the command.
+ALONE = False
 #: Microseconds of plain work, as they are estimated, that each twin may do in a process.
 ALLOWANCE = 200_000.0
 _spent: Counter[str] = Counter()
