@@ -9,7 +9,6 @@ takes more than a second, the logger ``flagstone.kernels`` says so, once.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 import math
 import sys
@@ -30,7 +29,7 @@ if small.ALONE and _BLAS not in sys.modules:
     # Numba looks for it, for products of floats, and loads SciPy, a fifth of all that it loads.
     sys.modules[_BLAS] = None  # type: ignore[assignment]
     with contextlib.suppress(ImportError):
-        importlib.import_module("numba.np.arraymath")
+        import numba.np.arraymath
     del sys.modules[_BLAS]
 
 # Nobody needs a C callback, and no kernel divides by zero.

@@ -70,8 +70,10 @@ def _wait(
 
 @inline
 def _copy(target: Any, source: Any) -> None:
-    for k in range(len(target)):
-        target[k] = source[k]
+    """Copy entry by entry: assigning rows takes seconds to compile."""
+    for i in range(target.shape[0]):
+        for k in range(target.shape[1]):
+            target[i, k] = source[i, k]
 
 
 @jit
@@ -106,7 +108,8 @@ def _cut(
                 number += 1
                 _copy(basis, no_basis)
                 _copy(table, no_table)
-                _copy(counts, no_counts)
+                for k in range(len(counts)):
+                    counts[k] = no_counts[k]
                 _copy(bounds, no_bounds)
                 filled = 0
                 wait = _wait(inside, 0, 0, credit, pace, most, fine, step)
