@@ -16,6 +16,7 @@ from benchmarks.cli_startup import LARGE, SMALL
 from benchmarks.flag_finite import WIDE
 from benchmarks.harness import Result
 from benchmarks.inputs import KINDS, SIZES, drawn_dims
+from benchmarks.one_row import DIMS as ONE_BY_ONE
 
 __all__ = ["FLOORS", "Floor", "Verdict", "judge"]
 
@@ -207,6 +208,10 @@ def _floors() -> Iterator[Floor]:
         ("d=10 rho=0.1 eps=0.1", "histogram", 1.0),
     ):
         yield Floor(group, f"{case}, {who}", f"full_guarantee/{case}/{who}", limit, unit="s")
+    for dim in ONE_BY_ONE:
+        for kind in ("uniform", "half"):
+            text, result = f"{kind} d={dim}", f"one_row/{kind} d={dim}/beyond the call"
+            yield Floor("A batch of one row, beyond the call", text, result, 5e-6, unit="s")
     fit, parts = "estimator_fit/d=63/fit", "estimator_fit/d=63/pack + update"
     yield Floor("Estimators", "ParityClassifier.fit over pack + update", fit, 1.5, parts)
     for dim, sizes in CERTIFIED.items():

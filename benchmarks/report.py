@@ -32,6 +32,7 @@ SUITES = {
     "exponents": "Growth with the dimension",
     "full_guarantee": "The full guarantee",
     "startup": "Start-up",
+    "one_row": "One row at a time",
     "estimator_fit": "Estimators",
     "certify": "Certificates",
     "distributed": "Partitions on two workers",

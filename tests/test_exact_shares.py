@@ -33,17 +33,22 @@ def test_a_float_is_the_decimal_it_prints_as(digits, places):
     assert exact(digits) == digits
 
 
-@given(limit=st.integers(-5, 3000), start=st.integers(-5, 50))
-def test_the_smallest_integer_of_a_monotone_condition(limit, start):
+@given(
+    limit=st.integers(-5, 3000),
+    start=st.integers(-5, 50),
+    near=st.one_of(st.none(), st.integers(-5, 3000)),
+)
+def test_the_smallest_integer_of_a_monotone_condition(limit, start, near):
     asked = []
 
     def holds(n):
         asked.append(n)
         return n >= limit
 
-    assert smallest(holds, start) == max(start, limit)
+    assert smallest(holds, start, near) == max(start, limit)
     assert min(asked) >= start
     assert len(asked) <= 30  # by doubling and halving, not one by one
+    assert len(asked) <= 2 or near is None or near < start or abs(near - max(start, limit)) > 0
     assert smallest(lambda n: n >= limit) == max(1, limit)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.bitrows import pack
+from flagstone.bitrows import BitRows, pack
 from flagstone.flag import Flag
 from tests import naive
 from tests.bridge import chain_of, flag_of, plain, space_of
@@ -119,6 +119,37 @@ def test_weighted_insert_is_repeated_insert_at_every_width(dim, data):
         row for row, w in zip(sample.rows, times, strict=True) for _ in [0] * w
     )
     assert_is_partition(flag, repeated)
+
+
+@pytest.mark.parametrize("order", [2, 3, "QQ"])
+@given(data=st.data())
+def test_rows_that_wait_are_rows_of_the_flag(order, data):
+    """Whatever is read, copied or weighed between updates of a few rows."""
+    sample = data.draw(samples(order))
+    flag, copies, start = Flag(sample.dim, order), [], 0
+    whole = Flag(sample.dim, order).update(sample.X)
+    while start < len(sample.rows):
+        stop = start + data.draw(st.integers(1, 3))
+        part, ones = sample.X[start:stop], data.draw(st.booleans())
+        flag.update(part, [1] * len(part) if ones else None)
+        start = min(stop, len(sample.rows))
+        if data.draw(st.booleans()):
+            assert flag == Flag(sample.dim, order).update(sample.X[:start])
+        copies.append((start, flag.copy()))
+    for n, copied in copies:
+        assert copied.update(sample.X[n:]) == whole == flag
+
+
+@pytest.mark.parametrize("n_rows", [1, 200])
+def test_rows_may_be_overwritten_after_an_update(n_rows):
+    words = np.ones((n_rows, 1), np.uint64)
+    flag = Flag(2).update(BitRows(words, 2))
+    words[:] = 2
+    assert flag == Flag(2).update([[1, 0]] * n_rows)
+    entries = np.ones((n_rows, 1), np.uint8)
+    flag = Flag(1, 7).update(entries)
+    entries[:] = 0
+    assert flag.rank == 1
 
 
 def test_a_reader_beside_an_update_keeps_no_old_answer(monkeypatch):

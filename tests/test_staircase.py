@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstone import GF, QQ, Coins, ConstraintsQuestion, Flag, IndexRule, SpanQuestion, ask
+from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import FormatError
 from flagstone.finding import MOST_COUNTED, Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.road import certify, measure
-from flagstone.staircase import Depths
 
 FIELDS = [GF(2), GF(5), GF(2**8), QQ]
 
@@ -21,7 +21,7 @@ FIELDS = [GF(2), GF(5), GF(2**8), QQ]
     st.lists(st.lists(st.integers(0, 4), min_size=7, max_size=7), max_size=25),
     st.lists(st.lists(st.integers(0, 4), min_size=7, max_size=7), min_size=1, max_size=8),
 )
-def test_depths_count_the_levels_that_hold_a_row(F, dim, seen, asked):
+def test_rows_have_their_place_among_the_levels(F, dim, seen, asked):
     bound = 2 if F.order == 2 else 5
     seen, asked = ([[x % bound for x in row[:dim]] for row in rows] for rows in (seen, asked))
     flag = Flag(dim, F)
@@ -29,7 +29,9 @@ def test_depths_count_the_levels_that_hold_a_row(F, dim, seen, asked):
         flag.update(seen)
     rows = F.rows(asked)
     inside = [level.subspace.contains(rows) for level in flag.levels()]
-    assert Depths(flag)(rows).tolist() == (np.sum(inside, axis=0) + [0] * len(asked)).tolist()
+    spaces = NestedSpaces.of_flag(flag, [level.dim for level in reversed(flag.levels())])
+    outside = len(inside) - np.sum(inside, axis=0) + F.nonzero(rows)
+    assert spaces.first_space(spaces.coordinates(rows)).tolist() == outside.tolist()
 
 
 def frames(n: int = 600, damaged: int = 9) -> np.ndarray:
@@ -68,5 +70,5 @@ def test_a_second_look_counts_every_level_exactly(question):
 def test_wide_rows_are_not_counted_by_level():
     X = np.eye(MOST_COUNTED + 1, dtype=np.uint8)[:3]
     found = ask(Flag(MOST_COUNTED + 1).update(X), SpanQuestion(), IndexRule(), Coins(1))
-    assert found.depths is None
+    assert found.spaces is None
     assert certify(found, X).rows.levels is None

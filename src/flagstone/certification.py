@@ -18,6 +18,7 @@ from flagstone.guarantees.coverage import SHARE_OF_PASS, SHARE_OF_START, counted
 from flagstone.guarantees.exact import Share, check_share
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
+from flagstone.lift import stack_all
 from flagstone.repeats import Repeats
 from flagstone.rules import SpanRule
 from flagstone.subspace import Subspace
@@ -56,6 +57,7 @@ class _Start:
         assert finding.subspace is not None
         self._field, self._dim = finding.field, finding.subspace.dim
         self._span = Subspace.zero(finding.subspace.ambient_dim, finding.field)
+        self._held: list[Rows] = []  # rows inside that are not in it yet
         self._asked = 8  # at so many rows, next
         self.n_rows = self.outside = 0
         self.first: tuple[int, int] | None = None  # rows, and those of them outside
@@ -66,14 +68,21 @@ class _Start:
         while self.first is None and start < len(rows):
             stop = min(len(rows), start + self._asked - self.n_rows)
             left_out = outside[start:stop]
-            self._span += Subspace.of_rows(rows[start:stop][~left_out], self._field)
+            self._held.append(rows[start:stop][~left_out])
             self._count(left_out)
             if self.n_rows == self._asked:
                 self._asked += max(8, self._asked // 16)
-                if self._span.dim == self._dim:
+                if self._spans():
                     self.first = self.n_rows, self.outside
             start = stop
         self._count(outside[start:])
+
+    def _spans(self) -> bool:
+        if self.n_rows - self.outside < self._dim:
+            return False  # too few rows to span it, whatever they are
+        held, self._held = stack_all(self._field, self._held), []
+        self._span += Subspace.of_rows(held, self._field)
+        return self._span.dim == self._dim
 
     def _count(self, left_out: Array) -> None:
         self.n_rows += len(left_out)
@@ -306,6 +315,8 @@ def _certified(
             runs=promises.n_shards,
         )
         promises = replace(promises, certificate=certificate)
+    known = promises.confidence == confidence and not promises.any_time
     promises = replace(promises, confidence=confidence, eps_counted=eps_counted)
-    counts = flag.counts.tolist()
-    return replace(finding, promises=promises.with_coverage(counts, subspace.dim))
+    if not known:
+        promises = promises.with_coverage(flag.counts.tolist(), subspace.dim)
+    return replace(finding, promises=promises)

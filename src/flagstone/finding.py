@@ -13,6 +13,7 @@ import numpy as np
 
 from flagstone import credibility
 from flagstone.answers import Answer, Constraints
+from flagstone.certificates.spaces import NestedSpaces
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
@@ -24,7 +25,7 @@ from flagstone.markup import card, listing, table
 from flagstone.measurement import Measurement
 from flagstone.question import QUESTIONS, Question, SpanQuestion, question_from_dict
 from flagstone.rules import rule_named
-from flagstone.staircase import Depths, Staircase
+from flagstone.staircase import Staircase
 from flagstone.subspace import Subspace
 
 #: The version of the JSON form: of files, and of what the command line prints with --json.
@@ -132,10 +133,11 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         return Staircase(self.answer.dim, ()) if self.flag is None else Staircase.of(self.flag)
 
     @cached_property
-    def depths(self) -> Depths | None:
-        """Says how far down the flag rows lie; None where that would take long to count."""
-        flag = self.flag
-        return None if flag is None or flag.dim > MOST_COUNTED else Depths(flag)
+    def spaces(self) -> NestedSpaces | None:
+        """The levels of the flag, the smallest first; None where rows take long to place there."""
+        if self.flag is None or self.flag.dim > MOST_COUNTED:
+            return None
+        return NestedSpaces.of_flag(self.flag, [step.dim for step in self.stairs.steps[::-1]])
 
     @property
     def window(self) -> Window | None:

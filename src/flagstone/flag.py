@@ -16,6 +16,9 @@ from flagstone.subspace import Subspace
 
 T = TypeVar("T")
 
+#: Batches of so few rows wait, up to so many of them: insertion takes a copy of the state.
+_FEW, _MOST_WAITING = 8, 128
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
@@ -111,13 +114,14 @@ class Flag:
         self.n_shards = 1
         self._kernel = self.field.flag_kernel(self.dim)
         try:
-            self._state = self.field.flag_state(self.dim)
+            # The state of a flag, which never changes, and rows that are not in it yet.
+            self._held: tuple[Any, tuple[Array, ...]] = self.field.flag_state(self.dim), ()
         except (MemoryError, ValueError) as error:
             raise InputError(
                 f"a flag of {self.dim} columns takes memory in proportion to the square of that, "
                 "more than there is; drop or combine columns"
             ) from error
-        self._snapshot: tuple[Any, tuple[Rows, Array]] | None = None
+        self._snapshot: tuple[Any, Any, tuple[Rows, Array]] | None = None
 
     def update(self, X: Any, weights: Any = None) -> Flag:
         """Add rows in the order they come, each ``weights[i]`` times, and return self.
@@ -127,12 +131,24 @@ class Flag:
         """
         rows = self.field.rows(X, dim=self.dim)
         counts, total = checked_weights(weights, len(rows))
-        n_rows = checked_total(self.n_rows, total)
-        state = self._kernel.copy(self._state)  # an interrupt must not leave half an update
-        self._kernel.insert(state, self.field.matrix(rows), counts)
-        self._state, self._snapshot = state, None
-        self.n_rows = n_rows
+        n_rows, matrix = checked_total(self.n_rows, total), self.field.matrix(rows)
+        held, known = self._held, self._snapshot
+        state, waiting = (known[1], ()) if known is not None and known[0] is held else held
+        if counts is None and 0 < len(matrix) <= _FEW and len(waiting) < _MOST_WAITING:
+            self._held = state, (*waiting, matrix.copy())
+        else:
+            state = self._settled(state, waiting)  # an interrupt must not leave half an update
+            self._kernel.insert(state, matrix, counts)
+            self._held = state, ()
+        self.n_rows, self._snapshot = n_rows, None
         return self
+
+    def _settled(self, state: Any, waiting: tuple[Array, ...]) -> Any:
+        """Return a copy of a state, with the rows that wait."""
+        state = self._kernel.copy(state)
+        if waiting:
+            self._kernel.insert(state, np.concatenate(waiting), None)
+        return state
 
     def merge(self, other: Flag) -> Flag:
         """Return the flag M_k = Σ_{i+j=k} V_i ∩ W_j of two shards (V_0 = W_0 = F^d).
@@ -160,7 +176,7 @@ class Flag:
     def copy(self) -> Flag:
         """Return an independent copy."""
         twin = Flag(self.dim, self.field)
-        twin._state = self._kernel.copy(self._state)
+        twin._held = self._held
         twin.n_rows, twin.n_shards = self.n_rows, self.n_shards
         return twin
 
@@ -183,9 +199,8 @@ class Flag:
     def levels(self) -> list[Level]:
         """Return the distinct spaces, from V_1 (the largest) to the last."""
         basis, counts = self._adapted()
-        ends = np.unique(counts)
         levels, first = [], 1
-        for end in ends.tolist():
+        for end in sorted(set(counts.tolist())):
             dim = int(np.count_nonzero(counts >= end))
             levels.append(Level(dim, end - first + 1, first, basis, self.field))
             first = end + 1
@@ -287,18 +302,19 @@ class Flag:
         cls, field: Field, dim: int, basis: Rows, counts: Array, n_rows: int, n_shards: int
     ) -> Flag:
         flag = cls(dim, field)
-        flag._state = field.flag_state(dim, basis, counts)
+        flag._held = field.flag_state(dim, basis, counts), ()
         flag.n_rows, flag.n_shards = n_rows, n_shards
         return flag
 
     def _adapted(self) -> tuple[Rows, Array]:
         """Return some counted basis, counts falling, as it comes from the kernel."""
-        state, snapshot = self._state, self._snapshot
-        if snapshot is None or snapshot[0] is not state:
+        held, known = self._held, self._snapshot
+        if known is None or known[0] is not held:
+            state = self._settled(*held) if held[1] else held[0]
             basis, counts = self._kernel.dump(state)
-            # with the state it is of: another thread may have come up with a new one meanwhile
-            self._snapshot = snapshot = state, (self.field.wrap(basis, self.dim), counts)
-        return snapshot[1]
+            # with what it is of: another thread may have come up with more rows meanwhile
+            self._snapshot = known = held, state, (self.field.wrap(basis, self.dim), counts)
+        return known[2]
 
 
 def merge_flags(flags: Iterable[Flag]) -> Flag:

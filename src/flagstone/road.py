@@ -130,20 +130,20 @@ class Seen(NamedTuple):
         Whether it lies outside V*; None where V* is not known (a bare answer).
     wrong : array of bool, or None
         Whether it breaks the answer; None where there is nothing to break (⊥).
-    depth : array of int, or None
-        How many levels of the flag hold it; None where nobody looked.
+    place : array of int, or None
+        How many of {0} and the levels of the flag do not hold it; None where nobody looked.
     """
 
     outside: Array | None
     wrong: Array | None
-    depth: Array | None = None
+    place: Array | None = None
 
     def levels(self, finding: Finding) -> tuple[int, ...] | None:
         """Count the rows outside each level of the flag."""
-        if self.depth is None:
+        if self.place is None:
             return None
         n_levels = len(finding.stairs.steps)
-        return tuple(np.bincount(self.depth, minlength=n_levels).cumsum()[:n_levels].tolist())
+        return tuple(np.bincount(self.place, minlength=n_levels + 2)[:1:-1].cumsum().tolist())
 
 
 def look(
@@ -155,24 +155,26 @@ def look(
     """Say of each row whether it lies outside V*, and whether it breaks the answer.
 
     Rows are in the field's internal form, labels elements. Rows of the fit may certify on the way;
-    they are also asked how far down the flag they lie.
+    they are also asked how far down the flag they lie, of which V* is a level, or {0}.
     """
     F, question, V = finding.field, finding.question, finding.subspace
-    depths = None if again is None else finding.depths
-    outside, wrong, depth = [], [], []
+    spaces = None if again is None or V is None else finding.spaces
+    outside, wrong, places = [], [], []
     for piece in list(chunks(len(rows))) or [slice(0, 0)]:
         y = None if labels is None else labels[piece]
         left_out = None
         if V is not None:
             lifted = question.lift(F, rows[piece], y)
-            left_out = ~V.contains(lifted)
+            if spaces is None:
+                left_out = ~V.contains(lifted)
+            else:
+                places.append(spaces.first_space(spaces.coordinates(lifted)))
+                left_out = places[-1] > (0, *spaces.dims).index(V.dim)
             if again is not None:
                 again.update(lifted, left_out)
-            if depths is not None:
-                depth.append(depths(lifted))
         outside.append(left_out)
         wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
-    return Seen(_joined(outside), _joined(wrong), _joined(depth))
+    return Seen(_joined(outside), _joined(wrong), _joined(places))
 
 
 def _joined(parts: Sequence[Array | None]) -> Array | None:

@@ -1,4 +1,4 @@
-"""Staircase: how fast the spans of a flag shrink, and how far down a row can go."""
+"""Staircase: how fast the spans of a flag shrink."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from flagstone.fields import Array, Rows
 from flagstone.flag import Flag
 
 
@@ -93,34 +90,3 @@ class Staircase:
     def to_list(self) -> list[list[int]]:
         """Return the levels as JSON values: [dimension, sets, first set]."""
         return [[step.dim, step.sets, step.first] for step in self.steps]
-
-
-class Depths:
-    """Says of rows how far down a flag they lie: how many of its levels hold them.
-
-    Basis vectors x_i with falling counts c_i span V_j where c_i ≥ j, so the last of them that a row
-    needs says it all; one product with the inverse of a basis shows which.
-
-    Examples
-    --------
-    >>> from flagstone import Flag
-    >>> flag = Flag(3).update([[1, 0, 0], [0, 1, 0]], weights=[7, 2])
-    >>> Depths(flag)(flag.field.rows([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]])).tolist()
-    [2, 1, 0, 2]
-    """
-
-    def __init__(self, flag: Flag) -> None:
-        F = flag.field
-        basis, counts = flag.adapted_basis()
-        inverse, n_free = F.completed_inverse(basis), flag.dim - len(counts)
-        ends, level = np.unique(counts, return_inverse=True)
-        self._field, self._n_levels = F, len(ends)
-        self._functionals = F.rows(inverse.T[::-1])  # those outside of V_1 first
-        self._depths = np.concatenate([np.zeros(n_free, np.int64), level[::-1] + 1])
-
-    def __call__(self, rows: Rows) -> Array:
-        """Return for each row how many levels hold it, of which V_1 is the first."""
-        needed = self._field.dot(rows, self._functionals) != 0
-        first = needed.argmax(axis=1)
-        found = needed[np.arange(len(first)), first]
-        return np.where(found, self._depths[first], self._n_levels)

@@ -77,10 +77,11 @@ def test_rows_are_placed_among_the_spaces(order, data):
     assert np.array_equal(first, expected)
 
 
+@pytest.mark.parametrize("most", [9, 99])
 @pytest.mark.parametrize("dim", [40, 64, 65, 130])
-def test_wide_rows_are_placed_among_the_spaces(dim):
+def test_wide_rows_are_placed_among_the_spaces(dim, most):
     random = np.random.RandomState(dim)
-    counts = np.sort(random.randint(1, 9, size=dim - 3))[::-1]
+    counts = np.sort(random.randint(1, most, size=dim - 3))[::-1]
     flag = Flag(dim).update(random.randint(0, 2, size=(dim - 3, dim)), counts)
     spaces = NestedSpaces.of_flag(flag, sorted({level.dim for level in flag.levels()}))
     basis = flag.adapted_basis()[0].unpack()

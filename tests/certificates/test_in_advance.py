@@ -4,8 +4,11 @@ import math
 from fractions import Fraction
 from itertools import combinations
 
+import flint
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flagstone.errors import InputError
 from flagstone.guarantees import (
@@ -17,6 +20,7 @@ from flagstone.guarantees import (
     index_length,
     pac_rows,
     parity_rows,
+    tails,
     values_certificate,
 )
 from flagstone.guarantees.binomial import (
@@ -45,6 +49,48 @@ def test_binomial_tails_are_upper_bounds(n, p):
         assert exact <= binomial_above(n, p, k) <= exact * (1 + Fraction(1, 10**6))
         rest = 1 - exact
         assert rest <= binomial_below(n, p, k + 1) <= rest * (1 + Fraction(1, 10**6))
+
+
+@given(
+    n=st.integers(1, 10**8),
+    p=st.floats(1e-8, 1 - 1e-8),
+    sigmas=st.floats(-12, 12),
+)
+def test_tails_have_eleven_digits(n, p, sigmas):
+    """Against the incomplete beta function in ball arithmetic."""
+    k = min(n - 1, max(0, round(n * p + sigmas * math.sqrt(n * p * (1 - p)))))
+    with flint.ctx.workprec(500):
+        exact = flint.arb(p).beta_lower(k + 1, n - k, regularized=True)
+        for found, tail in ((tails.above(n, p, k), exact), (tails.below(n, p, k + 1), 1 - exact)):
+            assert float(tail) < 1e-280 or abs(float(found / tail - 1)) < 1e-11
+
+
+@given(n=st.integers(1, 10**5), at=st.floats(0, 1), nats=st.floats(0.01, 400))
+def test_shares_belong_to_their_tails(n, at, nats):
+    k, failure = min(n - 1, int(at * n)), math.exp(-nats)
+    for found, tail, last in (
+        (tails.share_of_above(n, k, failure), tails.above, k),
+        (tails.share_of_below(n, k + 1, failure), tails.below, k + 1),
+    ):
+        assert 0 < found <= 1
+        less, more = (
+            (tail(n, share, last) for share in (found * (1 - 1e-11), found * (1 + 1e-11)))
+            if found < 1 - 1e-10
+            else (0.0, 1.0)
+        )
+        assert min(less, more) <= failure <= max(less, more)
+
+
+@given(
+    n=st.integers(1, 10**6),
+    p=st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1e-7, 1.0])),
+    failure=st.floats(1e-300, 1, exclude_max=True),
+)
+def test_quantiles_are_where_tails_pass_the_failure(n, p, failure):
+    x, y = binomial_least(n, p, failure), binomial_most(n, p, failure)
+    assert binomial_above(n, p, x) <= failure < binomial_above(n, p, x - 1)
+    assert binomial_below(n, p, y) <= failure
+    assert y == n or failure < binomial_below(n, p, y + 1)
 
 
 @pytest.mark.parametrize("failure", [0.3, 0.01, 1e-9])

@@ -137,15 +137,15 @@ def test_a_flag_may_move_at_any_time(order, dim, seed, cut, weighted):
         copied = moved.copy()
     moved.update(X[cut:], weights[cut:])
     copied.update(X[cut:], weights[cut:])
-    assert not alone._state.compiled
-    assert compiled._state.compiled
+    assert not alone._held[0].compiled
+    assert compiled._held[0].compiled
     assert compiled.to_bytes() == alone.to_bytes() == moved.to_bytes() == copied.to_bytes()
 
 
 def test_a_flag_too_wide_for_plain_python_is_compiled_from_the_first_row(plain):
-    assert not Flag(small_gf2.MOST)._state.compiled
-    assert Flag(small_gf2.MOST + 1)._state.compiled
-    assert Flag(small_finite.MOST + 1, 7)._state.compiled
+    assert not Flag(small_gf2.MOST)._held[0].compiled
+    assert Flag(small_gf2.MOST + 1)._held[0].compiled
+    assert Flag(small_finite.MOST + 1, 7)._held[0].compiled
 
 
 def test_each_twin_works_until_its_allowance_is_spent(monkeypatch):

@@ -237,16 +237,20 @@ class Certifier:
         return heavy_window(claims.spaces, first, last)
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:
-        """Try more and more rows that look like these, then narrow down."""
+        """Try more and more rows that look like these, then narrow down.
+
+        Where four times the rows are too few, the most that are tried are tried next: often nothing
+        would do.
+        """
 
         def enough(factor: float) -> bool:
             return self._rho(self._claims(runs, factor), factor) <= rho
 
         high = 2.0
         while not enough(high):
-            high *= 2
-            if high > _FARTHEST:
+            if high == 4 and not enough(_FARTHEST):
                 return None
+            high *= 2
         low = high / 2
         for _ in range(2):
             middle = math.sqrt(low * high)

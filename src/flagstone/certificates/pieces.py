@@ -17,6 +17,7 @@ is a credit, however long the pieces are.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -125,10 +126,9 @@ class Cutter:
 
     def copy(self) -> Cutter:
         """Return an independent copy."""
-        twin = Cutter(self._field, self.cut)
+        twin = copy.copy(self)
         twin.outcomes, twin._pending = self.outcomes.copy(), self._pending.copy()
-        twin._state, twin._seen = self._kernel.copy(self._state), self._seen
-        twin._progress = self._progress.copy()
+        twin._state, twin._progress = self._kernel.copy(self._state), self._progress.copy()
         return twin
 
     def update(self, matrix: Array, ticks: Array | None = None, size: int = 0) -> Cutter:
@@ -195,12 +195,11 @@ class Cutter:
         return bool(self._state.compiled)
 
     def _ends_of_words(self, matrix: Array, ticks: Array, size: int) -> list[tuple[int, int, int]]:
-        from flagstone.kernels import gf2_pieces, gf2_sweep
+        from flagstone.kernels import gf2_pieces
 
         cut = self.cut
         ends = gf2_pieces.cut(
             self._state.state,
-            gf2_sweep.new(cut.dim),
             self._progress,
             (matrix, ticks, size),
             cut.inside,

@@ -181,7 +181,7 @@ def _chosen(
     low, high = _BELOW * (t_min - 1), _ABOVE * t_max
     met: list[tuple[bool, float, int]] = []
     start, heaviest = 0, 0
-    for end in np.unique(counts).tolist():  # from the largest space to the smallest
+    for end in sorted(set(counts.tolist())):  # from the largest space to the smallest
         sets = end - start
         first, last = (start, end) if rule == "index" else (heaviest, sets)
         overlap = min(high, factor * last) - max(low, factor * first)

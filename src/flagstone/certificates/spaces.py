@@ -13,7 +13,7 @@ from flagstone.subspace import Subspace
 
 
 class NestedSpaces:
-    """Some spaces of a flag, with coordinates in which each of them is spanned by first axes.
+    """Spaces of a flag, with coordinates in which each of them is spanned by first axes.
 
     In these coordinates a row lies in the space of dimension r iff all entries past the r-th are
     zero; the first r are then its coordinates in the space, and the others of any row are its image
@@ -66,8 +66,20 @@ class NestedSpaces:
 
     def first_space(self, coordinates: Rows) -> Array:
         """Say of each row how many of {0}, U_1, U_2, … do not hold it."""
-        matrix = self.field.matrix(coordinates)
-        return np.asarray(sum(self._past(matrix, r).view(np.uint8) for r in (0, *self.dims)))
+        matrix, ends = self.field.matrix(coordinates), np.array([0, *self.dims])
+        if not isinstance(coordinates, BitRows):
+            needed = matrix != 0
+            last = self.dim - 1 - needed[:, ::-1].argmax(axis=1)
+            some = needed[np.arange(len(matrix)), last]
+            return np.where(some, np.searchsorted(ends, last, side="right"), 0)
+        # A word reaches the ends within it, and, if it has a bit, all before it.
+        first: Any = 0
+        for k, word in enumerate(matrix.T):
+            mine = ends[ends // 64 == k]
+            reached = _reached(word, np.uint64(1) << (mine % 64).astype(np.uint64))
+            before = int((ends < 64 * k).sum())
+            first = np.maximum(first, reached + before * (word != 0)) if before else reached
+        return np.asarray(first)
 
     def inside(self, coordinates: Rows, i: int) -> Array:
         """Return the coordinates in space i of rows that lie in it, for kernels."""
@@ -84,12 +96,9 @@ class NestedSpaces:
             return drop(coordinates.words, r, self.dim)
         return np.ascontiguousarray(coordinates[:, r:])
 
-    def _past(self, matrix: Array, r: int) -> Array:
-        """Say of each row whether an entry past the r-th is not zero."""
-        if self.field.order != 2:
-            return np.asarray((matrix[:, r:] != 0).any(axis=1), dtype=bool)
-        word, bit = divmod(r, 64)
-        past = np.zeros(len(matrix), dtype=bool)
-        for k in range(word, matrix.shape[1]):
-            past |= matrix[:, k] >> np.uint64(bit if k == word else 0) != 0
-        return past
+
+def _reached(words: Array, limits: Array) -> Array:
+    """Say of each word how many of rising limits it reaches."""
+    if len(limits) > 12:
+        return np.asarray(np.searchsorted(limits, words, side="right"))
+    return np.asarray(sum((words >= limit).view(np.uint8) for limit in limits))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -13,7 +14,34 @@ from typer.core import TyperCommand, TyperGroup
 from flagstone.cli import VERBS
 
 
-class Verb(TyperCommand):
+class _Quick:
+    """Takes what is of its type as it stands: to convert anything, typer loads pydantic.
+
+    That is what was left out, and words; numbers are converted.
+    """
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return all parameters, that for help included."""
+        parameters: Any = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if "process_value" not in vars(parameter):
+                convert = functools.partial(_taken, parameter, parameter.process_value)
+                parameter.process_value = convert
+        return parameters
+
+
+def _taken(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if value is None and kind is not None and not parameter.required:
+        value = () if kind == list[str] else None
+    elif kind == list[str] and isinstance(value, (list, tuple)) and value:
+        value = list(value)
+    elif type(value) is not kind:
+        return convert(ctx, value)
+    return parameter.callback(ctx, parameter, value) if parameter.callback else value
+
+
+class Verb(_Quick, TyperCommand):
     """A command whose help ends with examples that work as printed, and with its JSON keys."""
 
     examples: tuple[str, ...] = ()
@@ -29,7 +57,7 @@ class Verb(TyperCommand):
                 formatter.write_dl(list(self.json_keys.items()))
 
 
-class LazyVerbs(TyperGroup):
+class LazyVerbs(_Quick, TyperGroup):
     """A group that knows its verbs by name and loads one when it is needed."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -92,7 +92,7 @@ class Crew:
         certifier = None
         if leaf.pilot is not None:
             certifier = planned(finding, leaf.pilot, confidence)
-        flag = None if finding.depths is None else finding.flag  # rows are counted by its levels
+        flag = None if finding.spaces is None else finding.flag  # rows are counted by its levels
         found = replace(_slim(finding), flag=flag)
         shared = [self._shared(value) for value in (job, found, certifier, survey)]
         looks = [

@@ -61,11 +61,11 @@ def _chained(chain: bytes, rest: bytes, data: memoryview) -> tuple[bytes, bytes]
     """Hash whole chunks into the chain, and keep the bytes past the last."""
     if rest and len(rest) + len(data) >= _CHUNK:
         head = _CHUNK - len(rest)
-        chain = hashlib.blake2b(chain + rest + data[:head], digest_size=32).digest()
+        chain = hashlib.sha256(chain + rest + data[:head]).digest()
         rest, data = b"", data[head:]
     whole = 0 if rest else len(data) // _CHUNK * _CHUNK
     for start in range(0, whole, _CHUNK):
-        running = hashlib.blake2b(chain, digest_size=32)
+        running = hashlib.sha256(chain)
         running.update(data[start : start + _CHUNK])
         chain = running.digest()
     return chain, rest + bytes(data[whole:])

@@ -59,6 +59,8 @@ def plain_table(X: Any) -> Any:
     if X is None:
         raise InputError("X must be a table of rows, got None")
     refuse_masked(X, "X")
+    if isinstance(X, np.ndarray):
+        return X
     if isinstance(X, (list, tuple)) and len(X) and hasattr(X[0], "__len__"):
         return as_table(X, dim=None, name="X")
     try:
@@ -83,6 +85,8 @@ def named_columns(table: Any) -> Any | None:
 
     That is a frame of pandas as it is, and an Arrow table without rows for any other.
     """
+    if isinstance(table, np.ndarray):  # asking about it would take as long as packing some rows
+        return None
     frame = nw.from_native(table, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return None

@@ -197,7 +197,7 @@ class Field(ABC):
         """
         dim = width(basis)
         one = self.array(self.rows(np.eye(dim, dtype=np.uint8)))
-        free = np.setdiff1d(np.arange(dim), self.rref(basis)[1])
+        free = np.delete(np.arange(dim), self.rref(basis)[1])
         full = np.concatenate([self.array(basis), one[free]])
         both = self.rows(np.concatenate([full, one], axis=1))  # its reduced form is (1 | inverse)
         return self.array(self.rref(both)[0])[:, dim:]

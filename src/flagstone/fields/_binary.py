@@ -11,6 +11,7 @@ from flagstone.bitrows import BitRows
 from flagstone.exact import Array
 from flagstone.fields._base import Field, Rows
 from flagstone.fields._tables import fail_value, whole_numbers
+from flagstone.kernels import small_gf2
 from flagstone.kernels.small import Growing
 
 
@@ -27,16 +28,12 @@ class BinaryField(Field):
         return BitRows.trusted(np.zeros((n_rows, max(1, -(-dim // 64))), dtype=np.uint64), dim)
 
     def trusted(self, elements: Array) -> Rows:
-        from flagstone.kernels import small_gf2
-
         return BitRows.trusted(small_gf2.pack(elements)[0], elements.shape[1])
 
     def _packed(self, rows: BitRows, name: str) -> Rows:
         return rows
 
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
-        from flagstone.kernels import small_gf2
-
         whole = whole_numbers(table, name, floor=reduce)
         if whole.dtype == object or reduce:
             if reduce:
@@ -68,13 +65,11 @@ class BinaryField(Field):
         return np.asarray(words[:, 0] != 0 if words.shape[1] == 1 else words.any(axis=1))
 
     def flag_kernel(self, dim: int) -> Growing:
-        from flagstone.kernels import gf2, small_gf2
+        from flagstone.kernels import gf2
 
         return Growing(small_gf2, gf2.flag_kernel)
 
     def _linalg(self) -> ModuleType:
-        from flagstone.kernels import small_gf2
-
         return small_gf2
 
     def _arithmetic(self, dim: int) -> int:

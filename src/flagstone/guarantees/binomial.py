@@ -6,6 +6,8 @@ outwards by more than that, so an upper bound is an upper bound, also in the las
 
 from __future__ import annotations
 
+import math
+
 from flagstone.errors import InputError
 from flagstone.guarantees import tails
 from flagstone.guarantees.exact import smallest
@@ -57,7 +59,8 @@ def binomial_least(trials: int, share: float, failure: float) -> int:
     >>> binomial_above(10_000, 0.02, x) <= 0.001 < binomial_above(10_000, 0.02, x - 1)
     True
     """
-    return smallest(lambda x: binomial_above(trials, share, x) <= failure, start=0)
+    near = _quantile(trials, share, failure, 1)
+    return smallest(lambda x: binomial_above(trials, share, x) <= failure, start=0, near=near)
 
 
 def binomial_most(trials: int, share: float, failure: float) -> int:
@@ -69,7 +72,16 @@ def binomial_most(trials: int, share: float, failure: float) -> int:
     >>> binomial_below(10_000, 0.02, x) <= 0.001 < binomial_below(10_000, 0.02, x + 1)
     True
     """
-    return smallest(lambda x: binomial_below(trials, share, x + 1) > failure, start=0)
+    near = _quantile(trials, share, failure, -1)
+    return smallest(lambda x: binomial_below(trials, share, x + 1) > failure, start=0, near=near)
+
+
+def _quantile(trials: int, share: float, failure: float, side: int) -> int:
+    """About where the upper tail (1) or the lower one (-1) has this probability."""
+    z, mean = tails.deviations(failure), min(1.0, max(0.0, share)) * trials
+    skew = (1 - 2 * share) * (z * z - 1) / 6
+    spread = math.sqrt(max(0.0, mean * (1 - share)))
+    return min(trials, max(0, round(mean + side * z * spread + skew)))
 
 
 def share_at_most(count: int, trials: int, failure: float) -> float:

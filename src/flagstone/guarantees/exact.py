@@ -26,18 +26,22 @@ def exact(value: Any) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def smallest(holds: Callable[[int], bool], start: int = 1) -> int:
-    """The smallest integer ≥ `start` at which a monotone condition holds.
+def smallest(holds: Callable[[int], bool], start: int = 1, near: int | None = None) -> int:
+    """The smallest integer ≥ `start` at which a monotone condition holds; soon found `near` it.
 
     >>> smallest(lambda n: n * n >= 1000)
     32
     """
-    if holds(start):
-        return start
-    low, step = start, 1
-    while not holds(low + step):
-        low, step = low + step, 2 * step
-    high = low + step
+    low = high = start if near is None else max(start, near)
+    step = 1
+    if holds(high):
+        while high > start and holds(low := max(start, high - step)):
+            high, step = low, 2 * step
+        if high == start:
+            return start
+    else:
+        while not holds(high := low + step):
+            low, step = high, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         if holds(middle):

@@ -1,20 +1,15 @@
-"""Binomial tails: summed, to eleven digits, where few terms matter; else SciPy's beta functions.
+"""Binomial tails, to eleven digits: their largest term, times a continued fraction.
 
-Loading SciPy takes longer than all else that a small sample needs, and for few hits among very many
-trials it has seven digits only.
+In plain Python, so that the last digit is the same everywhere; loading SciPy would take longer than
+all else that a small sample needs, and for few hits among very many trials it has seven digits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-import numpy as np
-
-#: With more hits and more misses than this, sums get long.
-_MOST = 1 << 14
-#: What is left out of a sum, and left of an interval around a share, relative to them.
-_TINY, _NARROW = 1e-16, 1e-14
+#: What the last factor of a fraction changes; the last step towards a share, which squares it.
+_TINY, _NARROW = 1e-15, 1e-8
 
 
 def above(trials: int, share: float, count: int) -> float:
@@ -23,10 +18,6 @@ def above(trials: int, share: float, count: int) -> float:
     >>> above(10, 0.5, 8) * 1024
     11.0...
     """
-    if min(count, trials - count) > _MOST:
-        from scipy.special import betainc  # P[Bin(n, p) > k] = I_p(k + 1, n − k)
-
-        return float(betainc(count + 1, trials - count, share))
     if count + 1 < trials * share:
         return 1 - _downwards(trials, share, count)
     return _upwards(trials, share, count + 1)
@@ -38,10 +29,6 @@ def below(trials: int, share: float, count: int) -> float:
     >>> below(10, 0.5, 2) * 1024
     11.0...
     """
-    if min(count, trials - count) > _MOST:
-        from scipy.special import betaincc  # P[Bin(n, p) < k] = 1 − I_p(k, n − k + 1)
-
-        return float(betaincc(float(count), float(trials - count + 1), share))
     if count - 1 > trials * share:
         return 1 - _upwards(trials, share, count)
     return _downwards(trials, share, count - 1)
@@ -53,11 +40,7 @@ def share_of_above(trials: int, count: int, probability: float) -> float:
     >>> abs(above(50, share_of_above(50, 3, 0.01), 3) - 0.01) < 1e-12
     True
     """
-    if min(count, trials - count) > _MOST:
-        from scipy.special import betaincinv
-
-        return float(betaincinv(count + 1, trials - count, probability))
-    return _solve(lambda share: _log(above(trials, share, count) / probability))
+    return _share(trials, count, probability, True)
 
 
 def share_of_below(trials: int, count: int, probability: float) -> float:
@@ -66,52 +49,77 @@ def share_of_below(trials: int, count: int, probability: float) -> float:
     >>> abs(below(50, share_of_below(50, 4, 0.01), 4) - 0.01) < 1e-12
     True
     """
-    if min(count, trials - count) > _MOST:
-        from scipy.special import betainccinv  # takes the probability itself: 1 − it would round
-
-        return float(betainccinv(count, trials - count + 1, probability))
-    return _solve(lambda share: -_log(below(trials, share, count) / probability))
+    return _share(trials, count - 1, probability, False)
 
 
-def _log(ratio: float) -> float:
-    return math.log(ratio) if ratio > 0 else -math.inf
+def deviations(probability: float) -> float:
+    """About how many standard deviations out a normal tail of this probability begins.
+
+    >>> round(deviations(0.01), 1), round(deviations(1e-9), 1)
+    (2.3, 6.0)
+    """
+    nats = -2 * math.log(probability)
+    return math.sqrt(max(0.0, nats - math.log(2 * math.pi * max(1.0, nats))))
 
 
-def _solve(excess: Callable[[float], float]) -> float:
-    """The share at which a rising excess is 0: false position, the Illinois way."""
-    low, high, at_low, at_high, side = 0.0, 1.0, -math.inf, math.inf, 0
-    while high - low > _NARROW * high:
-        part = at_low / (at_low - at_high) if at_high - at_low < math.inf else 0.5
-        share = low + (high - low) * part
-        if not low < share < high:
-            share = (low + high) / 2
-            if not low < share < high:
-                break
-        found = excess(share)
-        if abs(found) < _NARROW:
-            return share
-        if found > 0:
-            high, at_high, at_low = share, found, at_low / 2 if side > 0 else at_low
-        else:
-            low, at_low, at_high = share, found, at_high / 2 if side < 0 else at_high
-        side = 1 if found > 0 else -1
-    return high
+def _share(n: int, k: int, probability: float, rising: bool) -> float:
+    """The share at which more than k hits (``rising``), or no more, have this probability.
+
+    By Newton's steps on √(−2 log tail), which is nearly straight in the logarithm of the share of
+    what the tail is made of.
+    """
+    if probability > 0.5:
+        return _share(n, k, 1 - probability, not rising)
+    low, high, even = 0.0, 1.0, (k + 0.7) / (n + 0.4)  # chances are about even there
+    out, aim = deviations(probability) / math.sqrt(n), math.sqrt(-2 * math.log(probability))
+    if rising:
+        share = even * math.exp(-out * math.sqrt((1 - even) / even))
+    else:
+        share = min(even + out * math.sqrt(even * (1 - even)), (1 + even) / 2)
+    while True:
+        tail = above(n, share, k) if rising else below(n, share, k + 1)
+        low, high = (share, high) if (tail < probability) == rising else (low, share)
+        rest, ahead = 1 - share, 0.0
+        slope = _at(n, share, k) * (n - k) / rest
+        if slope and 0 < tail < 1:
+            root = math.sqrt(-2 * math.log(tail))
+            step = root * (root - aim) * tail / slope / (share if rising else rest)
+            step = min(step, 1.0)
+            ahead = share * math.exp(step) if rising else share - rest * math.expm1(step)
+            if abs(ahead - share) <= _NARROW * min(share, rest):
+                return ahead
+        if not low < ahead < high:
+            ahead = (low + high) / 2
+            if ahead in (low, high):
+                return ahead
+        share = ahead
 
 
 def _at(n: int, p: float, k: int) -> float:
     """P[Binomial(n, p) = k] as C. Loader writes it, without differences of large logarithms."""
     if k in (0, n):
         return math.exp(n * (math.log(p) if k else math.log1p(-p)))
-    beyond = k - n * p if p < 0.5 else n * (1 - p) - (n - k)
+    beyond = _beyond(n, p, k)
     lost = _lost(k, n * p, -beyond) + _lost(n - k, n * (1 - p), beyond)
     error = _stirling(n) - _stirling(k) - _stirling(n - k)
     return math.exp(error - lost) * math.sqrt(n / (2 * math.pi * k * (n - k)))
 
 
+def _beyond(n: int, p: float, k: int) -> float:
+    """k − n·p, rounded once."""
+    part, whole = p.as_integer_ratio()
+    return (k * whole - n * part) / whole
+
+
 def _lost(count: int, mean: float, missing: float) -> float:
     """count · log(count/mean) + missing, for missing = mean − count."""
-    close = 2 * mean > count
-    return missing - count * (math.log1p(missing / count) if close else math.log(mean / count))
+    if abs(missing) > 0.5 * count:
+        return missing - count * math.log(mean / count)
+    v = missing / (2 * count + missing)  # log(mean/count) = 2·(v + v³/3 + v⁵/5 + …)
+    rest, power, i = 0.0, v**3, 3
+    while abs(power) > _TINY / 100 * v * v:
+        rest, power, i = rest + power / i, power * v * v, i + 2
+    return missing * v - 2 * count * rest
 
 
 def _stirling(n: int) -> float:
@@ -122,27 +130,31 @@ def _stirling(n: int) -> float:
 
 
 def _upwards(n: int, p: float, k: int) -> float:
-    """P[Binomial(n, p) ≥ k], term by term; from n·p on, each is smaller than the one before."""
-    return _at(n, p, k) * _series(p / (1 - p), n - k, k + 1)
+    """P[Binomial(n, p) ≥ k], for k not far below n·p, k > 0."""
+    return _at(n, p, k) * k * (1 - p) / _fraction(p, k, n - k + 1, _beyond(n, p, k) + 1 - p)
 
 
 def _downwards(n: int, p: float, k: int) -> float:
-    """P[Binomial(n, p) ≤ k], likewise."""
-    return _at(n, p, k) * _series((1 - p) / p, k, n - k + 1)
+    """P[Binomial(n, p) ≤ k], for k not far above n·p, k < n."""
+    return _at(n, p, k) * (n - k) * p / _fraction(1 - p, n - k, k + 1, p - _beyond(n, p, k))
 
 
-def _series(odds: float, up: int, down: int) -> float:
-    """1 + r_0 + r_0·r_1 + …, with r_i = odds · (up − i)/(down + i), while terms matter.
+def _fraction(p: float, a: int, b: int, excess: float) -> float:
+    """p^a·(1 − p)^b over the incomplete beta function at p; ``excess`` is a + 1 − (a + b)·p.
 
-    Added one after another, so that the last digit is the same everywhere.
+    The even part of Gauss's continued fraction, from front to back, as W. J. Lentz does it: few
+    steps in the tail, about √(a + b) at most.
     """
-    total = term = 1.0
-    start, size = 0, 16
-    while start < up and term >= _TINY * total:
-        i = np.arange(start, min(up, start + size), dtype=float)
-        ratios = odds * (up - i) / (down + i)
-        ratios[0] *= term
-        terms = np.cumprod(ratios)
-        total += float(np.cumsum(terms)[-1])
-        term, start, size = float(terms[-1]), start + size, 2 * size
-    return total
+    value = front = a * excess / (a + 1)
+    back, factor, m = 0.0, math.inf, 0
+    while abs(factor - 1) > _TINY:
+        m += 1
+        odd = a + 2 * m - 1
+        over = m * (b - m) * p / odd
+        numerator = (a + m - 1) * (a + b + m - 1) * p * over / odd
+        denominator = m + over + (a + m) * (excess + m * (2 - p)) / (odd + 2)
+        back = 1 / (denominator + numerator * back)
+        front = denominator + numerator / front
+        factor = front * back
+        value *= factor
+    return value

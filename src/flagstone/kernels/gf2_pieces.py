@@ -6,6 +6,7 @@ dozen rows, and calls from Python would cost more than these rows do.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -13,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import frozen, inline, jit
-from flagstone.kernels.gf2_sweep import State, _insert
+from flagstone.kernels.gf2_sweep import State, _insert, new
 
 _NONE = np.uint64(0)
 
 
 def cut(
     state: State,
-    empty: State,
     progress: NDArray[np.int64],
     rows: tuple[NDArray[np.uint64], NDArray[np.int64], int],
     inside: bool,
@@ -31,8 +31,8 @@ def cut(
 
     Parameters
     ----------
-    state, empty : State
-        The flag of the piece so far, which is brought up to date; the flag of no rows.
+    state : State
+        The flag of the piece so far, which is brought up to date.
     progress : array
         Rows in the piece so far, and how many (inside: all; outside: given ones) come before the
         next look. Brought up to date.
@@ -44,10 +44,15 @@ def cut(
     words, ticks, size = rows
     # A piece may have a single row: constant rows fill a set each.
     ends = np.empty((size, 3), np.int64)
-    number = _cut(
-        *state, *empty, progress, frozen(words), ticks, size, inside, *numbers, *looks, ends
-    )
+    empty, words = _empty(len(state.basis)), frozen(words)
+    number = _cut(*state, *empty, progress, words, ticks, size, inside, *numbers, *looks, ends)
     return ends[:number]
+
+
+@functools.cache
+def _empty(dim: int) -> State:
+    """The flag of no rows, which is only read."""
+    return new(dim)
 
 
 @inline
@@ -65,8 +70,10 @@ def _wait(
 
 @inline
 def _copy(target: Any, source: Any) -> None:
-    for k in range(len(target)):
-        target[k] = source[k]
+    """Copy entry by entry: assigning rows takes seconds to compile."""
+    for i in range(target.shape[0]):
+        for k in range(target.shape[1]):
+            target[i, k] = source[i, k]
 
 
 @jit
@@ -101,7 +108,8 @@ def _cut(
                 number += 1
                 _copy(basis, no_basis)
                 _copy(table, no_table)
-                _copy(counts, no_counts)
+                for k in range(len(counts)):
+                    counts[k] = no_counts[k]
                 _copy(bounds, no_bounds)
                 filled = 0
                 wait = _wait(inside, 0, 0, credit, pace, most, fine, step)

@@ -41,7 +41,11 @@ def twin(home: str, cost: Callable[..., float]) -> Callable[[F], F]:
         def either(*args: Any) -> Any:
             if affordable(kernel, cost(*args)):
                 return plain(*args)
-            return getattr(import_module(f"flagstone.kernels.{home}"), plain.__name__)(*args)
+            return compiled()(*args)
+
+        @functools.cache
+        def compiled() -> Any:
+            return getattr(import_module(f"flagstone.kernels.{home}"), plain.__name__)
 
         kernel = f"{home}.{plain.__name__}"
         return either  # type: ignore[return-value]

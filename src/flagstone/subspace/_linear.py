@@ -139,7 +139,7 @@ class Subspace:
     def annihilator(self) -> Subspace:
         """Return {a : ⟨a, v⟩ = 0 for all v in V}: the equations that V obeys."""
         F, d, R = self.field, self.ambient_dim, self.basis
-        free = np.setdiff1d(np.arange(d), self._pivots)
+        free = np.delete(np.arange(d), self._pivots)
         N = F.array(F.empty(len(free), d)).copy()
         if len(free):
             N[np.arange(len(free)), free] = F.one

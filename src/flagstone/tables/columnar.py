@@ -21,7 +21,7 @@ from flagstone.tables.limits import MOST_COLUMNS, MOST_ROW_BYTES, check_width, r
 from flagstone.tables.remote import Location, arrow_file
 
 #: Cells that are quicker made one by one.
-_FEW = 100
+_FEW = 4096
 
 
 def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
