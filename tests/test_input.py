@@ -275,8 +275,13 @@ def test_an_interrupt_leaves_the_flag_as_it_was(monkeypatch):
 
     monkeypatch.setattr(flag._kernel, "insert", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        flag.update([[1, 1, 1], [0, 1, 1]])
+        flag.update([[1, 1, 1], [0, 1, 1]] * 10)
     assert flag.to_bytes() == before
+    flag.update([[1, 1, 1], [0, 1, 1]])  # few rows wait until somebody asks
+    with pytest.raises(KeyboardInterrupt):
+        flag.to_bytes()
+    monkeypatch.undo()
+    assert flag.to_bytes() == Flag(3).update([[1, 0, 1], [1, 1, 1], [0, 1, 1]]).to_bytes()
 
 
 def test_sizes_that_no_memory_holds_are_refused():

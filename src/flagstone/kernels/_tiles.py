@@ -36,7 +36,7 @@ _EIGHT = ir.VectorType(_WORD, 8)
 _BYTES = ir.VectorType(ir.IntType(8), 64)
 
 
-def _number(value: int) -> Any:
+def _word(value: int) -> Any:
     return ir.Constant(_WORD, value)
 
 
@@ -83,7 +83,7 @@ def _collected(builder: Any, places: Any) -> Any:
 
 def _eight_at(builder: Any, start: Any, index: Any) -> Any:
     """Where the eight words of number ``index`` stand."""
-    return _vector_at(builder, builder.gep(start, [builder.shl(index, _number(3))]), 0, _EIGHT)
+    return _vector_at(builder, builder.gep(start, [builder.shl(index, _word(3))]), 0, _EIGHT)
 
 
 @intrinsic
@@ -92,7 +92,7 @@ def _tile_rows(_typingctx: Any, target: Any, t: Any, rows: Any, first: Any, last
         ((tiles, _),) = _rows(context, builder, [target], [args[0]], [args[1]])
         starts = []
         for r in range(8):
-            place = builder.add(args[3], _number(r))
+            place = builder.add(args[3], _word(r))
             place = builder.select(builder.icmp_signed("<", place, args[4]), place, args[4])
             ((row, width),) = _rows(context, builder, [rows], [args[2]], [place])
             starts.append(row)
@@ -112,8 +112,8 @@ def _map_rows(_typingctx: Any, target: Any, t: Any, rows: Any, first: Any) -> An
         (maps, size), (row, width) = _rows(
             context, builder, [target, rows], args[:4:2], args[1:4:2]
         )
-        starts = [builder.gep(row, [builder.mul(width, _number(7 - r))]) for r in range(8)]
-        with cgutils.for_range(builder, builder.lshr(size, _number(3))) as loop:
+        starts = [builder.gep(row, [builder.mul(width, _word(7 - r))]) for r in range(8)]
+        with cgutils.for_range(builder, builder.lshr(size, _word(3))) as loop:
             words = _collected(builder, [builder.gep(row, [loop.index]) for row in starts])
             value = _transposed(builder, _exchanged(builder, words))
             builder.store(value, _eight_at(builder, maps, loop.index), align=8)
@@ -129,13 +129,13 @@ def _map_columns(_typingctx: Any, target: Any, maps: Any, octets: Any, groups: A
         listed = _data(context, builder, octets, args[2])
         starts = []
         for g in range(len(groups)):
-            octet = builder.load(builder.gep(listed, [_number(g)]))
-            word, rest = builder.lshr(octet, _number(3)), builder.and_(octet, _number(7))
+            octet = builder.load(builder.gep(listed, [_word(g)]))
+            word, rest = builder.lshr(octet, _word(3)), builder.and_(octet, _word(7))
             ((row, size),) = _rows(context, builder, [maps], [args[1]], [word])
             starts.append(builder.gep(row, [rest]))
         chosen = _data(context, builder, target, args[0])
-        with cgutils.for_range(builder, builder.lshr(size, _number(3))) as loop:
-            start = builder.shl(loop.index, _number(3))
+        with cgutils.for_range(builder, builder.lshr(size, _word(3))) as loop:
+            start = builder.shl(loop.index, _word(3))
             words = _collected(builder, [builder.gep(place, [start]) for place in starts])
             place = _eight_at(builder, chosen, loop.index)
             builder.store(_transposed(builder, words), place, align=8)
@@ -153,7 +153,7 @@ def _set_product(
         (row, width), (factor, size) = _rows(
             context, builder, [target, tiles], args[:4:2], args[1:4:2]
         )
-        factors = [builder.gep(factor, [builder.mul(size, _number(g))]) for g in range(len(groups))]
+        factors = [builder.gep(factor, [builder.mul(size, _word(g))]) for g in range(len(groups))]
         listed = _data(context, builder, used, args[5])
         zero = ir.Constant(_EIGHT, None)
         totals = [cgutils.alloca_once_value(builder, zero) for _ in groups]
@@ -173,7 +173,7 @@ def _set_product(
                 words = _exchanged(builder, builder.load(total))
                 for r in range(8):
                     word = builder.extract_element(words, ir.Constant(ir.IntType(32), r))
-                    place = builder.add(builder.mul(width, _number(8 * g + r)), outer.index)
+                    place = builder.add(builder.mul(width, _word(8 * g + r)), outer.index)
                     builder.store(word, builder.gep(row, [place]))
         return context.get_dummy_value()
 
@@ -184,21 +184,21 @@ def _set_product(
 @intrinsic
 def _add_product(_typingctx: Any, maps: Any, columns: Any, rows: Any, groups: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        ((row, size),) = _rows(context, builder, [maps], [args[0]], [_number(0)])
-        octets = builder.lshr(size, _number(3))
+        ((row, size),) = _rows(context, builder, [maps], [args[0]], [_word(0)])
+        octets = builder.lshr(size, _word(3))
         names = _data(context, builder, columns, args[1])
-        with cgutils.for_range(builder, builder.lshr(octets, _number(3))) as outer:
+        with cgutils.for_range(builder, builder.lshr(octets, _word(3))) as outer:
             matrix = builder.gep(row, [builder.mul(size, outer.index)])
             factors = []
             for g in range(len(groups)):
-                ((start, _),) = _rows(context, builder, [rows], [args[2]], [_number(g)])
+                ((start, _),) = _rows(context, builder, [rows], [args[2]], [_word(g)])
                 factors.append(builder.load(_eight_at(builder, start, outer.index), align=8))
             with cgutils.for_range(builder, octets) as loop:
                 place = _eight_at(builder, matrix, loop.index)
                 value = builder.load(place, align=8)
-                first = builder.shl(loop.index, _number(3))
+                first = builder.shl(loop.index, _word(3))
                 for g, factor in enumerate(factors):
-                    name = builder.load(builder.gep(names, [builder.add(first, _number(g))]))
+                    name = builder.load(builder.gep(names, [builder.add(first, _word(g))]))
                     value = builder.xor(value, _times(builder, factor, _splat(builder, name, 8)))
                 builder.store(value, place, align=8)
         return context.get_dummy_value()
