@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.kernels._jit import leaf
+from flagstone.kernels._jit import helper, leaf
 
 _ONE = np.uint64(1)
 _MOST = np.int64(2**63 - 1)
@@ -42,7 +42,7 @@ def number_levels(counts: Any, order: Any, levels: Any, level: Any, masks: Any) 
     levels[0, SIZE] = n + 1
 
 
-@leaf
+@helper
 def open_level(levels: Any, n: Any) -> Any:
     """A new level, of count one more, past level n."""
     new = levels[0, SIZE]
@@ -57,7 +57,7 @@ def open_level(levels: Any, n: Any) -> Any:
     return new
 
 
-@leaf
+@helper
 def close_level(levels: Any, n: Any) -> None:
     """Take out a level without elements."""
     above, below = levels[n, ABOVE], levels[n, BELOW]
@@ -67,7 +67,7 @@ def close_level(levels: Any, n: Any) -> None:
     levels[0, SIZE] = n
 
 
-@leaf
+@helper
 def raise_count(masks: Any, levels: Any, level: Any, q: Any, weight: Any) -> None:
     """Add to the count of element q, opening and closing levels as needed."""
     n = level[q]

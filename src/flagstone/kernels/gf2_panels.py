@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.kernels._jit import jit, leaf
+from flagstone.kernels._jit import helper, jit
 from flagstone.kernels._lanes import (
     add_named_rows,
     add_where,
@@ -157,13 +157,13 @@ def insert_many(
     return i
 
 
-@leaf
+@helper
 def _tabulate_panel(tables: Any, basis: Any, k: int, chunks: int, chunk: Any) -> None:
     for c in range(chunks):
         tabulate(tables, 256 * (k * chunks + c), basis, 64 * k, 4 * len(chunk) * c, chunk)
 
 
-@leaf
+@helper
 def _add_named(
     target: Any, t: int, tables: Any, k: int, name: Any, chunks: int, chunk: Any
 ) -> None:
@@ -173,7 +173,7 @@ def _add_named(
         add_named_rows(target, t, width * c, tables, 256 * (k * chunks + c), name, chunk)
 
 
-@leaf
+@helper
 def _insert_bulk(
     basis: Any, inverse: Any, tables: Any, levels: Any, level: Any, masks: Any,
     rows: Any, first: int, number: int, work: Any, names: Any, indices: Any, limit: Any,
@@ -240,7 +240,7 @@ def _insert_bulk(
     return taken, active
 
 
-@leaf
+@helper
 def _insert_batch(
     basis: Any, inverse: Any, tables: Any, levels: Any, level: Any, masks: Any,
     rows: Any, weights: Any, indices: Any, known: Any, start: Any, stop: Any,
@@ -327,7 +327,7 @@ def _insert_batch(
     return stop - start
 
 
-@leaf
+@helper
 def _hash(rows: Any, i: int) -> Any:
     total = _NONE
     factor = _MIX
@@ -337,7 +337,7 @@ def _hash(rows: Any, i: int) -> Any:
     return total ^ total >> np.uint64(32)
 
 
-@leaf
+@helper
 def _same(left: Any, i: Any, right: Any, j: int) -> bool:
     apart = left[i, 0] ^ right[j, 0]
     if apart == _NONE:
@@ -346,14 +346,14 @@ def _same(left: Any, i: Any, right: Any, j: int) -> bool:
     return bool(apart == _NONE)
 
 
-@leaf
+@helper
 def _find(witness: Any, cache: Any, rows: Any, i: int) -> Any:
     """The element of which a row is the witness, as far as the cache knows, or −1."""
     q = np.int64(cache[_hash(rows, i) & np.uint64(len(cache) - 1)]) - 1
     return q if q >= 0 and _same(witness, q, rows, i) else -1
 
 
-@leaf
+@helper
 def _exchange_at(
     basis: Any, inverse: Any, tables: Any, rows: Any, i: int, work: Any, slots: Any, s: int,
     number: int, place: int, chunks: int, chunk: Any, lanes: Any,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned_zeros, jit
+from flagstone.kernels._jit import aligned_zeros, helper, jit
 from flagstone.kernels._lanes import add_named_rows
 from flagstone.kernels._llvm import byte_at, trailing_zeros
 from flagstone.kernels._tiles import AVAILABLE, map_rows, set_product, tile_rows
@@ -214,7 +214,7 @@ def _add_tiles(names: Any, rows: Any, result: Any, maps: Any) -> None:
                 result[i, k] ^= product[i - first, k]
 
 
-@jit
+@helper
 def _tabulate(tables: Any, rows: Any, first: int, start: int) -> None:
     """Sums of fours of the 64 rows from ``first`` on, in eight words from ``start`` on."""
     for j in range(64):

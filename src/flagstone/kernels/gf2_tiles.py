@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned, aligned_zeros, frozen, jit, leaf
+from flagstone.kernels._jit import aligned, aligned_zeros, frozen, helper, jit
 from flagstone.kernels._lanes import add_where, meet, set_common
 from flagstone.kernels._llvm import popcount, set_sum, trailing_zeros
 from flagstone.kernels._tiles import (
@@ -177,7 +177,7 @@ def _insert(
                 basis[place, k] = rows[newest[place], k]
 
 
-@leaf
+@helper
 def _coordinates(
     work: Any, tiles: Any, entries: Any, rows: Any, first: int, number: int, used: Any
 ) -> None:
@@ -205,7 +205,7 @@ def _coordinates(
         set_product(work, _SLOTS + 8 * g, tiles, g, entries, used, own_used, (0,))
 
 
-@leaf
+@helper
 def _first(rows: Any, i: int) -> int:
     """The first bit of a row that has one."""
     k = 0
@@ -214,7 +214,7 @@ def _first(rows: Any, i: int) -> int:
     return 64 * k + int(trailing_zeros(rows[i, k]))
 
 
-@leaf
+@helper
 def _richest(rows: Any, i: int, width: int) -> int:
     """A bit in an octet with many others: of the word that has most, the octet that does."""
     most = best = 0
@@ -232,7 +232,7 @@ def _richest(rows: Any, i: int, width: int) -> int:
     return 64 * best + shift + int(trailing_zeros(rows[i, best] >> np.uint64(shift)))
 
 
-@leaf
+@helper
 def _apply(entries: Any, work: Any, columns: Any, summands: Any, octets: Any, number: int) -> None:
     """Make the changes at the places of some octets in all of the map, and close the octets."""
     if number == 0:
@@ -249,7 +249,7 @@ def _apply(entries: Any, work: Any, columns: Any, summands: Any, octets: Any, nu
             work[slot, k] = _NONE
 
 
-@leaf
+@helper
 def _add(entries: Any, work: Any, columns: Any, summands: Any, octets: Any, groups: Any) -> None:
     map_columns(columns, entries, octets, groups)
     for g in range(len(groups)):
