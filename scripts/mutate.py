@@ -113,7 +113,7 @@ MUTANTS = [
         "gf2_panels",
         WIDE,
         ("_insert_bulk", "masks[above, k] |= word", "masks[above, k] = word"),
-        ("_insert_bulk", "levels[n, SIZE] -= taken", "pass"),
+        ("_insert_bulk", "levels[above, SIZE] += taken", "pass"),
     ),
     *kernel(
         "gf2_wide",

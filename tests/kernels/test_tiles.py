@@ -71,6 +71,8 @@ def test_changes_are_products_of_matrices(seed, width, number):
         plain("map_rows", copied[2], g, rows, 8 * g)
     plain("add_product", copied[0], copied[1], copied[2], groups)
     assert (copied[0] == maps).all()
+    for g in range(number):
+        assert (copied[1][g::8] == columns[g::8]).all()
     assert (copied[2] == summands).all()
     names = matrix.reshape(64 * width, -1, 8)[:, octets[:number]].reshape(64 * width, -1)
     right = unpack(rows[: 8 * number, :width].copy(), 64 * width)

@@ -200,14 +200,7 @@ def _meet(_typingctx: Any, left: Any, i: Any, right: Any, j: Any, lanes: Any) ->
             both = [builder.and_(*pair) for pair in zip(left, right, strict=True)]
             return reduce_lanes(builder, reduce(builder.or_, both), "or")
 
-        if lanes:
-            return common(ir.Constant(_WORD, 0), lanes)
-        total = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
-        step = ir.Constant(_WORD, 4)
-        start = ir.Constant(_WORD, 0)
-        with cgutils.for_range_slice(builder, start, rows[0][1], step, inc=True) as (word, _):
-            builder.store(builder.or_(builder.load(total), common(word, (0,))), total)
-        return builder.load(total)
+        return _folded(builder, rows[0][1], lanes, common, builder.or_)
 
     return types.uint64(left, types.int64, right, types.int64, lanes), codegen
 
@@ -227,17 +220,22 @@ def _set_common(
             numbers = [_bit_counts(builder, part) for part in both]
             return reduce_lanes(builder, reduce(builder.add, numbers), "add")
 
-        if lanes:
-            return common(ir.Constant(_WORD, 0), lanes)
-        total = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
-        step = ir.Constant(_WORD, 4)
-        start = ir.Constant(_WORD, 0)
-        with cgutils.for_range_slice(builder, start, rows[0][1], step, inc=True) as (word, _):
-            builder.store(builder.add(builder.load(total), common(word, (0,))), total)
-        return builder.load(total)
+        return _folded(builder, rows[0][1], lanes, common, builder.add)
 
     index = types.int64
     return types.int64(target, index, left, index, right, index, lanes), codegen
+
+
+def _folded(builder: Any, width: Any, lanes: Any, common: Any, fold: Any) -> Any:
+    """What two rows have in common, all at once, or four words at a time."""
+    start = ir.Constant(_WORD, 0)
+    if lanes:
+        return common(start, lanes)
+    total = cgutils.alloca_once_value(builder, start)
+    step = ir.Constant(_WORD, 4)
+    with cgutils.for_range_slice(builder, start, width, step, inc=True) as (word, _):
+        builder.store(fold(builder.load(total), common(word, (0,))), total)
+    return builder.load(total)
 
 
 def _bit_counts(builder: Any, vector: Any) -> Any:
