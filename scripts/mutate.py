@@ -56,9 +56,9 @@ GENERAL_TESTS = [
 ]
 
 WORD = "[2] or [63] or [64] or (first_fit and (20 or 64))"
-NARROW = WORD + " or [65] or [127] or [128] or (first_fit and (100 or 128))"
+MAPS = "maps or weights_of_every"
 WIDE = (
-    "[257] or (first_fit and 300) or (kind_of_data and 300 and ties) or grows or misses "
+    "[449] or (wide_flags and 300 and (ties or change)) or grows or misses "
     "or (own and 0.03 and 65) or tells"
 )
 FINITE = "[3] or [4] or [251] or other_fields or (wide_flags and (7-20 or 3-33 or 16-20))"
@@ -82,7 +82,7 @@ def kernel(name: str, tests: str, *edits: tuple[str, str, str]) -> list[Mutant]:
 MUTANTS = [
     *kernel(
         "gf2_sweep",
-        NARROW,
+        MAPS,
         ("_exchange", "pair = ~odd(coords, end)", "pair = odd(coords, end)"),
         ("_exchange", "add = plus(coords, end, _ALL)", "add = coords"),  # the wrong update
         ("_exchange", "mask = plus(end, bit, pair)", "mask = end"),  # half of the test
@@ -92,11 +92,45 @@ MUTANTS = [
         ("_insert", "then = plus(then, first[3], odd(then, first[2]))", "pass"),  # late update lost
         ("_insert", "add = plus(first[3], second[3], odd(first[3], second[2]))", "add = first[3]"),
         ("_image", "return plus(image, second[3], odd(coords, second[2]))", "return image"),
-        ("_exchange", "mask = lowest(least(coords, counts))", "mask = lowest(coords)"),
-        ("_exchange", "counts[high] += weights[i]", "counts[high] += 1"),
+        ("_exchange", "counts[high] += weights[0][i]", "counts[high] += 1"),
         ("_exchange", "add = plus(coords, mask, _ALL)", "add = coords"),
-        ("_arrange", "counts[q] != counts[q + 1]", "counts[q] == counts[q + 1]"),
-        ("_arrange", "basis[q] = old_basis[order[q]]", "pass"),
+        ("with_keys", "np.minimum(weights, most + 1)", "np.minimum(weights, most)"),
+        ("with_keys", "prepend=0), most + 1)", "prepend=0), 1)"),
+        ("with_keys", "before + most", "before + 2 * most"),
+        ("sort_by_count", "state.basis[:] = state.basis[order]", "pass"),
+        ("count_again", "state.counts[:-1] != state.counts[1:]", "state.counts[:-1] >= 0"),
+        ("loaded", "= counts[::-1]", "= counts"),
+    ),
+    *kernel(
+        "gf2_eights",
+        MAPS,
+        ("_insert", "single = odd(coords, end)", "single = ~odd(coords, end)"),
+        ("_insert", "add = plus(coords, end, _ALL)", "add = coords"),
+        ("_insert", "mask = plus(end, bit, ~single)", "mask = end"),
+        ("_insert", "then = plus(then, add, odd(then, mask))", "pass"),
+        ("_insert", "change_lanes(work, own, mask, add)", "pass"),
+        ("_insert", "(low ^ high) & single", "(low ^ high) & _NONE"),
+        ("_insert", "ends = plus(below(ends, end), end, joined)", "ends = below(ends, end)"),
+        ("_insert", "walk(table, work, none)\n    put_row", "put_row"),  # the last changes
+        ("_insert", "counts[high] += weight", "counts[high] += 1"),
+        ("insert", "octets[:, places ^ 7]", "octets[:, places]"),
+    ),
+    *kernel(
+        "_eights",
+        MAPS,
+        ("changes", "[start // 2] * 64", "[0] * 64"),
+        ("changes", "[1, 0, 3, 2, 5, 4, 7, 6]", "[0, 1, 2, 3, 4, 5, 6, 7]"),
+        ("_load_some", "inside, _NOTHING]", "ir.Constant(inside.type, [1] * 8), _NOTHING]"),
+        ("_change_lanes", "builder.select(own, summand, total)", "total"),
+        ("_note", "builder.lshr(high, _word(7))", "builder.lshr(high, _word(8))"),
+        ("_take_place", "builder.store(builder.xor(both, row), low, align=8)", "pass"),
+    ),
+    *kernel(
+        "_words",
+        MAPS,
+        ("_raise_least", 'icmp_unsigned("<", *pair)', 'icmp_unsigned(">", *pair)'),
+        ("_raise_least", "builder.add(value, amounts)", "value"),
+        ("_unit", 'icmp_unsigned("==", word', 'icmp_unsigned("!=", word'),
     ),
     *kernel(
         "gf2_tiles",

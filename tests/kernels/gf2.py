@@ -5,24 +5,22 @@ The oracle of the other families lists vectors or works on lists; rows of 512 bi
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
-from flagstone.kernels import bits, gf2_sweep, gf2_wide
+from flagstone.kernels import bits
+from flagstone.kernels.gf2 import flag_kernel as kernel
 
 #: Widths around every change of representation.
-WIDTHS = (1, 2, 20, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 256, 257, 449)
+WIDTHS = (1, 2, 20, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 256, 257, 384, 385, 449)
+
+__all__ = [
+    "KINDS", "WIDTHS", "Span", "chain", "integers", "kernel", "partition", "sample",
+]  # fmt: skip
 
 KINDS = (
     "uniform", "lowrank", "planted", "skewed", "zipf",
     "ties", "repeats", "change", "sparse", "again",
 )  # fmt: skip
-
-
-def kernel(dim: int) -> ModuleType:
-    """The module that serves a dimension."""
-    return gf2_sweep if dim <= 256 else gf2_wide
 
 
 def integers(words: np.ndarray) -> list[int]:

@@ -7,20 +7,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.kernels import bits, gf2_blocks, gf2_linalg, gf2_sweep, gf2_tiles, gf2_wide
-from flagstone.kernels._tiles import AVAILABLE
-from tests.kernels.gf2 import KINDS, WIDTHS, chain, integers, kernel, partition, sample
+from flagstone.kernels import (
+    _eights,
+    _tiles,
+    bits,
+    gf2_blocks,
+    gf2_eights,
+    gf2_linalg,
+    gf2_sweep,
+    gf2_tiles,
+    gf2_wide,
+)
+from flagstone.kernels.gf2 import narrow_kernel
+from tests.kernels.gf2 import KINDS, WIDTHS, Span, chain, integers, kernel, partition, sample
 
 NARROW = [dim for dim in WIDTHS if dim < 256]
 
 
-needs_tiles = pytest.mark.skipif(not AVAILABLE, reason="this processor does not multiply tiles")
+#: Kernels that hold the full coordinate map, as far as this processor can.
+MAPS = [
+    gf2_sweep,
+    *([gf2_eights] if _eights.AVAILABLE else []),
+    *([gf2_tiles] if _tiles.AVAILABLE else []),
+]
 
 
-@pytest.fixture(params=[pytest.param(True, marks=needs_tiles), False], ids=["tiles", "no tiles"])
+@pytest.fixture(params=[True, False], ids=["tiles", "no tiles"])
 def any_processor(request, monkeypatch):
-    """The choices of a processor that multiplies tiles, and of one that does not."""
-    monkeypatch.setattr(gf2_wide, "AVAILABLE", request.param)
+    """The choices of this processor, and of one without tiles and permutations of bytes."""
+    if not request.param:
+        monkeypatch.setattr(gf2_wide, "AVAILABLE", False)
+        monkeypatch.setattr(_eights, "AVAILABLE", False)
 
 
 def inserted(dim, parts, weights=None, family=None):
@@ -29,6 +46,19 @@ def inserted(dim, parts, weights=None, family=None):
     for i, part in enumerate(parts):
         family.insert(state, part, None if weights is None else weights[i])
     return state
+
+
+def same_flag(left, right):
+    """Whether two adapted bases have the same counts and span the same spaces."""
+    (X, cx), (Y, cy) = left, right
+    if cx.tolist() != cy.tolist():
+        return False
+    X, Y = integers(X), integers(Y)
+    return all(
+        Span(X[:r]) == Span(Y[:r])
+        for r in range(1, len(X) + 1)
+        if r == len(X) or cx[r - 1] != cx[r]
+    )
 
 
 @st.composite
@@ -62,26 +92,46 @@ def test_weights_are_repeated_rows(drawn):
     assert chain(*kernel(dim).dump(state)) == partition(rows, weights)
 
 
-@needs_tiles
 @given(small_samples(), st.integers(0, 24))
-def test_tiles_serve_every_width(drawn, cut):
+def test_maps_equal_the_partition(drawn, cut):
+    """Rows, the same with weights, some of them once more; read, copied, loaded in between."""
     dim, rows, weights, words = drawn
-    state = inserted(dim, [words[:cut], words[cut:]], family=gf2_tiles)
-    assert chain(*gf2_tiles.dump(state)) == partition(rows)
-    state = inserted(dim, [words], [np.array(weights, np.int64)], gf2_tiles)
-    assert chain(*gf2_tiles.dump(state)) == partition(rows, weights)
+    ones = [1] * len(rows)
+    once = partition(rows)
+    twice = partition(rows * 2, ones + weights)
+    thrice = partition(rows * 3, ones + weights + ones)
+    for family in MAPS:
+        state = inserted(dim, [words[:cut], words[cut:]], family=family)
+        assert chain(*family.dump(state)) == once
+        copied = family.copy(state)
+        family.insert(state, words, np.array(weights, np.int64))
+        assert chain(*family.dump(state)) == twice
+        loaded = family.load(dim, *family.dump(state))
+        for flag in (state, loaded):
+            family.insert(flag, words, None)
+            assert chain(*family.dump(flag)) == thrice
+        assert chain(*family.dump(copied)) == once
 
 
-@needs_tiles
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dim", [60, 200, 270])
-def test_tiles_serve_every_kind_of_data(dim, kind):
-    words = sample(kind, 3 * dim + 40, dim, seed=1)
-    state = inserted(dim, np.split(words, [1, 9, 50, dim]), family=gf2_tiles)
-    copied = gf2_tiles.copy(state)
-    gf2_tiles.insert(state, words, None)
-    assert chain(*gf2_tiles.dump(copied)) == partition(integers(words))
-    assert chain(*gf2_tiles.dump(state)) == partition(integers(words) * 2)
+@pytest.mark.parametrize("dim", [60, 100, 180, 270])
+def test_maps_serve_every_kind_of_data(dim, kind):
+    """Rows alone, with weights, and rows alone after them, when many counts are the same."""
+    words = sample(kind, 2 * dim + 40, dim, seed=1)
+    weights = np.random.default_rng(dim).integers(0, 3, len(words))
+    last = words[: dim // 2]
+    once = partition(integers(words))
+    rows, times = integers(words) * 2, [1] * len(words) + weights.tolist()
+    twice, more = partition(rows, times), partition(rows + integers(last), times + [1] * len(last))
+    for family in MAPS:
+        state = inserted(dim, np.split(words, [1, 9, 50, dim]), family=family)
+        assert chain(*family.dump(state)) == once
+        family.insert(state, words, weights)
+        assert chain(*family.dump(state)) == twice
+        loaded = family.load(dim, *family.dump(state))
+        for flag in (state, loaded):
+            family.insert(flag, last, None)
+            assert chain(*family.dump(flag)) == more
 
 
 @given(small_samples(), st.integers(0, 24))
@@ -111,13 +161,27 @@ def test_large_weights_in_one_step(dim):
     assert chain(*kernel(dim).dump(state)) == partition(integers(words), weights.tolist())
 
 
+@pytest.mark.parametrize("dim", [40, 100, 250])
+@pytest.mark.parametrize("scale", [1, 10**4, 10**8, 2**50])
+def test_weights_of_every_size(dim, scale):
+    """Counts that differ by little, by far more than keys can tell, and by both."""
+    rng = np.random.default_rng([dim, scale % 1023])
+    words = sample("ties", 150, dim, seed=3)
+    weights = rng.integers(0, 4, len(words)) * scale + rng.integers(0, 3, len(words))
+    batches = [weights, weights[::-1]]
+    expected = gf2_blocks.dump(inserted(dim, [words, words], batches, gf2_blocks))
+    for family in MAPS:
+        state = inserted(dim, [words, words], batches, family)
+        assert same_flag(family.dump(state), expected)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("dim", "number"), [(300, 2900), (512, 2100), (770, 1500)])
 def test_wide_flags_equal_the_partition(dim, number, kind):
     """Many sets, so that bulks, batches, the cache and spaces of their own all come into play."""
     words = sample(kind, number, dim, seed=3)
     cut = number - 301
-    state = inserted(dim, [words[:cut], words[cut:]])
+    state = inserted(dim, [words[:cut], words[cut:]], family=gf2_wide)
     assert chain(*gf2_wide.dump(state)) == partition(integers(words))
 
 
@@ -165,18 +229,15 @@ def concentrated(rng, number, rank, dim, outliers):
     return words
 
 
-@pytest.mark.parametrize(
-    ("rank", "expected"),
-    [(60, gf2_sweep), (65, gf2_sweep), (256, gf2_sweep), (300, gf2_blocks)],
-)
+@pytest.mark.parametrize("rank", [60, 65, 256, 300])
 @pytest.mark.parametrize("outliers", [0, 0.03])
 @pytest.mark.usefixtures("any_processor")
-def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, expected, outliers):
+def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, outliers):
     """Whatever is done with the open space, read, copied, fed row by row: one flag."""
     dim, number = 460, 2600
     words = concentrated(np.random.default_rng(rank), number, rank, dim, outliers)
     state = inserted(dim, [words[:2500]])
-    assert state.within.kernel is expected
+    assert state.within.kernel is (narrow_kernel(rank) or gf2_blocks)
     assert len(state.within.space.columns) == rank
     expected_chain = partition(integers(words[:2500]))
     assert chain(*gf2_wide.dump(state)) == expected_chain
@@ -209,11 +270,11 @@ def test_spaces_within_spaces_are_not_nested(monkeypatch):
     assert chain(*gf2_wide.dump(state)) == partition(integers(np.concatenate(seen)))
 
 
-@pytest.mark.usefixtures("any_processor")
-@pytest.mark.parametrize("rank", [300, 400])
-def test_rows_that_come_alone_have_a_kernel_of_their_own(rank, monkeypatch):
+@pytest.mark.parametrize(("rank", "family"), [*enumerate(MAPS, 398)])
+def test_rows_that_come_alone_have_a_kernel_of_their_own(rank, family, monkeypatch):
     """In a space of most rows and in all of it; asked again at times, with weights in between."""
     monkeypatch.setattr(gf2_wide, "_TERM", 8)
+    monkeypatch.setattr(gf2_wide, "_alone", lambda dim: family)
     dim, rng = 400, np.random.default_rng(12)
     X = np.zeros((9000, dim), np.uint8)
     X[np.arange(len(X))[:, None], rng.integers(0, rank, (len(X), 3))] = 1
@@ -231,8 +292,7 @@ def test_rows_that_come_alone_have_a_kernel_of_their_own(rank, monkeypatch):
             gf2_wide.insert(state, words[part], None)
         seen.add(state.within.kernel if state.within else None)
         start = part.stop
-    expected = gf2_tiles if gf2_wide.AVAILABLE else gf2_sweep
-    assert {None, expected} <= seen
+    assert {None, family} <= seen
     state = gf2_wide.copy(state)
     assert gf2_wide.nbytes(state) > 0
     assert chain(*gf2_wide.dump(state)) == partition(integers(words), weights.tolist())
@@ -303,7 +363,7 @@ def test_words_may_lie_apart():
     words = sample("uniform", 100, 64, seed=11)
     apart = np.repeat(words, 2, axis=1)[:, :1]
     assert not apart.flags.c_contiguous
-    assert chain(*gf2_sweep.dump(inserted(64, [apart]))) == partition(integers(words))
+    assert chain(*kernel(64).dump(inserted(64, [apart]))) == partition(integers(words))
 
 
 @pytest.mark.parametrize("dim", [129, 257])

@@ -17,7 +17,6 @@ is a credit, however long the pieces are.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -118,15 +117,19 @@ class Cutter:
         self._pending: list[tuple[int, int, int]] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_kernel"}
+        """The flag as a counted basis: kernels are not the same on all processors."""
+        values = {name: value for name, value in vars(self).items() if name != "_kernel"}
+        return values | {"_state": self._kernel.dump(self._state)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._kernel = self._field.flag_kernel(self.cut.dim)
+        self._state = self._field.flag_state(self.cut.dim, *state["_state"])
 
     def copy(self) -> Cutter:
         """Return an independent copy."""
-        twin = copy.copy(self)
+        twin = object.__new__(Cutter)
+        vars(twin).update(vars(self))
         twin.outcomes, twin._pending = self.outcomes.copy(), self._pending.copy()
         twin._state, twin._progress = self._kernel.copy(self._state), self._progress.copy()
         return twin

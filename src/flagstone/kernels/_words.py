@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
-from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _splat, _vector_at, reduce_lanes
+from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _splat, reduce_lanes
 
+_SIXTEEN = ir.VectorType(ir.IntType(32), 16)
 _NONE, _ONE = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
 
 
@@ -140,33 +142,69 @@ def _places(context: Any, builder: Any, kind: Any, rows: Any, i: Any, n: int) ->
 
 
 @intrinsic
-def _least(_typingctx: Any, words: Any, counts: Any) -> Any:
-    """Twice through the counts, eight at a time: the least of those named, and where it is."""
-    vector = ir.VectorType(_WORD, 8)
-
+def _unit(_typingctx: Any, place: Any, like: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = _data(context, builder, counts, args[1])
-        most = ir.Constant(vector, [2**63 - 1] * 8)
-        named = []
-        for k, word in enumerate(_words(builder, args[0], words)):
-            for start in range(0, 64, 8):
-                octet = builder.trunc(builder.lshr(word, ir.Constant(_WORD, start)), ir.IntType(8))
-                used = builder.bitcast(octet, ir.VectorType(ir.IntType(1), 8))
-                values = builder.load(_vector_at(builder, data, 64 * k + start, vector), align=8)
-                named.append(builder.select(used, values, most))
+        bit = builder.shl(_ONE, builder.and_(args[0], ir.Constant(_WORD, 63)))
+        word = builder.lshr(args[0], ir.Constant(_WORD, 6))
+        words = [
+            builder.select(builder.icmp_unsigned("==", word, ir.Constant(_WORD, k)), bit, _NONE)
+            for k in range(len(like))
+        ]
+        return context.make_tuple(builder, like, words)
 
-        def lesser(left: Any, right: Any) -> Any:
-            return builder.select(builder.icmp_signed("<", left, right), left, right)
+    return like(types.uint64, like), codegen
 
-        least = _splat(builder, reduce_lanes(builder, reduce(lesser, named), "smin"), 8)
-        found = [_NONE] * len(words)
-        for i, values in enumerate(named):
-            octet = builder.bitcast(builder.icmp_signed("==", values, least), ir.IntType(8))
-            octet = builder.shl(builder.zext(octet, _WORD), ir.Constant(_WORD, 8 * (i % 8)))
-            found[i // 8] = builder.or_(found[i // 8], octet)
-        return context.make_tuple(builder, words, found)
 
-    return words(words, counts), codegen
+@intrinsic
+def _held_keys(_typingctx: Any, weights: Any, like: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if isinstance(weights, types.NoneType):
+            return ir.Constant(_SIXTEEN.element.as_pointer(), None)
+        vectors = ir.ArrayType(_SIXTEEN, 4 * len(like))
+        held = cgutils.alloca_once(builder, vectors)
+        data = _data(context, builder, weights[2], builder.extract_value(args[0], 2))
+        given = builder.bitcast(data, vectors.as_pointer())
+        builder.store(builder.load(given, align=4), held)
+        return builder.bitcast(held, _SIXTEEN.element.as_pointer())
+
+    return types.CPointer(types.uint32)(weights, like), codegen
+
+
+@intrinsic
+def _raise_least(_typingctx: Any, words: Any, keys: Any, amount: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        data = builder.bitcast(args[1], _SIXTEEN.as_pointer())
+        most = ir.Constant(_SIXTEEN, [2**32 - 1] * 16)
+        spots, values, named = [], [], []
+        for i in range(4 * len(words)):
+            word = builder.extract_value(args[0], i // 4)
+            used = builder.trunc(
+                builder.lshr(word, ir.Constant(_WORD, 16 * (i % 4))), ir.IntType(16)
+            )
+            spots.append(builder.gep(data, [ir.Constant(_WORD, i)]))
+            values.append(builder.load(spots[i]))
+            used = builder.bitcast(used, ir.VectorType(ir.IntType(1), 16))
+            named.append(builder.select(used, values[i], most))
+        while len(named) > 1:
+            pairs = zip(named[::2], named[1::2], strict=False)
+            lesser = [builder.select(builder.icmp_unsigned("<", *pair), *pair) for pair in pairs]
+            named = lesser + named[len(named) & ~1 :]
+        least = reduce_lanes(builder, named[0], "umin")
+        amount = builder.shl(args[2], ir.Constant(_WORD, key_bits(len(words))))
+        amount = builder.trunc(amount, least.type)
+        every, amounts = (_splat(builder, number, 16) for number in (least, amount))
+        for spot, value in zip(spots, values, strict=True):
+            here = builder.icmp_unsigned("==", value, every)
+            builder.store(builder.select(here, builder.add(value, amounts), value), spot)
+        place = builder.and_(least, ir.Constant(least.type, (1 << key_bits(len(words))) - 1))
+        return builder.zext(place, _WORD)
+
+    return types.uint64(words, keys, types.int64), codegen
+
+
+def key_bits(n: int) -> int:
+    """How many of the bits of a key tell the place of an element, in rows of n words."""
+    return (64 * n - 1).bit_length()
 
 
 def _number(words: Any) -> int:
@@ -214,11 +252,19 @@ def _put_row_python(rows: Any, i: Any, words: Any) -> None:
     rows[i] = words
 
 
-def _least_python(words: Any, counts: Any) -> Any:
+def _unit_python(place: Any, like: Any) -> Any:
+    return _tuple(1 << int(place), len(like))
+
+
+def _held_keys_python(weights: Any, like: Any) -> Any:
+    return weights and weights[2].copy()
+
+
+def _raise_least_python(words: Any, keys: Any, amount: Any) -> Any:
     number = _number(words)
-    named = [q for q in range(number.bit_length()) if number >> q & 1]
-    least = min(counts[q] for q in named)
-    return _tuple(sum(1 << q for q in named if counts[q] == least), len(words))
+    place = min((q for q in range(number.bit_length()) if number >> q & 1), key=keys.__getitem__)
+    keys[place] += np.uint32(amount << key_bits(len(words)))
+    return np.uint64(place)
 
 
 lowest: Any = _lowest_python if _PYTHON else _lowest
@@ -248,6 +294,13 @@ row_at: Any = _row_at_python if _PYTHON else _row_at
 put_row: Any = _put_row_python if _PYTHON else _put_row
 """``put_row(rows, i, words)``: ``rows[i] = words``."""
 
-least: Any = _least_python if _PYTHON else _least
-"""``least(words, counts)``: the bits, of at least one, that have the least of ``counts``, of which
-there are as many as words have bits."""
+unit: Any = _unit_python if _PYTHON else _unit
+"""``unit(place, like)``: the bit of that index alone."""
+
+held_keys: Any = _held_keys_python if _PYTHON else _held_keys
+"""``held_keys(weights, like)``: ``weights[2]``, if there are weights, in registers: the keys of
+elements, one for each bit of a row, with their places in the lowest ``key_bits``."""
+
+raise_least: Any = _raise_least_python if _PYTHON else _raise_least
+"""``raise_least(words, keys, amount)``: let the least key of the bits that are set rise above its
+place by ``amount``, and return that place."""

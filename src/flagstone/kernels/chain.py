@@ -211,16 +211,6 @@ def insert_row(
 
 
 @leaf
-def load_basis(state: State, basis: Array, counts: NDArray[np.int64], w: Array) -> None:
-    """Fill an empty chain with an adapted basis, given by falling counts (w: scratch)."""
-    for i in range(basis.shape[0]):
-        lift_row(state.ar, w, basis, i)
-        reduce_through(state, w, 0, state.size[0])
-        append(state, w, first_nonzero(w))
-        state.counts[i] = counts[i]
-
-
-@leaf
 def merge_into(
     state: State,
     Y: Array,

@@ -23,7 +23,6 @@ from flagstone.kernels.chain import (
     combine,
     first_nonzero,
     lift_row,
-    load_basis,
     merge_into,
     reduce_through,
 )
@@ -58,9 +57,7 @@ def nbytes(state: State) -> int:
 def load(ar: Any, basis: Array, counts: NDArray[np.int64], dim: int) -> State:
     """Return the flag of an adapted basis, given by falling counts."""
     state = new(ar, dim)
-    if len(basis):
-        counts = np.ascontiguousarray(counts, np.int64)
-        load_basis(state, _cells(ar, basis), counts, _working_row(ar, dim))
+    insert(state, basis, counts)  # a kernel less to compile
     return state
 
 

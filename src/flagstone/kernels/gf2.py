@@ -5,17 +5,23 @@ from __future__ import annotations
 import functools
 from types import ModuleType
 
-#: Up to this many columns a sweep of the coordinate map is the fastest way for all kinds of rows.
-SWEPT = 256
-
 
 @functools.cache
 def flag_kernel(dim: int) -> ModuleType:
     """The kernel for flags of GF(2)^dim."""
-    if dim <= SWEPT:
-        from flagstone.kernels import gf2_sweep
-
-        return gf2_sweep
+    if kernel := narrow_kernel(dim):
+        return kernel
     from flagstone.kernels import gf2_wide
 
     return gf2_wide
+
+
+def narrow_kernel(dim: int, alone: bool = False) -> ModuleType | None:
+    """The kernel that goes through all of the coordinate map, where that is the fastest way.
+
+    For all kinds of rows; or, if they are ``alone``, for those that come neither in bulk nor again.
+    """
+    from flagstone.kernels import _eights, gf2_eights, gf2_sweep
+
+    kernel = gf2_eights if _eights.AVAILABLE else gf2_sweep
+    return kernel if dim <= (kernel.WIDEST_ALONE if alone else kernel.WIDEST) else None

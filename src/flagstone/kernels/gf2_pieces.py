@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import frozen, inline, jit
-from flagstone.kernels.gf2_sweep import State, _insert, new
+from flagstone.kernels.gf2 import flag_kernel
+from flagstone.kernels.gf2_sweep import State
 
 _NONE = np.uint64(0)
+_kernel = flag_kernel(64)
+_insert = _kernel._insert
 
 
 def cut(
@@ -52,7 +55,8 @@ def cut(
 @functools.cache
 def _empty(dim: int) -> State:
     """The flag of no rows, which is only read."""
-    return new(dim)
+    empty: State = _kernel.new(dim)
+    return empty
 
 
 @inline

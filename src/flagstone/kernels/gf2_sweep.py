@@ -22,30 +22,37 @@ of the two rows behind. What the rows in between miss is put right on their coor
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flagstone.kernels._jit import aligned, frozen, jit, leaf, merged
+from flagstone.kernels._jit import aligned, frozen, leaf, merged
 from flagstone.kernels._sweeps import sweep
 from flagstone.kernels._words import (
     below,
+    held_keys,
     is_none,
-    least,
+    key_bits,
     lowest,
     odd,
     place,
     plus,
     put_row,
+    raise_least,
     row_at,
     since,
+    unit,
 )
+from flagstone.kernels.small_gf2 import pack_bits, unpack
 
 Words = NDArray[np.uint64]
+Counts = NDArray[np.int64]
 
-#: The most columns a map is kept for.
-WIDEST = 448
+#: Up to how many columns this is the fastest way for all kinds of rows; for rows that come neither
+#: in bulk nor again.
+WIDEST, WIDEST_ALONE = 256, 448
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
@@ -61,7 +68,7 @@ class State(NamedTuple):
 
     basis: Words
     table: Words
-    counts: NDArray[np.int64]
+    counts: Counts
     ends: Words
 
 
@@ -79,28 +86,75 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     return State(basis, aligned(table), counts, ends)
 
 
-def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None:
+def insert(state: State, rows: Words, weights: Counts | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
-    if len(rows):
-        none = (_NONE,) * rows.shape[1]
-        if weights is None:
-            _insert(*state, frozen(rows), None, none)
-        else:
-            counts = np.full(64 * rows.shape[1], _MOST)
-            counts[: len(state.basis)] = state.counts[:-1]
-            basis, table, _, ends = state
-            _insert(basis, table, counts, ends, frozen(rows), frozen(weights), none)
-            _arrange(*state, counts, np.argsort(counts[: len(basis)], kind="stable"))
+    if len(rows) == 0:
+        return
+    none = (_NONE,) * rows.shape[1]
+    if weights is None:
+        _insert(*state, frozen(rows), None, none)
+        return
+    for part, given in with_keys(state, rows, weights):
+        _insert(*state, part, given, none)
+    order = sort_by_count(state)
+    entries = unpack(np.ascontiguousarray(state.table.T), len(order))
+    state.table[:] = pack_bits(entries[:, order]).T
 
 
-def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:
+def with_keys(state: State, rows: Words, weights: Counts) -> Iterator[tuple[Words, Any]]:
+    """Rows that come at least once, part by part: their weights, by what a key may rise, the keys.
+
+    Keys are 32-bit numbers: how counts follow each other, then the place of an element. Before the
+    last row of a part, no count rises by more than ``most``; so where counts are further apart,
+    what lies between them does not matter.
+    """
+    if weights.min() <= 0:
+        rows, weights = rows[weights > 0], weights[weights > 0]
+    dim, bits = len(state.basis), key_bits(rows.shape[1])
+    most = (2**32 >> bits) // (dim + 2) - 1
+    passed = np.cumsum(np.minimum(weights, most + 1))
+    start = 0
+    while start < len(rows):
+        before = passed[start - 1] if start else 0
+        part = slice(start, int(np.searchsorted(passed, before + most, "right")) + 1)
+        keys = np.zeros(64 * rows.shape[1], np.uint32)
+        order = np.argsort(state.counts[:dim], kind="stable")
+        gaps = np.minimum(np.diff(state.counts[order], prepend=0), most + 1)
+        keys[order] = np.cumsum(gaps) << bits | order
+        yield frozen(rows[part]), (frozen(weights[part]), most, frozen(keys))
+        start = part.stop
+
+
+def sort_by_count(state: State) -> Counts:
+    """Let elements stand by rising count; return where they stood."""
+    order = np.argsort(state.counts[:-1], kind="stable")
+    state.basis[:] = state.basis[order]
+    count_again(state, state.counts[order])
+    return order
+
+
+def count_again(state: State, counts: Counts) -> None:
+    """Give elements their counts, which must rise."""
+    state.counts[:-1] = counts
+    if len(counts):
+        state.ends[:] = pack_bits((state.counts[:-1] != state.counts[1:])[None])
+
+
+def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
     """The flag that an adapted basis with falling counts describes."""
-    state = new(ar)
-    insert(state, basis, counts)
+    return loaded(new(ar), insert, basis, counts)
+
+
+def loaded(state: State, insert: Any, basis: Words, counts: Counts) -> State:
+    """An empty flag, filled: independent rows, once each, take the last places one by one."""
+    insert(state, basis, None)
+    rising = np.zeros(len(state.basis), np.int64)
+    rising[len(rising) - len(counts) :] = counts[::-1]
+    count_again(state, rising)
     return state
 
 
-def dump(state: State) -> tuple[Words, NDArray[np.int64]]:
+def dump(state: State) -> tuple[Words, Counts]:
     """An adapted basis, by falling count."""
     first = int(np.searchsorted(state.counts, 1))
     falling = slice(len(state.basis) - 1, first - 1 if first else None, -1)
@@ -124,16 +178,17 @@ def _insert(
 ) -> None:
     last = len(rows) - 1
     ends = row_at(bounds, 0, none)
+    keys = held_keys(weights, none)
     first = second = (_NONE, _NONE, none, none)
     ahead = sweep(table, first, second, rows, 0, min(1, last))
     for i in range(0, len(rows), 2):
         now, then = _image(ahead[0], first, second), _image(ahead[1], first, second)
         ahead = sweep(table, first, second, rows, min(i + 2, last), min(i + 3, last))
-        first, ends = _exchange(basis, counts, ends, rows, weights, i, now)
+        first, ends = _exchange(basis, counts, ends, rows, weights, keys, i, now)
         then = plus(then, first[3], odd(then, first[2]))
         if i == last:
             then = none
-        second, ends = _exchange(basis, counts, ends, rows, weights, min(i + 1, last), then)
+        second, ends = _exchange(basis, counts, ends, rows, weights, keys, min(i + 1, last), then)
         # Now both may be tested at once: what the second does to the first is in its summand.
         add = plus(first[3], second[3], odd(first[3], second[2]))
         first = first[0], first[1], first[2], add
@@ -150,25 +205,23 @@ def _image(coords: Any, first: Any, second: Any) -> Any:
 
 @merged
 def _exchange(
-    basis: Any, counts: Any, ends: Any, rows: Any, weights: Any, i: Any, coords: Any
+    basis: Any, counts: Any, ends: Any, rows: Any, weights: Any, keys: Any, i: Any, coords: Any
 ) -> Any:
     """Put a row in its place; return what changes in the map, and the ends of the counts.
 
-    A row with a weight, as if it came so many times, takes the place of b_p and adds to its count;
-    elements then stand as they come, until all rows are there.
+    A row with a weight, as if it came so many times, takes the place of the least of its support
+    and adds to its count. Elements then stand as they come, until all rows are there.
     """
     low = high = _NONE
     mask = add = coords
     row = row_at(rows, i, coords)
     if weights is not None:
-        coords = plus(coords, coords, _NONE - np.uint64(weights[i] <= 0))
-        mask = add = coords
         if not is_none(coords):
-            mask = lowest(least(coords, counts))
-            low = high = place(mask)
+            low = high = raise_least(coords, keys, min(weights[0][i], weights[1]))
+            mask = unit(high, coords)
             add = plus(coords, mask, _ALL)
             put_row(basis, high, row)
-            counts[high] += weights[i]
+            counts[high] += weights[0][i]
     elif not is_none(coords):
         bit = lowest(coords)
         end = lowest(since(ends, bit))
@@ -184,20 +237,3 @@ def _exchange(
         counts[high] = count
         ends = plus(below(ends, end), end, _NONE - np.uint64(counts[high + _ONE] == count))
     return (low, high, mask, add), ends
-
-
-@jit
-def _arrange(basis: Any, table: Any, counts: Any, ends: Any, new_counts: Any, order: Any) -> None:
-    """Let elements that stand as they came stand in ``order``, that of their counts."""
-    old_basis, old_table = basis.copy(), table.copy()
-    table[:] = _NONE
-    ends[:] = _NONE
-    for q in range(len(order)):
-        basis[q] = old_basis[order[q]]
-        counts[q] = new_counts[order[q]]
-        word, source = q >> 6, order[q] >> 6
-        shift, bit = np.uint64(order[q] & 63), np.uint64(q & 63)
-        for i in range(table.shape[1]):
-            table[word, i] |= (old_table[source, i] >> shift & _ONE) << bit
-    for q in range(len(order)):
-        ends[0, q >> 6] |= np.uint64(counts[q] != counts[q + 1]) << np.uint64(q & 63)

@@ -8,8 +8,8 @@ GF(2)^dim V, by the kernel for that dimension, which is carried back in the end;
 and all rows while no such space is in sight, go to :mod:`flagstone.kernels.gf2_blocks`.
 
 For rows that come neither in bulk nor again, another kernel is the faster one, there and for all of
-GF(2)^d: :mod:`flagstone.kernels.gf2_tiles` where processors can multiply tiles, and otherwise, if
-there are not too many columns, :mod:`flagstone.kernels.gf2_sweep`.
+GF(2)^d: the narrow one of :mod:`flagstone.kernels.gf2`, if there are not too many columns, or
+:mod:`flagstone.kernels.gf2_tiles` where processors can multiply tiles.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels import gf2_blocks as blocks
-from flagstone.kernels import gf2_sweep as sweep
 from flagstone.kernels import gf2_tiles as tiles
 from flagstone.kernels._tiles import AVAILABLE
+from flagstone.kernels.gf2 import narrow_kernel
 
 if TYPE_CHECKING:
     from flagstone.kernels.gf2_space import Space
@@ -139,9 +139,7 @@ def _keep_whole(state: State) -> None:
 
 def _alone(dim: int) -> ModuleType | None:
     """The kernel for rows that come neither in bulk nor again."""
-    if AVAILABLE:
-        return tiles
-    return sweep if dim <= sweep.WIDEST else None
+    return narrow_kernel(dim, alone=True) or (tiles if AVAILABLE else None)
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
@@ -199,15 +197,14 @@ def _base(counts: Counts) -> tuple[int, bool]:
 
 def _open(state: State, base: int) -> None:
     """From now on keep the sets past ``base`` in the coordinates of V_base."""
-    from flagstone.kernels.gf2 import SWEPT  # loaded by the first flag that needs them
-    from flagstone.kernels.gf2_linalg import rref
+    from flagstone.kernels.gf2_linalg import rref  # loaded by the first flag that needs them
     from flagstone.kernels.gf2_space import Space
 
     dim = len(state.flag.counts)
     basis, counts = blocks.dump(state.flag)
     size, above = int((counts >= base).sum()), int((counts > base).sum())
     space = Space(*rref(dim, basis[:size]), dim)
-    kernel = sweep if size <= SWEPT else blocks
+    kernel = narrow_kernel(size) or blocks
     flag = kernel.load(size, space.coordinates(basis[:above]), counts[:above] - base)
     held = np.flatnonzero(state.flag.counts >= base)
     state.flag.counts[held] = base

@@ -99,9 +99,7 @@ class Growing:
         """Move to the compiled kernel unless so many more rows can be afforded without it."""
         if not held.compiled and not self._suffices(held.dim, n_rows):
             basis, counts = self._plain.dump(held.state)
-            kernel = self._compiled(held.dim)
-            held.state = kernel.new(held.ar, held.dim, basis.dtype)
-            kernel.insert(held.state, basis, counts)  # `load` may be a kernel more to compile
+            held.state = self._compiled(held.dim).load(held.ar, basis, counts, held.dim)
             held.compiled = True
 
     def dump(self, held: Held) -> tuple[Any, Any]:

@@ -1,0 +1,138 @@
+"""Counted flags over GF(2) of some hundred columns by the full coordinate map, eight rows at once.
+
+Elements stand by rising count, and a row changes the map by
+
+    c + ⟨c, F⟩ · (coords + e),  F = {e} or {p, e},
+
+as :mod:`flagstone.kernels.gf2_sweep` says. One after another, eight such changes make
+
+    c + Σ ⟨c, F_i⟩ · A_i,
+
+where A_i is the summand of row i as the rows after it change it. So do the coordinates of the rows
+that wait: they stand in lanes side by side, and a row's lane becomes its summand once it is in
+place. The sum is a product of two narrow matrices: the sums of one or two columns of the map, and
+the A_i. While it is made, entry by entry, the coordinates of the next eight rows are found, and put
+right by the same sum.
+
+This is the way where processors multiply tiles and permute bytes
+(:mod:`flagstone.kernels._eights`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flagstone.kernels import gf2_sweep
+from flagstone.kernels._eights import (
+    change_lanes,
+    lane,
+    note,
+    scratch,
+    settle,
+    take_place,
+    take_rows,
+    walk,
+)
+from flagstone.kernels._jit import aligned_zeros, frozen, leaf
+from flagstone.kernels._tiles import UNIT
+from flagstone.kernels._words import (
+    below,
+    held_keys,
+    is_none,
+    lowest,
+    odd,
+    place,
+    plus,
+    put_row,
+    raise_least,
+    row_at,
+    since,
+    unit,
+)
+from flagstone.kernels.gf2_sweep import State, copy, dump, loaded, nbytes, sort_by_count, with_keys
+
+__all__ = ["WIDEST", "WIDEST_ALONE", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
+
+Words = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+
+#: As in :mod:`flagstone.kernels.gf2_sweep`.
+WIDEST, WIDEST_ALONE = 384, 640
+
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
+_ALL = ~_NONE
+
+
+def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
+    """The flag of the empty sample in GF(2)^dim: every element has count 0."""
+    octets = np.arange(-(-ar // 8))
+    table = aligned_zeros((len(octets), 8 * max(1, -(-ar // 64))))
+    table[octets, octets] = UNIT
+    return gf2_sweep.new(ar)._replace(table=table)
+
+
+def insert(state: State, rows: Words, weights: Counts | None) -> None:
+    """Insert ``rows`` in order, each as often as its weight says."""
+    if len(rows) == 0:
+        return
+    none = (_NONE,) * rows.shape[1]
+    if weights is None:
+        _insert(*state, frozen(rows), None, none)
+        return
+    for part, given in with_keys(state, rows, weights):
+        _insert(*state, part, given, none)
+    places = np.arange(8 * state.table.shape[1])
+    places[: len(state.basis)] = sort_by_count(state)
+    octets = state.table.view(np.uint8)
+    octets[:, np.arange(len(places)) ^ 7] = octets[:, places ^ 7]  # a column of eight entries each
+
+
+def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
+    """The flag that an adapted basis with falling counts describes."""
+    return loaded(new(ar), insert, basis, counts)
+
+
+@leaf
+def _insert(
+    basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, weights: Any, none: Any
+) -> None:
+    ends, work = row_at(bounds, 0, none), scratch(none)
+    keys = held_keys(weights, none)
+    for i in range(-8, len(rows), 8):
+        take_rows(work, rows, i + 8, none)
+        walk(table, work, none)
+        coords, own = lane(work, 0, none), 1
+        for r in range(8):
+            then = lane(work, r + 1, none)
+            if not is_none(coords):
+                if weights is not None:
+                    weight = weights[0][i + r]
+                    single = _ALL
+                    low = high = raise_least(coords, keys, min(weight, weights[1]))
+                    mask = end = unit(high, none)
+                    counts[high] += weight
+                else:
+                    bit = lowest(coords)
+                    end = lowest(since(ends, bit))
+                    single = odd(coords, end)  # not a branch, which nobody could foretell
+                    high = place(end)
+                    low = place(bit)
+                    mask = plus(end, bit, ~single)
+                    count = counts[high] + 1
+                    counts[high] = count
+                    joined = _NONE - np.uint64(counts[high + _ONE] == count)
+                    ends = plus(below(ends, end), end, joined)
+                add = plus(coords, end, _ALL)
+                then = plus(then, add, odd(then, mask))
+                note(work, r, high, low, single, none)
+                change_lanes(work, own, mask, add)
+                take_place(basis, low ^ ((low ^ high) & single), high, rows, i + r, none)
+            coords = then
+            own += own
+        settle(work, none)
+    walk(table, work, none)
+    put_row(bounds, 0, ends)
