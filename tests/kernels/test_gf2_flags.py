@@ -84,6 +84,22 @@ def test_tiles_serve_every_kind_of_data(dim, kind):
     assert chain(*gf2_tiles.dump(state)) == partition(integers(words) * 2)
 
 
+@needs_tiles
+@given(
+    st.lists(
+        st.sets(st.sampled_from([0, 63, 64, 511, 512, 513, 1023, 1024, 1099]), max_size=3),
+        max_size=40,
+    )
+)
+def test_tiles_find_ties_that_lie_far_apart(rows):
+    X = np.zeros((len(rows), 1100), np.uint8)
+    for i, columns in enumerate(rows):
+        X[i, list(columns)] = 1
+    words = bits.pack(X)[0]
+    state = inserted(1100, [words], family=gf2_tiles)
+    assert chain(*gf2_tiles.dump(state)) == partition(integers(words))
+
+
 @given(small_samples(), st.integers(0, 24))
 def test_a_flag_may_be_dumped_and_loaded_at_any_moment(drawn, cut):
     dim, rows, _, words = drawn

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import aligned_zeros, helper, jit
 from flagstone.kernels._lanes import add_named_rows
 from flagstone.kernels._llvm import byte_at, trailing_zeros
-from flagstone.kernels._tiles import AVAILABLE, map_rows, set_product, tile_rows
+from flagstone.kernels._tiles import AVAILABLE, map_tiles, set_product, take_row, tile_rows
 
 Words = NDArray[np.uint64]
 
@@ -198,20 +198,23 @@ def _add_tiles(names: Any, rows: Any, result: Any, maps: Any) -> None:
         for r in range(8):
             for k in range(width):
                 eight[r, k] = rows[8 * octet + r, k] if 8 * octet + r < len(rows) else _NONE
-        map_rows(turned, 0, eight, 0)
+        tile_rows(turned, 0, eight, 0, 7)
+        map_tiles(turned, 0, turned, 0)
         for k in range(width):
             for j in range(8):
                 maps[k, 8 * octet + j] = turned[0, 8 * k + j]
     tiles = np.empty((4, 8 * names.shape[1]), np.uint64)
     used = np.arange((len(rows) + 7) // 8)
-    product = np.empty((32, width), np.uint64)
+    product = np.empty((4, 8 * width), np.uint64)
+    row = np.empty((1, width), np.uint64)
     for first in range(0, len(names), 32):
         for g in range(4):
             tile_rows(tiles, g, names, first + 8 * g, len(names) - 1)
         set_product(product, 0, tiles, 0, maps, used, len(used), (0, 0, 0, 0))
         for i in range(first, min(first + 32, len(names))):
+            take_row(row, 0, product, i - first >> 3, i - first & 7)
             for k in range(width):
-                result[i, k] ^= product[i - first, k]
+                result[i, k] ^= row[0, k]
 
 
 @helper
