@@ -119,6 +119,7 @@ MUTANTS = [
     *kernel(
         "gf2_wide",
         WIDE,
+        ("insert", "i += done", "i += len(batch)"),
         ("_insert_within", "inside = inside[: number - done]", "pass"),
         ("_insert_within", "grown or too_wide or too_long", "too_wide or too_long"),
         ("_open", "counts[:above] - base", "counts[:above]"),
@@ -128,7 +129,7 @@ MUTANTS = [
     *kernel(
         "gf2_space",
         WIDE,
-        ("_split", "if something != _NONE:", "if left[i, 0] != _NONE:"),
+        ("_split", "if apart != _NONE:", "if rows[i, 0] != combined[i, 0]:"),
         ("_split", "coordinates[inside, k] = coordinates[i, k]", "pass"),
     ),
     *kernel(

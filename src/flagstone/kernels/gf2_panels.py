@@ -59,13 +59,15 @@ def insert_many(
     rows: Any,
     weights: Any,
     ceiling: Any,
+    share: Any,
     chunk: Any,
     lanes: Any,
 ) -> int:
     """Insert ``rows``, each as often as its weight says, if there are any; return how many.
 
-    Ends before the first row that comes past set ``ceiling``. ``order`` is that of the counts;
-    ``mood`` is what was learned of the rows before, and how many of them came one by one, of all.
+    Ends before the first row that comes past set ``ceiling``, and when more than one row in
+    ``share``, if that is not 0, comes one by one. ``order`` is that of the counts; ``mood`` is what
+    was learned of the rows before, and how many of them came one by one, of all.
     """
     dim, padded = len(counts), basis.shape[1]
     chunks = padded // (4 * len(chunk))
@@ -117,6 +119,8 @@ def insert_many(
             mood[3] += left
             mood[4] += number
             pause = _BREATH if 2 * taken >= number else _PAUSE
+            if share * left > number:
+                pause = max(pause, TRIAL)  # do they come again?
         else:
             first = i
             number = 0
@@ -151,6 +155,11 @@ def insert_many(
             if trial == 0 or (not look and trial > 0):
                 trial = TRIAL if not look or 8 * hits >= TRIAL else -_PAUSE
                 hits = 0
+        if trial < 0 and mood[3] >= TRIAL and share * mood[3] > mood[4]:
+            break
+        if mood[4] >= _PAUSE:  # rows long ago count less
+            mood[3] >>= 1
+            mood[4] >>= 1
     for q in range(dim):
         counts[q] = levels[level[q], COUNT]
     mood[0], mood[1], mood[2] = pause, trial, hits
