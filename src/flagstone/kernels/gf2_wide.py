@@ -56,9 +56,6 @@ class _Whole:
     def split(self, rows: Words) -> tuple[Words, NDArray[np.int64]]:
         return rows, np.zeros(0, np.int64)
 
-    def combine(self, coordinates: Words) -> Words:
-        return coordinates
-
 
 @dataclass(frozen=True)
 class _Within:
@@ -169,7 +166,12 @@ def dump(state: State) -> tuple[Words, Counts]:
     within = state.within
     if within is None:
         return blocks.dump(state.flag)
-    inner = blocks.load(len(within.held), *within.kernel.dump(within.flag))
+    if isinstance(within.space, _Whole):
+        basis, counts = within.kernel.dump(within.flag)
+        return basis, counts
+    inner = within.flag
+    if within.kernel is not blocks:
+        inner = blocks.load(len(within.held), *within.kernel.dump(within.flag))
     basis, counts = state.flag.basis.copy(), state.flag.counts.copy()
     coordinates = inner.basis[: len(within.held), : len(inner.inverse)]
     basis[within.held, : len(state.flag.inverse)] = within.space.combine(coordinates)
