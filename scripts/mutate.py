@@ -103,7 +103,7 @@ MUTANTS = [
         "tiles",
         ("_insert", "which = _column(work, g, place) * _OCTET", "pass"),
         ("_insert", "newest[place] = first + s", "pass"),
-        ("_insert", "step = min(weight, levels[m, COUNT] - levels[n, COUNT])", "pass"),
+        ("_insert", "step = min(weight, levels[COUNT, m] - levels[COUNT, n])", "pass"),
         ("_insert", "map_tiles(summands, g, work, g)", "pass"),
         ("_coordinates", "used[all_used] = octet", "used[all_used] = 0"),
         ("_ties", "more = common_words(row, 0, masks, n, later)", "pass"),
@@ -114,7 +114,7 @@ MUTANTS = [
         "gf2_panels",
         WIDE,
         ("_insert_bulk", "masks[above, k] |= word", "masks[above, k] = word"),
-        ("_insert_bulk", "levels[above, SIZE] += taken", "pass"),
+        ("_insert_bulk", "levels[SIZE, above] += taken", "pass"),
     ),
     *kernel(
         "gf2_wide",

@@ -73,7 +73,7 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     basis[columns, columns // 64] = _ONE << (columns % 64).astype(np.uint64)
     tiles = aligned_zeros((width, 8 * len(octets)))
     tiles[octets // 8, 8 * octets + octets % 8] = UNIT
-    levels, level = np.empty((ar + 2, 4), np.int64), np.empty(ar, np.int64)
+    levels, level = np.empty((4, ar + 2), np.int64), np.empty(ar, np.int64)
     masks = aligned_zeros((ar + 2, -(-width // 8) * 8))
     number_levels(np.zeros(ar, np.int64), columns, levels, level, masks)
     return State(basis, tiles, levels, level, masks)
@@ -93,7 +93,7 @@ def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State
 
 def dump(state: State) -> tuple[Words, Counts]:
     """An adapted basis, by falling count."""
-    counts = state.levels[state.level, COUNT]
+    counts = state.levels[COUNT, state.level]
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     return state.basis[order], counts[order]
 
@@ -135,7 +135,7 @@ def _insert(
             while weight > 0:
                 place, more = np.int64(-1), _NONE
                 while place < 0:
-                    n = levels[n, ABOVE]
+                    n = levels[ABOVE, n]
                     if n == 0:
                         break
                     place, more = _ties(row, masks, n)
@@ -150,13 +150,13 @@ def _insert(
                     which = _column(work, g, place) * _OCTET
                 elif weight > 1:
                     # Alone until it meets the next count in the support.
-                    m = levels[n, ABOVE]
+                    m = levels[ABOVE, n]
                     while m != 0 and _ties(row, masks, m)[0] < 0:
-                        m = levels[m, ABOVE]
-                    step = min(weight, levels[m, COUNT] - levels[n, COUNT])
+                        m = levels[ABOVE, m]
+                    step = min(weight, levels[COUNT, m] - levels[COUNT, n])
                 raise_count(masks, levels, level, place, step)
                 weight -= step
-                n = levels[level[place], BELOW]
+                n = levels[BELOW, level[place]]
             add_row(work, g, row, 0, which)
             if r == 7:
                 _pass_on(work, summands, places, g)
