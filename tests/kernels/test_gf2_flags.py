@@ -134,6 +134,22 @@ def test_maps_serve_every_kind_of_data(dim, kind):
             assert chain(*family.dump(flag)) == more
 
 
+@pytest.mark.skipif(gf2_tiles not in MAPS, reason="this processor does not multiply tiles")
+@given(
+    st.lists(
+        st.sets(st.sampled_from([0, 63, 64, 511, 512, 513, 1023, 1024, 1099]), max_size=3),
+        max_size=40,
+    )
+)
+def test_tiles_find_ties_that_lie_far_apart(rows):
+    X = np.zeros((len(rows), 1100), np.uint8)
+    for i, columns in enumerate(rows):
+        X[i, list(columns)] = 1
+    words = bits.pack(X)[0]
+    state = inserted(1100, [words], family=gf2_tiles)
+    assert chain(*gf2_tiles.dump(state)) == partition(integers(words))
+
+
 @given(small_samples(), st.integers(0, 24))
 def test_a_flag_may_be_dumped_and_loaded_at_any_moment(drawn, cut):
     dim, rows, _, words = drawn
@@ -234,7 +250,7 @@ def concentrated(rng, number, rank, dim, outliers):
 @pytest.mark.usefixtures("any_processor")
 def test_a_space_that_holds_most_rows_gets_a_flag_of_its_own(rank, outliers):
     """Whatever is done with the open space, read, copied, fed row by row: one flag."""
-    dim, number = 460, 2600
+    dim, number = 920 if gf2_wide.AVAILABLE else 460, 2600
     words = concentrated(np.random.default_rng(rank), number, rank, dim, outliers)
     state = inserted(dim, [words[:2500]])
     assert state.within.kernel is (narrow_kernel(rank) or gf2_blocks)

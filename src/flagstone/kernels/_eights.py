@@ -29,7 +29,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from flagstone.kernels import _tiles
-from flagstone.kernels._lanes import _bit_counts
 from flagstone.kernels._llvm import _PYTHON, _WORD, _rows, _splat, _vector_at
 from flagstone.kernels._tiles import (
     _BYTES,
@@ -109,25 +108,24 @@ def _store(builder: Any, place: Any, values: Any) -> None:
         builder.store(value, builder.gep(place, [_word(k)]), align=8)
 
 
+def _call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
+    """What LLVM has under that name."""
+    signature = ir.FunctionType(result, [operand.type for operand in operands])
+    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}")
+    return builder.call(function, operands)
+
+
 def _permuted(builder: Any, parts: Any, index: Any) -> Any:
     """The bytes of one or two vectors that ``index`` names."""
-    name, order = ("permvar", [0]) if len(parts) == 1 else ("vpermi2var", [0, 1])
-    octets = [builder.bitcast(parts[i], _BYTES) for i in order]
-    octets.insert(1, index)
-    signature = ir.FunctionType(_BYTES, [_BYTES] * len(octets))
-    function = cgutils.get_or_insert_function(
-        builder.module, signature, f"llvm.x86.avx512.{name}.qi.512"
-    )
-    return builder.call(function, octets)
+    first, *second = (builder.bitcast(part, _BYTES) for part in parts)
+    name = "vpermi2var" if second else "permvar"
+    return _call(builder, f"x86.avx512.{name}.qi.512", _BYTES, first, index, *second)
 
 
 def _load_some(builder: Any, place: Any, inside: Any) -> Any:
     """Eight words, of which those outside are zero, and not looked at."""
-    arguments = [place.type, ir.IntType(32), inside.type, _EIGHT]
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_EIGHT, arguments), "llvm.masked.load.v8i64.p0"
-    )
-    return builder.call(function, [place, ir.Constant(ir.IntType(32), 8), inside, _NOTHING])
+    aligned = ir.Constant(ir.IntType(32), 8)
+    return _call(builder, "masked.load.v8i64.p0", _EIGHT, place, aligned, inside, _NOTHING)
 
 
 def _reordered(builder: Any, words: Any, order: Any) -> Any:
@@ -231,7 +229,7 @@ def _change_lanes(_typingctx: Any, work: Any, own: Any, mask: Any, add: Any) -> 
         lanes = held.load(LANES)
         bits, adds = ([_splat(builder, w, 8) for w in _words(builder, a, mask)] for a in args[2:])
         common = [builder.and_(*pair) for pair in zip(lanes, bits, strict=True)]
-        number = _bit_counts(builder, reduce(builder.xor, common))
+        number = _call(builder, "ctpop.v8i64", _EIGHT, reduce(builder.xor, common))
         odd = builder.trunc(number, ir.VectorType(ir.IntType(1), 8))
         own = builder.bitcast(builder.trunc(args[1], _OCTET), odd.type)
         changed = []

@@ -200,48 +200,15 @@ def _meet(_typingctx: Any, left: Any, i: Any, right: Any, j: Any, lanes: Any) ->
             both = [builder.and_(*pair) for pair in zip(left, right, strict=True)]
             return reduce_lanes(builder, reduce(builder.or_, both), "or")
 
-        return _folded(builder, rows[0][1], lanes, common, builder.or_)
+        start, step = ir.Constant(_WORD, 0), ir.Constant(_WORD, 4)
+        if lanes:
+            return common(start, lanes)
+        total = cgutils.alloca_once_value(builder, start)
+        with cgutils.for_range_slice(builder, start, rows[0][1], step, inc=True) as (word, _):
+            builder.store(builder.or_(builder.load(total), common(word, (0,))), total)
+        return builder.load(total)
 
     return types.uint64(left, types.int64, right, types.int64, lanes), codegen
-
-
-@intrinsic
-def _set_common(
-    _typingctx: Any, target: Any, t: Any, left: Any, i: Any, right: Any, j: Any, lanes: Any
-) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows = _rows(context, builder, signature.args[:6:2], args[:6:2], args[1:6:2])
-
-        def common(at: Any, lanes: Any) -> Any:
-            places = [builder.gep(row, [at]) for row, _ in rows]
-            pairs = zip(*(_load_parts(builder, place, lanes) for place in places[1:]), strict=True)
-            both = [builder.and_(*pair) for pair in pairs]
-            _store_parts(builder, both, places[0], lanes)
-            numbers = [_bit_counts(builder, part) for part in both]
-            return reduce_lanes(builder, reduce(builder.add, numbers), "add")
-
-        return _folded(builder, rows[0][1], lanes, common, builder.add)
-
-    index = types.int64
-    return types.int64(target, index, left, index, right, index, lanes), codegen
-
-
-def _folded(builder: Any, width: Any, lanes: Any, common: Any, fold: Any) -> Any:
-    """What two rows have in common, all at once, or four words at a time."""
-    start = ir.Constant(_WORD, 0)
-    if lanes:
-        return common(start, lanes)
-    total = cgutils.alloca_once_value(builder, start)
-    step = ir.Constant(_WORD, 4)
-    with cgutils.for_range_slice(builder, start, width, step, inc=True) as (word, _):
-        builder.store(fold(builder.load(total), common(word, (0,))), total)
-    return builder.load(total)
-
-
-def _bit_counts(builder: Any, vector: Any) -> Any:
-    signature = ir.FunctionType(vector.type, [vector.type])
-    name = f"llvm.ctpop.v{vector.type.count}i64"
-    return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), [vector])
 
 
 def _parts(lanes: Any) -> list[Any]:
@@ -298,13 +265,6 @@ def _meet_python(left: Any, i: int, right: Any, j: int, lanes: Any) -> Any:
     return np.bitwise_or.reduce(left[i] & right[j])
 
 
-def _set_common_python(
-    target: Any, t: int, left: Any, i: int, right: Any, j: int, lanes: Any
-) -> int:
-    target[t] = left[i] & right[j]
-    return sum(int(word).bit_count() for word in target[t])
-
-
 def _coordinates_python(inverse: Any, k: int, word: Any) -> Any:
     used = (np.uint64(word) >> np.arange(64, dtype=np.uint64)) & np.uint64(1) != 0
     return np.bitwise_xor.reduce(inverse[k, used], initial=np.uint64(0))
@@ -345,7 +305,3 @@ set_row: Any = _set_row_python if _PYTHON else _set_row
 
 meet: Any = _meet_python if _PYTHON else _meet
 """``meet(left, i, right, j, lanes)``: not zero iff the two rows have a bit in common."""
-
-set_common: Any = _set_common_python if _PYTHON else _set_common
-"""``set_common(target, t, left, i, right, j, lanes)``: let ``target[t]`` be the bits that two rows
-have in common, and return their number."""

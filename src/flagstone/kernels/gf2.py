@@ -16,12 +16,9 @@ def flag_kernel(dim: int) -> ModuleType:
     return gf2_wide
 
 
-def narrow_kernel(dim: int, alone: bool = False) -> ModuleType | None:
-    """The kernel that goes through all of the coordinate map, where that is the fastest way.
-
-    For all kinds of rows; or, if they are ``alone``, for those that come neither in bulk nor again.
-    """
+def narrow_kernel(dim: int) -> ModuleType | None:
+    """The kernel that goes through all of the coordinate map, where that is the fastest way."""
     from flagstone.kernels import _eights, gf2_eights, gf2_sweep
 
     kernel = gf2_eights if _eights.AVAILABLE else gf2_sweep
-    return kernel if dim <= (kernel.WIDEST_ALONE if alone else kernel.WIDEST) else None
+    return kernel if dim <= kernel.WIDEST else None

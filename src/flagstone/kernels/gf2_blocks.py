@@ -89,28 +89,45 @@ def insert(state: State, rows: Words, weights: NDArray[np.int64] | None) -> None
     if weights is None and len(rows) < _FEW:
         _insert_few(*state[:3], frozen(rows))
     else:
-        _insert(state, rows, weights, _MOST)
+        _insert(state, rows, weights)
 
 
 def insert_up_to(state: State, rows: Words, ceiling: int) -> int:
     """Insert ``rows`` until one comes past set ``ceiling``; return the number inserted."""
-    return _insert(state, rows, None, ceiling)
+    return _insert(state, rows, ceiling=ceiling)
 
 
-def _insert(state: State, rows: Words, weights: NDArray[np.int64] | None, ceiling: int) -> int:
+def insert_until(state: State, rows: Words, share: int) -> int:
+    """Insert ``rows`` until more than one in ``share`` comes alone; return the number inserted."""
+    if len(rows) >= _FEW:
+        return _insert(state, rows, share=share)
+    insert(state, rows, None)
+    return len(rows)
+
+
+def _insert(
+    state: State,
+    rows: Words,
+    weights: NDArray[np.int64] | None = None,
+    ceiling: int = _MOST,
+    share: int = 0,
+) -> int:
     weights = _NO_WEIGHTS if weights is None else weights
     order = np.argsort(state.counts)
     lanes = _lanes(len(state.counts))
-    return int(insert_many(*state, order, frozen(rows), frozen(weights), ceiling, *lanes))
+    return int(insert_many(*state, order, frozen(rows), frozen(weights), ceiling, share, *lanes))
 
 
-def come_alone(state: State) -> bool:
-    """Whether most rows lately, since this was asked and there were enough, came one by one."""
+def come_alone(state: State, share: int) -> bool:
+    """Whether lately, since this was asked and there were enough, rows came one by one.
+
+    That is, more than one row in ``share``; if that was 0, more than half.
+    """
     _, trial, _, alone, number = state.mood.tolist()
-    if number < max(len(state.counts), _SOME):
+    if alone < TRIAL if share else number < max(len(state.counts), _SOME):
         return False
     state.mood[3:] = 0
-    return trial < 0 and 2 * alone > number
+    return trial < 0 and (share or 2) * alone > number
 
 
 def load(ar: int, basis: Words, counts: NDArray[np.int64], dim: int | None = None) -> State:

@@ -54,13 +54,13 @@ from flagstone.kernels._words import (
 )
 from flagstone.kernels.gf2_sweep import State, copy, dump, loaded, nbytes, sort_by_count, with_keys
 
-__all__ = ["WIDEST", "WIDEST_ALONE", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
+__all__ = ["WIDEST", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 
-#: As in :mod:`flagstone.kernels.gf2_sweep`.
-WIDEST, WIDEST_ALONE = 384, 640
+#: Up to how many columns this is the fastest way for all kinds of rows.
+WIDEST = 384
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)

@@ -1,6 +1,6 @@
 """The distinct counts of a flag, as a ring that opens and closes levels in no time.
 
-``levels[n]`` holds the count of level n, the number of its elements, and the next level above and
+``levels[:, n]`` are the count of level n, the number of its elements, and the next level above and
 below; the ring goes by rising count from entry 0, which is none, and free entries are linked from
 its number of elements on. ``masks[n]`` are the elements, packed; ``level[q]`` is the level of q.
 """
@@ -23,70 +23,71 @@ COUNT, SIZE, ABOVE, BELOW = 0, 1, 2, 3
 @leaf
 def number_levels(counts: Any, order: Any, levels: Any, level: Any, masks: Any) -> None:
     n = 0
-    levels[0, COUNT] = _MOST
-    levels[0, SIZE] = 0
+    levels[COUNT, 0] = _MOST
+    levels[SIZE, 0] = 0
     for q in order:
-        if n == 0 or levels[n, COUNT] != counts[q]:
-            levels[n, ABOVE] = n + 1
-            levels[n + 1, BELOW] = n
+        if n == 0 or levels[COUNT, n] != counts[q]:
+            levels[ABOVE, n] = n + 1
+            levels[BELOW, n + 1] = n
             n += 1
-            levels[n, COUNT] = counts[q]
-            levels[n, SIZE] = 0
-        levels[n, SIZE] += 1
+            levels[COUNT, n] = counts[q]
+            levels[SIZE, n] = 0
+        levels[SIZE, n] += 1
         level[q] = n
         masks[n, q >> 6] |= _ONE << np.uint64(q & 63)
-    levels[n, ABOVE] = 0
-    levels[0, BELOW] = n
-    for free in range(n + 1, len(levels)):
-        levels[free, ABOVE] = free + 1
-    levels[0, SIZE] = n + 1
+    levels[ABOVE, n] = 0
+    levels[BELOW, 0] = n
+    for free in range(n + 1, levels.shape[1]):
+        levels[ABOVE, free] = free + 1
+    levels[SIZE, 0] = n + 1
 
 
 @helper
 def open_level(levels: Any, n: Any) -> Any:
     """A new level, of count one more, past level n."""
-    new = levels[0, SIZE]
-    levels[0, SIZE] = levels[new, ABOVE]
-    above = levels[n, ABOVE]
-    levels[new, COUNT] = levels[n, COUNT] + 1
-    levels[new, SIZE] = 0
-    levels[new, ABOVE] = above
-    levels[new, BELOW] = n
-    levels[n, ABOVE] = new
-    levels[above, BELOW] = new
+    new = levels[SIZE, 0]
+    levels[SIZE, 0] = levels[ABOVE, new]
+    above = levels[ABOVE, n]
+    levels[COUNT, new] = levels[COUNT, n] + 1
+    levels[SIZE, new] = 0
+    levels[ABOVE, new] = above
+    levels[BELOW, new] = n
+    levels[ABOVE, n] = new
+    levels[BELOW, above] = new
     return new
 
 
 @helper
 def close_level(levels: Any, n: Any) -> None:
     """Take out a level without elements."""
-    above, below = levels[n, ABOVE], levels[n, BELOW]
-    levels[below, ABOVE] = above
-    levels[above, BELOW] = below
-    levels[n, ABOVE] = levels[0, SIZE]
-    levels[0, SIZE] = n
+    above, below = levels[ABOVE, n], levels[BELOW, n]
+    levels[ABOVE, below] = above
+    levels[BELOW, above] = below
+    levels[ABOVE, n] = levels[SIZE, 0]
+    levels[SIZE, 0] = n
 
 
 @helper
 def raise_count(masks: Any, levels: Any, level: Any, q: Any, weight: Any) -> None:
     """Add to the count of element q, opening and closing levels as needed."""
     n = level[q]
-    count = levels[n, COUNT] + weight
-    m = levels[n, ABOVE]
-    if levels[n, SIZE] == 1 and count < levels[m, COUNT]:
-        levels[n, COUNT] = count
+    count = levels[COUNT, n] + weight
+    above = np.uint64(levels[ABOVE, n])  # an index without a sign takes fewer steps
+    if levels[SIZE, n] == 1 and count < levels[COUNT, above]:
+        levels[COUNT, n] = count
         return
-    while levels[m, COUNT] < count:
-        m = levels[m, ABOVE]
-    if levels[m, COUNT] != count:
-        m = open_level(levels, levels[m, BELOW])
-        levels[m, COUNT] = count
+    while levels[COUNT, above] < count:
+        above = np.uint64(levels[ABOVE, above])
+    m = np.int64(above)
+    if levels[COUNT, m] != count:
+        m = open_level(levels, levels[BELOW, m])
+        levels[COUNT, m] = count
     word = q >> 6
     bit = _ONE << np.uint64(q & 63)
     masks[m, word] |= bit
     masks[n, word] ^= bit
-    levels[m, SIZE] += 1
-    levels[n, SIZE] -= 1
+    levels[SIZE, m] += 1
+    levels[SIZE, n] -= 1
     level[q] = m
-    if levels[n, SIZE] == 0:
+    if levels[SIZE, n] == 0:
         close_level(levels, n)

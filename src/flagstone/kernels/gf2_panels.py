@@ -59,13 +59,15 @@ def insert_many(
     rows: Any,
     weights: Any,
     ceiling: Any,
+    share: Any,
     chunk: Any,
     lanes: Any,
 ) -> int:
     """Insert ``rows``, each as often as its weight says, if there are any; return how many.
 
-    Ends before the first row that comes past set ``ceiling``. ``order`` is that of the counts;
-    ``mood`` is what was learned of the rows before, and how many of them came one by one, of all.
+    Ends before the first row that comes past set ``ceiling``, and when more than one row in
+    ``share``, if that is not 0, comes one by one. ``order`` is that of the counts; ``mood`` is what
+    was learned of the rows before, and how many of them came one by one, of all.
     """
     dim, padded = len(counts), basis.shape[1]
     chunks = padded // (4 * len(chunk))
@@ -73,7 +75,7 @@ def insert_many(
     tables = np.empty((256 * panels * chunks, 4 * len(chunk)), np.uint64)
     for k in range(panels):
         _tabulate_panel(tables, basis, k, chunks, chunk)
-    levels = np.empty((dim + 2, 4), np.int64)
+    levels = np.empty((4, dim + 2), np.int64)
     level = np.empty(dim, np.int64)
     masks = np.zeros((dim + 2, padded), np.uint64)
     number_levels(counts, order, levels, level, masks)
@@ -95,8 +97,8 @@ def insert_many(
     while i < len(rows):
         number = 0
         if pause <= 0 and len(weights) == 0 and ceiling == _MOST:
-            n = levels[0, ABOVE]
-            number = min(levels[n, SIZE], len(rows) - i, _BULK)
+            n = levels[ABOVE, 0]
+            number = min(levels[SIZE, n], len(rows) - i, _BULK)
         if number >= _FEW:
             taken, left = _insert_bulk(
                 basis, inverse, tables, levels, level, masks, rows, i, number,
@@ -117,6 +119,8 @@ def insert_many(
             mood[3] += left
             mood[4] += number
             pause = _BREATH if 2 * taken >= number else _PAUSE
+            if share * left > number:
+                pause = max(pause, TRIAL)  # do they come again?
         else:
             first = i
             number = 0
@@ -127,7 +131,7 @@ def insert_many(
                 indices[number] = i
                 q = _find(witness, cache, rows, i) if look else -1
                 weight = weights[i] if len(weights) else np.int64(1)
-                if q >= 0 and limit[q] - levels[level[q], COUNT] >= weight:
+                if q >= 0 and limit[q] - levels[COUNT, level[q]] >= weight:
                     known[number] = q
                 else:
                     used += 1
@@ -151,8 +155,13 @@ def insert_many(
             if trial == 0 or (not look and trial > 0):
                 trial = TRIAL if not look or 8 * hits >= TRIAL else -_PAUSE
                 hits = 0
+        if trial < 0 and mood[3] >= TRIAL and share * mood[3] > mood[4]:
+            break
+        if mood[4] >= _PAUSE:  # rows long ago count less
+            mood[3] >>= 1
+            mood[4] >>= 1
     for q in range(dim):
-        counts[q] = levels[level[q], COUNT]
+        counts[q] = levels[COUNT, level[q]]
     mood[0], mood[1], mood[2] = pause, trial, hits
     return i
 
@@ -185,8 +194,8 @@ def _insert_bulk(
     before. What it leaves, in ``indices``, does not meet it, and so may come later.
     """
     width = rows.shape[1]
-    n = levels[0, ABOVE]
-    count = levels[n, COUNT]
+    n = levels[ABOVE, 0]
+    count = levels[COUNT, n]
     for r in range(number):
         indices[r] = r
         for k in range(width):
@@ -219,8 +228,8 @@ def _insert_bulk(
                 _add_named(work, indices[a], tables, k, names[a], chunks, chunk)
     taken = number - active
     if taken:
-        above = levels[n, ABOVE]
-        if levels[above, COUNT] != count + 1:
+        above = levels[ABOVE, n]
+        if levels[COUNT, above] != count + 1:
             above = open_level(levels, n)
         for k in range(width):
             word = masks[n, k] ^ masks[0, k]
@@ -231,9 +240,9 @@ def _insert_bulk(
                 level[q] = above
                 limit[q] = 0
                 word &= word - _ONE
-        levels[above, SIZE] += taken
-        levels[n, SIZE] -= taken
-        if levels[n, SIZE] == 0:
+        levels[SIZE, above] += taken
+        levels[SIZE, n] -= taken
+        if levels[SIZE, n] == 0:
             close_level(levels, n)
     for a in range(active):
         indices[a] += first
@@ -272,9 +281,9 @@ def _insert_batch(
             weight = weights[i]
         if known[e] >= 0:
             q = known[e]
-            if levels[level[q], COUNT] >= ceiling:
+            if levels[COUNT, level[q]] >= ceiling:
                 return -1 - e
-            if limit[q] - levels[level[q], COUNT] < weight or not _same(witness, q, rows, i):
+            if limit[q] - levels[COUNT, level[q]] < weight or not _same(witness, q, rows, i):
                 return e - start
             if weight > 0:
                 raise_count(masks, levels, level, q, weight)
@@ -284,10 +293,10 @@ def _insert_batch(
         for k in range(width):
             some |= slots[s, k]
         while weight > 0 and some != _NONE:
-            n = levels[0, ABOVE]
+            n = levels[ABOVE, 0]
             while meet(slots, s, masks, n, lanes) == _NONE:
-                n = levels[n, ABOVE]
-            if levels[n, COUNT] >= ceiling:
+                n = levels[ABOVE, n]
+            if levels[COUNT, n] >= ceiling:
                 return -1 - e
             place = -1
             rest = _NONE
@@ -307,10 +316,10 @@ def _insert_batch(
                 limit[place] = 0
             elif weight > 1:
                 # Alone until it meets the next count in the support.
-                m = levels[n, ABOVE]
+                m = levels[ABOVE, n]
                 while m != 0 and meet(slots, s, masks, m, lanes) == _NONE:
-                    m = levels[m, ABOVE]
-                step = min(weight, levels[m, COUNT] - levels[n, COUNT])
+                    m = levels[ABOVE, m]
+                step = min(weight, levels[COUNT, m] - levels[COUNT, n])
             raise_count(masks, levels, level, place, step)
             weight -= step
             if look and weight == 0:
@@ -319,8 +328,8 @@ def _insert_batch(
                 for _ in range(32):
                     if m == 0 or meet(slots, s, masks, m, lanes) != _NONE:
                         break
-                    m = levels[m, ABOVE]
-                limit[place] = levels[m, COUNT]
+                    m = levels[ABOVE, m]
+                limit[place] = levels[COUNT, m]
                 for k in range(width):
                     witness[place, k] = rows[i, k]
                 cache[_hash(rows, i) & np.uint64(len(cache) - 1)] = place + 1

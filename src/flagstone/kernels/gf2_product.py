@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import aligned_zeros, helper, jit
 from flagstone.kernels._lanes import add_named_rows
 from flagstone.kernels._llvm import byte_at, trailing_zeros
-from flagstone.kernels._tiles import AVAILABLE, map_rows, set_product, tile_rows
+from flagstone.kernels._tiles import AVAILABLE, map_tiles, set_product, take_row, tile_rows
 
 Words = NDArray[np.uint64]
 
@@ -61,10 +61,9 @@ def _choose(columns: Any, masks: Any, starts: Any) -> None:
                 place -= 1 << power
 
 
-def pick(rows: Words, chosen: Columns, multiple: int = 1) -> Words:
-    """The chosen columns of packed ``rows``, side by side, in a ``multiple`` of so many words."""
-    width = max(1, -(-chosen.number // (64 * multiple))) * multiple
-    result = np.zeros((len(rows), width), np.uint64)
+def pick(rows: Words, chosen: Columns) -> Words:
+    """The chosen columns of packed ``rows``, side by side."""
+    result = np.zeros((len(rows), max(1, -(-chosen.number // 64))), np.uint64)
     _pick(rows, chosen.masks, chosen.starts, result)
     return result
 
@@ -96,13 +95,11 @@ def add_named(names: Words, rows: Words, result: Words) -> None:
         _add_words(names, rows, result)
     elif rows.shape[1] <= 2:
         _add_narrow(names, rows, result)
+    elif AVAILABLE:
+        _add_tiles(names, rows, result, aligned_zeros((rows.shape[1], 64 * names.shape[1])))
     else:
         padded = _padded(result)
-        if AVAILABLE:
-            maps = aligned_zeros((padded.shape[1], 64 * names.shape[1]))
-            _add_tiles(names, _padded(rows), padded, maps)
-        else:
-            _add_wide(names, _padded(rows), padded)
+        _add_wide(names, _padded(rows), padded)
         if padded is not result:
             result[:] = padded[:, : result.shape[1]]
 
@@ -198,20 +195,24 @@ def _add_tiles(names: Any, rows: Any, result: Any, maps: Any) -> None:
         for r in range(8):
             for k in range(width):
                 eight[r, k] = rows[8 * octet + r, k] if 8 * octet + r < len(rows) else _NONE
-        map_rows(turned, 0, eight, 0)
+        tile_rows(turned, 0, eight, 0, 7)
+        map_tiles(turned, 0, turned, 0)
         for k in range(width):
             for j in range(8):
                 maps[k, 8 * octet + j] = turned[0, 8 * k + j]
     tiles = np.empty((4, 8 * names.shape[1]), np.uint64)
     used = np.arange((len(rows) + 7) // 8)
-    product = np.empty((32, width), np.uint64)
+    product = np.empty((4, 8 * width), np.uint64)
+    summands = np.empty((32, width), np.uint64)
     for first in range(0, len(names), 32):
         for g in range(4):
             tile_rows(tiles, g, names, first + 8 * g, len(names) - 1)
         set_product(product, 0, tiles, 0, maps, used, len(used), (0, 0, 0, 0))
+        for s in range(32):
+            take_row(summands, s, product, s >> 3, s & 7)
         for i in range(first, min(first + 32, len(names))):
             for k in range(width):
-                result[i, k] ^= product[i - first, k]
+                result[i, k] ^= summands[i - first, k]
 
 
 @helper

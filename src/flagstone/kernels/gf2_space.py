@@ -20,24 +20,20 @@ class Space:
     """The span of an echelon basis whose rows have the leading bits ``columns``, rising.
 
     In the reduced basis the coordinates of a row are its bits in these columns, and the row lies
-    in the space iff their combination gives its other bits, too.
+    in the space iff it is their combination.
     """
 
-    def __init__(self, basis: Words, columns: NDArray[np.int64], dim: int) -> None:
+    def __init__(self, basis: Words, columns: NDArray[np.int64]) -> None:
         self.columns = columns
         self.basis = basis.copy()
         back_substitute(self.basis, columns)
-        others = np.setdiff1d(np.arange(dim), columns, assume_unique=True)
         self._own = choose(columns, basis.shape[1])
-        self._others = choose(others, basis.shape[1])
-        self._checks = pick(self.basis, self._others, 8)
 
     @property
     def nbytes(self) -> int:
         """Memory held."""
-        plans = (self._own, self._others)
-        tables = sum(plan.masks.nbytes + plan.starts.nbytes for plan in plans)
-        return self.basis.nbytes + self._checks.nbytes + self.columns.nbytes + tables
+        own = self._own.masks.nbytes + self._own.starts.nbytes
+        return self.basis.nbytes + self.columns.nbytes + own
 
     def coordinates(self, rows: Words) -> Words:
         """The coordinates of rows that lie in the space."""
@@ -45,10 +41,9 @@ class Space:
 
     def split(self, rows: Words) -> tuple[Words, NDArray[np.int64]]:
         """The coordinates of the rows inside, in order, and the indices of the rows outside."""
-        coordinates, left = pick(rows, self._own), pick(rows, self._others, 8)
-        add_named(coordinates, self._checks, left)
+        coordinates = pick(rows, self._own)
         outside = np.empty(len(rows), np.int64)
-        inside = _split(left, coordinates, outside)
+        inside = _split(rows, self.combine(coordinates), coordinates, outside)
         return coordinates[:inside], outside[: len(rows) - inside]
 
     def combine(self, coordinates: Words) -> Words:
@@ -59,14 +54,14 @@ class Space:
 
 
 @leaf
-def _split(left: Any, coordinates: Any, outside: Any) -> int:
-    """Move the coordinates of rows with nothing ``left`` to the front; list the other rows."""
+def _split(rows: Any, combined: Any, coordinates: Any, outside: Any) -> int:
+    """Move the coordinates of rows that they combine to, to the front; list the other rows."""
     inside = 0
-    for i in range(len(left)):
-        something = _NONE
-        for k in range(left.shape[1]):
-            something |= left[i, k]
-        if something != _NONE:
+    for i in range(len(rows)):
+        apart = _NONE
+        for k in range(rows.shape[1]):
+            apart |= rows[i, k] ^ combined[i, k]
+        if apart != _NONE:
             outside[i - inside] = i
         else:
             for k in range(coordinates.shape[1]):

@@ -6,13 +6,17 @@ rows are a product of them with the map. V_j is spanned by the elements with cou
 
 Say that κ is the smallest count in the support of a row v. If one element has it, nothing changes
 but its count. Otherwise v takes the place p of any of them, with count κ + 1, and every set of
-coordinates c becomes c + c_p · a for a = coords(v) + e_p. One after another, changes at places P
-make c + Σ c_p · A_p, a sum over P, where each new one adds a to the A_q with a bit at p, and to
-A_p: another product. So they wait until rows enough have come, or until their places take up more
-than eight octets; those that are open come first where v has a choice.
+coordinates c becomes c + c_p · a for a = coords(v) + e_p. Changes a_1, a_2, … at p_1, p_2, … make
 
-This is the way for rows that neither come in bulk nor again, on processors that multiply tiles
-(:mod:`flagstone.kernels._tiles`).
+    c + Σ_s c_{p_s} · A_s,
+
+where A_s is a_s with all later changes made: a product again. So 32 rows go together. Where the
+coordinates of a row stood, a_s stands when its turn is over, and is then treated as coordinates
+are, which makes it A_s. A change is made at once for the eight rows of one tile only; for the
+others, eight of them are one more product.
+
+On processors that multiply tiles (:mod:`flagstone.kernels._tiles`), this is the way for rows of all
+kinds but those that come again and again.
 """
 
 from __future__ import annotations
@@ -23,14 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import aligned, aligned_zeros, frozen, helper, jit
-from flagstone.kernels._lanes import add_where, meet, set_common
-from flagstone.kernels._llvm import popcount, set_sum, trailing_zeros
+from flagstone.kernels._llvm import trailing_zeros
 from flagstone.kernels._tiles import (
     UNIT,
     add_product,
+    add_row,
+    add_sums,
+    common_words,
     map_columns,
-    map_rows,
+    map_tiles,
     set_product,
+    take_row,
     tile_rows,
 )
 from flagstone.kernels.gf2_levels import ABOVE, BELOW, COUNT, number_levels, raise_count
@@ -41,12 +48,11 @@ Counts = NDArray[np.int64]
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _OCTET = np.uint64(255)
+_COLUMN = np.uint64(0x0101010101010101)
 _NO_WEIGHTS = np.zeros(0, np.int64)
-#: Rows whose coordinates are found together; octets of places that may be open at a time.
-_ROWS, _MOST_OPEN = 32, 8
-#: Where the coordinates of rows, the places that are open, and those that tie stand in ``work``.
-_SLOTS = 8 * _MOST_OPEN
-_OPEN, _TIES = _SLOTS + _ROWS, _SLOTS + _ROWS + 1
+#: Tiles of rows that go together, and their rows.
+_GROUPS = (0, 0, 0, 0)
+_ROWS = 8 * len(_GROUPS)
 
 
 class State(NamedTuple):
@@ -62,22 +68,20 @@ class State(NamedTuple):
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     """The flag of the empty sample in GF(2)^dim: every element has count 0."""
     width = -(-ar // 64)
-    columns, octets = np.arange(ar), np.arange(8 * width)
+    columns, octets = np.arange(ar), np.arange(-(-ar // 8))
     basis = np.zeros((ar, width), np.uint64)
     basis[columns, columns // 64] = _ONE << (columns % 64).astype(np.uint64)
-    tiles = aligned_zeros((width, 64 * width))
+    tiles = aligned_zeros((width, 8 * len(octets)))
     tiles[octets // 8, 8 * octets + octets % 8] = UNIT
-    levels, level = np.empty((ar + 2, 4), np.int64), np.empty(ar, np.int64)
-    masks = aligned_zeros((ar + 2, -(-width // 4) * 4))
+    levels, level = np.empty((4, ar + 2), np.int64), np.empty(ar, np.int64)
+    masks = aligned_zeros((ar + 2, -(-width // 8) * 8))
     number_levels(np.zeros(ar, np.int64), columns, levels, level, masks)
     return State(basis, tiles, levels, level, masks)
 
 
 def insert(state: State, rows: Words, weights: Counts | None) -> None:
     """Insert ``rows`` in order, each as often as its weight says."""
-    lanes = state.masks.shape[1] // 4
-    known = (0,) * lanes if lanes <= 6 else ()  # longer rows are worth a loop
-    _insert(*state, frozen(rows), frozen(_NO_WEIGHTS if weights is None else weights), known)
+    _insert(*state, frozen(rows), frozen(_NO_WEIGHTS if weights is None else weights))
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
@@ -89,7 +93,7 @@ def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State
 
 def dump(state: State) -> tuple[Words, Counts]:
     """An adapted basis, by falling count."""
-    counts = state.levels[state.level, COUNT]
+    counts = state.levels[COUNT, state.level]
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     return state.basis[order], counts[order]
 
@@ -106,75 +110,64 @@ def nbytes(state: State) -> int:
 
 @jit
 def _insert(
-    basis: Any, entries: Any, levels: Any, level: Any, masks: Any,
-    rows: Any, weights: Any, lanes: Any,
-) -> None:  # fmt: skip
+    basis: Any, entries: Any, levels: Any, level: Any, masks: Any, rows: Any, weights: Any
+) -> None:
     width = rows.shape[1]
-    # A_p for the places of open octets; coordinates of rows to come; places that are open; ties.
-    work = np.zeros((_TIES + 1, masks.shape[1]), np.uint64)
-    tiles = np.empty((_ROWS // 8, 8 * width), np.uint64)
+    tiles = np.empty((len(_GROUPS), 8 * width), np.uint64)
     used = np.empty(8 * width, np.int64)
-    columns = np.empty(64 * width, np.uint64)
-    summands = np.empty((_MOST_OPEN, 8 * width), np.uint64)
-    octets = np.zeros(_MOST_OPEN, np.int64)
-    slots = np.empty(8 * width, np.int64)
+    work = np.empty((len(_GROUPS), 8 * width), np.uint64)  # coordinates of rows to come; A_s
+    summands = np.empty((len(_GROUPS), 8 * width), np.uint64)
+    columns = np.empty(entries.shape[1], np.uint64)
+    places = np.zeros(_ROWS, np.int64)
+    row = np.zeros((1, masks.shape[1]), np.uint64)
     newest = np.full(len(basis), -1, np.int64)  # the row that each element now is
-    n_open = 0
     for first in range(0, len(rows), _ROWS):
-        end = _SLOTS + min(_ROWS, len(rows) - first)
-        _coordinates(work, tiles, entries, rows, first, end - _SLOTS, used)
-        for s in range(_SLOTS, end):
-            i = first + s - _SLOTS
-            weight = weights[i] if len(weights) else np.int64(1)
+        number = min(_ROWS, len(rows) - first)
+        _coordinates(work, tiles, entries, rows, first, number, used)
+        for s in range(_ROWS):
+            g, r = s >> 3, s & 7
+            take_row(row, 0, work, g, r)
+            which = _OCTET << np.uint64(8 * r)  # itself, so that nothing is left of it
+            weight = np.int64(s < number)
+            if weight and len(weights):
+                weight = weights[first + s]
             n = np.int64(0)
             while weight > 0:
-                number = 0
-                while number == 0:
-                    n = levels[n, ABOVE]
+                place, more = np.int64(-1), _NONE
+                while place < 0:
+                    n = levels[ABOVE, n]
                     if n == 0:
                         break
-                    number = set_common(work, _TIES, work, s, masks, n, lanes)
-                if number == 0:
+                    place, more = _ties(row, masks, n)
+                if place < 0:
                     break  # a row of zeros
                 step = weight
-                if number == 1:
-                    place = _first(work, _TIES)
-                    if weight > 1:
-                        # Alone until it meets the next count in the support.
-                        m = levels[n, ABOVE]
-                        while m != 0 and meet(work, s, masks, m, lanes) == _NONE:
-                            m = levels[m, ABOVE]
-                        step = min(weight, levels[m, COUNT] - levels[n, COUNT])
-                else:
-                    if meet(work, _TIES, work, _OPEN, lanes) != _NONE:
-                        set_common(work, _TIES, work, _TIES, work, _OPEN, lanes)
-                        place = _first(work, _TIES)
-                    else:
-                        if n_open == _MOST_OPEN:
-                            _apply(entries, work, columns, summands, octets, n_open)
-                            n_open = 0
-                        place = _richest(work, _TIES, width)
-                        octets[n_open] = place >> 3
-                        slots[place >> 3] = 8 * n_open
-                        work[_OPEN, place >> 6] |= _OCTET << np.uint64(place & 56)
-                        n_open += 1
-                    newest[place] = i
-                    word = place >> 6
-                    bit = _ONE << np.uint64(place & 63)
-                    slot = slots[place >> 3] + (place & 7)
-                    work[s, word] ^= bit
-                    add_where(work, 0, 8 * n_open, word, bit, s, lanes)
-                    add_where(work, s + 1, end, word, bit, s, lanes)
-                    set_sum(work, slot, work, slot, work, s, 0)
+                if more != _NONE:
+                    newest[place] = first + s
+                    places[s] = place
+                    row[0, place >> 6] ^= _ONE << np.uint64(place & 63)
+                    work[g, place >> 3] ^= _ONE << np.uint64(8 * r + (place & 7))
+                    which = _column(work, g, place) * _OCTET
+                elif weight > 1:
+                    # Alone until it meets the next count in the support.
+                    m = levels[ABOVE, n]
+                    while m != 0 and _ties(row, masks, m)[0] < 0:
+                        m = levels[ABOVE, m]
+                    step = min(weight, levels[COUNT, m] - levels[COUNT, n])
                 raise_count(masks, levels, level, place, step)
                 weight -= step
-                n = levels[level[place], BELOW]
-        _apply(entries, work, columns, summands, octets, n_open)
-        n_open = 0
-    for place in range(len(basis)):
-        if newest[place] >= 0:
+                n = levels[BELOW, level[place]]
+            add_row(work, g, row, 0, which)
+            if r == 7:
+                _pass_on(work, summands, places, g)
+        map_columns(columns, entries, places, _GROUPS)
+        for g in range(len(_GROUPS)):
+            map_tiles(summands, g, work, g)
+        add_product(entries, columns, summands, _GROUPS)
+    for q in range(len(basis)):
+        if newest[q] >= 0:
             for k in range(width):
-                basis[place, k] = rows[newest[place], k]
+                basis[q, k] = rows[newest[q], k]
 
 
 @helper
@@ -194,64 +187,47 @@ def _coordinates(
         used[all_used] = octet
         all_used += some > 0
         own_used += some
-    if groups == len(tiles) and 2 * own_used > 5 * all_used:
-        set_product(work, _SLOTS, tiles, 0, entries, used, all_used, (0, 0, 0, 0))
+    if groups == len(_GROUPS) and 2 * own_used > 5 * all_used:
+        set_product(work, 0, tiles, 0, entries, used, all_used, _GROUPS)
         return
     for g in range(groups):
         own_used = 0
         for octet in range(tiles.shape[1]):
             used[own_used] = octet
             own_used += tiles[g, octet] != _NONE
-        set_product(work, _SLOTS + 8 * g, tiles, g, entries, used, own_used, (0,))
+        set_product(work, g, tiles, g, entries, used, own_used, (0,))
 
 
 @helper
-def _first(rows: Any, i: int) -> int:
-    """The first bit of a row that has one."""
-    k = 0
-    while rows[i, k] == _NONE:
-        k += 1
-    return 64 * k + int(trailing_zeros(rows[i, k]))
+def _ties(row: Any, masks: Any, n: Any) -> Any:
+    """The first element of level n in a support, or −1, and whether there are others (not 0)."""
+    for k in range(0, masks.shape[1], 8):
+        some = common_words(row, 0, masks, n, k)
+        if some != _NONE:
+            word = k + trailing_zeros(some)
+            both = row[0, word] & masks[n, word]
+            more = (some & (some - _ONE)) | (both & (both - _ONE))
+            for later in range(k + 8, masks.shape[1], 8):
+                if more != _NONE:
+                    break
+                more = common_words(row, 0, masks, n, later)
+            return 64 * word + trailing_zeros(both), more
+    return np.int64(-1), _NONE
 
 
 @helper
-def _richest(rows: Any, i: int, width: int) -> int:
-    """A bit in an octet with many others: of the word that has most, the octet that does."""
-    most = best = 0
-    for k in range(width):
-        number = popcount(rows[i, k])
-        if number > most:
-            most = number
-            best = k
-    most = shift = 0
-    for start in range(0, 64, 8):
-        number = popcount(rows[i, best] >> np.uint64(start) & _OCTET)
-        if number > most:
-            most = number
-            shift = start
-    return 64 * best + shift + int(trailing_zeros(rows[i, best] >> np.uint64(shift)))
+def _column(tiles: Any, g: int, place: Any) -> Any:
+    """One column of eight rows: its bits are the lowest of the bytes."""
+    return tiles[g, place >> 3] >> np.uint64(place & 7) & _COLUMN
 
 
 @helper
-def _apply(entries: Any, work: Any, columns: Any, summands: Any, octets: Any, number: int) -> None:
-    """Make the changes at the places of some octets in all of the map, and close the octets."""
-    if number == 0:
-        return
-    if number <= 2:
-        _add(entries, work, columns, summands, octets, (0, 0))
-    elif number <= 4:
-        _add(entries, work, columns, summands, octets, (0, 0, 0, 0))
-    else:
-        _add(entries, work, columns, summands, octets, (0, 0, 0, 0, 0, 0, 0, 0))
-    for k in range(work.shape[1]):
-        work[_OPEN, k] = _NONE
-        for slot in range(8 * number):
-            work[slot, k] = _NONE
-
-
-@helper
-def _add(entries: Any, work: Any, columns: Any, summands: Any, octets: Any, groups: Any) -> None:
-    map_columns(columns, entries, octets, groups)
-    for g in range(len(groups)):
-        map_rows(summands, g, work, 8 * g)
-    add_product(entries, columns, summands, groups)
+def _pass_on(work: Any, summands: Any, places: Any, g: int) -> None:
+    """Make the changes of eight rows for all the others."""
+    map_tiles(summands, g, work, g)
+    for h in range(len(work)):
+        if h != g:
+            names = _NONE
+            for r in range(8):
+                names |= _column(work, h, places[8 * g + r]) << np.uint64(r)
+            add_sums(work, h, names, summands, g)

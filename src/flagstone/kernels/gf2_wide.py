@@ -8,8 +8,9 @@ GF(2)^dim V, by the kernel for that dimension, which is carried back in the end;
 and all rows while no such space is in sight, go to :mod:`flagstone.kernels.gf2_blocks`.
 
 For rows that come neither in bulk nor again, another kernel is the faster one, there and for all of
-GF(2)^d: the narrow one of :mod:`flagstone.kernels.gf2`, if there are not too many columns, or
-:mod:`flagstone.kernels.gf2_tiles` where processors can multiply tiles.
+GF(2)^d: :mod:`flagstone.kernels.gf2_tiles` where processors can multiply tiles, and otherwise, if
+there are not too many columns, :mod:`flagstone.kernels.gf2_sweep`. The first is so fast that one
+such row in eight is enough to go there, and that only a much smaller space is worth a flag.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels import gf2_blocks as blocks
+from flagstone.kernels import gf2_sweep as sweep
 from flagstone.kernels import gf2_tiles as tiles
 from flagstone.kernels._tiles import AVAILABLE
 from flagstone.kernels.gf2 import narrow_kernel
@@ -38,6 +40,8 @@ _FEW = 24
 _BATCH = 2048
 #: Rows before a space is looked for again, at first and at most.
 _STRETCH = 1024, 65536
+#: Where processors multiply tiles, no space among so few columns is worth a flag of its own.
+_TOGETHER = 448
 #: Rows for each column before a flag in another kernel is asked again whether that is the best.
 _TERM = 256
 #: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
@@ -51,9 +55,6 @@ class _Whole:
 
     def split(self, rows: Words) -> tuple[Words, NDArray[np.int64]]:
         return rows, np.zeros(0, np.int64)
-
-    def combine(self, coordinates: Words) -> Words:
-        return coordinates
 
 
 @dataclass(frozen=True)
@@ -96,23 +97,29 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
     if weights is not None:
         _insert_weighted(state, rows, weights)
         return
-    i = 0
+    i, share = 0, _share(len(state.flag.counts))
     while i < len(rows):
         if state.within:
             i += _insert_within(state, state.within, rows[i:])
             continue
-        if state.pause == 0 and len(rows) - i >= _FEW:
+        if state.pause == 0 and len(rows) - i >= _FEW and not share:
             base, soon = _base(state.flag.counts)
             if base and not soon:
                 _open(state, base)
                 continue
             _wait(state, soon)
         batch = rows[i : i + state.pause] if state.pause else rows[i:]
-        blocks.insert(state.flag, batch, None)
-        state.pause = max(0, state.pause - len(batch))
-        i += len(batch)
-        if blocks.come_alone(state.flag) and _base(state.flag.counts)[0] == 0:
-            _keep_whole(state)
+        done = blocks.insert_until(state.flag, batch, share)
+        state.pause = max(0, state.pause - done)
+        i += done
+        if blocks.come_alone(state.flag, share):
+            base, soon = _base(state.flag.counts)
+            if base == 0 or (share and state.pause):
+                _keep_whole(state)
+            elif soon and share:
+                _wait(state, soon)
+            elif share:
+                _open(state, base)
 
 
 def _insert_weighted(state: State, rows: Words, weights: Counts) -> None:
@@ -139,7 +146,14 @@ def _keep_whole(state: State) -> None:
 
 def _alone(dim: int) -> ModuleType | None:
     """The kernel for rows that come neither in bulk nor again."""
-    return narrow_kernel(dim, alone=True) or (tiles if AVAILABLE else None)
+    if AVAILABLE:
+        return tiles
+    return sweep if dim <= sweep.WIDEST_ALONE else None
+
+
+def _share(dim: int) -> int:
+    """One row in so many that comes alone is reason to leave the panels; 0 if most must do so."""
+    return 8 if _alone(dim) is tiles else 0
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
@@ -152,7 +166,12 @@ def dump(state: State) -> tuple[Words, Counts]:
     within = state.within
     if within is None:
         return blocks.dump(state.flag)
-    inner = blocks.load(len(within.held), *within.kernel.dump(within.flag))
+    if isinstance(within.space, _Whole):
+        basis, counts = within.kernel.dump(within.flag)
+        return basis, counts
+    inner = within.flag
+    if within.kernel is not blocks:
+        inner = blocks.load(len(within.held), *within.kernel.dump(within.flag))
     basis, counts = state.flag.basis.copy(), state.flag.counts.copy()
     coordinates = inner.basis[: len(within.held), : len(inner.inverse)]
     basis[within.held, : len(state.flag.inverse)] = within.space.combine(coordinates)
@@ -186,13 +205,17 @@ def _base(counts: Counts) -> tuple[int, bool]:
 
     c is the largest count if the one below does not occur, else that one. A few elements with
     count c − 1 are about to move up: then V_c is not yet that space, but will be soon.
+    How large it may be depends on what else there is for its rows.
     """
     top = int(counts.max())
     base = top - bool((counts == top - 1).any())
     size, late = int((counts >= base).sum()), int((counts == base - 1).sum())
     dim = len(counts)
-    most = 3 * dim // 4 if _alone(dim) else dim - 1
-    return (base if dim <= 8 * size <= 8 * most else 0), 0 < late < _FEW
+    kernel = _alone(dim)
+    times, most = 8, dim - 1 if kernel is None else 3 * dim // 4
+    if kernel is tiles:
+        times, most = 32, dim // 3 if dim > _TOGETHER else 0
+    return (base if dim <= times * size <= times * most else 0), 0 < late < _FEW
 
 
 def _open(state: State, base: int) -> None:
@@ -203,7 +226,7 @@ def _open(state: State, base: int) -> None:
     dim = len(state.flag.counts)
     basis, counts = blocks.dump(state.flag)
     size, above = int((counts >= base).sum()), int((counts > base).sum())
-    space = Space(*rref(dim, basis[:size]), dim)
+    space = Space(*rref(dim, basis[:size]))
     kernel = narrow_kernel(size) or blocks
     flag = kernel.load(size, space.coordinates(basis[:above]), counts[:above] - base)
     held = np.flatnonzero(state.flag.counts >= base)
@@ -243,7 +266,7 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
         narrower, soon = _base(within.flag.counts)
         too_wide = narrower > 0 and not soon
         kernel = _alone(len(within.held))
-        if kernel and blocks.come_alone(within.flag):
+        if kernel and blocks.come_alone(within.flag, _share(len(within.held))):
             moved = kernel.load(len(within.held), *blocks.dump(within.flag))
             state.within = replace(within, kernel=kernel, flag=moved)
     too_long = within.kernel is not blocks and served >= _TERM * len(state.flag.counts)
