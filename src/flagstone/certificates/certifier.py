@@ -202,8 +202,10 @@ class Certifier:
     def _index(self, subspace: Subspace | None) -> int | None:
         """Which of the plan's spaces this is."""
         spaces = self.collector.plan.spaces
-        known = [spaces.subspace(i) == subspace for i in range(len(spaces.dims))]
-        return known.index(True) if any(known) else None
+        if subspace is None or subspace.dim not in spaces.dims:
+            return None
+        i = spaces.dims.index(subspace.dim)
+        return i if spaces.subspace(i) == subspace else None
 
     def _window(self, factor: float) -> tuple[int, int | float]:
         """First and last threshold of the window, for ``factor`` times the rows."""
