@@ -17,6 +17,7 @@ from benchmarks.flag_finite import WIDE
 from benchmarks.harness import Result
 from benchmarks.inputs import KINDS, SIZES, drawn_dims
 from benchmarks.one_row import DIMS as ONE_BY_ONE
+from benchmarks.reading import WIDE as WIDE_FILE
 
 __all__ = ["FLOORS", "Floor", "Verdict", "judge"]
 
@@ -150,6 +151,9 @@ def _floors() -> Iterator[Floor]:
         case = f"reading/{kind}, one thread"
         text = f"{kind}, packed rows"
         yield Floor(group, text, f"{case}/packed rows", limit, f"{case}/load")
+    case = f"reading/parquet, d={WIDE_FILE}"
+    text = f"parquet, packed rows, d={WIDE_FILE}"
+    yield Floor(group, text, f"{case}/packed rows", 2.0, f"{case}/load")
     case = "reading/csv, two threads"
     yield Floor(group, "csv, the whole command", f"{case}/command", 1.3, f"{case}/load")
     case = "reading/memory, 10 GB"
