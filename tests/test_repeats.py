@@ -114,3 +114,11 @@ def test_independent_rows_do_not_drift():
         for _ in range(100):
             law = random.dirichlet(np.full(6, 0.3))
             assert not counted(np.eye(6, dtype=int)[random.choice(6, n, p=law)]).drifts
+
+
+@pytest.mark.parametrize("dim", [5, 64, 130])
+def test_packed_rows_are_as_alike_as_their_entries(dim):
+    rows = np.random.RandomState(dim).randint(0, 2, size=(200, dim)).astype(np.uint8)
+    rows[::7] = 1  # all bits of a word differ
+    rows[1::7] = 0
+    assert counted(pack(rows).words)._alike() == counted(rows)._alike()

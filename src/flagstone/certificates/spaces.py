@@ -83,7 +83,7 @@ class NestedSpaces:
         # A word reaches the ends within it, and, if it has a bit, all before it.
         first: Any = 0
         for k, word in enumerate(matrix.T):
-            mine = ends[ends // 64 == k]
+            mine = ends[(ends // 64 == k) & (ends < self.dim)]  # none reaches beyond the whole
             reached = _reached(word, np.uint64(1) << (mine % 64).astype(np.uint64))
             before = int((ends < 64 * k).sum())
             first = np.maximum(first, reached + before * (word != 0)) if before else reached
