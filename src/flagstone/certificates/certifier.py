@@ -204,8 +204,11 @@ class Certifier:
         spaces = self.collector.plan.spaces
         if subspace is None or subspace.dim not in spaces.dims:
             return None
+        if (subspace.field, subspace.ambient_dim) != (spaces.field, spaces.dim):
+            return None
         i = spaces.dims.index(subspace.dim)
-        return i if spaces.subspace(i) == subspace else None
+        inside = spaces.first_space(spaces.coordinates(subspace.rows)) <= i + 1
+        return i if inside.all() else None
 
     def _window(self, factor: float) -> tuple[int, int | float]:
         """First and last threshold of the window, for ``factor`` times the rows."""
