@@ -17,6 +17,7 @@ from benchmarks.flag_finite import WIDE
 from benchmarks.harness import Result
 from benchmarks.inputs import KINDS, SIZES, drawn_dims
 from benchmarks.one_row import DIMS as ONE_BY_ONE
+from benchmarks.reading import WIDE as WIDE_FILE
 
 __all__ = ["FLOORS", "Floor", "Verdict", "judge"]
 
@@ -113,9 +114,9 @@ def _floors() -> Iterator[Floor]:
         text = f"loading it with NumPy, bits d={dim}"
         yield Floor(group, text, f"{case}/read", 1.5, f"{case}/numpy")
     group = "Frames behind something else: our time over that of frames alone"
-    for style in ("timestamps", "CAN log"):
+    for style, limit in (("timestamps", 10.0), ("CAN log", 10.0), ("receiver", 30.0)):
         ours, own = (f"frames_file/{lines} d=48/read" for lines in (style, "hex"))
-        yield Floor(group, f"{style} d=48", ours, 10.0, own)
+        yield Floor(group, f"{style} d=48", ours, limit, own)
     group = "GF(p): how many times faster than python-flint's rank"
     for p in (7, *WIDE):
         for dim in (64, 128, 256, 512, 1024):
@@ -150,6 +151,9 @@ def _floors() -> Iterator[Floor]:
         case = f"reading/{kind}, one thread"
         text = f"{kind}, packed rows"
         yield Floor(group, text, f"{case}/packed rows", limit, f"{case}/load")
+    case = f"reading/parquet, d={WIDE_FILE}"
+    text = f"parquet, packed rows, d={WIDE_FILE}"
+    yield Floor(group, text, f"{case}/packed rows", 2.0, f"{case}/load")
     case = "reading/csv, two threads"
     yield Floor(group, "csv, the whole command", f"{case}/command", 1.3, f"{case}/load")
     case = "reading/memory, 10 GB"

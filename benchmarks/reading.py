@@ -10,7 +10,7 @@ factor of four with what was there before, and against which no ratio settles.
 
 Rows of 512 bits take as long to insert as to read, or longer: "read ahead" does both at once, as
 commands do, "in turn" one after the other, and the shorter of "read" and "insert" is what can be
-saved.
+saved. For Parquet, the loader and "packed rows", which opens the file, too, are timed here as well.
 
 With ``LARGE=1`` a file of ten gigabytes is written to a temporary folder, and read by a command of
 its own: its memory is that of a file a tenth as long.
@@ -145,6 +145,9 @@ def overlap(bench: Bench, path: Path) -> None:
         "in turn": lambda _: inserted(batch.rows for batch in table.rows(encoding)),
         "read ahead": lambda _: inserted(batch.rows for batch in ahead(table.rows(encoding))),
     }
+    if path.suffix == ".parquet":
+        ways["load"] = lambda _: _load_parquet(path, False)
+        ways["packed rows"] = lambda _: packed_rows(path)
     each = [Contestant(who, m, way) for who, way in ways.items()]
     bench.compare(f"{path.suffix[1:]}, d={WIDE}", each, dim=WIDE)
 

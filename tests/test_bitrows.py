@@ -35,7 +35,7 @@ def test_behaves_like_a_sequence_of_rows():
     X = np.random.RandomState(0).randint(0, 2, size=(10, 70))
     rows = pack(X)
     assert (len(rows), rows.dim, rows.shape) == (10, 70, (10, 70))
-    for index in (slice(2, 5), slice(None, None, -1), [1, 1, 7], X[:, 0] == 1):
+    for index in (slice(2, 5), slice(None, None, -1), [1, 7], np.array([1, 1, -3]), X[:, 0] == 1):
         assert rows[index] == pack(X[index])
     assert rows[3].tolist() == X[3].tolist()
     assert rows[-1].tolist() == X[-1].tolist()

@@ -54,6 +54,14 @@ def test_it_says_what_it_saw():
     assert said.endswith("where chance makes 0 %")
 
 
+@pytest.mark.parametrize("column", [0, 63, 64, 129])
+def test_wide_rows_are_equal_only_if_all_of_their_words_are(column):
+    rows = np.ones((300, 130), dtype=np.uint8)
+    rows[::2, column] = 0  # every other row is another one
+    seen = counted(pack(rows).words)
+    assert (seen.pairs, seen.beside, seen.apart) == (263, 0, 0)
+
+
 def test_the_first_row_of_each_run():
     assert first_of_runs(np.array([[1], [1], [0], [1], [1]])).tolist() == [1, 0, 1, 1, 0]
     assert first_of_runs(np.empty((0, 3))).tolist() == []
@@ -106,3 +114,11 @@ def test_independent_rows_do_not_drift():
         for _ in range(100):
             law = random.dirichlet(np.full(6, 0.3))
             assert not counted(np.eye(6, dtype=int)[random.choice(6, n, p=law)]).drifts
+
+
+@pytest.mark.parametrize("dim", [5, 64, 130])
+def test_packed_rows_are_as_alike_as_their_entries(dim):
+    rows = np.random.RandomState(dim).randint(0, 2, size=(200, dim)).astype(np.uint8)
+    rows[::7] = 1  # all bits of a word differ
+    rows[1::7] = 0
+    assert counted(pack(rows).words)._alike() == counted(rows)._alike()

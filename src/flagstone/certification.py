@@ -56,9 +56,10 @@ class _Start:
     def __init__(self, finding: Finding) -> None:
         assert finding.subspace is not None
         self._field, self._dim = finding.field, finding.subspace.dim
-        self._span = Subspace.zero(finding.subspace.ambient_dim, finding.field)
-        self._held: list[Rows] = []  # rows inside that are not in it yet
+        self._held: list[Rows] = []  # a basis of what rows inside spanned when asked, rows since
         self._asked = 8  # at so many rows, next
+        while self._asked < self._dim:  # too few rows to span it, whatever they are
+            self._asked += max(8, self._asked // 16)
         self.n_rows = self.outside = 0
         self.first: tuple[int, int] | None = None  # rows, and those of them outside
 
@@ -80,9 +81,9 @@ class _Start:
     def _spans(self) -> bool:
         if self.n_rows - self.outside < self._dim:
             return False  # too few rows to span it, whatever they are
-        held, self._held = stack_all(self._field, self._held), []
-        self._span += Subspace.of_rows(held, self._field)
-        return self._span.dim == self._dim
+        span = Subspace.of_rows(stack_all(self._field, self._held), self._field)
+        self._held = [span.rows]
+        return span.dim == self._dim
 
     def _count(self, left_out: Array) -> None:
         self.n_rows += len(left_out)

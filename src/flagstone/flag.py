@@ -215,13 +215,15 @@ class Flag:
         dim = self.dim_at(j)
         return Subspace.of_rows(self._adapted()[0][:dim], self.field)
 
-    def adapted_basis(self) -> tuple[Rows, Array]:
+    def adapted_basis(self, *, canonical: bool = True) -> tuple[Rows, Array]:
         """Return the canonical counted basis: equal flags give equal arrays.
 
         Level by level from the smallest space outwards, each block reduced modulo the
-        blocks before it and in reduced row echelon form.
+        blocks before it and in reduced row echelon form. Or the one at hand, of the same spaces.
         """
         rest, counts = self._adapted()
+        if not canonical:
+            return rest, counts
         blocks = self.field.empty(0, self.dim)
         start = 0
         while start < len(counts):

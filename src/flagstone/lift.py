@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,14 +9,16 @@ import numpy as np
 from flagstone.bitrows import BitRows
 from flagstone.fields import Array, Field, Rows, width
 
-#: Small enough for lifted rows to stay in the cache between being made and being counted.
-CHUNK = 1 << 15
+#: Entries of rows that are lifted at a time, a megabyte if packed: what a chunk costs by itself
+#: then does not matter, nor does the memory.
+CHUNK = 1 << 23
 
 
-def chunks(n_rows: int) -> Iterator[slice]:
-    """Cut n_rows into slices."""
-    for start in range(0, n_rows, CHUNK):
-        yield slice(start, min(start + CHUNK, n_rows))
+def chunks(n_rows: int, dim: int) -> Iterator[slice]:
+    """Cut n_rows of so many columns into slices."""
+    size = max(1, CHUNK // max(64, dim))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
 
 
 def append_column(field: Field, rows: Rows, column: Array) -> Rows:
@@ -25,13 +26,13 @@ def append_column(field: Field, rows: Rows, column: Array) -> Rows:
     matrix, dim = field.matrix(rows), width(rows)
     if not isinstance(rows, BitRows):
         return field.wrap(np.concatenate([matrix, column[:, np.newaxis]], axis=1), dim + 1)
+    last = column.astype(np.uint64)[:, np.newaxis]
+    last <<= np.uint64(dim % 64)
     if dim % 64 == 0:
-        words = np.concatenate([matrix, column.astype(np.uint64)[:, np.newaxis]], axis=1)
+        words = np.concatenate([matrix, last], axis=1)
     else:
-        words = matrix.copy()
-        # Only the one byte that holds the new column is touched: an eighth of the traffic.
-        byte = dim // 8 if sys.byteorder == "little" else dim // 64 * 8 + 7 - dim % 64 // 8
-        words.view(np.uint8)[:, byte] |= column << np.uint8(dim % 8)
+        words = matrix.copy() if dim > 64 else last
+        words[:, -1:] |= last if dim > 64 else matrix
     return field.wrap(words, dim + 1)
 
 

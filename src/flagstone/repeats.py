@@ -14,6 +14,9 @@ _APART, _LEAST = 37, 12
 _HEAD, _HEAD_BYTES = 3072, 1 << 18
 #: Independent rows are called alike with at most this probability.
 _FALSE_ALARMS = 1e-6
+#: The number of ones of each byte, and what adds those of eight bytes up in the last of them.
+_ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
+_EACH, _LAST = np.uint64(0x0101010101010101), np.uint64(56)
 
 
 def first_of_runs(matrix: Array) -> Array:
@@ -112,8 +115,8 @@ class Repeats:
         if pairs > 0:
             here = matrix[:pairs]
             self.pairs += pairs
-            self.beside += int((here == matrix[1 : pairs + 1]).all(axis=1).sum())
-            self.apart += int((here == matrix[_APART:]).all(axis=1).sum())
+            self.beside += _equal(here, matrix[1 : pairs + 1])
+            self.apart += _equal(here, matrix[_APART:])
 
     @property
     def beyond_chance(self) -> bool:
@@ -127,9 +130,15 @@ class Repeats:
         return f"rows repeat in runs: {equal}, where chance makes {chance:.3g} %"
 
 
+def _equal(left: Array, right: Array) -> int:
+    """How many rows are equal; most differ in their first entry, and are not looked at further."""
+    some = np.flatnonzero(left[:, 0] == right[:, 0])
+    return int((left.take(some, axis=0) == right.take(some, axis=0)).all(axis=1).sum())
+
+
 def _agreements(left: Array, right: Array) -> Array:
     """In how many entries rows agree; packed rows bit by bit, and less their number of bits."""
     if left.dtype != np.uint64:
         return np.asarray((left == right).sum(axis=1))
-    bits = np.unpackbits((left ^ right).view(np.uint8), axis=1)
-    return np.asarray(-bits.sum(axis=1, dtype=np.int64))
+    ones = _ONES.take((left ^ right).view(np.uint8)).view(np.uint64) * _EACH >> _LAST
+    return np.asarray(-sum(word.astype(np.int64) for word in ones.T))

@@ -143,6 +143,9 @@ class Seen(NamedTuple):
         if self.place is None:
             return None
         n_levels = len(finding.stairs.steps)
+        if self.place.dtype == np.uint8:  # few levels: counting in bins would take longer
+            levels = range(n_levels, 0, -1)
+            return tuple(int(np.count_nonzero(self.place > level)) for level in levels)
         return tuple(np.bincount(self.place, minlength=n_levels + 2)[:1:-1].cumsum().tolist())
 
 
@@ -160,7 +163,7 @@ def look(
     F, question, V = finding.field, finding.question, finding.subspace
     spaces = None if again is None or V is None else finding.spaces
     outside, wrong, places = [], [], []
-    for piece in list(chunks(len(rows))) or [slice(0, 0)]:
+    for piece in list(chunks(*rows.shape)) or [slice(0, 0)]:
         y = None if labels is None else labels[piece]
         left_out = None
         if V is not None:

@@ -195,3 +195,15 @@ def test_a_pilot_that_shows_nothing_makes_an_empty_plan():
 def test_shares_of_pilots():
     assert [pilot_share(k) for k in (1, 2, 3)] == [1 / 2, 1 / 6, 1 / 12]
     assert pilot_rows(10) == pilot_rows(3) == 1
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_only_spaces_of_the_plan_are_known(order):
+    rows = np.repeat([[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]], [90, 80, 4], axis=0)
+    flag = Flag(4, order).update(rows)
+    certifier = Certifier.plan(flag, 1740, t_min=1, t_max=700).update(np.tile(rows, (9, 1)))
+    U = flag.span_at(10)
+    assert certifier.certificate(U).eps is not None
+    others = [Subspace.span([[1, 0, 0, 0], [0, 1, 0, 0]], order), Subspace.zero(4, order), None]
+    others += [Subspace.span(U.basis, 5), Subspace.full(2, order)]
+    assert [certifier.certificate(other).eps for other in others] == [None] * 5

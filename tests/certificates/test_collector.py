@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -94,6 +95,23 @@ def test_wide_rows_are_placed_among_the_spaces(dim, most):
         assert np.array_equal(first > i + 1, outside)
         images = flag.field.wrap(spaces.outside(coordinates, i), dim - spaces.dims[i])
         assert np.array_equal(flag.field.nonzero(images), outside)
+
+
+@pytest.mark.parametrize("order", [2, 7])
+def test_a_plan_is_written_on_the_canonical_basis(order):
+    rows = np.triu(np.random.RandomState(3).randint(0, 2, size=(5, 9)), 1) + np.eye(5, 9, dtype=int)
+    rows = rows.repeat([9, 7, 7, 4, 2], axis=0)
+    written = []
+    for X in (rows, rows[::-1]):  # two bases at hand, one flag
+        plan = Plan.of_pilot(Flag(9, order).update(X), 400, rule="index", t_min=1, t_max=90)
+        written.append(plan.to_dict())
+        assert Plan.from_dict(written[-1]).to_dict() == written[-1]
+        assert pickle.loads(pickle.dumps(plan)).to_dict() == written[-1]
+    basis = Flag(9, order).update(rows).adapted_basis()[0]
+    entries = as_field(order).array(basis).tolist()
+    kept = written[0]["basis"]
+    assert written[0] == written[1]
+    assert kept == [" ".join(map(str, row)) for row in entries[: len(kept)]]
 
 
 @pytest.mark.parametrize("order", [2, 3, 251, "QQ"])

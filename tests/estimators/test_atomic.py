@@ -19,12 +19,13 @@ from flagstone import (
 from flagstone.errors import WindowError
 from flagstone.lift import CHUNK
 
+SIZE = CHUNK // 64  # rows of a chunk
 SPANS = [ParityClassifier, EliminationClassifier, SubspaceClassifier, LinearEquations]
 SPANS += [LinearSpan, AffineSpan]
 X = np.random.RandomState(0).randint(0, 2, size=(60, 3))
 Y = X[:, 0] ^ X[:, 1]
-TALL = np.random.RandomState(1).randint(0, 2, size=(CHUNK + 1, 3))
-HUGE = np.ones(CHUNK + 1, dtype=np.int64)
+TALL = np.random.RandomState(1).randint(0, 2, size=(SIZE + 1, 3))
+HUGE = np.ones(SIZE + 1, dtype=np.int64)
 HUGE[[0, -1]] = 2**62
 
 
@@ -50,7 +51,7 @@ def test_too_many_rows_count_for_none(cls):
 @pytest.mark.parametrize("width", [3, 30])
 @pytest.mark.parametrize("begun", [False, True])
 def test_an_interrupt_between_chunks_leaves_no_trace(monkeypatch, width, begun):
-    table = np.zeros((CHUNK + 1, width), dtype=np.uint8)
+    table = np.zeros((SIZE + 1, width), dtype=np.uint8)
     table[:, 0] = 1
     model = LinearSpan(random_state=1)
     if begun:
@@ -67,7 +68,7 @@ def test_an_interrupt_between_chunks_leaves_no_trace(monkeypatch, width, begun):
         patch.setattr(Flag, "update", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(table)
-    assert calls == [CHUNK, 1]
+    assert calls == [SIZE, 1]
     if begun:
         assert state(model) == before
         assert model.partial_fit(table[:1]).flag_.n_rows == 10

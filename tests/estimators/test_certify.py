@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from flagstone import (
     AffineSpan,
+    BitRows,
     Coins,
     Flag,
     IndexRule,
@@ -116,6 +117,21 @@ def test_a_long_digest_does_not_either():
         for start in range(0, len(rows), step):
             digest = digest.update(rows[start : start + step], None)
         assert digest == whole
+
+
+def test_a_long_digest_sees_what_moves_by_whole_chunks():
+    """Each word meets the word a chunk later in one lane; the last column is its highest bit."""
+    words = np.zeros((3 * 8192, 1), dtype=np.uint64)
+    none = digest_of(GF(2), BitRows(words, 64), None)
+    assert digest_of(GF(2), BitRows(words[:8192], 64), None) != none
+    assert digest_of(GF(2), BitRows(words[:16384], 64), None) != none
+    for column in (0, 31, 32, 63):
+        seen = [none]
+        for rows in ([5], [5 + 8192], [5, 5 + 8192], [5, 5 + 16384]):
+            marked = words.copy()
+            marked[rows] = np.uint64(1) << np.uint64(column)
+            seen.append(digest_of(GF(2), BitRows(marked, 64), None))
+        assert all(a != b for i, a in enumerate(seen) for b in seen[:i])
 
 
 # weights

@@ -3,13 +3,16 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from flagstone import GF, QQ, InputError
 from flagstone.fields import as_field
 from flagstone.tables import Table, open_table, propose
+from flagstone.tables.columnar import ParquetReader
 from flagstone.tables.memory import MemoryReader
-from flagstone.tables.proposals import all_elements, missing, typed
+from flagstone.tables.proposals import all_elements, largest, missing, typed
 
 
 def texts(*values):
@@ -120,10 +123,53 @@ def test_a_matrix_is_judged_as_its_columns_are(name, top, dtype):
     columns = (name, "b")
     as_they_are = [propose(c, matrix[:, i], GF(7)) for i, c in enumerate(columns)]
     plain = all(p.encoder is not None and p.encoder.kind == "element" for p in as_they_are)
-    assert all_elements(columns, matrix, GF(7)) <= plain
+    assert all_elements(columns, largest(matrix), GF(7)) <= plain
     if dtype in ("u1", "i8") and name == "a":
-        assert all_elements(columns, matrix, GF(7)) == plain
+        assert all_elements(columns, largest(matrix), GF(7)) == plain
     table = Table([MemoryReader(Path("t"), columns, matrix, len(matrix))])
     assert [p.encoder for p in table.proposals(columns, 7)] == [p.encoder for p in as_they_are]
-    assert not all_elements(columns, list(matrix.T), GF(7))
-    assert not all_elements(columns, matrix, QQ)
+    assert not all_elements(columns, largest(list(matrix.T)), GF(7))
+    assert not all_elements(columns, largest(matrix), QQ)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([0, 1] * 8_000),
+        pa.array([0, 1] * 8_000, pa.uint8()),
+        pa.array([0] * 12_000 + [6] * 4_000),  # in a row group of which nobody looks at the rows
+        pa.array([0] * 8_000 + [6] * 8_000),
+        pa.array([0] * 15_999 + [-1]),
+        pa.array([-1] + [0] * 15_999),
+        pa.array([True, False] * 8_000),
+        pa.array([1.0, 0.0] * 8_000),
+        pa.array(["no", "yes"] * 8_000),
+        pa.array([0, 1] * 8_000, pa.date32()),
+        pa.array([0, 1] * 8_000).dictionary_encode(),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["a", "index"])
+@pytest.mark.parametrize("field", [2, 7, "QQ"])
+def test_what_a_file_notes_of_its_columns_changes_no_proposal(tmp_path, column, name, field):
+    table = pa.table({name: column, "b": pa.array([1] * 16_000)})
+    found = []
+    for notes in (True, False):
+        path = tmp_path / f"{notes}.parquet"
+        parquet.write_table(table, path, write_statistics=notes, row_group_size=4_000)
+        found.append(open_table(path).proposals([name, "b"], field))
+    assert found[0] == found[1]
+
+
+def test_rows_are_not_read_where_the_file_notes_what_they_hold(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"a": [0, 1, 1], "b": [0, 4, 0], "c": [0, None, 1]}), path)
+    table = open_table(path)
+    assert table.readers[0].noted(["a"], 3) == 1
+    assert table.readers[0].noted(["a", "b"], 3) == 4
+    assert table.readers[0].noted(["a", "c"], 3) is None
+    with pytest.raises(InputError, match="row 2, column 'c': the value is missing"):
+        table.encoding(2, columns=["a", "c"])
+    monkeypatch.setattr(ParquetReader, "batches", None)
+    assert table.encoding(2, columns=["a"]).names == ("a",)
+    assert table.encoding(5, columns=["a", "b"]).names == ("a", "b")

@@ -202,8 +202,13 @@ class Certifier:
     def _index(self, subspace: Subspace | None) -> int | None:
         """Which of the plan's spaces this is."""
         spaces = self.collector.plan.spaces
-        known = [spaces.subspace(i) == subspace for i in range(len(spaces.dims))]
-        return known.index(True) if any(known) else None
+        if subspace is None or subspace.dim not in spaces.dims:
+            return None
+        if (subspace.field, subspace.ambient_dim) != (spaces.field, spaces.dim):
+            return None
+        i = spaces.dims.index(subspace.dim)
+        inside = spaces.first_space(spaces.coordinates(subspace.rows)) <= i + 1
+        return i if inside.all() else None
 
     def _window(self, factor: float) -> tuple[int, int | float]:
         """First and last threshold of the window, for ``factor`` times the rows."""

@@ -129,14 +129,23 @@ class _Outside:
 
     def bound(self, beta: float) -> int:
         """b with P[more than b sets] ≤ β."""
-        rows = binomial_least(self.n_rows, self.share, beta)
         sets = self.evidence.bound(beta, self._covered) if self.evidence else None
+        if sets is not None and sets <= self._likely:
+            return sets  # so many rows, or fewer, are less likely than 1 − β
+        rows = binomial_least(self.n_rows, self.share, beta)
         return rows if sets is None else min(rows, sets)
 
     def beyond(self, sets: int) -> float:
         """β with P[more than so many sets] ≤ β."""
-        tail = binomial_above(self.n_rows, self.share, sets)
-        return min(tail, self.evidence.beyond(sets, self._covered)) if self.evidence else tail
+        proven = self.evidence.beyond(sets, self._covered) if self.evidence else 1.0
+        if proven <= 0.5 and sets < self._likely:
+            return proven
+        return min(proven, binomial_above(self.n_rows, self.share, sets))
+
+    @property
+    def _likely(self) -> int:
+        """Less than the median of the number of rows, however its mean was rounded."""
+        return math.floor(self.n_rows * self.share) - 1
 
     @property
     def _covered(self) -> int:

@@ -13,8 +13,8 @@ from flagstone.certificates.plan import Plan
 from flagstone.errors import InputError
 from flagstone.fields import Array, Rows
 
-#: Rows that are taken at a time, and that are looked at, or passed over, in one stretch.
-_STRETCH = 1 << 14
+#: Rows that are looked at, or passed over, in a stretch; those taken at a time if none are passed.
+_STRETCH, _MANY = 1 << 14, 1 << 17
 _SIDES = ("inside", "outside")
 
 Outcomes = Counter[tuple[int, int]]
@@ -70,9 +70,10 @@ class Collector:
         rows = self.plan.rows(X, weights)
         counts, run = self.counts.copy(), self._next_run()
         seen, start = self._in_run, 0
+        size = _MANY if self.plan.stride == 1 else _STRETCH
         while start < len(rows):
-            stretch, into = divmod(seen + start, _STRETCH)
-            stop = min(len(rows), start + _STRETCH - into)
+            stretch, into = divmod(seen + start, size)
+            stop = min(len(rows), start + size - into)
             if stretch % self.plan.stride == 0:
                 counts += self._take(rows[start:stop], run)
             start = stop

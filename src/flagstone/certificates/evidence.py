@@ -146,7 +146,8 @@ class Evidence:
         A factor must not be negative for any piece that could come, not only for those that came;
         a rate that violates this has the product 0, and keeps its weight in the mean.
         """
-        worst = np.column_stack([*self.cut.extremes, np.zeros_like(self.cut.extremes[0])])
+        values, lengths = self.cut.extremes
+        worst = np.column_stack([values, lengths, np.zeros_like(values)])
         came = [(*piece, times) for piece, times in self.outcomes.items()]
         table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
         values, lengths, times = table.T.copy()

@@ -141,7 +141,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        field, basis = self.spaces.field, self.spaces.field.array(self.spaces.basis)
+        field, basis = self.spaces.field, self.spaces.field.array(self.spaces.canonical)
         return {
             **{name: getattr(self, name) for name in _NUMBERS},
             "field": field.name,

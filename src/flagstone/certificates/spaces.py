@@ -38,15 +38,23 @@ class NestedSpaces:
     [0, 1, 2, 3]
     """
 
-    def __init__(self, field: Field, basis: Rows, dims: Any) -> None:
+    def __init__(self, field: Field, basis: Rows, dims: Any, flag: Flag | None = None) -> None:
         self.field, self.basis, self.dims = field, basis, tuple(dims)
-        self.dim = width(basis)
-        self._inverse = field.rows(field.completed_inverse(basis))  # v = y·full, so y = v·inverse
+        self.dim, self._flag = width(basis), flag
+        # v = y·full, so y = v·inverse
+        self._inverse = field.trusted(field.completed_inverse(basis))
 
     @classmethod
     def of_flag(cls, flag: Flag, dims: Any) -> NestedSpaces:
         """Return the spaces of a flag that have these dimensions."""
-        return cls(flag.field, flag.adapted_basis()[0][: max(dims, default=0)], dims)
+        basis = flag.adapted_basis(canonical=False)[0][: max(dims, default=0)]
+        return cls(flag.field, basis, dims, flag.copy())
+
+    @property
+    def canonical(self) -> Rows:
+        """The basis to write down: the same for equal flags. To place rows, any will do."""
+        basis = self.basis if self._flag is None else self._flag.adapted_basis()[0]
+        return basis[: len(self.basis)]
 
     def subspace(self, i: int) -> Subspace:
         """Return the space with index i, the smallest first."""
@@ -75,7 +83,7 @@ class NestedSpaces:
         # A word reaches the ends within it, and, if it has a bit, all before it.
         first: Any = 0
         for k, word in enumerate(matrix.T):
-            mine = ends[ends // 64 == k]
+            mine = ends[(ends // 64 == k) & (ends < self.dim)]  # none reaches beyond the whole
             reached = _reached(word, np.uint64(1) << (mine % 64).astype(np.uint64))
             before = int((ends < 64 * k).sum())
             first = np.maximum(first, reached + before * (word != 0)) if before else reached

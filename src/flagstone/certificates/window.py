@@ -113,13 +113,16 @@ def index_window(spaces: Sequence[CertifiedSpace], bounds: Bounds, t_min: int, t
     marks = {t for space in spaces for t, _ in (*space.inside, *space.outside)}
     cuts = np.array(sorted({low, high} | {int(t) for t in marks if low < t < high}), dtype=float)
     length = cuts[np.newaxis, :] - cuts[:, np.newaxis]  # of the piece (x, y]: row x, column y
-    cost = np.where(length > 0, length, math.inf)
+    cost = ahead = np.where(length > 0, length, math.inf)
+    points = cuts.tolist()
+    misses = [np.array([[outer.fails_outside(x + 1)] for x in points]) for outer in spaces]
     for i, inner in enumerate(spaces):
-        fails_inside = np.array([inner.fails_inside(y) for y in cuts])
+        fails_inside = np.array([inner.fails_inside(y) for y in points])
         for j, outer in enumerate(spaces[i:], start=i):
-            fails_outside = np.array([outer.fails_outside(x + 1) for x in cuts])[:, np.newaxis]
-            fails = fails_inside + fails_outside
-            finite = np.where(np.isfinite(fails_outside), fails_outside, 0.0)
+            if not (inner.inside and outer.outside):
+                continue  # nothing is known on one side
+            fails = fails_inside + misses[j]
+            finite = np.where(np.isfinite(misses[j]), misses[j], 0.0)
             moving = np.minimum(
                 bounds.n_rows * (bounds.between[i, j] + finite * bounds.beyond[j]),
                 bounds.each * cuts,
@@ -127,7 +130,7 @@ def index_window(spaces: Sequence[CertifiedSpace], bounds: Bounds, t_min: int, t
             freedom = outer.dim - inner.dim
             moved = (index_constant(freedom) if freedom else 0.0) * np.sqrt(moving)
             with np.errstate(invalid="ignore"):
-                total = moved + 2 * np.where(length > 0, length, math.inf) * fails
+                total = moved + 2 * ahead * fails
             cost = np.minimum(cost, np.where(np.isnan(total), math.inf, total))
     best = np.full(len(cuts), math.inf)
     best[0] = 0.0

@@ -160,7 +160,7 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
     def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
         """Count checked rows in: all of them or none, whatever happens on the way."""
         self._refuse_if_adopted("added")
-        begun, pieces = self._is_begun, list(chunks(len(rows)))
+        begun, pieces = self._is_begun, list(chunks(*rows.shape))
         question, F = self._question, self._field
         digest = getattr(self, "_digest", None) if begun else RowDigest(F)
         if digest is not None:

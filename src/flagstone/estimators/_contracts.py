@@ -100,9 +100,9 @@ def shape_of(estimator: BaseEstimator) -> dict[str, Any]:
 def check_shape(estimator: BaseEstimator, before: Mapping[str, Any], *, streamed: bool) -> None:
     """Refuse a parameter that was changed after rows were counted, which would go unheard."""
     for name, now in shape_of(estimator).items():
-        if name in RULE and not streamed:
-            continue
         was = before[name]
+        if was is now or (name in RULE and not streamed):
+            continue
         if (as_field(was) != as_field(now)) if name == "field" else not np.array_equal(was, now):
             raise InputError(
                 Parameter(name),

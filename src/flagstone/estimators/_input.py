@@ -42,7 +42,7 @@ def table_rows(
         if isinstance(table, np.ndarray):
             return field.rows(table, reduce=reduce)
         parts: list[Rows] = []
-        for piece in chunks(table.shape[0]):
+        for piece in chunks(*table.shape):
             offset = piece.start
             parts.append(field.rows(table[piece].toarray(), reduce=reduce))
         return stack_all(field, parts)

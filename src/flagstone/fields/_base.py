@@ -195,12 +195,15 @@ class Field(ABC):
         >>> GF(2).completed_inverse(GF(2).rows([[1, 1, 0]])).tolist()
         [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
         """
-        dim = width(basis)
+        r, dim = basis.shape
         one = self.array(self.rows(np.eye(dim, dtype=np.uint8)))
-        free = np.delete(np.arange(dim), self.rref(basis)[1])
-        full = np.concatenate([self.array(basis), one[free]])
-        both = self.rows(np.concatenate([full, one], axis=1))  # its reduced form is (1 | inverse)
-        return self.array(self.rref(both)[0])[:, dim:]
+        both = self.trusted(np.concatenate([self.array(basis), one[:r, :r]], axis=1))
+        reduced, pivots = self.rref(both)  # (R | T): R = T·basis is 1 in the columns of its pivots
+        R, free = self.array(reduced), np.delete(np.arange(dim), pivots)
+        inverse = np.empty_like(one)
+        inverse[pivots] = np.concatenate([R[:, dim:], self.neg(R[:, free])], axis=1)
+        inverse[free] = one[r:]
+        return inverse
 
     def reduce(self, rows: Rows, basis: Rows, pivots: Array) -> Rows:
         """Subtract the combination of an echelon basis that cancels its pivot columns."""

@@ -7,6 +7,7 @@ all else that a small sample needs, and for few hits among very many trials it h
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 #: What the last factor of a fraction changes; the last step towards a share, which squares it.
 _TINY, _NARROW = 1e-15, 1e-8
@@ -95,6 +96,7 @@ def _share(n: int, k: int, probability: float, rising: bool) -> float:
         share = ahead
 
 
+@lru_cache(maxsize=1)  # for a tail, and then for its slope
 def _at(n: int, p: float, k: int) -> float:
     """P[Binomial(n, p) = k] as C. Loader writes it, without differences of large logarithms."""
     if k in (0, n):
@@ -139,14 +141,15 @@ def _downwards(n: int, p: float, k: int) -> float:
     return _at(n, p, k) * (n - k) * p / _fraction(1 - p, n - k, k + 1, p - _beyond(n, p, k))
 
 
-def _fraction(p: float, a: int, b: int, excess: float) -> float:
+def _fraction(p: float, a: float, b: float, excess: float) -> float:
     """p^a·(1 − p)^b over the incomplete beta function at p; ``excess`` is a + 1 − (a + b)·p.
 
     The even part of Gauss's continued fraction, from front to back, as W. J. Lentz does it: few
     steps in the tail, about √(a + b) at most.
     """
+    a, b = float(a), float(b)  # exact up to 2^53, and faster than integers
     value = front = a * excess / (a + 1)
-    back, factor, m = 0.0, math.inf, 0
+    back, factor, m = 0.0, math.inf, 0.0
     while abs(factor - 1) > _TINY:
         m += 1
         odd = a + 2 * m - 1

@@ -67,16 +67,13 @@ def _not_hex(_typingctx: Any, octets: Any, place: Any) -> Any:
 
 
 @intrinsic
-def _copy_word(_typingctx: Any, source: Any, i: Any, target: Any, j: Any) -> Any:
+def _put_word(_typingctx: Any, octets: Any, place: Any, word: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def at(k: int) -> Any:
-            data = _data(context, builder, signature.args[k], args[k])
-            return builder.bitcast(builder.gep(data, [args[k + 1]]), _WORD.as_pointer())
-
-        builder.store(builder.load(at(0), align=1), at(2), align=1)
+        at = builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
+        builder.store(args[2], builder.bitcast(at, _WORD.as_pointer()), align=1)
         return context.get_dummy_value()
 
-    return types.void(source, types.int64, target, types.int64), codegen
+    return types.void(octets, types.int64, types.uint64), codegen
 
 
 @intrinsic
@@ -117,8 +114,8 @@ def _not_hex_python(octets: Any, place: int) -> Any:
     return np.uint64(sum((c not in _TURNED) << i for i, c in enumerate(found)))
 
 
-def _copy_word_python(source: Any, i: int, target: Any, j: int) -> None:
-    target[j : j + 8] = source[i : i + 8]
+def _put_word_python(octets: Any, place: int, word: Any) -> None:
+    octets[place : place + 8].view("<u8")[0] = word
 
 
 def _unlike_python(octets: Any, place: int, shapes: Any, which: int, letters: int) -> Any:
@@ -141,8 +138,8 @@ significant of the first being column 0; anything for what is no digit."""
 not_hex: Any = _not_hex_python if _PYTHON else _not_hex
 """``not_hex(octets, place)``: which of the sixteen characters from ``place`` on are no digits."""
 
-copy_word: Any = _copy_word_python if _PYTHON else _copy_word
-"""``copy_word(source, i, target, j)``: ``target[j : j + 8] = source[i : i + 8]``, for bytes."""
+put_word: Any = _put_word_python if _PYTHON else _put_word
+"""``put_word(octets, place, word)``: eight bytes from ``place`` on, as `word_at` reads them."""
 
 unlike: Any = _unlike_python if _PYTHON else _unlike
 """``unlike(octets, place, shapes, which, letters)``: which of the 64 bytes from ``place`` on differ

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.kernels._characters import copy_word, hex_word, not_hex
+from flagstone.kernels._characters import hex_word, not_hex, put_word
 from flagstone.kernels._jit import helper
 from flagstone.kernels._llvm import exceeding, word_at
 from flagstone.kernels._text import BLANK, BRACE, BRACE_END, OTHER
@@ -16,6 +16,9 @@ LONGEST = 4096
 #: Digits that are laid side by side before they are turned into words.
 GATHERED = 1 << 13
 _NONE, _ALL, _BYTE = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0xFF)
+#: Two digits, three times, with a byte between them, and how far the second and third are moved.
+_PAIRS = np.uint64(0xFFFF), np.uint64(0xFFFF0000), np.uint64(0xFFFF00000000)
+_ONE_BYTE, _TWO_BYTES = np.uint64(8), np.uint64(16)
 
 
 @helper
@@ -24,9 +27,10 @@ def shape(
 ) -> Any:  # fmt: skip
     """Note how a line is made: where its digits stand, up to eight side by side, and what else.
 
-    The former as (place in the line, place among the digits), the last place being -1; the latter
-    as (place, mask, bytes under the mask), the last mask being 0. Returns the length of the line,
-    or 0 where a comment has digits, too.
+    The former as (place in the line, place among the digits, whether they stand two by two, a byte
+    between them), the last place among the digits being -1; the latter as (place, mask, bytes under
+    the mask), the last mask being 0. Returns the length of the line, or 0 where a comment has
+    digits, too.
     """
     n_fixed = n_copies = digits = 0
     inside = False  # a length in braces
@@ -37,10 +41,14 @@ def shape(
         if table[c] < BLANK and not inside and not marks:
             if digits == n:
                 return 0
-            gone = digits - copies[n_copies - 1, 1] if n_copies > 0 else 8
-            if gone == 8 or i - copies[n_copies - 1, 0] != gone:
+            last = copies[max(0, n_copies - 1)]
+            gone, away = digits - last[1], i - last[0]
+            if n_copies > 0 and gone == 2 and away == 3:
+                last[2] = 1
+            if n_copies == 0 or gone == 8 - 2 * last[2] or away != gone + (gone >> 1) * last[2]:
                 copies[n_copies, 0] = i
                 copies[n_copies, 1] = digits
+                copies[n_copies, 2] = 0
                 n_copies += 1
             digits += 1
         else:
@@ -81,7 +89,11 @@ def alike(
                 break
             i = 0
             while copies[i, 1] >= 0:
-                copy_word(text, p + copies[i, 0], digits, n * per_row + copies[i, 1])
+                word = word_at(text, p + copies[i, 0])
+                if copies[i, 2]:
+                    second, third = word >> _ONE_BYTE & _PAIRS[1], word >> _TWO_BYTES & _PAIRS[2]
+                    word = word & _PAIRS[0] | second | third
+                put_word(digits, n * per_row + copies[i, 1], word)
                 i += 1
             n += 1
             p += length

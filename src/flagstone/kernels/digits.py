@@ -97,7 +97,7 @@ def _parse(
     length = tail = 0  # the bytes of a line that the next may look like; digits of its last word
     former = refused = 0  # the bytes of the last line; those of lines that have no such shape
     fixed = np.empty((LONGEST // 8 + 2, 3), np.uint64)
-    copies = np.empty((LONGEST + 1, 2), np.int64)
+    copies = np.empty((LONGEST + 1, 3), np.int64)
     gathered = np.empty(max(GATHERED, 64 // width * n_words) + 8, np.uint8)
     while p < len(text):
         start = p

@@ -137,6 +137,35 @@ class ParquetReader:
             room, before = room - group[2], before + group[1]
         return parts or [self]
 
+    def noted(self, columns: Sequence[str], n_rows: int) -> int | None:
+        """Return the largest entry of the first rows, or of more, as the file notes it.
+
+        None unless it says so of each column, and of whole numbers, none negative or missing.
+        """
+        from pyarrow import parquet
+
+        largest: int | None = None
+        with (
+            reading(self.path, "Parquet"),
+            arrow_file(self.path) as source,
+            parquet.ParquetFile(source) as file,
+        ):
+            for index, size, _ in self._groups:
+                if n_rows <= 0:
+                    break
+                group = file.metadata.row_group(index)
+                chunks = map(group.column, range(group.num_columns))
+                found = {chunk.path_in_schema: chunk.statistics for chunk in chunks}
+                for name in columns:
+                    seen = found.get(name)
+                    if seen is None or not seen.has_min_max or seen.null_count != 0:
+                        return None
+                    if type(seen.min) is not int or seen.min < 0:
+                        return None
+                    largest = max(largest or 0, seen.max)
+                n_rows -= size
+        return largest
+
     def batches(
         self,
         columns: Sequence[str],
@@ -156,7 +185,7 @@ class ParquetReader:
                 # Arrow takes room for a power of two of rows, those left of a page included, and
                 # copies what fills less than half of it: three quarters are quickest.
                 power = (2 * rows_per_batch(len(columns)) // 3).bit_length() - 1
-                size = min(3 << min(power, 15), most or 1 << 62)
+                size = min(3 << min(power, 16), most or 1 << 62)
                 found = self._read([group[0] for group in groups], columns, size)
                 yield from _batches(self, found, columns, before, skip, size, self._before)
         except FormatError as error:

@@ -110,15 +110,18 @@ def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Pro
     ]
 
 
-def all_elements(
-    columns: Sequence[str], values: Array | BitRows | list[Array], field: Field
-) -> bool:
-    """Say at once of a matrix whether `propose` would take each of its columns as it is."""
+def all_elements(columns: Sequence[str], most: int | None, field: Field) -> bool:
+    """Say at once of whole numbers up to ``most`` whether `propose` would take all as they are."""
+    if most is None or field.order is None or any(map(_INDEX.fullmatch, columns)):
+        return False
+    return most < field.order
+
+
+def largest(values: Array | BitRows | list[Array]) -> int | None:
+    """Return the largest entry of a matrix of whole numbers, none of them negative, or None."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "ui" or not values.size:
-        return False
-    if field.order is None or any(map(_INDEX.fullmatch, columns)):
-        return False
-    return int(values.min()) >= 0 and int(values.max()) < field.order
+        return None
+    return int(values.max()) if int(values.min()) >= 0 else None
 
 
 def _frames(column: str, values: Array) -> Proposal | None:

@@ -23,6 +23,7 @@ from flagstone.tables.proposals import (
     Proposal,
     all_elements,
     frames_alone,
+    largest,
     missing,
     propose,
     refusal,
@@ -179,10 +180,14 @@ class Table:
             reason = "bits are elements of every field"
             return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
         F = as_field(field)
+        reason = f"whole numbers, all in {F.name}"
+        plain = [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
+        noted = getattr(self.readers[0], "noted", None)
+        if noted is not None and all_elements(columns, noted(columns, SAMPLE_ROWS), F):
+            return plain
         file, batch = self._first(columns)
-        if all_elements(columns, batch.values[:SAMPLE_ROWS], F):
-            reason = f"whole numbers, all in {F.name}"
-            return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
+        if all_elements(columns, largest(batch.values[:SAMPLE_ROWS]), F):
+            return plain
         looked_at = [self._looked_at(file, batch, i) for i in range(len(columns))]
         return [propose(c, values, F) for c, values in zip(columns, looked_at, strict=True)]
 

@@ -1,0 +1,27 @@
+"""What is proven of the sets outside a space: the better one of two bounds."""
+
+import numpy as np
+import pytest
+
+from flagstone.certificates.claims import _Outside
+from flagstone.certificates.evidence import Evidence, rates
+from flagstone.certificates.pieces import Cut
+from flagstone.guarantees.binomial import binomial_above, binomial_least
+
+CUT = Cut(inside=False, dim=4, credit=2, pace=10.0, most=100)
+
+
+@pytest.mark.parametrize("pieces", [{(4, 100): 30}, {(9, 100): 30}, {(4, 100): 1}, {}])
+@pytest.mark.parametrize("share", [0.0, 1e-4, 0.03, 0.05, 0.08, 0.09, 0.1, 0.3, 1.0])
+def test_sets_are_no_more_than_rows_nor_than_pieces_say(share, pieces):
+    evidence = Evidence(CUT, pieces, rates(3.0, 120.0), failure=0.005)
+    outside, covered = _Outside(3000, share, evidence, 1), 3000 + 99
+    for beta in (0.4, 0.005, 5e-6):
+        proven = evidence.bound(beta, covered)
+        rows = binomial_least(3000, share, beta)
+        assert outside.bound(beta) == (rows if proven is None else min(rows, proven))
+        assert _Outside(3000, share, None, 1).bound(beta) == rows
+    for sets in np.arange(0, 3000, 23).tolist():
+        tail = binomial_above(3000, share, sets)
+        assert outside.beyond(sets) == min(tail, evidence.beyond(sets, covered))
+        assert _Outside(3000, share, None, 1).beyond(sets) == tail
