@@ -163,7 +163,7 @@ def look(
     F, question, V = finding.field, finding.question, finding.subspace
     spaces = None if again is None or V is None else finding.spaces
     outside, wrong, places = [], [], []
-    for piece in list(chunks(*rows.shape)) or [slice(0, 0)]:
+    for piece in list(chunks(len(rows), V.ambient_dim if V else 0)) or [slice(0, 0)]:
         y = None if labels is None else labels[piece]
         left_out = None
         if V is not None:

@@ -30,11 +30,13 @@ def plain_insert():
     return FunctionType(COMPILED.__code__, COMPILED.__globals__ | twins)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dim", [1, 20, 64, 65, 128, 150, 300])
+CASES = [(dim, 45, kind) for dim in (1, 20, 64, 65, 128, 150, 300) for kind in KINDS]
+
+
+@pytest.mark.parametrize(("dim", "number", "kind"), [*CASES, (150, 400, "uniform")])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_compiled_and_plain_agree_in_every_bit(dim, kind, weighted):
-    words = sample(kind, 45, dim, seed=dim)
+def test_compiled_and_plain_agree_in_every_bit(dim, number, kind, weighted):
+    words = sample(kind, number, dim, seed=dim)
     words[7] = 0
     weights = np.random.default_rng(dim).integers(1, 9, len(words))
     compiled, plain = gf2_eights.new(dim), gf2_eights.new(dim)

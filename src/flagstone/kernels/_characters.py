@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
-from flagstone.kernels._llvm import _PYTHON, _WORD, _data
+from flagstone.kernels._llvm import _PYTHON, _WORD, _call, _data
 
 _BYTE = ir.IntType(8)
 _DIGITS = ir.VectorType(_BYTE, 16)
@@ -41,10 +40,7 @@ def _hex_word(_typingctx: Any, octets: Any, place: Any) -> Any:
         value, _ = _hex(context, builder, signature, args)
         pairs = ir.VectorType(ir.IntType(16), 8)
         # a value turned around stands in the upper half of its byte; the first byte is the lower
-        turn = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_DIGITS, [_DIGITS]), "llvm.bitreverse.v16i8"
-        )
-        turned = builder.bitcast(builder.call(turn, [value]), pairs)
+        turned = builder.bitcast(_call(builder, "bitreverse.v16i8", _DIGITS, value), pairs)
 
         def every(value: int) -> Any:
             return ir.Constant(pairs, [value] * 8)

@@ -29,15 +29,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from flagstone.kernels import _tiles
-from flagstone.kernels._llvm import _PYTHON, _WORD, _rows, _splat, _vector_at
-from flagstone.kernels._tiles import (
-    _BYTES,
-    _EIGHT,
-    _shuffled,
-    _times,
-    _transposed,
-    _word,
-)
+from flagstone.kernels._llvm import _PYTHON, _WORD, _call, _rows, _splat, _vector_at
+from flagstone.kernels._tiles import _BYTES, _EIGHT, _shuffled, _times, _transposed, _word
 from flagstone.kernels._words import _words
 
 #: Whether this processor also permutes bytes of long vectors.
@@ -108,13 +101,6 @@ def _store(builder: Any, place: Any, values: Any) -> None:
         builder.store(value, builder.gep(place, [_word(k)]), align=8)
 
 
-def _call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
-    """What LLVM has under that name."""
-    signature = ir.FunctionType(result, [operand.type for operand in operands])
-    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}")
-    return builder.call(function, operands)
-
-
 def _permuted(builder: Any, parts: Any, index: Any) -> Any:
     """The bytes of one or two vectors that ``index`` names."""
     first, *second = (builder.bitcast(part, _BYTES) for part in parts)
@@ -164,9 +150,7 @@ def _take_rows(_typingctx: Any, work: Any, rows: Any, first: Any, like: Any) -> 
             places = [divmod(n * r + k, 8) for r in range(8)]  # of word k of each row
             words = vectors[0]
             for v in range(n):
-                order = [
-                    8 + place if vector == v else r for r, (vector, place) in enumerate(places)
-                ]
+                order = [8 + q if v == vector else r for r, (vector, q) in enumerate(places)]
                 words = _shuffled(builder, words, vectors[v], order)
             tiles.append(_reordered(builder, words, _TURN))
         _Work(builder, args[0], n).store(TILES, tiles)

@@ -144,9 +144,15 @@ def _xor_lanes(builder: Any, vector: Any) -> Any:
 
 def reduce_lanes(builder: Any, vector: Any, operation: str) -> Any:
     element = vector.type.element
-    name = f"llvm.vector.reduce.{operation}.v{vector.type.count}i{element.width}"
-    signature = ir.FunctionType(element, [vector.type])
-    return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), [vector])
+    name = f"vector.reduce.{operation}.v{vector.type.count}i{element.width}"
+    return _call(builder, name, element, vector)
+
+
+def _call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
+    """What LLVM has under that name."""
+    signature = ir.FunctionType(result, [operand.type for operand in operands])
+    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}")
+    return builder.call(function, operands)
 
 
 def _popcount_python(word: Any) -> int:

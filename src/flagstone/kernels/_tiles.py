@@ -20,7 +20,7 @@ from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
 from flagstone.kernels._jit import LLVM
-from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _rows, _splat, _vector_at
+from flagstone.kernels._llvm import _PYTHON, _WORD, _call, _data, _rows, _splat, _vector_at
 
 _CHOSEN = vars(config)["CPU_FEATURES"]  # by who runs Numba, if at all
 _FEATURES = set((get_host_cpu_features() if _CHOSEN is None else _CHOSEN).split(","))
@@ -43,15 +43,13 @@ def _word(value: int) -> Any:
 def _times(builder: Any, octets: Any, maps: Any) -> Any:
     """Eight bytes for each of eight maps."""
     octet, part = ir.IntType(8), ir.VectorType(ir.IntType(8), _SIZE)
-    signature = ir.FunctionType(part, [part, part, octet])
-    name = f"llvm.x86.vgf2p8affineqb.{8 * _SIZE}"
-    function = cgutils.get_or_insert_function(builder.module, signature, name)
+    name = f"x86.vgf2p8affineqb.{8 * _SIZE}"
     operands = [builder.bitcast(operand, _BYTES) for operand in (octets, maps)]
     results = []
     for start in range(0, 64, _SIZE):
         places = range(start, start + _SIZE)
         parts = [_shuffled(builder, operand, operand, places) for operand in operands]
-        results.append(builder.call(function, [*parts, ir.Constant(octet, 0)]))
+        results.append(_call(builder, name, part, *parts, ir.Constant(octet, 0)))
     whole = _shuffled(builder, results[0], results[-1], range(64))
     return builder.bitcast(whole, _EIGHT)
 
