@@ -87,7 +87,7 @@ MUTANTS = [
         ("_exchange", "add = plus(coords, end, _ALL)", "add = coords"),  # the wrong update
         ("_exchange", "mask = plus(end, bit, pair)", "mask = end"),  # half of the test
         ("_exchange", "put_row(basis, low, plus(moved, row, _ALL))", "pass"),
-        ("_exchange", "plus(below(ends, end), end,", "plus(ends, end,"),  # a level forgets its end
+        ("_exchange", "plus(cut_below(runs, end), end,", "plus(runs, end,"),  # no new end
         ("_exchange", "counts[high] = count", "pass"),
         ("_insert", "then = plus(then, first[3], odd(then, first[2]))", "pass"),  # late update lost
         ("_insert", "add = plus(first[3], second[3], odd(first[3], second[2]))", "add = first[3]"),
@@ -98,7 +98,7 @@ MUTANTS = [
         ("with_keys", "prepend=0), most + 1)", "prepend=0), 1)"),
         ("with_keys", "before + most", "before + 2 * most"),
         ("sort_by_count", "state.basis[:] = state.basis[order]", "pass"),
-        ("count_again", "state.counts[:-1] != state.counts[1:]", "state.counts[:-1] >= 0"),
+        ("count_again", "state.counts[:-1] == state.counts[1:]", "state.counts[:-1] < 0"),
         ("loaded", "= counts[::-1]", "= counts"),
     ),
     *kernel(
@@ -110,7 +110,7 @@ MUTANTS = [
         ("_insert", "then = plus(then, add, odd(then, mask))", "pass"),
         ("_insert", "change_lanes(work, own, mask, add)", "pass"),
         ("_insert", "(low ^ high) & single", "(low ^ high) & _NONE"),
-        ("_insert", "ends = plus(below(ends, end), end, joined)", "ends = below(ends, end)"),
+        ("_insert", "plus(cut_below(runs, end), end, joined)", "cut_below(runs, end)"),
         ("_insert", "walk(table, work, none)\n    put_row", "put_row"),  # the last changes
         ("_insert", "counts[high] += weight", "counts[high] += 1"),
         ("insert", "octets[:, places ^ 7]", "octets[:, places]"),

@@ -250,26 +250,6 @@ def _note(_typingctx: Any, work: Any, r: Any, high: Any, low: Any, single: Any, 
     return types.void(work, types.int64, number, number, number, like), codegen
 
 
-@intrinsic
-def _take_place(
-    _typingctx: Any, basis: Any, low: Any, high: Any, rows: Any, i: Any, like: Any
-) -> Any:
-    vector = ir.VectorType(_WORD, len(like))
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays, indices = [args[0], args[0], args[3]], [args[1], args[2], args[4]]
-        pointers = _rows(context, builder, [basis, basis, rows], arrays, indices)
-        low, high, new = (builder.bitcast(row, vector.as_pointer()) for row, _ in pointers)
-        row = builder.load(new, align=8)
-        both = builder.xor(builder.load(low, align=8), builder.load(high, align=8))
-        builder.store(builder.xor(both, row), low, align=8)
-        builder.store(row, high, align=8)
-        return context.get_dummy_value()
-
-    index = types.int64
-    return types.void(basis, index, index, rows, index, like), codegen
-
-
 def matrix(table: Any) -> Any:
     """All bits of a table: a row for each entry."""
     octets = np.ascontiguousarray(table).astype("<u8").view(np.uint8)
@@ -363,11 +343,6 @@ def _note_python(work: Any, r: int, high: Any, low: Any, single: Any, like: Any)
     work[NAMES, :4] = octets.view("<u8")
 
 
-def _take_place_python(basis: Any, low: Any, high: Any, rows: Any, i: int, like: Any) -> None:
-    basis[low] ^= basis[high] ^ rows[i]
-    basis[high] = rows[i]
-
-
 scratch: Any = _scratch_python if _PYTHON else _scratch
 """``scratch(like)``: room for rows of so many words, empty."""
 
@@ -393,7 +368,3 @@ change_lanes: Any = _change_lanes_python if _PYTHON else _change_lanes
 note: Any = _note_python if _PYTHON else _note
 """``note(work, r, high, low, single, like)``: the places of row r are ``high`` and, unless
 ``single`` has all bits set, ``low``."""
-
-take_place: Any = _take_place_python if _PYTHON else _take_place
-"""``take_place(basis, low, high, rows, i, like)``: add ``rows[i]`` and ``basis[high]`` to
-``basis[low]``, and let ``basis[high]`` be ``rows[i]``."""

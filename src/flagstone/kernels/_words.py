@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _splat, reduce_lanes
+from flagstone.kernels._llvm import _PYTHON, _WORD, _call, _data, _splat, reduce_lanes
 
 _SIXTEEN = ir.VectorType(ir.IntType(32), 16)
 _NONE, _ONE = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
@@ -53,22 +53,25 @@ def _lowest(_typingctx: Any, words: Any) -> Any:
 
 
 @intrinsic
-def _since(_typingctx: Any, words: Any, bit: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        number, low = (_join(builder, arg, words) for arg in args)
-        return _split(context, builder, builder.and_(number, builder.neg(low)), words)
+def _run_end(_typingctx: Any, runs: Any, bit: Any) -> Any:
+    """A carry goes up the run, and stays where it ends."""
 
-    return words(words, bit), codegen
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number, low = (_join(builder, arg, runs) for arg in args)
+        end = builder.and_(builder.add(number, low), builder.not_(number))
+        return _split(context, builder, end, runs)
+
+    return runs(runs, bit), codegen
 
 
 @intrinsic
-def _below(_typingctx: Any, words: Any, bit: Any) -> Any:
+def _cut_below(_typingctx: Any, runs: Any, bit: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        number, low = (_join(builder, arg, words) for arg in args)
+        number, low = (_join(builder, arg, runs) for arg in args)
         low = builder.lshr(low, ir.Constant(low.type, 1))
-        return _split(context, builder, builder.or_(number, low), words)
+        return _split(context, builder, builder.and_(number, builder.not_(low)), runs)
 
-    return words(words, bit), codegen
+    return runs(runs, bit), codegen
 
 
 @intrinsic
@@ -132,6 +135,39 @@ def _put_row(_typingctx: Any, rows: Any, i: Any, words: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(rows, types.int64, words), codegen
+
+
+@intrinsic
+def _take_place(
+    _typingctx: Any, basis: Any, low: Any, high: Any, rows: Any, i: Any, like: Any
+) -> Any:
+    n = len(like)
+    size = 1 << (n - 1).bit_length()
+    vector, bits = ir.VectorType(_WORD, size), ir.VectorType(ir.IntType(1), size)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        inside = ir.Constant(bits, [int(k < n) for k in range(size)])
+        aligned, kind = ir.Constant(ir.IntType(32), 8), f"v{size}i64.p0"
+
+        def place(array_type: Any, array: Any, index: Any) -> Any:
+            first = _places(context, builder, array_type, array, index, n)[0]
+            return builder.bitcast(first, vector.as_pointer())
+
+        def load(place: Any) -> Any:
+            others = ir.Constant(vector, None)
+            return _call(builder, f"masked.load.{kind}", vector, place, aligned, inside, others)
+
+        def store(value: Any, place: Any) -> None:
+            _call(builder, f"masked.store.{kind}", ir.VoidType(), value, place, aligned, inside)
+
+        low, high = (place(basis, args[0], index) for index in args[1:3])
+        row = load(place(rows, *args[3:5]))
+        store(builder.xor(builder.xor(load(low), load(high)), row), low)
+        store(row, high)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.void(basis, index, index, rows, index, like), codegen
 
 
 def _places(context: Any, builder: Any, kind: Any, rows: Any, i: Any, n: int) -> list[Any]:
@@ -220,12 +256,13 @@ def _lowest_python(words: Any) -> Any:
     return _tuple(number & -number, len(words))
 
 
-def _since_python(words: Any, bit: Any) -> Any:
-    return _tuple(_number(words) & -_number(bit), len(words))
+def _run_end_python(runs: Any, bit: Any) -> Any:
+    number = _number(runs)
+    return _tuple(number + _number(bit) & ~number, len(runs))
 
 
-def _below_python(words: Any, bit: Any) -> Any:
-    return _tuple(_number(words) | _number(bit) >> 1, len(words))
+def _cut_below_python(runs: Any, bit: Any) -> Any:
+    return _tuple(_number(runs) & ~(_number(bit) >> 1), len(runs))
 
 
 def _place_python(words: Any) -> Any:
@@ -252,6 +289,11 @@ def _put_row_python(rows: Any, i: Any, words: Any) -> None:
     rows[i] = words
 
 
+def _take_place_python(basis: Any, low: Any, high: Any, rows: Any, i: int, like: Any) -> None:
+    basis[low] ^= basis[high] ^ rows[i]
+    basis[high] = rows[i]
+
+
 def _unit_python(place: Any, like: Any) -> Any:
     return _tuple(1 << int(place), len(like))
 
@@ -270,11 +312,11 @@ def _raise_least_python(words: Any, keys: Any, amount: Any) -> Any:
 lowest: Any = _lowest_python if _PYTHON else _lowest
 """``lowest(words)``: the lowest bit alone."""
 
-since: Any = _since_python if _PYTHON else _since
-"""``since(words, bit)``: the bits from the only one of ``bit`` on; none for none."""
+run_end: Any = _run_end_python if _PYTHON else _run_end
+"""``run_end(runs, bit)``: the first place, from that of ``bit`` on, where ``runs`` has no bit."""
 
-below: Any = _below_python if _PYTHON else _below
-"""``below(words, bit)``: the words, and the neighbour below the only one of ``bit``."""
+cut_below: Any = _cut_below_python if _PYTHON else _cut_below
+"""``cut_below(runs, bit)``: the same without the neighbour below the only one of ``bit``."""
 
 place: Any = _place_python if _PYTHON else _place
 """``place(bit)``: the index of the only bit."""
@@ -293,6 +335,10 @@ row_at: Any = _row_at_python if _PYTHON else _row_at
 
 put_row: Any = _put_row_python if _PYTHON else _put_row
 """``put_row(rows, i, words)``: ``rows[i] = words``."""
+
+take_place: Any = _take_place_python if _PYTHON else _take_place
+"""``take_place(basis, low, high, rows, i, like)``: add ``rows[i]`` and ``basis[high]`` to
+``basis[low]``, and let ``basis[high]`` be ``rows[i]``."""
 
 unit: Any = _unit_python if _PYTHON else _unit
 """``unit(place, like)``: the bit of that index alone."""

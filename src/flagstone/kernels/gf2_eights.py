@@ -32,14 +32,13 @@ from flagstone.kernels._eights import (
     note,
     scratch,
     settle,
-    take_place,
     take_rows,
     walk,
 )
 from flagstone.kernels._jit import aligned_zeros, frozen, leaf
 from flagstone.kernels._tiles import UNIT
 from flagstone.kernels._words import (
-    below,
+    cut_below,
     held_keys,
     is_none,
     lowest,
@@ -49,7 +48,8 @@ from flagstone.kernels._words import (
     put_row,
     raise_least,
     row_at,
-    since,
+    run_end,
+    take_place,
     unit,
 )
 from flagstone.kernels.gf2_sweep import State, copy, dump, loaded, nbytes, sort_by_count, with_keys
@@ -100,7 +100,7 @@ def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State
 def _insert(
     basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, weights: Any, none: Any
 ) -> None:
-    ends, work = row_at(bounds, 0, none), scratch(none)
+    runs, work = row_at(bounds, 0, none), scratch(none)
     keys = held_keys(weights, none)
     for i in range(-8, len(rows), 8):
         take_rows(work, rows, i + 8, none)
@@ -117,7 +117,7 @@ def _insert(
                     counts[high] += weight
                 else:
                     bit = lowest(coords)
-                    end = lowest(since(ends, bit))
+                    end = run_end(runs, bit)
                     single = odd(coords, end)  # not a branch, which nobody could foretell
                     high = place(end)
                     low = place(bit)
@@ -125,7 +125,7 @@ def _insert(
                     count = counts[high] + 1
                     counts[high] = count
                     joined = _NONE - np.uint64(counts[high + _ONE] == count)
-                    ends = plus(below(ends, end), end, joined)
+                    runs = plus(cut_below(runs, end), end, joined)
                 add = plus(coords, end, _ALL)
                 then = plus(then, add, odd(then, mask))
                 note(work, r, high, low, single, none)
@@ -135,4 +135,4 @@ def _insert(
             own += own
         settle(work, none)
     walk(table, work, none)
-    put_row(bounds, 0, ends)
+    put_row(bounds, 0, runs)

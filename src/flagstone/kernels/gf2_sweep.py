@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from flagstone.kernels._jit import aligned, frozen, leaf, merged
 from flagstone.kernels._sweeps import sweep
 from flagstone.kernels._words import (
-    below,
+    cut_below,
     held_keys,
     is_none,
     key_bits,
@@ -42,7 +42,7 @@ from flagstone.kernels._words import (
     put_row,
     raise_least,
     row_at,
-    since,
+    run_end,
     unit,
 )
 from flagstone.kernels.small_gf2 import pack_bits, unpack
@@ -63,13 +63,13 @@ _MOST = 2**63 - 1
 class State(NamedTuple):
     """A basis by rising count, its coordinate map, its counts, and one more past the last of them.
 
-    ``ends`` is a packed row: the last element of each count.
+    ``runs`` is a packed row: all elements but the last of each count.
     """
 
     basis: Words
     table: Words
     counts: Counts
-    ends: Words
+    runs: Words
 
 
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
@@ -82,8 +82,9 @@ def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     table[:, :ar] = basis.T
     counts = np.zeros(ar + 1, np.int64)
     counts[ar] = _MOST
-    ends = basis[-1:].copy() if ar else np.zeros((1, 1), np.uint64)
-    return State(basis, aligned(table), counts, ends)
+    state = State(basis, aligned(table), counts, np.zeros((1, width), np.uint64))
+    count_again(state, counts[:-1])
+    return state
 
 
 def insert(state: State, rows: Words, weights: Counts | None) -> None:
@@ -137,7 +138,7 @@ def count_again(state: State, counts: Counts) -> None:
     """Give elements their counts, which must rise."""
     state.counts[:-1] = counts
     if len(counts):
-        state.ends[:] = pack_bits((state.counts[:-1] != state.counts[1:])[None])
+        state.runs[:] = pack_bits((state.counts[:-1] == state.counts[1:])[None])
 
 
 def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State:
@@ -177,23 +178,23 @@ def _insert(
     basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, weights: Any, none: Any
 ) -> None:
     last = len(rows) - 1
-    ends = row_at(bounds, 0, none)
+    runs = row_at(bounds, 0, none)
     keys = held_keys(weights, none)
     first = second = (_NONE, _NONE, none, none)
     ahead = sweep(table, first, second, rows, 0, min(1, last))
     for i in range(0, len(rows), 2):
         now, then = _image(ahead[0], first, second), _image(ahead[1], first, second)
         ahead = sweep(table, first, second, rows, min(i + 2, last), min(i + 3, last))
-        first, ends = _exchange(basis, counts, ends, rows, weights, keys, i, now)
+        first, runs = _exchange(basis, counts, runs, rows, weights, keys, i, now)
         then = plus(then, first[3], odd(then, first[2]))
         if i == last:
             then = none
-        second, ends = _exchange(basis, counts, ends, rows, weights, keys, min(i + 1, last), then)
+        second, runs = _exchange(basis, counts, runs, rows, weights, keys, min(i + 1, last), then)
         # Now both may be tested at once: what the second does to the first is in its summand.
         add = plus(first[3], second[3], odd(first[3], second[2]))
         first = first[0], first[1], first[2], add
     sweep(table, first, second, rows, 0, 0)
-    put_row(bounds, 0, ends)
+    put_row(bounds, 0, runs)
 
 
 @merged
@@ -205,9 +206,9 @@ def _image(coords: Any, first: Any, second: Any) -> Any:
 
 @merged
 def _exchange(
-    basis: Any, counts: Any, ends: Any, rows: Any, weights: Any, keys: Any, i: Any, coords: Any
+    basis: Any, counts: Any, runs: Any, rows: Any, weights: Any, keys: Any, i: Any, coords: Any
 ) -> Any:
-    """Put a row in its place; return what changes in the map, and the ends of the counts.
+    """Put a row in its place; return what changes in the map, and the runs.
 
     A row with a weight, as if it came so many times, takes the place of the least of its support
     and adds to its count. Elements then stand as they come, until all rows are there.
@@ -224,7 +225,7 @@ def _exchange(
             counts[high] += weights[0][i]
     elif not is_none(coords):
         bit = lowest(coords)
-        end = lowest(since(ends, bit))
+        end = run_end(runs, bit)
         pair = ~odd(coords, end)  # not a branch, which nobody could foretell
         high = place(end)
         low = high ^ ((place(bit) ^ high) & pair)
@@ -235,5 +236,5 @@ def _exchange(
         put_row(basis, high, row)
         count = counts[high] + 1
         counts[high] = count
-        ends = plus(below(ends, end), end, _NONE - np.uint64(counts[high + _ONE] == count))
-    return (low, high, mask, add), ends
+        runs = plus(cut_below(runs, end), end, _NONE - np.uint64(counts[high + _ONE] == count))
+    return (low, high, mask, add), runs
