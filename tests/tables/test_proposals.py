@@ -145,6 +145,7 @@ def test_a_matrix_is_judged_as_its_columns_are(name, top, dtype):
         pa.array([1.0, 0.0] * 8_000),
         pa.array(["no", "yes"] * 8_000),
         pa.array([0, 1] * 8_000, pa.date32()),
+        pa.array([0, 1] * 8_000, pa.duration("s")),
         pa.array([0, 1] * 8_000).dictionary_encode(),
     ],
     ids=str,

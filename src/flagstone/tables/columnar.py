@@ -112,6 +112,7 @@ class ParquetReader:
             check_width(self.path, len(schema.names), self.max_columns)
             self.columns = tuple(schema.names)
             self._flat = {f.name for f in schema if not pa.types.is_nested(f.type)}
+            self._whole = {f.name for f in schema if pa.types.is_integer(f.type)}
             self._groups = [
                 (index, group.num_rows, group.total_byte_size)
                 for index in range(file.num_row_groups)
@@ -157,10 +158,10 @@ class ParquetReader:
                 chunks = map(group.column, range(group.num_columns))
                 found = {chunk.path_in_schema: chunk.statistics for chunk in chunks}
                 for name in columns:
-                    seen = found.get(name)
+                    seen = found.get(name) if name in self._whole else None
                     if seen is None or not seen.has_min_max or seen.null_count != 0:
                         return None
-                    if type(seen.min) is not int or seen.min < 0:
+                    if seen.min < 0:
                         return None
                     largest = max(largest or 0, seen.max)
                 n_rows -= size
