@@ -42,7 +42,7 @@ _BATCH = 2048
 _STRETCH = 1024, 65536
 #: Where processors multiply tiles, no space among so few columns is worth a flag of its own.
 _TOGETHER = 448
-#: Rows for each column before a flag in another kernel is asked again whether that is the best.
+#: Rows for each column before a flag in a kernel chosen for them is asked whether it still is best.
 _TERM = 256
 #: What a row outside an open space costs, in rows inside; the debt at which the space is closed.
 _MISS, _DEBT = 4, 512
@@ -151,6 +151,11 @@ def _alone(dim: int) -> ModuleType | None:
     return sweep if dim <= sweep.WIDEST_ALONE else None
 
 
+def _at_first(size: int) -> ModuleType:
+    """The kernel for a space of that size, until its rows are known."""
+    return narrow_kernel(size) or blocks
+
+
 def _share(dim: int) -> int:
     """One row in so many that comes alone is reason to leave the panels; 0 if most must do so."""
     return 8 if _alone(dim) is tiles else 0
@@ -227,7 +232,7 @@ def _open(state: State, base: int) -> None:
     basis, counts = blocks.dump(state.flag)
     size, above = int((counts >= base).sum()), int((counts > base).sum())
     space = Space(*rref(dim, basis[:size]))
-    kernel = narrow_kernel(size) or blocks
+    kernel = _at_first(size)
     flag = kernel.load(size, space.coordinates(basis[:above]), counts[:above] - base)
     held = np.flatnonzero(state.flag.counts >= base)
     state.flag.counts[held] = base
@@ -269,13 +274,16 @@ def _insert_within(state: State, within: _Within, rows: Words) -> int:
         if kernel and blocks.come_alone(within.flag, _share(len(within.held))):
             moved = kernel.load(len(within.held), *blocks.dump(within.flag))
             state.within = replace(within, kernel=kernel, flag=moved)
-    too_long = within.kernel is not blocks and served >= _TERM * len(state.flag.counts)
+    chosen = within.kernel is not _at_first(len(within.held))
+    too_long = chosen and served >= _TERM * len(state.flag.counts)
     if grown or too_wide or too_long or debt > _DEBT:
         _close(state)
-        if served > 16 * len(state.flag.counts):
+        lasted = served > 16 * len(state.flag.counts)
+        if lasted:
             state.delay = _STRETCH[0]
-        if too_long:
-            state.pause = _STRETCH[0] + len(state.flag.counts)  # to see whether blocks do better
-        elif not too_wide:
+        if too_long:  # see whether blocks do better, or a space of its own
+            dim = len(state.flag.counts)
+            state.pause = 0 if _share(dim) else _STRETCH[0] + dim
+        elif not too_wide and not (grown and lasted):
             _wait(state)
     return number
