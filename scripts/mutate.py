@@ -56,7 +56,7 @@ GENERAL_TESTS = [
 ]
 
 WORD = "[2] or [63] or [64] or (first_fit and (20 or 64))"
-MAPS = "maps or weights_of_every"
+MAPS = "maps or weights_of_every or again_and_again"
 WIDE = (
     "[449] or (wide_flags and 300 and (ties or change)) or grows or misses "
     "or (own and 0.03 and 65) or tells"
@@ -86,7 +86,7 @@ MUTANTS = [
         ("_exchange", "pair = ~odd(coords, end)", "pair = odd(coords, end)"),
         ("_exchange", "add = plus(coords, end, _ALL)", "add = coords"),  # the wrong update
         ("_exchange", "mask = plus(end, bit, pair)", "mask = end"),  # half of the test
-        ("_exchange", "put_row(basis, low, plus(moved, row, _ALL))", "pass"),
+        ("_exchange", "take_place(basis, low, high, rows, i, coords)", "pass"),
         ("_exchange", "plus(cut_below(runs, end), end,", "plus(runs, end,"),  # no new end
         ("_exchange", "counts[high] = count", "pass"),
         ("_insert", "then = plus(then, first[3], odd(then, first[2]))", "pass"),  # late update lost
@@ -94,10 +94,11 @@ MUTANTS = [
         ("_image", "return plus(image, second[3], odd(coords, second[2]))", "return image"),
         ("_exchange", "counts[high] += weights[0][i]", "counts[high] += 1"),
         ("_exchange", "add = plus(coords, mask, _ALL)", "add = coords"),
-        ("with_keys", "np.minimum(weights, most + 1)", "np.minimum(weights, most)"),
-        ("with_keys", "prepend=0), most + 1)", "prepend=0), 1)"),
-        ("with_keys", "before + most", "before + 2 * most"),
-        ("sort_by_count", "state.basis[:] = state.basis[order]", "pass"),
+        ("_insert", "counts[first[1]] > most[first[1]] or ", "False and "),  # keys worn out
+        ("insert_weighted", "prepend=0), wide)", "prepend=0), 1)"),
+        ("insert_weighted", "wide // 8 - 1", "4 * wide"),
+        ("insert_weighted", "np.flatnonzero(weights > most) + 1", "()"),
+        ("insert_weighted", "state.basis[:] = state.basis[order]", "pass"),
         ("count_again", "state.counts[:-1] == state.counts[1:]", "state.counts[:-1] < 0"),
         ("loaded", "= counts[::-1]", "= counts"),
     ),
@@ -111,8 +112,10 @@ MUTANTS = [
         ("_insert", "change_lanes(work, own, mask, add)", "pass"),
         ("_insert", "(low ^ high) & single", "(low ^ high) & _NONE"),
         ("_insert", "plus(cut_below(runs, end), end, joined)", "cut_below(runs, end)"),
-        ("_insert", "walk(table, work, none)\n    put_row", "put_row"),  # the last changes
+        ("_insert", "walk(table, work, names, none)\n    put_row", "put_row"),  # the last changes
+        ("_insert", "names = named(names, high, low, single)", "pass"),
         ("_insert", "counts[high] += weight", "counts[high] += 1"),
+        ("_insert", "worn |= counts[high] > weights[3][high]", "pass"),
         ("insert", "octets[:, places ^ 7]", "octets[:, places]"),
     ),
     *kernel(

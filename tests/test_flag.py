@@ -142,10 +142,11 @@ def test_rows_that_wait_are_rows_of_the_flag(order, data):
 
 @pytest.mark.parametrize("n_rows", [1, 200])
 def test_rows_may_be_overwritten_after_an_update(n_rows):
-    words = np.ones((n_rows, 1), np.uint64)
-    flag = Flag(2).update(BitRows(words, 2))
+    words, weights = np.ones((n_rows, 1), np.uint64), np.full(n_rows, 3)
+    flag = Flag(2).update(BitRows(words, 2), weights)
     words[:] = 2
-    assert flag == Flag(2).update([[1, 0]] * n_rows)
+    weights[:] = 1
+    assert flag == Flag(2).update([[1, 0]] * 3 * n_rows)
     entries = np.ones((n_rows, 1), np.uint8)
     flag = Flag(1, 7).update(entries)
     entries[:] = 0

@@ -138,7 +138,5 @@ counts, so they must be whole numbers ≥ 0 and below 2^63
             "counts, so they must be whole numbers ≥ 0 and below 2^63"
         )
     counts = np.ascontiguousarray(array, dtype=np.int64)
-    total = int(counts.sum())
-    if counts.astype(np.float64).sum() > 2.0**62:
-        total = sum(counts.tolist())
-    return counts, total
+    fits = int(counts.max(initial=0)) * len(counts) <= _MOST_ROWS
+    return counts, int(counts.sum()) if fits else sum(counts.tolist())

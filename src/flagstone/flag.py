@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from flagstone.markup import card, table
 from flagstone.subspace import Subspace
 
 T = TypeVar("T")
+_Batch = tuple[Array, Array | None]  # rows, and how often each comes
 
 #: Batches of so few rows wait, up to so many of them: insertion takes a copy of the state.
 _FEW, _MOST_WAITING = 8, 128
@@ -115,7 +117,7 @@ class Flag:
         self._kernel = self.field.flag_kernel(self.dim)
         try:
             # The state of a flag, which never changes, and rows that are not in it yet.
-            self._held: tuple[Any, tuple[Array, ...]] = self.field.flag_state(self.dim), ()
+            self._held: tuple[Any, tuple[_Batch, ...]] = self.field.flag_state(self.dim), ()
         except (MemoryError, ValueError) as error:
             raise InputError(
                 f"a flag of {self.dim} columns takes memory in proportion to the square of that, "
@@ -134,8 +136,9 @@ class Flag:
         n_rows, matrix = checked_total(self.n_rows, total), self.field.matrix(rows)
         held, known = self._held, self._snapshot
         state, waiting = (known[1], ()) if known is not None and known[0] is held else held
-        if counts is None and 0 < len(matrix) <= _FEW and len(waiting) < _MOST_WAITING:
-            self._held = state, (*waiting, matrix.copy())
+        if 0 < len(matrix) <= _FEW and len(waiting) < _MOST_WAITING:
+            batch = matrix.copy(), None if counts is None else counts.copy()
+            self._held = state, (*waiting, batch)
         else:
             state = self._settled(state, waiting)  # an interrupt must not leave half an update
             self._kernel.insert(state, matrix, counts)
@@ -143,11 +146,13 @@ class Flag:
         self.n_rows, self._snapshot = n_rows, None
         return self
 
-    def _settled(self, state: Any, waiting: tuple[Array, ...]) -> Any:
+    def _settled(self, state: Any, waiting: tuple[_Batch, ...]) -> Any:
         """Return a copy of a state, with the rows that wait."""
         state = self._kernel.copy(state)
-        if waiting:
-            self._kernel.insert(state, np.concatenate(waiting), None)
+        for plain, batches in itertools.groupby(waiting, lambda batch: batch[1] is None):
+            rows, counts = zip(*batches, strict=True)
+            weights = None if plain else np.concatenate(counts)
+            self._kernel.insert(state, np.concatenate(rows), weights)
         return state
 
     def merge(self, other: Flag) -> Flag:

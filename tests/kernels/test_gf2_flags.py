@@ -191,6 +191,19 @@ def test_weights_of_every_size(dim, scale):
         assert same_flag(family.dump(state), expected)
 
 
+@pytest.mark.parametrize("dim", [40, 100, 250])
+def test_an_element_that_rises_again_and_again_stays_below_a_far_one(dim):
+    """Keys hold gaps of some size only, and are made anew before counts have risen by as much."""
+    words = np.zeros((24, -(-dim // 64)), np.uint64)
+    words[:, 0] = [1, *[2] * 22, 3]
+    some = 2**32 // (64 * words.shape[1]) // dim // 10
+    weights = np.array([2**40, *[some] * 22, 5])
+    expected = gf2_blocks.dump(inserted(dim, [words], [weights], gf2_blocks))
+    assert expected[1].tolist() == [2**40, 22 * some + 5]
+    for family in MAPS:
+        assert same_flag(family.dump(inserted(dim, [words], [weights], family)), expected)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("dim", "number"), [(300, 2900), (512, 2100), (770, 1500)])
 def test_wide_flags_equal_the_partition(dim, number, kind):
@@ -312,6 +325,23 @@ def test_rows_that_come_alone_have_a_kernel_of_their_own(rank, family, monkeypat
     state = gf2_wide.copy(state)
     assert gf2_wide.nbytes(state) > 0
     assert chain(*gf2_wide.dump(state)) == partition(integers(words), weights.tolist())
+
+
+@pytest.mark.usefixtures("any_processor")
+def test_a_space_of_most_rows_is_not_left_for_good(monkeypatch):
+    """Neither after many rows, nor when rows outside have filled the sets below it."""
+    monkeypatch.setattr(gf2_wide, "_TERM", 16)
+    dim, rank = 460, 70
+    words = concentrated(np.random.default_rng(9), 40_000, rank, dim, 0.15)
+    state, bases = gf2_wide.new(dim), []
+    for start in range(0, len(words), 500):
+        gf2_wide.insert(state, words[start : start + 500], None)
+        bases.append(state.within.base if state.within else 0)
+    assert bases.count(0) < 5
+    assert max(bases[:10]) < 50 < bases[-1]
+    assert state.within.kernel is narrow_kernel(rank)
+    expected = gf2_blocks.dump(inserted(dim, [words], family=gf2_blocks))
+    assert same_flag(gf2_wide.dump(state), expected)
 
 
 @pytest.mark.usefixtures("any_processor")

@@ -8,11 +8,13 @@ What ``scratch`` makes has a row of vectors for each of
 
 - ``LANES``: the coordinates of eight rows, one beside the other; of those that are in place, what
   the others add that have a coordinate in their places;
-- ``NAMES``: these places, a byte each, with the pair of words that they are in, as two times eight
-  bytes: one place of each row, then another one, or none;
 - ``MAPS``: the lanes of the eight rows before, as maps;
 - ``TILES``: the tiles of the eight rows behind;
 - ``TOTALS``: the tiles of their coordinates.
+
+What ``nameless`` makes is for the places of eight rows, a byte of a word for each row: one place
+of each; or two, and whether the second one does not count; then, with more than four words, what
+of the places no byte holds.
 
 With ``NUMBA_DISABLE_JIT=1`` (coverage runs) the same names are plain Python.
 """
@@ -36,7 +38,7 @@ from flagstone.kernels._words import _words
 #: Whether this processor also permutes bytes of long vectors.
 AVAILABLE = _PYTHON or (_tiles.AVAILABLE and "+avx512vbmi" in _tiles._FEATURES)
 
-LANES, NAMES, MAPS, TILES, TOTALS = range(5)
+LANES, MAPS, TILES, TOTALS = range(4)
 
 _OCTET = ir.IntType(8)
 _NOTHING = ir.Constant(_EIGHT, None)
@@ -60,30 +62,39 @@ class _Work:
     def store(self, row: int, values: Any) -> None:
         _store(self.builder, self.place(row), values)
 
-    def changes(self) -> Any:
+    def changes(self, names: list[Any]) -> Any:
         """A function of the vectors of eight entries."""
-        builder, maps = self.builder, self.load(MAPS)
-        names = builder.bitcast(self.place(NAMES), ir.VectorType(_WORD, 2).as_pointer())
-        index, pair = (
-            builder.bitcast(_shuffled(builder, words, words, [0, 1] * 4), _BYTES)
-            for words in (builder.load(builder.gep(names, [_word(i)]), align=8) for i in range(2))
-        )
-        index = builder.xor(index, ir.Constant(_BYTES, [7] * 64))  # the last of eight comes first
-        pairs = range(0, self.n, 2)
+        builder, maps, two = self.builder, self.load(MAPS), len(names) > 2
+
+        def octets(words: list[Any]) -> Any:
+            both = builder.insert_element(_splat(builder, words[0], 2), words[-1], _word(1))
+            return builder.bitcast(_shuffled(builder, both, both, [0, 1] * 4), _BYTES)
+
+        def every(value: int) -> Any:
+            return ir.Constant(_BYTES, [value] * 64)
+
+        places = octets(names[: 1 + two])
+        index = builder.xor(places, every(7))  # the last of eight comes first
+        pair = builder.lshr(places, every(7))  # of words
+        if self.n > 4:
+            far = octets(names[-1 - two :])
+            pair = builder.or_(pair, builder.shl(far, every(1)))
+        if two:
+            pair = builder.or_(pair, octets([_word(0), names[2]]))
         here = [
-            builder.icmp_unsigned("==", pair, ir.Constant(_BYTES, [start // 2] * 64))
-            for start in pairs
+            builder.icmp_unsigned("==", pair, every(start // 2)) for start in range(0, self.n, 2)
         ]
 
         def change(values: list[Any]) -> list[Any]:
-            none = ir.Constant(_BYTES, None)
-            columns = [
-                builder.select(mask, _permuted(builder, values[start : start + 2], index), none)
-                for start, mask in zip(pairs, here, strict=True)
-            ]
-            both = builder.bitcast(reduce(builder.xor, columns), _EIGHT)
-            other = _shuffled(builder, both, both, [1, 0, 3, 2, 5, 4, 7, 6])
-            odd = _transposed(builder, builder.xor(both, other))
+            columns = every(0)
+            for k, mask in enumerate(here):
+                named = _permuted(builder, values[2 * k : 2 * k + 2], index)
+                columns = builder.select(mask, named, columns)
+            sums = builder.bitcast(columns, _EIGHT)
+            if two:
+                others = _shuffled(builder, sums, sums, [1, 0, 3, 2, 5, 4, 7, 6])
+                sums = builder.xor(sums, others)
+            odd = _transposed(builder, sums)
             return [
                 builder.xor(value, _times(builder, summand, odd))
                 for value, summand in zip(values, maps, strict=True)
@@ -122,7 +133,7 @@ def _reordered(builder: Any, words: Any, order: Any) -> Any:
 @intrinsic
 def _scratch(_typingctx: Any, like: Any) -> Any:
     def codegen(_context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
-        vectors = ir.ArrayType(_EIGHT, 5 * len(like))
+        vectors = ir.ArrayType(_EIGHT, 4 * len(like))
         work = cgutils.alloca_once(builder, vectors)
         work.align = 64
         builder.store(ir.Constant(vectors, None), work)
@@ -160,10 +171,10 @@ def _take_rows(_typingctx: Any, work: Any, rows: Any, first: Any, like: Any) -> 
 
 
 @intrinsic
-def _walk(_typingctx: Any, table: Any, work: Any, like: Any) -> Any:
+def _walk(_typingctx: Any, table: Any, work: Any, names: Any, like: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         held = _Work(builder, args[1], len(like))
-        change = held.changes()
+        change = held.changes(_words(builder, args[2], names))
         factors = builder.bitcast(held.place(TILES), _WORD.as_pointer())
         totals = [cgutils.alloca_once_value(builder, _NOTHING) for _ in like]
         view = context.make_array(table)(context, builder, args[0])
@@ -179,21 +190,22 @@ def _walk(_typingctx: Any, table: Any, work: Any, like: Any) -> Any:
         held.store(TOTALS, [builder.load(total) for total in totals])
         return context.get_dummy_value()
 
-    return types.void(table, work, like), codegen
+    return types.void(table, work, names, like), codegen
 
 
 @intrinsic
-def _settle(_typingctx: Any, work: Any, like: Any) -> Any:
+def _settle(_typingctx: Any, work: Any, names: Any, like: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         held = _Work(builder, args[0], len(like))
         summands = [_reordered(builder, lane, _TURN) for lane in held.load(LANES)]
         held.store(MAPS, [_transposed(builder, summand) for summand in summands])
-        values = held.changes()([_transposed(builder, total) for total in held.load(TOTALS)])
+        change = held.changes(_words(builder, args[1], names))
+        values = change([_transposed(builder, total) for total in held.load(TOTALS)])
         tiles = [_transposed(builder, value) for value in values]
         held.store(LANES, [_reordered(builder, tile, _TURN_BACK) for tile in tiles])
         return context.get_dummy_value()
 
-    return types.void(work, like), codegen
+    return types.void(work, names, like), codegen
 
 
 @intrinsic
@@ -214,40 +226,30 @@ def _change_lanes(_typingctx: Any, work: Any, own: Any, mask: Any, add: Any) -> 
         bits, adds = ([_splat(builder, w, 8) for w in _words(builder, a, mask)] for a in args[2:])
         common = [builder.and_(*pair) for pair in zip(lanes, bits, strict=True)]
         number = _call(builder, "ctpop.v8i64", _EIGHT, reduce(builder.xor, common))
-        odd = builder.trunc(number, ir.VectorType(ir.IntType(1), 8))
-        own = builder.bitcast(builder.trunc(args[1], _OCTET), odd.type)
-        changed = []
-        for lane, summand in zip(lanes, adds, strict=True):
-            total = builder.xor(lane, builder.select(odd, summand, _NOTHING))
-            changed.append(builder.select(own, summand, total))
-        held.store(LANES, changed)
+        own = builder.bitcast(builder.trunc(args[1], _OCTET), ir.VectorType(ir.IntType(1), 8))
+        odd = builder.or_(builder.trunc(number, own.type), own)
+        kept = [builder.select(own, _NOTHING, lane) for lane in lanes]
+        added = [builder.select(odd, add, _NOTHING) for add in adds]
+        held.store(LANES, [builder.xor(*pair) for pair in zip(kept, added, strict=True)])
         return context.get_dummy_value()
 
     return types.void(work, types.int64, mask, add), codegen
 
 
 @intrinsic
-def _note(_typingctx: Any, work: Any, r: Any, high: Any, low: Any, single: Any, like: Any) -> Any:
+def _named(_typingctx: Any, names: Any, high: Any, low: Any, single: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        held = _Work(builder, args[0], len(like))
-        names = builder.bitcast(held.place(NAMES), _OCTET.as_pointer())
-        names = builder.gep(names, [builder.sub(_word(7), args[1])])
-
-        def put(word: int, value: Any) -> None:
-            octet = builder.trunc(value, _OCTET)
-            builder.store(octet, builder.gep(names, [_word(8 * word)]))
-
-        high, low, single = args[2:5]
-        put(0, high)
-        put(1, low)
-        if len(like) > 2:
-            put(2, builder.lshr(high, _word(7)))
-            single = builder.or_(single, builder.lshr(low, _word(7)))
-        put(3, single)
-        return context.get_dummy_value()
+        words, two = _words(builder, args[0], names), len(names) > 2
+        added = list(args[1:4] if two else args[1:2])
+        added += [builder.lshr(place, _word(8)) for place in added[: len(names) - len(added)]]
+        words = [
+            builder.or_(builder.shl(word, _word(8)), builder.and_(octet, _word(255)))
+            for word, octet in zip(words, added, strict=True)
+        ]
+        return context.make_tuple(builder, names, words)
 
     number = types.uint64
-    return types.void(work, types.int64, number, number, number, like), codegen
+    return names(names, number, number, number), codegen
 
 
 def matrix(table: Any) -> Any:
@@ -285,19 +287,20 @@ def _bit_lanes(bits: Any) -> Any:
     return words.T.reshape(-1).astype(np.uint64)
 
 
-def _changed(work: Any, bits: Any) -> Any:
+def _changed(work: Any, names: Any, bits: Any) -> Any:
     """What the changes of eight rows make of entries, bit by bit."""
-    index, pair = work[NAMES, :4].astype("<u8").view(np.uint8).reshape(2, 2, 8)[..., ::-1]
+    octets = np.array(names, "<u8").view(np.uint8).reshape(-1, 8)[:, ::-1].astype(np.int64)
+    two = len(names) > 2
     odd = np.zeros((len(bits), 8), np.uint8)
-    for places, pairs in zip(index, pair, strict=True):
-        columns = 128 * pairs.astype(np.int64) + (places & 127)
-        known = columns < bits.shape[1]
+    for i in range(1 + two):
+        columns = octets[i] + (256 * octets[i - 1 - two] if bits.shape[1] > 256 else 0)
+        known = octets[2] == 0 if i else columns < bits.shape[1]
         odd[:, known] ^= bits[:, columns[known]]
     return bits ^ (odd.astype(np.int64) @ matrix(work[MAPS][None]) & 1).astype(np.uint8)
 
 
 def _scratch_python(like: Any) -> Any:
-    return np.zeros((5, 8 * len(like)), np.uint64)
+    return np.zeros((4, 8 * len(like)), np.uint64)
 
 
 def _take_rows_python(work: Any, rows: Any, first: int, like: Any) -> None:
@@ -309,17 +312,17 @@ def _take_rows_python(work: Any, rows: Any, first: int, like: Any) -> None:
     )
 
 
-def _walk_python(table: Any, work: Any, like: Any) -> None:
-    entries = _changed(work, matrix(table))
+def _walk_python(table: Any, work: Any, names: Any, like: Any) -> None:
+    entries = _changed(work, names, matrix(table))
     table[:] = table_of(entries)
     rows = _tile_bits(work[TILES])[:, : len(entries)]
     product = (rows.astype(np.int64) @ entries & 1).astype(np.uint8)
     work[TOTALS] = _bit_tiles(product)
 
 
-def _settle_python(work: Any, like: Any) -> None:
+def _settle_python(work: Any, names: Any, like: Any) -> None:
     work[MAPS] = table_of(_lane_bits(work[LANES]))[0]
-    work[LANES] = _bit_lanes(_changed(work, _tile_bits(work[TOTALS])))
+    work[LANES] = _bit_lanes(_changed(work, names, _tile_bits(work[TOTALS])))
 
 
 def _lane_python(work: Any, r: int, like: Any) -> Any:
@@ -335,12 +338,16 @@ def _change_lanes_python(work: Any, own: int, mask: Any, add: Any) -> None:
     lanes[:, own.bit_length() - 1] = summand
 
 
-def _note_python(work: Any, r: int, high: Any, low: Any, single: Any, like: Any) -> None:
-    octets = work[NAMES, :4].astype("<u8").view(np.uint8)
-    octets[7 - r :: 8] = [
-        int(value) & 255 for value in (high, low, int(high) >> 7, int(low) >> 7 | int(single))
-    ]
-    work[NAMES, :4] = octets.view("<u8")
+def _named_python(names: Any, high: Any, low: Any, single: Any) -> Any:
+    added = [int(high), int(low), int(single)] if len(names) > 2 else [int(high)]
+    added += [place >> 8 for place in added[: len(names) - len(added)]]
+    octets = (np.uint64(octet & 255) for octet in added)
+    return tuple(word << np.uint64(8) | octet for word, octet in zip(names, octets, strict=True))
+
+
+def nameless(like: Any, two: bool) -> tuple[Any, ...]:
+    """The words for one or two places of each of eight rows, as wide as ``like``."""
+    return (np.uint64(0),) * ((5 if two else 2) if len(like) > 4 else (3 if two else 1))
 
 
 scratch: Any = _scratch_python if _PYTHON else _scratch
@@ -351,12 +358,12 @@ take_rows: Any = _take_rows_python if _PYTHON else _take_rows
 zeros where there are no more."""
 
 walk: Any = _walk_python if _PYTHON else _walk
-"""``walk(table, work, like)``, one pass: make the changes of the rows before in all entries, then
-find the totals of the rows behind, sums of the entries that they name."""
+"""``walk(table, work, names, like)``, one pass: make the changes of the rows before in all entries,
+then find the totals of the rows behind, sums of the entries that they name."""
 
 settle: Any = _settle_python if _PYTHON else _settle
-"""``settle(work, like)``: the rows in the lanes are in place, so they become those before; the rows
-behind come to the lanes, changed as all entries will be."""
+"""``settle(work, names, like)``: the rows in the lanes are in place, so they become those before;
+the rows behind come to the lanes, changed as all entries will be."""
 
 lane: Any = _lane_python if _PYTHON else _lane
 """``lane(work, r, like)``: the coordinates of row r; anything for one past the last."""
@@ -365,6 +372,6 @@ change_lanes: Any = _change_lanes_python if _PYTHON else _change_lanes
 """``change_lanes(work, own, mask, add)``: add ``add`` to the lanes with an odd number of bits of
 ``mask``, and let the lane of the only bit of ``own`` be it."""
 
-note: Any = _note_python if _PYTHON else _note
-"""``note(work, r, high, low, single, like)``: the places of row r are ``high`` and, unless
-``single`` has all bits set, ``low``."""
+named: Any = _named_python if _PYTHON else _named
+"""``named(names, high, low, single)``: the places of the rows so far, and of one more: ``high``,
+and if there is room for two, ``low``, unless ``single`` has all bits set."""

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from flagstone.kernels._llvm import _PYTHON, _WORD, _call, _data, _splat, reduce_lanes
+from flagstone.kernels._llvm import _PYTHON, _WORD, _data, _splat, reduce_lanes
 
 _SIXTEEN = ir.VectorType(ir.IntType(32), 16)
 _NONE, _ONE = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
@@ -141,29 +141,18 @@ def _put_row(_typingctx: Any, rows: Any, i: Any, words: Any) -> Any:
 def _take_place(
     _typingctx: Any, basis: Any, low: Any, high: Any, rows: Any, i: Any, like: Any
 ) -> Any:
-    n = len(like)
-    size = 1 << (n - 1).bit_length()
-    vector, bits = ir.VectorType(_WORD, size), ir.VectorType(ir.IntType(1), size)
-
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        inside = ir.Constant(bits, [int(k < n) for k in range(size)])
-        aligned, kind = ir.Constant(ir.IntType(32), 8), f"v{size}i64.p0"
-
-        def place(array_type: Any, array: Any, index: Any) -> Any:
-            first = _places(context, builder, array_type, array, index, n)[0]
-            return builder.bitcast(first, vector.as_pointer())
-
-        def load(place: Any) -> Any:
-            others = ir.Constant(vector, None)
-            return _call(builder, f"masked.load.{kind}", vector, place, aligned, inside, others)
-
-        def store(value: Any, place: Any) -> None:
-            _call(builder, f"masked.store.{kind}", ir.VoidType(), value, place, aligned, inside)
-
-        low, high = (place(basis, args[0], index) for index in args[1:3])
-        row = load(place(rows, *args[3:5]))
-        store(builder.xor(builder.xor(load(low), load(high)), row), low)
-        store(row, high)
+        given = (basis, args[0], args[1]), (basis, args[0], args[2]), (rows, args[3], args[4])
+        places = [_places(context, builder, a, b, i, len(like)) for a, b, i in given]
+        k = 0
+        while k < len(like):
+            vector = ir.VectorType(_WORD, 1 << (len(like) - k).bit_length() - 1)
+            low, high, new = (builder.bitcast(words[k], vector.as_pointer()) for words in places)
+            row = builder.load(new, align=8)
+            both = builder.xor(builder.load(low, align=8), builder.load(high, align=8))
+            builder.store(builder.xor(both, row), low, align=8)
+            builder.store(row, high, align=8)
+            k += vector.count
         return context.get_dummy_value()
 
     index = types.int64

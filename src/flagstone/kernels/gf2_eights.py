@@ -29,7 +29,8 @@ from flagstone.kernels import gf2_sweep
 from flagstone.kernels._eights import (
     change_lanes,
     lane,
-    note,
+    named,
+    nameless,
     scratch,
     settle,
     take_rows,
@@ -52,7 +53,7 @@ from flagstone.kernels._words import (
     take_place,
     unit,
 )
-from flagstone.kernels.gf2_sweep import State, copy, dump, loaded, nbytes, sort_by_count, with_keys
+from flagstone.kernels.gf2_sweep import State, copy, dump, insert_weighted, loaded, nbytes
 
 __all__ = ["WIDEST", "State", "copy", "dump", "insert", "load", "nbytes", "new"]
 
@@ -81,12 +82,11 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
         return
     none = (_NONE,) * rows.shape[1]
     if weights is None:
-        _insert(*state, frozen(rows), None, none)
+        _insert(*state, frozen(rows), None, nameless(none, two=True), none)
         return
-    for part, given in with_keys(state, rows, weights):
-        _insert(*state, part, given, none)
+    order = insert_weighted(state, rows, weights, _insert, nameless(none, two=False), none)
     places = np.arange(8 * state.table.shape[1])
-    places[: len(state.basis)] = sort_by_count(state)
+    places[: len(order)] = order
     octets = state.table.view(np.uint8)
     octets[:, np.arange(len(places)) ^ 7] = octets[:, places ^ 7]  # a column of eight entries each
 
@@ -98,23 +98,32 @@ def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State
 
 @leaf
 def _insert(
-    basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, weights: Any, none: Any
-) -> None:
+    basis: Any,
+    table: Any,
+    counts: Any,
+    bounds: Any,
+    rows: Any,
+    weights: Any,
+    names: Any,
+    none: Any,
+) -> int:
     runs, work = row_at(bounds, 0, none), scratch(none)
     keys = held_keys(weights, none)
+    done, worn = len(rows), False
     for i in range(-8, len(rows), 8):
         take_rows(work, rows, i + 8, none)
-        walk(table, work, none)
+        walk(table, work, names, none)
         coords, own = lane(work, 0, none), 1
         for r in range(8):
             then = lane(work, r + 1, none)
+            low = high = single = _NONE
             if not is_none(coords):
                 if weights is not None:
                     weight = weights[0][i + r]
-                    single = _ALL
                     low = high = raise_least(coords, keys, min(weight, weights[1]))
                     mask = end = unit(high, none)
                     counts[high] += weight
+                    worn |= counts[high] > weights[3][high]
                 else:
                     bit = lowest(coords)
                     end = run_end(runs, bit)
@@ -128,11 +137,15 @@ def _insert(
                     runs = plus(cut_below(runs, end), end, joined)
                 add = plus(coords, end, _ALL)
                 then = plus(then, add, odd(then, mask))
-                note(work, r, high, low, single, none)
                 change_lanes(work, own, mask, add)
                 take_place(basis, low ^ ((low ^ high) & single), high, rows, i + r, none)
+            names = named(names, high, low, single)
             coords = then
             own += own
-        settle(work, none)
-    walk(table, work, none)
+        settle(work, names, none)
+        if worn:
+            done = min(i + 8, done)
+            break
+    walk(table, work, names, none)
     put_row(bounds, 0, runs)
+    return done

@@ -22,7 +22,6 @@ of the two rows behind. What the rows in between miss is put right on their coor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +42,7 @@ from flagstone.kernels._words import (
     raise_least,
     row_at,
     run_end,
+    take_place,
     unit,
 )
 from flagstone.kernels.small_gf2 import pack_bits, unpack
@@ -52,7 +52,7 @@ Counts = NDArray[np.int64]
 
 #: Up to how many columns this is the fastest way for all kinds of rows; for rows that come neither
 #: in bulk nor again.
-WIDEST, WIDEST_ALONE = 256, 448
+WIDEST, WIDEST_ALONE = 128, 448
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
@@ -95,39 +95,38 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
     if weights is None:
         _insert(*state, frozen(rows), None, none)
         return
-    for part, given in with_keys(state, rows, weights):
-        _insert(*state, part, given, none)
-    order = sort_by_count(state)
+    order = insert_weighted(state, rows, weights, _insert, none)
     entries = unpack(np.ascontiguousarray(state.table.T), len(order))
     state.table[:] = pack_bits(entries[:, order]).T
 
 
-def with_keys(state: State, rows: Words, weights: Counts) -> Iterator[tuple[Words, Any]]:
-    """Rows that come at least once, part by part: their weights, by what a key may rise, the keys.
+def insert_weighted(
+    state: State, rows: Words, weights: Counts, kernel: Any, *constants: Any
+) -> Counts:
+    """Insert rows by the keys of elements, then let these stand by rising count.
 
-    Keys are 32-bit numbers: how counts follow each other, then the place of an element. Before the
-    last row of a part, no count rises by more than ``most``; so where counts are further apart,
-    what lies between them does not matter.
+    Keys are 32-bit numbers: how counts follow each other, then the place of an element. While
+    counts rise by less than ``wide``, it does not matter what lies between counts that are further
+    apart. ``kernel`` takes rows, and their weights with the most by which a key may rise at once,
+    the keys, and the counts that elements should not exceed: at most seven rows after one does, it
+    must stop. It returns how many rows are in place. Returned is where elements stood.
     """
     if weights.min() <= 0:
         rows, weights = rows[weights > 0], weights[weights > 0]
     dim, bits = len(state.basis), key_bits(rows.shape[1])
-    most = (2**32 >> bits) // (dim + 2) - 1
-    passed = np.cumsum(np.minimum(weights, most + 1))
+    wide = (2**32 >> bits) // (dim + 2)
+    most = wide // 8 - 1
+    heavy = np.flatnonzero(weights > most) + 1 if weights.max(initial=0) > most else ()
     start = 0
-    while start < len(rows):
-        before = passed[start - 1] if start else 0
-        part = slice(start, int(np.searchsorted(passed, before + most, "right")) + 1)
-        keys = np.zeros(64 * rows.shape[1], np.uint32)
-        order = np.argsort(state.counts[:dim], kind="stable")
-        gaps = np.minimum(np.diff(state.counts[order], prepend=0), most + 1)
-        keys[order] = np.cumsum(gaps) << bits | order
-        yield frozen(rows[part]), (frozen(weights[part]), most, frozen(keys))
-        start = part.stop
-
-
-def sort_by_count(state: State) -> Counts:
-    """Let elements stand by rising count; return where they stood."""
+    for stop in (*heavy, len(rows)):
+        while start < stop:
+            keys = np.zeros(64 * rows.shape[1], np.uint32)
+            order = np.argsort(state.counts[:dim], kind="stable")
+            gaps = np.minimum(np.diff(state.counts[order], prepend=0), wide)
+            keys[order] = np.cumsum(gaps) << bits | order
+            given = most, frozen(keys), frozen(state.counts[:-1] + most)
+            part = frozen(rows[start:stop]), (frozen(weights[start:stop]), *given)
+            start += kernel(*state, *part, *constants)
     order = np.argsort(state.counts[:-1], kind="stable")
     state.basis[:] = state.basis[order]
     count_again(state, state.counts[order])
@@ -176,8 +175,9 @@ def nbytes(state: State) -> int:
 @leaf
 def _insert(
     basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, weights: Any, none: Any
-) -> None:
+) -> int:
     last = len(rows) - 1
+    done = len(rows)
     runs = row_at(bounds, 0, none)
     keys = held_keys(weights, none)
     first = second = (_NONE, _NONE, none, none)
@@ -193,8 +193,14 @@ def _insert(
         # Now both may be tested at once: what the second does to the first is in its summand.
         add = plus(first[3], second[3], odd(first[3], second[2]))
         first = first[0], first[1], first[2], add
+        if weights is not None:
+            most = weights[3]
+            if counts[first[1]] > most[first[1]] or counts[second[1]] > most[second[1]]:
+                done = min(i + 2, done)
+                break
     sweep(table, first, second, rows, 0, 0)
     put_row(bounds, 0, runs)
+    return done
 
 
 @merged
@@ -215,13 +221,12 @@ def _exchange(
     """
     low = high = _NONE
     mask = add = coords
-    row = row_at(rows, i, coords)
     if weights is not None:
         if not is_none(coords):
             low = high = raise_least(coords, keys, min(weights[0][i], weights[1]))
             mask = unit(high, coords)
             add = plus(coords, mask, _ALL)
-            put_row(basis, high, row)
+            take_place(basis, high, high, rows, i, coords)
             counts[high] += weights[0][i]
     elif not is_none(coords):
         bit = lowest(coords)
@@ -231,9 +236,7 @@ def _exchange(
         low = high ^ ((place(bit) ^ high) & pair)
         mask = plus(end, bit, pair)
         add = plus(coords, end, _ALL)
-        moved = plus(row_at(basis, low, coords), row_at(basis, high, coords), _ALL)
-        put_row(basis, low, plus(moved, row, _ALL))
-        put_row(basis, high, row)
+        take_place(basis, low, high, rows, i, coords)
         count = counts[high] + 1
         counts[high] = count
         runs = plus(cut_below(runs, end), end, _NONE - np.uint64(counts[high + _ONE] == count))
