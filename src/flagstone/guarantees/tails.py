@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-#: What the last factor of a fraction changes; the last step towards a share, which squares it.
-_TINY, _NARROW = 1e-15, 1e-8
+#: What the last factor of a fraction changes; how far, in standard deviations, a share may be
+#: from the one that is sought before the last step, which cubes it.
+_TINY, _NARROW = 1e-15, 1e-4
 
 
 def above(trials: int, share: float, count: int) -> float:
@@ -66,7 +67,7 @@ def deviations(probability: float) -> float:
 def _share(n: int, k: int, probability: float, rising: bool) -> float:
     """The share at which more than k hits (``rising``), or no more, have this probability.
 
-    By Newton's steps on √(−2 log tail), which is nearly straight in the logarithm of the share of
+    By Halley's steps on √(−2 log tail), which is nearly straight in the logarithm of the share of
     what the tail is made of.
     """
     if probability > 0.5:
@@ -76,7 +77,8 @@ def _share(n: int, k: int, probability: float, rising: bool) -> float:
     if rising:
         share = even * math.exp(-out * math.sqrt((1 - even) / even))
     else:
-        share = min(even + out * math.sqrt(even * (1 - even)), (1 + even) / 2)
+        skew = out * out * max(0.0, 1 - 2 * even) / 3
+        share = min(even + out * math.sqrt(even * (1 - even)) + skew, (1 + even) / 2)
     while True:
         tail = above(n, share, k) if rising else below(n, share, k + 1)
         low, high = (share, high) if (tail < probability) == rising else (low, share)
@@ -84,10 +86,14 @@ def _share(n: int, k: int, probability: float, rising: bool) -> float:
         slope = _at(n, share, k) * (n - k) / rest
         if slope and 0 < tail < 1:
             root = math.sqrt(-2 * math.log(tail))
-            step = root * (root - aim) * tail / slope / (share if rising else rest)
-            step = min(step, 1.0)
+            # Derivatives of the logarithms, of the tail and of its own derivative.
+            first = slope * (share if rising else rest) / tail
+            second = k + 1 - (n - k - 1) * share / rest if rising else n - k - k * rest / share
+            step = root * (root - aim) / first
+            bend = 1 + step * (second - first + first / root**2) / 2
+            step = min(step / max(0.5, bend), 1.0)
             ahead = share * math.exp(step) if rising else share - rest * math.expm1(step)
-            if abs(ahead - share) <= _NARROW * min(share, rest):
+            if abs(root - aim) <= _NARROW:
                 return ahead
         if not low < ahead < high:
             ahead = (low + high) / 2

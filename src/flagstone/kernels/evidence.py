@@ -30,16 +30,16 @@ def log_mean_product(
     """
     top, number = -math.inf, 0.0
     for k in range(len(rates)):
-        logs[k] = 0.0
         slope = (rates[k] * total + nats) / rows
+        worst = -math.inf
         for i in range(len(times)):
-            loss = bet * math.expm1(min(700.0, slope * lengths[i] - rates[k] * values[i]))
-            loss += room * (1 + abs(loss))
-            if loss >= 1:
-                logs[k] = -math.inf
-                break
-            if times[i] > 0:
-                logs[k] += times[i] * math.log1p(-loss)
+            worst = max(worst, slope * lengths[i] - rates[k] * values[i])
+        logs[k] = 0.0 if _loss(worst, bet, room) < 1 else -math.inf
+        if logs[k] == 0:
+            for i in range(len(times)):
+                if times[i] > 0:
+                    loss = _loss(slope * lengths[i] - rates[k] * values[i], bet, room)
+                    logs[k] += times[i] * math.log1p(-loss)
         top = max(top, logs[k])
     if top == -math.inf:
         return top
@@ -49,6 +49,11 @@ def log_mean_product(
     for i in range(len(times)):
         number += times[i]
     return top + math.log(mean / len(rates)) - room * number
+
+
+def _loss(power: float, bet: float, room: float) -> float:
+    loss = bet * math.expm1(min(700.0, power))
+    return loss + room * (1 + abs(loss))
 
 
 def edge(
