@@ -67,6 +67,17 @@ def test_linear_algebra_over_gf2(dim, kind):
 
 
 @pytest.mark.parametrize("dim", WIDTHS)
+def test_rows_are_placed_by_their_last_bit(dim):
+    rows = sample("sparse", 60, dim, seed=3)
+    rows[::7] = 0
+    places = np.random.RandomState(1).randint(0, 256, size=dim + 1).astype(np.uint8)
+    bits = small_gf2.unpack(rows, dim)
+    expected = [places[max(np.flatnonzero(row) + 1, default=0)] for row in bits]
+    assert small_gf2.place.__wrapped__(rows, places).tolist() == expected
+    same((small_gf2.place.__wrapped__(rows, places), gf2_product.place(rows, places)))
+
+
+@pytest.mark.parametrize("dim", WIDTHS)
 def test_columns_are_dropped_alike(dim, monkeypatch):
     rows = sample("uniform", 30, dim, seed=1)
     for first in {0, dim // 2, dim - 1, dim}:

@@ -196,7 +196,8 @@ class Field(ABC):
         [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
         """
         r, dim = basis.shape
-        one = self.array(self.rows(np.eye(dim, dtype=np.uint8)))
+        one = np.full((dim, dim), self.zero, dtype=self.dtype)
+        np.fill_diagonal(one, self.one)
         both = self.trusted(np.concatenate([self.array(basis), one[:r, :r]], axis=1))
         reduced, pivots = self.rref(both)  # (R | T): R = T·basis is 1 in the columns of its pivots
         R, free = self.array(reduced), np.delete(np.arange(dim), pivots)

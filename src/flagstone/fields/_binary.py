@@ -62,7 +62,10 @@ class BinaryField(Field):
 
     def nonzero(self, rows: Rows) -> Array:
         words = self.matrix(rows)
-        return np.asarray(words[:, 0] != 0 if words.shape[1] == 1 else words.any(axis=1))
+        if words.shape[1] == 1:
+            return np.asarray(words[:, 0] != 0)
+        some = np.arange(64 * words.shape[1] + 1, dtype=np.int64) > 0
+        return small_gf2.place(words, some.view(np.uint8)).view(np.bool_)
 
     def flag_kernel(self, dim: int) -> Growing:
         from flagstone.kernels import gf2

@@ -39,6 +39,14 @@ def _trailing_zeros(_typingctx: Any, word: Any) -> Any:
 
 
 @intrinsic
+def _leading_zeros(_typingctx: Any, word: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
 def _set_sum(
     _typingctx: Any, target: Any, t: Any, left: Any, i: Any, right: Any, j: Any, start: Any
 ) -> Any:
@@ -164,6 +172,10 @@ def _trailing_zeros_python(word: Any) -> int:
     return (value & -value).bit_length() - 1 if value else 64
 
 
+def _leading_zeros_python(word: Any) -> int:
+    return 64 - int(word).bit_length()
+
+
 def _set_sum_python(target: Any, t: int, left: Any, i: int, right: Any, j: int, start: int) -> None:
     target[t, start:] = left[i, start:] ^ right[j, start:]
 
@@ -185,6 +197,9 @@ popcount: Any = _popcount_python if _PYTHON else _popcount
 
 trailing_zeros: Any = _trailing_zeros_python if _PYTHON else _trailing_zeros
 """Index of the lowest set bit of a 64-bit word; 64 for zero."""
+
+leading_zeros: Any = _leading_zeros_python if _PYTHON else _leading_zeros
+"""How many bits of a 64-bit word stand above its highest set bit; 64 for zero."""
 
 set_sum: Any = _set_sum_python if _PYTHON else _set_sum
 """``set_sum(target, t, left, i, right, j, start)``: ``target[t] = left[i] ^ right[j]`` from word

@@ -20,6 +20,7 @@ This is the way where processors multiply tiles and permute bytes
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,12 @@ _ALL = ~_NONE
 
 def new(ar: int, dim: int | None = None, dtype: Any = None) -> State:
     """The flag of the empty sample in GF(2)^dim: every element has count 0."""
+    return copy(_empty(ar))
+
+
+@functools.lru_cache(maxsize=16)
+def _empty(ar: int) -> State:
+    """The same, to be copied: certificates begin a handful of flags, of two or three widths."""
     octets = np.arange(-(-ar // 8))
     table = aligned_zeros((len(octets), 8 * max(1, -(-ar // 64))))
     table[octets, octets] = UNIT

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import inline, jit
-from flagstone.kernels._llvm import popcount, trailing_zeros
+from flagstone.kernels._llvm import leading_zeros, popcount, trailing_zeros
 from flagstone.kernels.bits import unpack
 from flagstone.kernels.gf2_product import add_named, choose, pick
 
@@ -99,14 +99,8 @@ def _leading(vector: Any, start: int) -> int:
 @inline
 def _last(vector: Any) -> int:
     for word in range(len(vector) - 1, -1, -1):
-        value = vector[word]
-        if value != 0:
-            bit = 0
-            for shift in (32, 16, 8, 4, 2, 1):
-                if value >> np.uint64(shift) != 0:
-                    value >>= np.uint64(shift)
-                    bit += shift
-            return 64 * word + bit
+        if vector[word] != 0:
+            return 64 * word + 63 - leading_zeros(vector[word])
     return -1
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from flagstone.kernels._jit import aligned_zeros, helper, jit
 from flagstone.kernels._lanes import add_named_rows
-from flagstone.kernels._llvm import byte_at, trailing_zeros
+from flagstone.kernels._llvm import byte_at, leading_zeros, trailing_zeros
 from flagstone.kernels._tiles import AVAILABLE, map_tiles, set_product, take_row, tile_rows
 
 Words = NDArray[np.uint64]
@@ -84,6 +84,22 @@ def _pick(rows: Any, masks: Any, starts: Any, result: Any) -> None:
                         bits = bits ^ moving | moving >> np.uint64(1 << power)
                 result[i, word] |= bits << shift
                 result[i, last] |= bits >> _ONE >> (np.uint64(63) - shift)
+
+
+def place(rows: Words, places: NDArray[Any]) -> NDArray[Any]:
+    """``places[k]`` for each row, where k columns reach up to its last bit; 0 of them if none."""
+    found = np.empty(len(rows), places.dtype)
+    _place(np.ascontiguousarray(rows), places, found)
+    return found
+
+
+@jit
+def _place(rows: Any, places: Any, found: Any) -> None:
+    for i in range(len(rows)):
+        k = rows.shape[1] - 1
+        while k > 0 and rows[i, k] == _NONE:
+            k -= 1
+        found[i] = places[64 * k + 64 - leading_zeros(rows[i, k])]
 
 
 def add_named(names: Words, rows: Words, result: Words) -> None:
