@@ -18,10 +18,8 @@ from flagstone.guarantees.coverage import SHARE_OF_PASS, SHARE_OF_START, counted
 from flagstone.guarantees.exact import Share, check_share
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.histogram import Histogram
-from flagstone.lift import stack_all
 from flagstone.repeats import Repeats
 from flagstone.rules import SpanRule
-from flagstone.subspace import Subspace
 
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
@@ -55,8 +53,8 @@ class _Start:
 
     def __init__(self, finding: Finding) -> None:
         assert finding.subspace is not None
-        self._field, self._dim = finding.field, finding.subspace.dim
-        self._held: list[Rows] = []  # a basis of what rows inside spanned when asked, rows since
+        self._dim = finding.subspace.dim
+        self._span = Flag(finding.subspace.ambient_dim, finding.field)  # of rows inside
         self._asked = 8  # at so many rows, next
         while self._asked < self._dim:  # too few rows to span it, whatever they are
             self._asked += max(8, self._asked // 16)
@@ -69,21 +67,14 @@ class _Start:
         while self.first is None and start < len(rows):
             stop = min(len(rows), start + self._asked - self.n_rows)
             left_out = outside[start:stop]
-            self._held.append(rows[start:stop][~left_out])
+            self._span.update(rows[start:stop][~left_out])
             self._count(left_out)
             if self.n_rows == self._asked:
                 self._asked += max(8, self._asked // 16)
-                if self._spans():
+                if self.n_rows - self.outside >= self._dim == self._span.rank:
                     self.first = self.n_rows, self.outside
             start = stop
         self._count(outside[start:])
-
-    def _spans(self) -> bool:
-        if self.n_rows - self.outside < self._dim:
-            return False  # too few rows to span it, whatever they are
-        span = Subspace.of_rows(stack_all(self._field, self._held), self._field)
-        self._held = [span.rows]
-        return span.dim == self._dim
 
     def _count(self, left_out: Array) -> None:
         self.n_rows += len(left_out)

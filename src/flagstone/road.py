@@ -143,7 +143,7 @@ class Seen(NamedTuple):
         if self.place is None:
             return None
         n_levels = len(finding.stairs.steps)
-        if self.place.dtype == np.uint8:  # few levels: counting in bins would take longer
+        if n_levels <= 12:  # counting in bins would take longer
             levels = range(n_levels, 0, -1)
             return tuple(int(np.count_nonzero(self.place > level)) for level in levels)
         return tuple(np.bincount(self.place, minlength=n_levels + 2)[:1:-1].cumsum().tolist())

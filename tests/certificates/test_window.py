@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from flagstone.certificates.claims import SharesBetween
 from flagstone.certificates.window import (
     Bounds,
     CertifiedSpace,
@@ -185,6 +186,21 @@ def test_windows_take_the_best_of_all_ways_to_cut_them():
     assert rho == pytest.approx((20 + 2e-6 * 2 * 960) / 980)  # {481..500} is all that is lost
     few = index_window(spaces, Bounds(100, share, np.zeros(4), 2), 21, 1000)
     assert few == pytest.approx((2 / 3**0.5 * 10**0.5 + 2e-6 * 2 * 980) / 980)
+
+
+@pytest.mark.parametrize("n_rows", [100, 1000, 10_000])
+def test_pairs_are_passed_over_only_where_they_cannot_matter(n_rows):
+    """With what is known of shares beforehand, the window is the same, and fewer are computed."""
+    line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),))
+    plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),))
+    spaces = [CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)]
+    between = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
+    plain = index_window(spaces, Bounds(n_rows, between, np.zeros(4), 3), 21, 1000)
+    asked = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
+    assert all(between[pair] >= asked.seen(*pair) for pair in between)
+    bounds = Bounds(n_rows, asked, np.zeros(4), 3, asked.seen)
+    assert index_window(spaces, bounds, 21, 1000) == plain
+    assert n_rows == 100 or len(asked) < len(between)
 
 
 def test_nothing_certified_says_nothing():

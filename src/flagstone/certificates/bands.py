@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.certificates.claims import Claims, shares_between
+from flagstone.certificates.claims import Claims, SharesBetween
 from flagstone.certificates.plan import Plan
 from flagstone.certificates.window import Bounds, CertifiedSpace
 from flagstone.errors import InputError
@@ -140,7 +140,7 @@ def claims_of_bands(
                 tuple((level.outside(i, beyond[i + 1], others), level.beta) for level in levels),
             )
         )
-    beyond[0] = shares_between(counts, failure * _BETWEEN)[0, -1]
+    beyond[0] = SharesBetween(counts, failure * _BETWEEN)[0, len(counts) - 1]
     spaces.append(CertifiedSpace.full(plan.spaces.dim))
     return Claims(tuple(spaces), beyond, Bounds.of_all_rows(m, beyond, plan.spaces.dim))
 

@@ -23,7 +23,8 @@ _INSIDE, _OUTSIDE, _BEYOND, _BETWEEN = 0.55, 0.15, 0.25, 0.05
 class Claims:
     """Statements about fresh samples of m rows that hold together, at one confidence.
 
-    ``spaces`` run from {0} to F^d; ``beyond`` bounds the share of all rows to come outside each.
+    ``spaces`` run from {0} to F^d; ``beyond`` bounds the share of all rows to come outside each
+    (outside {0} where that is needed only: for samples of several runs, and for histograms).
     """
 
     spaces: tuple[CertifiedSpace, ...]
@@ -31,21 +32,35 @@ class Claims:
     bounds: Bounds
 
 
-def shares_between(counts: Array, failure: float) -> Array:
+class SharesBetween(dict[tuple[int, int], float]):
     """P[v in space l but not in space i], at most, for all pairs i < l at once.
+
+    Each is computed when it is asked for; it is never below the share that was seen.
 
     Examples
     --------
-    >>> shares_between(np.array([0, 90, 10]), 0.01).round(2).tolist()
-    [[0.0, 0.96, 1.0], [0.0, 0.0, 0.21], [0.0, 0.0, 0.0]]
+    >>> between = SharesBetween(np.array([0, 90, 10]), 0.01)
+    >>> round(between[0, 1], 2), round(between[0, 2], 2), round(between[1, 2], 2)
+    (0.96, 1.0, 0.21)
+    >>> between.seen(1, 2)
+    0.1
     """
-    size, n = len(counts), int(counts.sum())
-    between = np.zeros((size, size))
-    for i in range(size):
-        for j in range(i + 1, size):
-            hits = int(counts[i + 1 : j + 1].sum())
-            between[i, j] = share_at_most(hits, n, 2 * failure / (size * (size - 1)))
-    return between
+
+    def __init__(self, counts: Array, failure: float) -> None:
+        super().__init__()
+        self._held = np.cumsum(counts).tolist()
+        self._each = failure / math.comb(len(counts), 2)
+
+    def __missing__(self, pair: tuple[int, int]) -> float:
+        i, j = pair
+        hits, n = self._held[j] - self._held[i], self._held[-1]
+        self[pair] = share_at_most(hits, n, self._each)
+        return self[pair]
+
+    def seen(self, i: int, j: int) -> float:
+        """The share of the rows seen that lay there."""
+        share: float = (self._held[j] - self._held[i]) / max(1, self._held[-1])
+        return share
 
 
 def claims_of_pieces(
@@ -103,11 +118,11 @@ def claims_of_pieces(
                 ),
             )
         )
-    between = shares_between(counts, failure * _BETWEEN)
-    beyond[0] = between[0, -1]
+    between = SharesBetween(counts, failure * _BETWEEN)
     spaces.append(CertifiedSpace.full(plan.spaces.dim))
-    bounds = Bounds(m, between, beyond, plan.spaces.dim)
+    bounds = Bounds(m, between, beyond, plan.spaces.dim, between.seen)
     if runs > 1:
+        beyond[0] = between[0, len(counts) - 1]
         bounds = Bounds.of_all_rows(m, beyond, runs * plan.spaces.dim)
     return Claims(tuple(spaces), beyond, bounds)
 

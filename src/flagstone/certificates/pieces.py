@@ -110,7 +110,8 @@ class Cutter:
         self.outcomes: Counter[tuple[int, int]] = Counter()
         self._field = field
         self._kernel = field.flag_kernel(cut.dim)
-        self._state = field.flag_state(cut.dim)
+        self._empty = field.flag_state(cut.dim)  # copied for each piece
+        self._state = self._kernel.copy(self._empty)
         # Rows in the piece; rows (inside) or non-zero rows (outside) before the next look.
         self._progress = np.array([0, self._wait(0, 0)])
         self._seen = 0
@@ -118,12 +119,13 @@ class Cutter:
 
     def __getstate__(self) -> dict[str, Any]:
         """The flag as a counted basis: kernels are not the same on all processors."""
-        values = {name: value for name, value in vars(self).items() if name != "_kernel"}
+        values = {name: v for name, v in vars(self).items() if name not in ("_kernel", "_empty")}
         return values | {"_state": self._kernel.dump(self._state)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._kernel = self._field.flag_kernel(self.cut.dim)
+        self._empty = self._field.flag_state(self.cut.dim)
         self._state = self._field.flag_state(self.cut.dim, *state["_state"])
 
     def copy(self) -> Cutter:
@@ -185,7 +187,7 @@ class Cutter:
                 wait = self._wait(value, filled)
                 if wait == 0:
                     ends.append((i, value, filled))
-                    self._state = self._field.flag_state(cut.dim)
+                    self._state = self._kernel.copy(self._empty)
                     filled, wait = 0, self._wait(0, 0)
         self._progress[:] = filled, wait
         return ends

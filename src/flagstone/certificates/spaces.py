@@ -74,20 +74,17 @@ class NestedSpaces:
 
     def first_space(self, coordinates: Rows) -> Array:
         """Say of each row how many of {0}, U_1, U_2, … do not hold it."""
-        matrix, ends = self.field.matrix(coordinates), np.array([0, *self.dims])
-        if not isinstance(coordinates, BitRows):
-            needed = matrix != 0
-            last = self.dim - 1 - needed[:, ::-1].argmax(axis=1)
-            some = needed[np.arange(len(matrix)), last]
-            return np.where(some, np.searchsorted(ends, last, side="right"), 0)
-        # A word reaches the ends within it, and, if it has a bit, all before it.
-        first: Any = 0
-        for k, word in enumerate(matrix.T):
-            mine = ends[(ends // 64 == k) & (ends < self.dim)]  # none reaches beyond the whole
-            reached = _reached(word, np.uint64(1) << (mine % 64).astype(np.uint64))
-            before = int((ends < 64 * k).sum())
-            first = np.maximum(first, reached + before * (word != 0)) if before else reached
-        return np.asarray(first)
+        matrix, few = self.field.matrix(coordinates), len(self.dims) < 255
+        # by the number of entries up to the last one that is not zero
+        places = np.searchsorted([0, *self.dims], np.arange(self.dim + 1))
+        places = places.astype(np.uint8 if few else np.int64)
+        if isinstance(coordinates, BitRows):
+            from flagstone.kernels.small_gf2 import place
+
+            return place(matrix, places)
+        needed = matrix != 0
+        last = self.dim - needed[:, ::-1].argmax(axis=1)
+        return places.take(np.where(needed.any(axis=1), last, 0))
 
     def inside(self, coordinates: Rows, i: int) -> Array:
         """Return the coordinates in space i of rows that lie in it, for kernels."""
@@ -103,10 +100,3 @@ class NestedSpaces:
 
             return drop(coordinates.words, r, self.dim)
         return np.ascontiguousarray(coordinates[:, r:])
-
-
-def _reached(words: Array, limits: Array) -> Array:
-    """Say of each word how many of rising limits it reaches."""
-    if len(limits) > 12:
-        return np.asarray(np.searchsorted(limits, words, side="right"))
-    return np.asarray(sum((words >= limit).view(np.uint8) for limit in limits))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -83,9 +84,11 @@ class Bounds:
     """
 
     n_rows: int
-    between: Array
+    between: Mapping[tuple[int, int], float] | Array
     beyond: Array
     each: int
+    #: What between[i, l] is not below, however costly it is itself.
+    least: Callable[[int, int], float] = lambda i, j: 0.0
 
     @classmethod
     def of_all_rows(cls, n_rows: int, beyond: Array, each: int) -> Bounds:
@@ -112,31 +115,40 @@ def index_window(spaces: Sequence[CertifiedSpace], bounds: Bounds, t_min: int, t
     low, high = t_min - 1, t_max
     marks = {t for space in spaces for t, _ in (*space.inside, *space.outside)}
     cuts = np.array(sorted({low, high} | {int(t) for t in marks if low < t < high}), dtype=float)
-    length = cuts[np.newaxis, :] - cuts[:, np.newaxis]  # of the piece (x, y]: row x, column y
-    cost = ahead = np.where(length > 0, length, math.inf)
+    cost = length = cuts - cuts[:, np.newaxis]  # of the piece (x, y]: row x, column y > x
     points = cuts.tolist()
+    fails = [np.array([inner.fails_inside(y) for y in points]) for inner in spaces]
     misses = [np.array([[outer.fails_outside(x + 1)] for x in points]) for outer in spaces]
-    for i, inner in enumerate(spaces):
-        fails_inside = np.array([inner.fails_inside(y) for y in points])
-        for j, outer in enumerate(spaces[i:], start=i):
-            if not (inner.inside and outer.outside):
-                continue  # nothing is known on one side
-            fails = fails_inside + misses[j]
-            finite = np.where(np.isfinite(misses[j]), misses[j], 0.0)
-            moving = np.minimum(
-                bounds.n_rows * (bounds.between[i, j] + finite * bounds.beyond[j]),
-                bounds.each * cuts,
-            )
-            freedom = outer.dim - inner.dim
-            moved = (index_constant(freedom) if freedom else 0.0) * np.sqrt(moving)
-            with np.errstate(invalid="ignore"):
-                total = moved + 2 * ahead * fails
-            cost = np.minimum(cost, np.where(np.isnan(total), math.inf, total))
-    best = np.full(len(cuts), math.inf)
-    best[0] = 0.0
-    for y in range(1, len(cuts)):
+
+    def cheaper(i: int, j: int, moved: Any = 0.0) -> Array:
+        with np.errstate(invalid="ignore"):  # of pieces without length
+            return np.asarray(np.minimum(cost, moved + 2 * length * (fails[i] + misses[j])))
+
+    for i, space in enumerate(spaces):
+        if space.inside and space.outside:
+            cost = cheaper(i, i)
+    alone = best = _cheapest(cost)
+    for (i, inner), (j, outer) in combinations(enumerate(spaces), 2):
+        freedom = outer.dim - inner.dim
+        constant = index_constant(freedom) if freedom else 0.0
+        fewest = min(bounds.n_rows * bounds.least(i, j), bounds.each * points[1])
+        # Nothing is known on one side, or one such piece costs as much as all do without it.
+        if not (inner.inside and outer.outside) or constant * math.sqrt(fewest) >= alone:
+            continue
+        finite = np.where(np.isfinite(misses[j]), misses[j], 0.0)
+        most = bounds.n_rows * (bounds.between[i, j] + finite * bounds.beyond[j])
+        cost = cheaper(i, j, constant * np.sqrt(np.minimum(most, bounds.each * cuts)))
+        best = math.nan
+    best = _cheapest(cost) if math.isnan(best) else best
+    return min(1.0, best / (high - low))
+
+
+def _cheapest(cost: Array) -> float:
+    """The least cost of pieces (x, y] that make up the whole window."""
+    best = np.zeros(len(cost))
+    for y in range(1, len(cost)):
         best[y] = (best[:y] + cost[:y, y]).min()
-    return min(1.0, float(best[-1]) / (high - low))
+    return float(best[-1])
 
 
 def heavy_window(spaces: Sequence[CertifiedSpace], t_min: int, t_max: int | float) -> float:

@@ -237,6 +237,17 @@ def _change_lanes(_typingctx: Any, work: Any, own: Any, mask: Any, add: Any) -> 
 
 
 @intrinsic
+def _nameless(_typingctx: Any, weights: Any, like: Any) -> Any:
+    two = isinstance(weights, types.NoneType)
+    names = types.UniTuple(types.uint64, _size_of_names(two, len(like)))
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.make_tuple(builder, names, [_word(0)] * len(names))
+
+    return names(weights, like), codegen
+
+
+@intrinsic
 def _named(_typingctx: Any, names: Any, high: Any, low: Any, single: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         words, two = _words(builder, args[0], names), len(names) > 2
@@ -345,9 +356,12 @@ def _named_python(names: Any, high: Any, low: Any, single: Any) -> Any:
     return tuple(word << np.uint64(8) | octet for word, octet in zip(names, octets, strict=True))
 
 
-def nameless(like: Any, two: bool) -> tuple[Any, ...]:
-    """The words for one or two places of each of eight rows, as wide as ``like``."""
-    return (np.uint64(0),) * ((5 if two else 2) if len(like) > 4 else (3 if two else 1))
+def _nameless_python(weights: Any, like: Any) -> Any:
+    return (np.uint64(0),) * _size_of_names(weights is None, len(like))
+
+
+def _size_of_names(two: bool, n: int) -> int:
+    return (5 if two else 2) if n > 4 else (3 if two else 1)
 
 
 scratch: Any = _scratch_python if _PYTHON else _scratch
@@ -371,6 +385,9 @@ lane: Any = _lane_python if _PYTHON else _lane
 change_lanes: Any = _change_lanes_python if _PYTHON else _change_lanes
 """``change_lanes(work, own, mask, add)``: add ``add`` to the lanes with an odd number of bits of
 ``mask``, and let the lane of the only bit of ``own`` be it."""
+
+nameless: Any = _nameless_python if _PYTHON else _nameless
+"""``nameless(weights, like)``: room for places, one for each row with a weight, two without."""
 
 named: Any = _named_python if _PYTHON else _named
 """``named(names, high, low, single)``: the places of the rows so far, and of one more: ``high``,

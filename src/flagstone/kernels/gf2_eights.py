@@ -89,9 +89,9 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
         return
     none = (_NONE,) * rows.shape[1]
     if weights is None:
-        _insert(*state, frozen(rows), None, nameless(none, two=True), none)
+        _insert(*state, frozen(rows), None, none)
         return
-    order = insert_weighted(state, rows, weights, _insert, nameless(none, two=False), none)
+    order = insert_weighted(state, rows, weights, _insert, none)
     places = np.arange(8 * state.table.shape[1])
     places[: len(order)] = order
     octets = state.table.view(np.uint8)
@@ -105,17 +105,10 @@ def load(ar: int, basis: Words, counts: Counts, dim: int | None = None) -> State
 
 @leaf
 def _insert(
-    basis: Any,
-    table: Any,
-    counts: Any,
-    bounds: Any,
-    rows: Any,
-    weights: Any,
-    names: Any,
-    none: Any,
+    basis: Any, table: Any, counts: Any, bounds: Any, rows: Any, weights: Any, none: Any
 ) -> int:
     runs, work = row_at(bounds, 0, none), scratch(none)
-    keys = held_keys(weights, none)
+    keys, names = held_keys(weights, none), nameless(weights, none)
     done, worn = len(rows), False
     for i in range(-8, len(rows), 8):
         take_rows(work, rows, i + 8, none)

@@ -101,7 +101,7 @@ def insert(state: State, rows: Words, weights: Counts | None) -> None:
 
 
 def insert_weighted(
-    state: State, rows: Words, weights: Counts, kernel: Any, *constants: Any
+    state: State, rows: Words, weights: Counts, kernel: Any, none: tuple[Any, ...]
 ) -> Counts:
     """Insert rows by the keys of elements, then let these stand by rising count.
 
@@ -126,7 +126,7 @@ def insert_weighted(
             keys[order] = np.cumsum(gaps) << bits | order
             given = most, frozen(keys), frozen(state.counts[:-1] + most)
             part = frozen(rows[start:stop]), (frozen(weights[start:stop]), *given)
-            start += kernel(*state, *part, *constants)
+            start += kernel(*state, *part, none)
     order = np.argsort(state.counts[:-1], kind="stable")
     state.basis[:] = state.basis[order]
     count_again(state, state.counts[order])
