@@ -186,10 +186,11 @@ MUTANTS = [
     *kernel(
         "panel",
         FINITE,
-        ("insert_panel", "if levels[other] != level:", "if True:"),  # no correction
-        ("insert_panel", "if levels[other] != level:", "if False:"),  # of every class
+        ("insert_panel", "= levels[other] == known", "= False"),  # no correction
+        ("insert_panel", "= levels[other] == known", "= True"),  # of every class
         ("insert_panel", "work.starts[k] > lowest", "False"),  # the columns have moved since
-        ("insert_panel", "begin = work.starts[k]", "begin = start"),  # rows that left the class
+        ("insert_panel", "clear_between(state, work, begin, left, lowest, ar.budget)", "ar.budget"),
+        ("insert_panel", "over = start == dim or counts[start] != known", "over = True"),
         ("find_classes", "if begins[b] <= i:", "if True:"),  # of rows that were found
         ("insert_rows", "weights[base + n] <= 1", "weights[base + n] <= 2"),
     ),

@@ -31,12 +31,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from flagstone.kernels import _tiles
+from flagstone.kernels._jit import FEATURES
 from flagstone.kernels._llvm import _PYTHON, _WORD, _call, _rows, _splat, _vector_at
 from flagstone.kernels._tiles import _BYTES, _EIGHT, _shuffled, _times, _transposed, _word
 from flagstone.kernels._words import _words
 
 #: Whether this processor also permutes bytes of long vectors.
-AVAILABLE = _PYTHON or (_tiles.AVAILABLE and "+avx512vbmi" in _tiles._FEATURES)
+AVAILABLE = _PYTHON or (_tiles.AVAILABLE and "+avx512vbmi" in FEATURES)
 
 LANES, MAPS, TILES, TOTALS = range(4)
 

@@ -23,6 +23,9 @@ from numba.core import codegen, compiler, event
 F = TypeVar("F", bound=Callable[..., Any])
 
 LLVM: int = llvm_version_info[0]
+_CHOSEN = vars(numba.config)["CPU_FEATURES"]  # by who runs Numba, if at all
+#: What the processor has, as LLVM calls it.
+FEATURES = set((codegen.get_host_cpu_features() if _CHOSEN is None else _CHOSEN).split(","))
 # Nobody needs a C callback, and no kernel divides by zero.
 _COMMON: Any = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
 
@@ -95,6 +98,8 @@ class _CompilerApart(_Compiler):
 #: Options of what only kernels call: no entry for Python, either, often longer than the rest.
 PRIVATE: Any = _COMMON | {"no_cpython_wrapper": True, "pipeline_class": _CompilerOfParts}
 MERGED: Any = PRIVATE | {"forceinline": True}
+#: Of what is called from many places: merged into each, it would take longer to compile.
+APART: Any = PRIVATE | {"pipeline_class": _CompilerApart}
 _ALONE: Any = {"_nrt": False}
 
 
@@ -139,8 +144,7 @@ def merged(function: F) -> F:
 
 def apart(function: F) -> F:
     """A helper that is never merged: less to compile, where a call costs little beside the work."""
-    options = PRIVATE | _ALONE | {"pipeline_class": _CompilerApart}
-    return numba.njit(**options)(function)
+    return numba.njit(**APART, **_ALONE)(function)
 
 
 class _Notice(event.Listener):

@@ -14,21 +14,18 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.core import cgutils
-from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
-from flagstone.kernels._jit import LLVM
+from flagstone.kernels._jit import FEATURES, LLVM
 from flagstone.kernels._llvm import _PYTHON, _WORD, _call, _data, _rows, _splat, _vector_at
 
-_CHOSEN = vars(config)["CPU_FEATURES"]  # by who runs Numba, if at all
-_FEATURES = set((get_host_cpu_features() if _CHOSEN is None else _CHOSEN).split(","))
 #: Whether this processor has the instruction, and a compiler that does not make it another: up to
 #: LLVM 15, a map that stands for all eight becomes a wrong one.
-AVAILABLE = _PYTHON or ({"+gfni", "+avx2"} <= _FEATURES and LLVM >= 20)
+AVAILABLE = _PYTHON or ({"+gfni", "+avx2"} <= FEATURES and LLVM >= 20)
 #: How many bytes it takes at a time.
-_SIZE = 64 if "+avx512bw" in _FEATURES else 32
+_SIZE = 64 if "+avx512bw" in FEATURES else 32
 #: The tile with ones on its diagonal, as a map.
 UNIT = np.uint64(0x0102040810204080)
 

@@ -15,6 +15,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from flagstone.kernels._jit import FEATURES
+from flagstone.kernels._llvm import _call
+
 #: Rows per panel.
 LANES = 32
 
@@ -27,6 +30,16 @@ def splat(builder: Any, scalar: Any, vector: Any) -> Any:
     first = builder.insert_element(undefined, scalar, ir.Constant(ir.IntType(32), 0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
     return builder.shuffle_vector(first, undefined, mask)
+
+
+def spread(builder: Any, x: Any, vector: Any) -> Any:
+    """Return an unsigned integer in every lane of a vector."""
+    lane = vector.element
+    if (lane.width, x.type.width) == (64, 32):
+        # Right from memory, in both halves: a product takes only the lower one.
+        halves = splat(builder, x, ir.VectorType(x.type, 2 * vector.count))
+        return builder.and_(builder.bitcast(halves, vector), constant(vector, 2**32 - 1))
+    return splat(builder, x if x.type == lane else builder.zext(x, lane), vector)
 
 
 def panel_row(builder: Any, array: Any, row: Any, cell: Any) -> Any:
@@ -55,7 +68,6 @@ def panel_axpy(
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         panel_type, rows_type, factors_type = (signature.args[n] for n in (0, 4, 6))
         lane = context.get_data_type(panel_type.dtype)
-        cell = context.get_data_type(rows_type.dtype)
         factor = context.get_data_type(factors_type.dtype)
         vector = ir.VectorType(lane, LANES)
         panel = context.make_array(panel_type)(context, builder, args[0])
@@ -74,8 +86,8 @@ def panel_axpy(
             w = builder.load(place, align=1)
             for row, c in zip(rows, multiples, strict=True):
                 x = builder.load(builder.gep(row, [column]))
-                x = x if cell == lane else builder.zext(x, lane)
-                w = builder.add(w, builder.mul(c, splat(builder, x, vector)))
+                x = spread(builder, x, vector)
+                w = builder.add(w, builder.mul(c, x))
             builder.store(w, place, align=1)
         return context.get_dummy_value()
 
@@ -198,9 +210,13 @@ def _remainder(builder: Any, w: Any, p: Any, reciprocal: Any) -> Any:
         more = builder.add(r, p)
         r = builder.select(builder.icmp_unsigned("<", r, more), r, more)
     else:
-        wide = of(ir.IntType(2 * bits))
-        product = builder.mul(builder.zext(w, wide), builder.zext(reciprocal, wide))
-        quotient = builder.trunc(builder.lshr(product, constant(wide, bits)), lane)
+        if bits == 16 and isinstance(lane, ir.VectorType) and "+avx512bw" in FEATURES:
+            # One instruction, which LLVM does not find where the reciprocal was made wide before.
+            quotient = _call(builder, "x86.avx512.pmulhu.w.512", lane, w, reciprocal)
+        else:
+            wide = of(ir.IntType(2 * bits))
+            product = builder.mul(builder.zext(w, wide), builder.zext(reciprocal, wide))
+            quotient = builder.trunc(builder.lshr(product, constant(wide, bits)), lane)
         # The quotient is short by at most one.
         r = builder.sub(w, builder.mul(quotient, p))
     return builder.select(builder.icmp_unsigned("<", r, p), r, builder.sub(r, p))
@@ -233,17 +249,63 @@ def _scalar_remainder(bits: int) -> Any:
 remainder = {bits: _scalar_remainder(bits) for bits in (16, 32, 64)}
 
 
-def _reduced(context: Any, builder: Any, kind: Any, row: Any, constants: Any) -> Any:
-    """Return where row j of W stands, its lanes modulo p, and p in every lane."""
+def _reduced(
+    context: Any, builder: Any, kind: Any, row: Any, constants: Any, times: Any = None
+) -> Any:
+    """Return where row j of W stands, its lanes (times a number) mod p, and p in every lane."""
     W, j = row
     lane = context.get_data_type(kind.dtype)
     vector = ir.VectorType(lane, LANES)
     place = panel_row(builder, context.make_array(kind)(context, builder, W), j, lane)
-    modulus, inverse = (
-        splat(builder, arg if lane == INDEX else builder.trunc(arg, lane), vector)
-        for arg in constants
-    )
-    return place, _remainder(builder, builder.load(place, align=1), modulus, inverse), modulus
+    modulus, inverse = (splat(builder, _narrowed(builder, arg, lane), vector) for arg in constants)
+    w = builder.load(place, align=1)
+    if times is not None:
+        w = builder.mul(w, splat(builder, _narrowed(builder, times, lane), vector))
+    return place, _remainder(builder, w, modulus, inverse), modulus
+
+
+def _narrowed(builder: Any, scalar: Any, lane: Any) -> Any:
+    return scalar if lane == INDEX else builder.trunc(scalar, lane)
+
+
+@intrinsic
+def panel_add(typingctx: Any, W: Any, j: Any, rows: Any, at: Any, c: Any) -> Any:
+    """Row j of W += c times the LANES cells from ``at`` on (all rows of a matrix in one)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lane, cell = (context.get_data_type(signature.args[k].dtype) for k in (0, 2))
+        panel, table = (
+            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
+        )
+        vector = ir.VectorType(lane, LANES)
+        place = panel_row(builder, panel, args[1], lane)
+        source = builder.gep(table.data, [args[3]])
+        x = builder.load(builder.bitcast(source, ir.VectorType(cell, LANES).as_pointer()), align=1)
+        x = x if cell == lane else builder.zext(x, vector)
+        c = splat(builder, _narrowed(builder, args[4], lane), vector)
+        w = builder.add(builder.load(place, align=1), builder.mul(x, c))
+        builder.store(w, place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(W, j, rows, at, c), codegen
+
+
+@intrinsic
+def panel_scale(
+    typingctx: Any, W: Any, j: Any, c: Any, rows: Any, at: Any, p: Any, reciprocal: Any
+) -> Any:
+    """The LANES cells from ``at`` on ← c times row j of W, mod p."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cell = context.get_data_type(signature.args[3].dtype)
+        table = context.make_array(signature.args[3])(context, builder, args[3])
+        _, r, _ = _reduced(context, builder, signature.args[0], args[:2], args[5:], args[2])
+        vector = ir.VectorType(cell, LANES)
+        place = builder.bitcast(builder.gep(table.data, [args[4]]), vector.as_pointer())
+        builder.store(r if cell == r.type.element else builder.trunc(r, vector), place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(W, j, c, rows, at, p, reciprocal), codegen
 
 
 @intrinsic
@@ -259,19 +321,25 @@ def panel_reduce(typingctx: Any, W: Any, j: Any, p: Any, reciprocal: Any) -> Any
 
 
 @intrinsic
-def panel_negate(typingctx: Any, W: Any, j: Any, A: Any, i: Any, p: Any, reciprocal: Any) -> Any:
-    """A[i, b] ← −W[j, b] mod p for all b; lanes of n bits, reciprocal = floor(2^n / p)."""
+def panel_negate(
+    typingctx: Any, W: Any, j: Any, A: Any, i: Any, seen: Any, p: Any, reciprocal: Any
+) -> Any:
+    """A[i, b] ← −W[j, b] mod p, or 0 where seen[b] = 0; reciprocal = floor(2^n / p)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         factor = context.get_data_type(signature.args[2].dtype)
         factors = context.make_array(signature.args[2])(context, builder, args[2])
-        _, r, modulus = _reduced(context, builder, signature.args[0], args[:2], args[4:])
+        _, r, modulus = _reduced(context, builder, signature.args[0], args[:2], args[5:])
+        mask = context.make_array(signature.args[4])(context, builder, args[4])
+        wanted = builder.load(panel_row(builder, mask, INDEX(0), r.type.element), align=1)
         zero = ir.Constant(r.type, [0] * LANES)
-        is_zero = builder.icmp_unsigned("==", r, zero)
-        result = builder.select(is_zero, zero, builder.sub(modulus, r))
+        nothing = builder.or_(
+            builder.icmp_unsigned("==", wanted, zero), builder.icmp_unsigned("==", r, zero)
+        )
+        result = builder.select(nothing, zero, builder.sub(modulus, r))
         if factor != r.type.element:
             result = builder.trunc(result, ir.VectorType(factor, LANES))
         builder.store(result, panel_row(builder, factors, args[3], factor), align=1)
         return context.get_dummy_value()
 
-    return types.void(W, j, A, i, p, reciprocal), codegen
+    return types.void(W, j, A, i, seen, p, reciprocal), codegen

@@ -18,7 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flagstone.kernels._jit import apart, helper, leaf
-from flagstone.kernels.rowops import axpy, inverse, lift, lower, negate, settle, times, value
+from flagstone.kernels.rowops import (
+    axpy,
+    element,
+    inverse,
+    lift,
+    lower,
+    negate,
+    settle,
+    times,
+    value,
+)
 
 Array = NDArray[Any]
 
@@ -30,7 +40,9 @@ class State(NamedTuple):
 
     Invariant: with x_i = rows[order[i]], counts fall, x_i[pivots[i]] = 1 and x_j[pivots[i]] = 0 for
     j > i; V_j is the span of the x_i with counts[i] ≥ j. ``size[0]`` is the length of the chain;
-    beyond it, ``order`` and ``pivots`` name the slots and columns that are left.
+    beyond it, ``order`` and ``pivots`` name the slots and columns that are left. In a chain of full
+    rank, the last class spans the whole space with the others, whatever its rows are: they need not
+    stand in ``rows``, and :func:`~flagstone.kernels.finite.dump` makes unit vectors of them.
     """
 
     ar: Any
@@ -102,10 +114,9 @@ def combine(
 
 
 @apart
-def reduce_through(state: State, w: Array, first: int, stop: int) -> None:
-    """Clear a settled working row in the pivot columns of some positions, and settle it."""
+def reduce_through(state: State, w: Array, first: int, stop: int, credit: int) -> None:
+    """Clear a working row in the pivot columns of some positions, and settle it."""
     ar, rows, order, pivots = state.ar, state.rows, state.order, state.pivots
-    credit = ar.budget
     for i in range(first, stop):
         a = value(ar, w[pivots[i]])
         if a != 0:
@@ -117,7 +128,7 @@ def reduce_through(state: State, w: Array, first: int, stop: int) -> None:
 def append(state: State, w: Array, column: int) -> None:
     """Put the settled working row, scaled to 1 in ``column``, at the end, with count 0."""
     i = state.size[0]
-    lower(state.ar, state.rows, state.order[i], w, inverse(state.ar, value(state.ar, w[column])))
+    lower(state.ar, state.rows, state.order[i], w, inverse(state.ar, element(state.ar, w[column])))
     k = i
     while state.pivots[k] != column:
         k += 1
@@ -132,14 +143,16 @@ def promote(state: State, f: int, start: int, u: Array, w: Array) -> None:
     """Let the settled residual u replace row f of its class, which begins at start, and lead it.
 
     u is 0 in the pivots of all larger classes and of the rows before f in its own class. Those
-    rows now come after it, so they are cleared in its pivot column (w: scratch).
+    rows now come after it, so they are cleared in its pivot column (w: scratch), unless nobody
+    will read them.
     """
     ar, rows, order, pivots = state.ar, state.rows, state.order, state.pivots
-    slot, column = order[f], pivots[f]
-    lower(ar, rows, slot, u, inverse(ar, value(ar, u[column])))
+    slot, column, last = order[f], pivots[f], u.shape[0] - 1
+    unread = state.size[0] > last and state.counts[last] == state.counts[start]
+    lower(ar, rows, slot, u, inverse(ar, element(ar, u[column])))
     for i in range(f - 1, start - 1, -1):
         a = np.uint64(rows[order[i], column])
-        if a != 0:
+        if a != 0 and not unread:
             lift_row(ar, w, rows, order[i])
             axpy(ar, w, rows, slot, negate(ar, a))
             settle(ar, w)

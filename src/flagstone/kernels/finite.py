@@ -65,6 +65,9 @@ def dump(state: State) -> tuple[Array, NDArray[np.int64]]:
     """Return an adapted basis and its counts, falling."""
     size = int(state.size[0])
     rows = state.rows[state.order[:size]].astype(narrowest(state.ar))
+    if 0 < size == len(state.rows):
+        last = state.counts == state.counts[-1]
+        rows[last] = state.pivots[last, np.newaxis] == np.arange(size)
     return rows, state.counts[:size].copy()
 
 
@@ -154,7 +157,7 @@ def _span(state: State, M: Array, w: Array) -> None:
         if state.size[0] == M.shape[1]:
             break
         lift_row(ar, w, M, i)
-        reduce_through(state, w, 0, state.size[0])
+        reduce_through(state, w, 0, state.size[0], ar.budget)
         column = first_nonzero(w)
         if column >= 0:
             append(state, w, column)

@@ -34,7 +34,6 @@ from flagstone.kernels.chain import (
 from flagstone.kernels.rowops import (
     GROUP,
     clear_panel,
-    factors,
     fill,
     left_over,
     move_panel,
@@ -104,41 +103,55 @@ def settle_from(state: State, W: Array, first: int) -> None:
         settle_column(state.ar, W, state.pivots[t])
 
 
+@helper
+def clear_between(
+    state: State, work: Workspace, first: int, stop: int, lowest: int, credit: int
+) -> int:
+    """Clear the rows with seen[b] ≠ 0 in the pivot columns of positions; return the credit left.
+
+    The panel is settled, where it must be, from the lowest position on that any row still needs.
+    """
+    i: Any = first
+    while i < stop:
+        n: Any = stop - i if stop - i < GROUP else np.int64(GROUP)
+        if credit < n:
+            settle_from(state, work.W, lowest if lowest < i else i)
+            credit = state.ar.budget
+        clear_panel(
+            state.ar, work.W, state.pivots, state.rows, state.order, work.A, work.seen, i, n
+        )
+        credit -= n
+        i += n
+    return credit
+
+
 @apart
 def reduce_panel(state: State, work: Workspace, stop: int) -> int:
     """Reduce the panel through the first ``stop`` rows of the chain, and settle what is left.
 
     Record the factors, and the panel at the start of each large class; return how many there are.
     """
-    ar, counts, pivots, W = state.ar, state.counts, state.pivots, work.W
+    counts, W = state.counts, work.W
     dim = W.shape[0]
     for b in range(LANES):
         work.seen[b] = 1
+    credit: Any = state.ar.budget
     n_kept: Any = np.int64(0)
-    begin = 0
+    begin: Any = np.int64(0)
+    done: Any = begin
     for end in range(1, stop + 1):
         if end == stop or counts[end] != counts[begin]:
             if KEPT * (end - begin) > dim:
+                credit = clear_between(state, work, done, begin, dim, credit)
+                done = begin
                 work.starts[n_kept] = begin
                 work.counts[n_kept] = counts[begin]
+                move_panel(
+                    work.kept, n_kept * dim, W, np.int64(0), work.seen, state.pivots, begin, dim
+                )
                 n_kept += 1
-            begin = end
-    credit = ar.budget
-    i: Any = np.int64(0)
-    k: Any = np.int64(0)
-    while i < stop:
-        if k < n_kept and work.starts[k] == i:
-            move_panel(work.kept, k * dim, W, np.int64(0), work.seen, pivots, i, dim)
-            k += 1
-        n: Any = (work.starts[k] if k < n_kept else stop) - i
-        if n > GROUP:
-            n = np.int64(GROUP)
-        if credit < n:
-            settle_from(state, W, i)
-            credit = ar.budget
-        clear_panel(ar, W, pivots, state.rows, state.order, work.A, i, n)
-        credit -= n
-        i += n
+            begin = np.int64(end)
+    clear_between(state, work, done, stop, dim, credit)
     settle_from(state, W, stop)
     return n_kept
 
@@ -198,21 +211,22 @@ def find_classes(state: State, work: Workspace, stop: int, n_kept: int) -> None:
 
 @helper
 def first_hit(
-    state: State, V: Array, i: int, b: int, first: int, level: int, start: int, U: Array, u: Array
+    state: State, work: Workspace, b: int, clear: int, start: int, level: int, credit: int
 ) -> int:
-    """Return the first position that row b of a panel hits of the class at ``start``, −1 if none.
+    """Return the first position that row b of the panel hits of the class at ``start``, −1 if none.
 
-    The panel stands from V[i] on, and is reduced through the positions before the first. The row's
-    residual is left in u. Level 0 is outside the chain: the residual is then appended.
+    The panel is cleared through the positions before ``clear``. The row's residual is left in u.
+    Level 0 is outside the chain: the residual is then appended.
     """
-    dim, size = u.shape[0], state.size[0]
-    for j in range(dim):
+    u, U, size = work.u, work.U, state.size[0]
+    for j in range(u.shape[0]):
         u[j] = 0
-    take_row(u, V, i, b, state.pivots, first, dim)
-    for t in range(U.shape[0]):
-        settle_column(state.ar, U, t)
-    if first < start:
-        reduce_through(state, u, first, start)
+    take_row(u, work.W, np.int64(0), b, state.pivots, clear, u.shape[0])
+    if clear < start:
+        reduce_through(state, u, clear, start, credit)
+    else:
+        for t in range(U.shape[0]):
+            settle_column(state.ar, U, t)
     if level == 0:
         column = first_nonzero(u)
         if column < 0:
@@ -235,49 +249,54 @@ def insert_panel(
 
     Row b of the panel stands for row base + b of the call, whose weight is 0 or 1.
     """
-    ar, pivots, counts = state.ar, state.pivots, state.counts
-    W, A, levels, u = work.W, work.A, work.levels, work.u
-    dim, size = W.shape[0], state.size[0]
+    ar, counts, levels = state.ar, state.counts, work.levels
+    dim, size = work.W.shape[0], state.size[0]
     stop = size if size < dim else class_start(counts, counts[dim - 1], dim)
     n_kept = reduce_panel(state, work, stop)
     find_classes(state, work, stop, n_kept)
-    credit = ar.budget
-    zero: Any = np.int64(0)  # a plain 0 would compile all that it is handed to once more
-    start: Any = zero
-    lowest = dim  # where a row was promoted
-    known = np.int64(-1)  # the level whose class begins at ``start``
+    credit: Any = ar.budget
+    lowest: Any = np.int64(dim)  # where a row was promoted
+    # Rows of the level ``known`` leave its class at ``start``. Those from ``clear`` on are not yet
+    # subtracted from the panel: several at once are, when there are enough or the level changes.
+    known: Any = np.int64(-1)
+    start: Any = np.int64(0)
+    clear: Any = start
     for b in range(first, n):
-        level = levels[b]
-        if level < 0 or (weights.shape[0] > 0 and weights[base + b] == 0):
+        if levels[b] < 0 or (weights.shape[0] > 0 and weights[base + b] == 0):
             continue
-        if level != known:
-            start = class_start(counts, level, state.size[0])
-        f = first_hit(state, W, zero, b, start, level, start, work.U, u)
-        while f < 0:  # nothing is left: the row belongs to a class before
-            level = counts[start - 1]
-            k = n_kept - 1
-            while k >= 0 and work.counts[k] != level:
-                k -= 1
-            if k < 0 or work.starts[k] > lowest:
-                return b
-            start = class_start(counts, level, state.size[0])
-            begin = work.starts[k]
-            f = first_hit(state, work.kept, k * dim, b, begin, level, start, work.U, u)
-        known = levels[b] = level
+        f = -1
+        while f < 0:
+            if levels[b] != known or start - clear == ar.together:
+                if clear < start:
+                    for other in range(LANES):
+                        work.seen[other] = levels[other] == known
+                    credit = clear_between(state, work, clear, start, lowest, credit)
+                known = levels[b]
+                start = clear = class_start(counts, known, state.size[0])
+            f = first_hit(state, work, b, clear, start, known, credit)
+            if f < 0:  # nothing is left: the row belongs to a class before
+                k = n_kept - 1
+                while k >= 0 and work.counts[k] != counts[start - 1]:
+                    k -= 1
+                if k < 0 or work.starts[k] > lowest:
+                    return b
+                begin = work.starts[k]
+                # All others of the level do, too, if nothing is left of its class.
+                over = start == dim or counts[start] != known
+                for other in range(LANES):
+                    work.seen[other] = other == b or (over and levels[other] == known)
+                    if work.seen[other] != 0:
+                        levels[other] = work.counts[k]
+                move_panel(
+                    work.W, np.int64(0), work.kept, k * dim, work.seen, state.pivots, begin, dim
+                )
+                settle_from(state, work.W, begin)
+                left = class_start(counts, work.counts[k], state.size[0])
+                credit = clear_between(state, work, begin, left, lowest, ar.budget)
         lowest = start if start < lowest else lowest
-        promote(state, f, start, u, work.w)
+        promote(state, f, start, work.u, work.w)
         counts[start] += 1
-        factors(ar, W, pivots[start], A, dim)
-        for other in range(LANES):
-            if levels[other] != level:
-                A[dim, other] = ar.nil
-        slot = state.order[start]
         start += 1  # the row has left the class
-        if credit == 0:
-            settle_from(state, W, lowest)
-            credit = ar.budget
-        panel_axpy(ar, W, pivots, start, dim, state.rows, slot, A, dim)
-        credit -= 1
     return n
 
 

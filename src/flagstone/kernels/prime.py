@@ -29,6 +29,7 @@ class Prime(NamedTuple):
     lane, factor : zeros with the dtypes of a working row and of the factors of a panel (see
         ``panel_factors``)
     nil : the factor 0
+    together : so many exchanges in a panel are made up for at once
     inverses : of the smallest elements; those of others come from them
     """
 
@@ -39,6 +40,7 @@ class Prime(NamedTuple):
     lane: Any
     factor: Any
     nil: np.uint32
+    together: np.int64
     inverses: NDArray[np.uint32]
 
 
@@ -62,9 +64,24 @@ def build(p: int) -> Prime:
         np.dtype(f"uint{bits}").type(0),
         np.dtype(f"uint{min(bits, 32)}").type(0),
         np.uint32(0),
+        np.int64(4),
         np.zeros(0, np.uint32),
     )
-    return ar._replace(inverses=inv(ar, np.arange(min(p, 1024))).astype(np.uint32))
+    return ar._replace(inverses=_inverses(p, min(p, 8192)))
+
+
+def _inverses(p: int, n: int) -> NDArray[np.uint32]:
+    """Return the inverses of 0..n−1 (that of 0 as 0), each half from the one before.
+
+    With p = quotient · a − rest, and the quotient rounded, 1 / a is quotient / rest.
+    """
+    table = np.arange(n)
+    for start in (2**k for k in range(1, (n - 1).bit_length())):
+        a = np.arange(start, min(2 * start, n))
+        quotient = (p + a // 2) // a
+        rest = quotient * a - p
+        table[a] = np.sign(rest) * quotient * table[abs(rest)] % p
+    return table.astype(np.uint32)
 
 
 def dtype(ar: Prime) -> np.dtype[Any]:
@@ -146,12 +163,16 @@ def scalar_mul(ar: Prime, a: Any, b: Any) -> Any:
 
 
 def scalar_inv(ar: Prime, a: Any) -> Any:
-    """Return 1 / a for a ≠ 0: with p = quotient · a + rest, it is −quotient / rest."""
+    """Return 1 / a for a ≠ 0: where it is not at hand, as ``_inverses`` does."""
     product, rest = np.uint64(1), np.uint64(a)
-    while rest >= np.uint64(ar.inverses.shape[0]):
-        quotient = ar.p // rest
-        product = scalar_value(ar, product * (ar.p - quotient))
-        rest = ar.p - quotient * rest
+    known = np.uint64(ar.inverses.shape[0])
+    if rest < known:
+        return np.uint64(ar.inverses[rest])
+    while rest >= known:
+        quotient = (ar.p + (rest >> np.uint64(1))) // rest
+        near = quotient * rest
+        product = scalar_value(ar, product * (quotient if near > ar.p else ar.p - quotient))
+        rest = near - ar.p if near > ar.p else ar.p - near
     return scalar_value(ar, product * np.uint64(ar.inverses[rest]))
 
 
@@ -179,10 +200,12 @@ def row_lower(ar: Prime, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) ->
         rows[s, j] = scalar_value(ar, np.uint64(c) * np.uint64(w[j]))
 
 
-def panel_factors(ar: Prime, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -> None:
-    """Let A[i] be the factors that clear column j of all rows in the panel W."""
+def panel_factors(
+    ar: Prime, W: NDArray[Any], j: int, A: NDArray[Any], i: int, seen: NDArray[Any]
+) -> None:
+    """Let A[i] be the factors that clear column j of the rows in the panel W that are seen."""
     for b in range(A.shape[1]):
-        A[i, b] = scalar_neg(ar, scalar_value(ar, W[j, b]))
+        A[i, b] = scalar_neg(ar, scalar_value(ar, W[j, b])) if seen[b] != 0 else ar.nil
 
 
 def panel_axpy(

@@ -11,6 +11,7 @@ either before it is settled.
 =================  ==================================================================
 ``lift``           the lane of a field element
 ``value``          the field element of a lane
+``element``        the same of a settled lane
 ``axpy``           working row += c · rows[s]
 ``settle``         bring the working row to settled form: restores the budget
 ``lower``          rows[s] ← c · working row, which must be settled
@@ -19,7 +20,7 @@ either before it is settled.
 ``left_over``      seen[b] ← not 0 if row b of the panel is not 0 in columns[first:stop]
 ``take_row``       u ← row b of the panel, in columns[first:stop]; W begins at i
 ``settle_column``  bring column j of the panel to settled form
-``factors``        A[i] ← what clears column j of every row in the panel
+``factors``        A[i, b] ← what clears column j of row b of the panel; nothing where seen[b] = 0
 ``panel_axpy``     every row b of the panel += A[i, b] · rows[s], in columns[first:stop]
 ``clear_panel``    both of these, for n ≤ GROUP positions of a chain from i on
 ``negate``, ``times``, ``inverse``   scalars
@@ -35,7 +36,7 @@ from numba import types
 from numba.extending import overload, register_jitable
 
 from flagstone.kernels import _products, _vectors, prime, table
-from flagstone.kernels._jit import MERGED, PRIVATE
+from flagstone.kernels._jit import APART, MERGED, PRIVATE
 
 #: So many rows of a chain are added to a panel at once: it is loaded and stored once for all.
 GROUP = 4
@@ -47,6 +48,8 @@ _negate_lanes: Any = _vectors.panel_negate
 _axpy_lanes: Any = _vectors.panel_axpy
 _add_products: Any = _products.panel_products
 _reduce_lanes: Any = _vectors.panel_reduce
+_add_lanes: Any = _vectors.panel_add
+_scale_lanes: Any = _vectors.panel_scale
 _settle_lanes: Any = _products.panel_settle
 _elements: Any = _products.panel_elements
 _fill_lanes: Any = _vectors.panel_fill
@@ -73,6 +76,10 @@ def value(ar: Any, x: Any) -> Any:
     return _HOMES[type(ar)].scalar_value(ar, x)
 
 
+def element(ar: Any, x: Any) -> Any:
+    return value(ar, x)
+
+
 def axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> None:
     _HOMES[type(ar)].row_axpy(ar, w, rows, s, c)
 
@@ -85,8 +92,8 @@ def lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
     _HOMES[type(ar)].row_lower(ar, rows, s, w, c)
 
 
-def factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
-    _HOMES[type(ar)].panel_factors(ar, W, j, A, i)
+def factors(ar: Any, W: Any, j: Any, A: Any, i: Any, seen: Any) -> None:
+    _HOMES[type(ar)].panel_factors(ar, W, j, A, i, seen)
 
 
 def fill(ar: Any, W: Any, X: Any, first: Any) -> None:
@@ -122,10 +129,10 @@ def panel_axpy(
 
 
 def clear_panel(
-    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
+    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, seen: Any, i: Any, n: Any
 ) -> None:
     for k in range(i, i + n):
-        factors(ar, W, columns[k], A, k)
+        factors(ar, W, columns[k], A, k, seen)
         panel_axpy(ar, W, columns, k + 1, columns.shape[0], rows, order[k], A, k)
 
 
@@ -180,19 +187,44 @@ def _value(ar: Any, x: Any) -> Any:
     return lambda ar, x: remainder(x, 1, ar.p, ar.reciprocal)
 
 
-@overload(axpy, strict=False, jit_options=PRIVATE)
+@overload(element, strict=False, jit_options=MERGED)
+def _element(ar: Any, x: Any) -> Any:
+    return (lambda ar, x: np.uint64(x)) if ar.instance_class is prime.Prime else _value(ar, x)
+
+
+@overload(axpy, strict=False, jit_options=APART)
 def _axpy(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> Any:
-    return _implementation(ar, "row_axpy")
+    if ar.instance_class is table.Table:
+        return _implementation(ar, "row_axpy")
+
+    def in_lanes(ar: Any, w: Any, rows: Any, s: Any, c: Any) -> None:
+        dim, lanes = w.shape[0], _vectors.LANES
+        for t in range(dim // lanes):
+            _add_lanes(w, t, rows, s * dim + t * lanes, np.uint64(c))
+        for j in range(dim - dim % lanes, dim):
+            w[j] += np.uint64(c) * np.uint64(rows[s, j])
+
+    return in_lanes
 
 
-@overload(settle, strict=False, jit_options=PRIVATE)
+@overload(settle, strict=False, jit_options=APART)
 def _settle(ar: Any, w: Any) -> Any:
     if w.dtype.bitwidth == 16 and ar.instance_class is table.Table:  # characteristic 2
         return lambda ar, w: None
-    return _implementation(ar, "row_settle")
+    if ar.instance_class is table.Table:
+        return _implementation(ar, "row_settle")
+
+    def in_lanes(ar: Any, w: Any) -> None:
+        dim, lanes = w.shape[0], _vectors.LANES
+        for t in range(dim // lanes):
+            _reduce_lanes(w, t, ar.p, ar.reciprocal)
+        for j in range(dim - dim % lanes, dim):
+            w[j] = value(ar, w[j])
+
+    return in_lanes
 
 
-@overload(lower, strict=False, jit_options=PRIVATE)
+@overload(lower, strict=False, jit_options=APART)
 def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
     if ar.instance_class is table.Table:
         if w.dtype.bitwidth == 16:  # characteristic 2
@@ -213,7 +245,10 @@ def _lower(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> Any:
     remainder = _vectors.remainder[_lane_bits(ar)]
 
     def in_lanes(ar: Any, rows: Any, s: Any, w: Any, c: Any) -> None:
-        for j in range(w.shape[0]):
+        dim, lanes = w.shape[0], _vectors.LANES
+        for t in range(dim // lanes):
+            _scale_lanes(w, t, np.uint64(c), rows, s * dim + t * lanes, ar.p, ar.reciprocal)
+        for j in range(dim - dim % lanes, dim):
             rows[s, j] = remainder(w[j], c, ar.p, ar.reciprocal)
 
     return in_lanes
@@ -229,26 +264,26 @@ def _times(ar: Any, a: Any, b: Any) -> Any:
     return _implementation(ar, "scalar_mul")
 
 
-@overload(inverse, strict=False, jit_options=PRIVATE)
+@overload(inverse, strict=False, jit_options=APART)
 def _inverse(ar: Any, a: Any) -> Any:
     return _implementation(ar, "scalar_inv")
 
 
 @overload(factors, strict=False, jit_options=PRIVATE)
-def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any) -> Any:
+def _factors(ar: Any, W: Any, j: Any, A: Any, i: Any, seen: Any) -> Any:
     if ar.instance_class is prime.Prime:
 
-        def vectorised(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
-            _negate_lanes(W, j, A, i, ar.p, ar.reciprocal)
+        def vectorised(ar: Any, W: Any, j: Any, A: Any, i: Any, seen: Any) -> None:
+            _negate_lanes(W, j, A, i, seen, ar.p, ar.reciprocal)
 
         return vectorised
     if ar.instance_class is table.Table and W.dtype.bitwidth > 16:
 
-        def by_digits(ar: Any, W: Any, j: Any, A: Any, i: Any) -> None:
+        def by_digits(ar: Any, W: Any, j: Any, A: Any, i: Any, seen: Any) -> None:
             lanes = _vectors.LANES
             _elements(W, j * lanes, A, i * lanes, ar.p, ar.short, ar.half, ar.digits)
             for b in range(lanes):
-                A[i, b] = ar.minus[A[i, b]]
+                A[i, b] = ar.minus[A[i, b]] if seen[b] != 0 else ar.nil
 
         return by_digits
     return _implementation(ar, "panel_factors")
@@ -318,18 +353,18 @@ def _panel_axpy(
 
 @overload(clear_panel, strict=False, jit_options=PRIVATE)
 def _clear_panel(
-    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
+    ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, seen: Any, i: Any, n: Any
 ) -> Any:
     if ar.instance_class is not prime.Prime:
         return clear_panel
 
     def together(
-        ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, i: Any, n: Any
+        ar: Any, W: Any, columns: Any, rows: Any, order: Any, A: Any, seen: Any, i: Any, n: Any
     ) -> None:
         """The factors first, in the pivot columns alone; then every other column once for all."""
         last = i + n - 1
         for k in range(i, last + 1):
-            factors(ar, W, columns[k], A, k)
+            factors(ar, W, columns[k], A, k, seen)
             panel_axpy(ar, W, columns, k + 1, last + 1, rows, order[k], A, k)
         for k in range(last + 1, i + GROUP):
             for b in range(_vectors.LANES):

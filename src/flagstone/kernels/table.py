@@ -45,6 +45,7 @@ class Table(NamedTuple):
     lane, factor : zeros with the dtypes of a working row and of the factors of a panel, which are
         logarithms
     nil : the factor 0
+    together : so many exchanges in a panel are made up for at once
     """
 
     q: np.int64
@@ -68,6 +69,7 @@ class Table(NamedTuple):
     lane: Any
     factor: np.uint32
     nil: np.uint32
+    together: np.int64
 
 
 def build(p: int, k: int, poly: ArrayLike) -> Table:
@@ -126,6 +128,7 @@ def build(p: int, k: int, poly: ArrayLike) -> Table:
         np.uint64(digits), np.uint64(sum(1 << digits * (i + 1) - 1 for i in range(half))),
         np.uint64(2**32 // p), np.uint64(2**16 // p), np.int64(budget),
         spread.dtype.type(0), np.uint32(0), np.uint32(2 * (q - 1)),
+        np.int64(1),
     )  # fmt: skip
 
 
@@ -296,10 +299,12 @@ def row_lower(ar: Table, rows: NDArray[Any], s: int, w: NDArray[Any], c: Any) ->
         rows[s, j] = scalar_mul(ar, scalar_value(ar, w[j]), c)
 
 
-def panel_factors(ar: Table, W: NDArray[Any], j: int, A: NDArray[Any], i: int) -> None:
-    """Let A[i] be the factors (logarithms) that clear column j of all rows in the panel W."""
+def panel_factors(
+    ar: Table, W: NDArray[Any], j: int, A: NDArray[Any], i: int, seen: NDArray[Any]
+) -> None:
+    """Let A[i] be the factors (logarithms) that clear column j of the rows that are seen."""
     for b in range(A.shape[1]):
-        A[i, b] = ar.minus[scalar_value(ar, W[j, b])]
+        A[i, b] = ar.minus[scalar_value(ar, W[j, b])] if seen[b] != 0 else ar.nil
 
 
 def panel_axpy(
