@@ -3,8 +3,8 @@
 A reader who follows the row looks at the calls in progress at five moments: when a row reaches the
 kernel, when the space is chosen, when it is read as equations, when an equation is put into words,
 and when it is printed. Every function of ours on these stacks is a hop, counted once. The search
-for other types of rows, and the pieces of rows that certify, lead to no equation of the answer, and
-are not counted.
+for other types of rows, the pieces of rows that certify, and whether the first rows span the
+answer, lead to no equation of it, and are not counted.
 
     python scripts/hops.py            the number
     python scripts/hops.py --list     and the functions, in the order of the road
@@ -28,7 +28,11 @@ WORDS = [
     "constraints", str(FRAMES), "-f", "bits", "--contamination", ".01", "--seed", "7", "-q",
 ]  # fmt: skip
 FIRST = "cli/constraints: command"
-ASIDE = "cli/clustered: types_of", "certificates/certifier: Certifier.update"
+ASIDE = (
+    "cli/clustered: types_of",
+    "certificates/certifier: Certifier.update",
+    "certification: _Start.update",
+)
 MOMENTS = {
     "kernels/small_gf2: insert",
     "flag: Flag.span_at",
