@@ -42,6 +42,27 @@ def spread(builder: Any, x: Any, vector: Any) -> Any:
     return splat(builder, x if x.type == lane else builder.zext(x, lane), vector)
 
 
+def _add_product(builder: Any, w: Any, c: Any, x: Any) -> Any:
+    return builder.add(w, builder.mul(c, x))
+
+
+def _add_short_product(builder: Any, w: Any, c: Any, x: Any) -> Any:
+    """The same by one instruction for eight lanes of 64 bits, for products below 2^52."""
+
+    def joined(left: Any, right: Any, start: int, stop: int) -> Any:
+        names = ir.Constant(ir.VectorType(WORD, stop - start), list(range(start, stop)))
+        return builder.shuffle_vector(left, right, names)
+
+    sums = []
+    for k in range(0, LANES, 8):
+        operands = [joined(vector, vector, k, k + 8) for vector in (w, c, x)]
+        sums.append(_call(builder, "x86.avx512.vpmadd52l.uq.512", operands[0].type, *operands))
+    while len(sums) > 1:
+        size = 2 * sums[0].type.count
+        sums = [joined(*pair, 0, size) for pair in zip(sums[::2], sums[1::2], strict=True)]
+    return sums[0]
+
+
 def panel_row(builder: Any, array: Any, row: Any, cell: Any) -> Any:
     """Return a pointer to the LANES cells of one row of a panel."""
     start = builder.gep(array.data, [builder.mul(row, ir.Constant(INDEX, LANES))])
@@ -58,11 +79,13 @@ def each_column(context: Any, builder: Any, kind: Any, columns: Any, first: Any,
 
 @intrinsic
 def panel_axpy(
-    typingctx: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any
-) -> Any:
+    typingctx: Any, W: Any, columns: Any, first: Any, stop: Any, rows: Any, s: Any, A: Any, i: Any,
+    p: Any,
+) -> Any:  # fmt: skip
     """W[j, b] += Σ_k A[i + k, b] · rows[s[k], j] for all j in columns[first:stop] and all b.
 
-    Integers of W's dtype; several rows at once: the panel is loaded and stored once for all.
+    Integers of W's dtype, the factors below p; several rows at once: the panel is loaded and stored
+    once for all.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -81,17 +104,28 @@ def panel_axpy(
             name = builder.add(args[7], ir.Constant(INDEX, k))
             c = builder.load(panel_row(builder, factors, name, factor), align=1)
             multiples.append(c if factor == lane else builder.zext(c, vector))
-        with each_column(context, builder, signature.args[1], *args[1:4]) as column:
-            place = panel_row(builder, panel, column, lane)
-            w = builder.load(place, align=1)
-            for row, c in zip(rows, multiples, strict=True):
-                x = builder.load(builder.gep(row, [column]))
-                x = spread(builder, x, vector)
-                w = builder.add(w, builder.mul(c, x))
-            builder.store(w, place, align=1)
+
+        def each(add_product: Any) -> None:
+            with each_column(context, builder, signature.args[1], *args[1:4]) as column:
+                place = panel_row(builder, panel, column, lane)
+                w = builder.load(place, align=1)
+                for row, c in zip(rows, multiples, strict=True):
+                    x = builder.load(builder.gep(row, [column]))
+                    w = add_product(builder, w, c, spread(builder, x, vector))
+                builder.store(w, place, align=1)
+
+        if lane.width == 64 and "+avx512ifma" in FEATURES:
+            short = builder.icmp_unsigned("<", args[8], INDEX(2**26))
+            with builder.if_else(short) as (then, otherwise):
+                with then:
+                    each(_add_short_product)
+                with otherwise:
+                    each(_add_product)
+        else:
+            each(_add_product)
         return context.get_dummy_value()
 
-    return types.void(W, columns, first, stop, rows, s, A, i), codegen
+    return types.void(W, columns, first, stop, rows, s, A, i, p), codegen
 
 
 @intrinsic

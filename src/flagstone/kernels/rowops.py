@@ -337,7 +337,7 @@ def _panel_axpy(
 ) -> Any:
     if ar.instance_class is prime.Prime:
         return lambda ar, W, columns, first, stop, rows, s, A, i: _axpy_lanes(
-            W, columns, first, stop, rows, (s,), A, i
+            W, columns, first, stop, rows, (s,), A, i, ar.p
         )
 
     def by_parts(
@@ -370,6 +370,6 @@ def _clear_panel(
             for b in range(_vectors.LANES):
                 A[k, b] = 0
         names = order[i], order[min(i + 1, last)], order[min(i + 2, last)], order[last]
-        _axpy_lanes(W, columns, last + 1, columns.shape[0], rows, names, A, i)
+        _axpy_lanes(W, columns, last + 1, columns.shape[0], rows, names, A, i, ar.p)
 
     return together
