@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from flagstone.certificates.claims import _Outside
+from flagstone.certificates import Certifier
+from flagstone.certificates.claims import _Outside, claims_of_pieces
 from flagstone.certificates.evidence import Evidence, rates
 from flagstone.certificates.pieces import Cut
+from flagstone.flag import Flag
 from flagstone.guarantees.binomial import binomial_above, binomial_least
 
 CUT = Cut(inside=False, dim=4, credit=2, pace=10.0, most=100)
@@ -25,3 +27,16 @@ def test_sets_are_no_more_than_rows_nor_than_pieces_say(share, pieces):
         tail = binomial_above(3000, share, sets)
         assert outside.beyond(sets) == min(tail, evidence.beyond(sets, covered))
         assert _Outside(3000, share, None, 1).beyond(sets) == tail
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_no_bound_on_what_lies_outside_a_space_is_below_what_was_seen(runs):
+    X = np.random.default_rng(3).integers(0, 2, (3000, 6))
+    X[:, 5] = 0
+    pilot = Flag(6).update(X[:300])
+    certifier = Certifier.plan(pilot, len(X), rule="index", t_min=50, t_max=120)
+    collector = certifier.update(X[300:]).collector
+    claims = claims_of_pieces(collector, 0.01, 1e-3, [50], [120], runs=runs)
+    outside = 1 - np.cumsum(collector.counts) / collector.counts.sum()
+    assert outside[0] > 0.9
+    assert (claims.beyond >= outside).all()

@@ -24,7 +24,7 @@ class Claims:
     """Statements about fresh samples of m rows that hold together, at one confidence.
 
     ``spaces`` run from {0} to F^d; ``beyond`` bounds the share of all rows to come outside each
-    (outside {0} where that is needed only: for samples of several runs, and for histograms).
+    (that outside {0} by 1, where nobody needs more).
     """
 
     spaces: tuple[CertifiedSpace, ...]
@@ -90,6 +90,7 @@ def claims_of_pieces(
     plan, m = collector.plan, round(collector.plan.n_rows * factor)
     counts = np.rint(collector.counts * factor).astype(np.int64)
     beyond = np.zeros(len(counts))
+    beyond[0] = 1.0
     spaces = [CertifiedSpace.zero()]
     for i, part in enumerate(plan.parts):
         delta, outer = failure * part.weight, None
