@@ -5,6 +5,6 @@ Everything is measured on one thread, ours and the peers' alike, so that ratios 
 
 import os
 
-# Read by BLAS, OpenMP and Numba when they load, hence before anything is imported.
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+# Read by BLAS and OpenMP when they load, hence before anything is imported.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")

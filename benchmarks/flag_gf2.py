@@ -6,11 +6,14 @@ M4RI's time is that of the reduction alone; copying the rows into its matrix is 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from benchmarks import inputs, memory, peers
 from benchmarks.harness import Bench, Contestant, prefix
 from flagstone import BitRows, Flag
+from flagstone._kernels import available
 
 
 def run(bench: Bench) -> None:
@@ -20,7 +23,10 @@ def run(bench: Bench) -> None:
         m = bench.scale(rows)
         for kind in inputs.KINDS:
             data = inputs.bit_rows(kind, m, dim)
-            contestants = [Contestant("flagstone", m, lambda _, x=data: flag_rank(x))]
+            contestants = [
+                Contestant("flagstone", m, lambda _, x=data: flag_rank(x)),
+                *native_contestants(data),
+            ]
             if with_m4ri:
                 matrix = peers.Matrix(data)
                 contestants += [
@@ -52,6 +58,22 @@ def run(bench: Bench) -> None:
 def flag_rank(rows: BitRows, weights: np.ndarray | None = None) -> int:
     """Build the flag of the rows; its rank is the answer all contestants share."""
     return Flag(rows.dim).update(rows, weights).rank
+
+
+def native_contestants(rows: BitRows, weights: np.ndarray | None = None) -> list[Contestant]:
+    """Return the kernel of each native version, all of them in one process."""
+    note = "" if weights is None else ", weighted"
+    return [
+        Contestant(name + note, len(rows), lambda _, v=version: _kernel_rank(v, rows, weights))
+        for name, version in available().items()
+        if name != "python"
+    ]
+
+
+def _kernel_rank(version: Any, rows: BitRows, weights: np.ndarray | None) -> int:
+    flag = version.gf2_flag(rows.dim)
+    flag.insert(rows.words, weights)
+    return len(flag.dump()[1])
 
 
 def peak_memory(who: str, rows: int, dim: int) -> int:

@@ -14,12 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from flagstone.kernels import small
-
 __all__ = ["CLOCKS", "Bench", "Contestant", "Disagreement", "Result", "interleave", "prefix"]
 
-
-small.ALLOWANCE = 0.0  # of few rows, too, it is the compiled kernels that are timed
 
 # The wall clock is what people feel. Processor time leaves out the turns of other processes: with
 # one thread it is the same on a quiet machine, and the better judge of ratios on a busy one.

@@ -9,6 +9,7 @@ import platform
 from pathlib import Path
 
 from benchmarks import peers
+from flagstone._kernels import version
 
 __all__ = ["describe"]
 
@@ -23,10 +24,8 @@ def describe() -> dict[str, object]:
         "load": [round(x, 2) for x in os.getloadavg()],
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "versions": {
-            name: importlib.metadata.version(name)
-            for name in ("flagstone", "numpy", "numba", "llvmlite")
-        },
+        "versions": {name: importlib.metadata.version(name) for name in ("flagstone", "numpy")},
+        "kernels": version,
         "peers": peers.versions(),
     }
 

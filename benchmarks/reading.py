@@ -125,7 +125,7 @@ def overlap(bench: Bench, path: Path) -> None:
     """Time reading and inserting wide rows: each, in turn, and at once."""
     from flagstone import Flag
     from flagstone.tables import open_table
-    from flagstone.tables.ahead import ahead
+    from flagstone.tables.prefetch import prefetch
 
     m = bench.scale(WIDE_ROWS)
     write_wide(path, np.random.default_rng(2026).integers(0, 2, (m, WIDE), dtype=np.uint8))
@@ -143,7 +143,7 @@ def overlap(bench: Bench, path: Path) -> None:
         "read": lambda _: sum(len(batch) for batch in table.rows(encoding)),
         "insert": lambda _: inserted(kept),
         "in turn": lambda _: inserted(batch.rows for batch in table.rows(encoding)),
-        "read ahead": lambda _: inserted(batch.rows for batch in ahead(table.rows(encoding))),
+        "read ahead": lambda _: inserted(batch.rows for batch in prefetch(table.rows(encoding))),
     }
     if path.suffix == ".parquet":
         ways["load"] = lambda _: _load_parquet(path, False)
@@ -189,7 +189,7 @@ def large(bench: Bench, path: Path, n_bytes: int = LARGE) -> None:
                 stream.write(lines(bits(rng, step)).data)
             stream.flush()
             size = f"{share * n_bytes / 1e9:g} GB"
-            for who, words in (("default", []), ("--keep 0", ["--keep", "0"])):
+            for who, words in (("default", []), ("--cache-size 0", ["--cache-size", "0"])):
                 spent = in_child(memory_of_command, path=str(path), words=words)
                 bench.record(f"memory, {size}", who, spent["memory"], "bytes")
                 bench.record(f"time, {size}", who, spent["elapsed"])

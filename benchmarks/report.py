@@ -22,7 +22,6 @@ SUITES = {
     "widths": "The flag over GF(2), widths drawn for this release",
     "flag_uint8": "The flag over GF(2), from uint8",
     "flag_finite": "The flag over other fields",
-    "histogram": "Histogram",
     "packing": "Packing",
     "reading": "From the file",
     "frames_file": "Frames from a file",
@@ -46,7 +45,7 @@ REMARKS = {
         "takes; one thread, as the loader beside it. *command*: `flagstone constraints` from its "
         "options to its last line, in a process that has loaded everything before, with a second "
         "thread that reads ahead; its loader has two threads. Rows stay in memory, packed, up to "
-        "256 MB (`--keep`), so a file is parsed once.",
+        "256 MB (`--cache-size`), so a file is parsed once.",
         "Of the time for Parquet, three quarters are Arrow's own decoding a batch at a time, which "
         "bounds memory; packing int64 columns is a seventh. Tried and dropped: smaller batches "
         "(packing gains from the cache, decoding loses more), Arrow's casts to bytes before "
@@ -140,11 +139,11 @@ def page(
         "![Rows per second over m and d](images/scaling.svg)",
         f"Measured {machine['date']} on {machine['cpu']}; {machine['cores']} cores, "
         f"{machine['memory_gb']} GB, load {machine['load'][0]}, {clock} clock; "
-        f"{machine['system']}, Python {machine['python']}; "
+        f"{machine['system']}, Python {machine['python']}, {machine['kernels']} kernels; "
         + ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
         + ".",
         "## Floors",
-        "What the project promises itself. Start-up counts from before `import flagstone`.",
+        "What the project promises itself.",
         _floor_table(verdicts),
     ]
     for suite, title in SUITES.items():

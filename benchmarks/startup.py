@@ -1,77 +1,72 @@
-"""Start-up: ``import flagstone``, and the first update with an empty and with a filled JIT cache.
+"""Start-up: ``import flagstone``, the first call of a kernel against the second, and a first fit.
 
-Each number comes from fresh interpreters; the clock runs from before ``import flagstone`` (NumPy
-and Numba included) until the first update is done, but not while the rows are made. There are
-50,000 of them: fewer would go through plain NumPy. Coverage, a
-development tool that Numba loads wherever it finds it, is kept out: users do not have it.
+Each number comes from fresh interpreters. *first*, *second*: two updates of one process with the
+same rows, after all modules were loaded. *fit*: ``from flagstone import LinearSpan`` and a fit of
+1,000 × 20 rows, held against ``import numpy, sklearn.base``. *size*: what the installed package
+takes on disk, its native module included.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import statistics
 import subprocess
 import sys
-import tempfile
+import time
+from pathlib import Path
 
+import flagstone
 from benchmarks.harness import Bench
 from benchmarks.memory import ROOT
 
-DIMS = (20, 64, 128, 1024)
+FIELDS = ("2", "7", "2^8", "3^2")
+DIMS = (20, 64, 128, 512)
 
-IMPORT = """
+CALLS = """
 import json, sys, time
-clock = time.process_time if sys.argv[1] == "cpu" else time.perf_counter
-begin = clock()
-import flagstone
-spent = clock() - begin
-print(json.dumps([spent, int("numba" in sys.modules)]))
+import numpy, flagstone
+field, dim = sys.argv[1], int(sys.argv[2])
+X = (numpy.arange(2_000)[:, None] >> numpy.arange(dim) % 16 & 1).astype(numpy.uint8)
+spent = []
+for _ in range(3):
+    begin = time.perf_counter()
+    flagstone.Flag(dim, field).update(X).counts
+    spent.append(time.perf_counter() - begin)
+print(json.dumps(spent))
 """
-
-UPDATE = """
-import json, sys, time
-clock = time.process_time if sys.argv[1] == "cpu" else time.perf_counter
-sys.modules["coverage"] = None
-begin = clock()
+REFERENCE = "import numpy, sklearn.base"
+FIT = """
 import numpy
-import flagstone
-loaded = clock()
-dim = int(sys.argv[2])
-X = (numpy.arange(50_000)[:, None] >> numpy.arange(dim) % 16 & 1).astype(numpy.uint8)
-made = clock()
-flagstone.Flag(dim).update(X)
-print(json.dumps([clock() - made + loaded - begin, 0]))
+from flagstone import LinearSpan
+LinearSpan(random_state=1).fit(numpy.random.RandomState(1).randint(0, 2, size=(1000, 20)))
 """
+IMPORT = "import flagstone"
 
 
 def run(bench: Bench) -> None:
-    """Import five times; for each width two cold starts and three warm ones."""
-    imports = [_fresh(IMPORT, bench.clock_name) for _ in range(1 if bench.quick else 5)]
-    bench.record("import", "flagstone", min(t for t, _ in imports), rounds=len(imports))
-    bench.record("import", "numba loaded", imports[0][1], "count")
-    bench.say(f"import: {min(t for t, _ in imports):.3f} s")
-    for dim in DIMS:
-        colds, warms = [], []
-        for _ in range(1 if bench.quick else 2):
-            with tempfile.TemporaryDirectory() as cache:
-                colds.append(_fresh(UPDATE, bench.clock_name, str(dim), NUMBA_CACHE_DIR=cache)[0])
-                warms += [
-                    _fresh(UPDATE, bench.clock_name, str(dim), NUMBA_CACHE_DIR=cache)[0]
-                    for _ in range(1 if bench.quick else 3)
-                ]
-        bench.record(f"first update d={dim}", "cold", min(colds), rounds=len(colds), dim=dim)
-        bench.record(f"first update d={dim}", "warm", min(warms), rounds=len(warms), dim=dim)
-        bench.say(f"first update d={dim}: cold {min(colds):.2f} s, warm {min(warms):.2f} s")
+    """Time the first calls in every field, then imports and a first fit in turn."""
+    turns = 1 if bench.quick else 5
+    for field in FIELDS:
+        for dim in DIMS if field == "2" else DIMS[:2]:
+            found = [json.loads(_said(CALLS, field, str(dim))) for _ in range(turns)]
+            case = f"GF({field}) d={dim}"
+            for i, who in enumerate(("first", "second")):
+                bench.record(case, who, min(spent[i] for spent in found), rounds=turns, dim=dim)
+            bench.say(f"{case}: first {found[0][0]:.4f} s, second {found[0][1]:.4f} s")
+    times: dict[str, list[float]] = {"reference": [], "fit": [], "import": []}
+    for _ in range(turns + 1):
+        for who, code in (("reference", REFERENCE), ("fit", FIT), ("import", IMPORT)):
+            begin = time.perf_counter()
+            _said(code)
+            times[who].append(time.perf_counter() - begin)
+    for who, spent in times.items():
+        bench.record("new process", who, statistics.median(spent[1:]), rounds=turns)
+        bench.say(f"{who}: {statistics.median(spent[1:]):.2f} s")
+    home = Path(flagstone.__file__).parent
+    size = sum(path.stat().st_size for path in home.rglob("*") if "__pycache__" not in path.parts)
+    bench.record("installed", "size", size, "bytes")
 
 
-def _fresh(code: str, *arguments: str, **environment: str) -> tuple[float, int]:
-    child = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    seconds, loaded = json.loads(child.stdout)
-    return float(seconds), int(loaded)
+def _said(code: str, *arguments: str) -> str:
+    words = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks import inputs, peers
-from benchmarks.flag_gf2 import flag_rank
+from benchmarks.flag_gf2 import native_contestants
 from benchmarks.harness import Bench, Contestant
 
 
@@ -21,13 +21,10 @@ def run(bench: Bench) -> None:
         m = bench.scale(min(300_000, 30_000_000 // dim))
         for kind in inputs.KINDS:
             data = inputs.bit_rows(kind, m, dim)
-            contestants = [Contestant("flagstone", m, lambda _, x=data: flag_rank(x))]
+            contestants = native_contestants(data)
             if kind == "uniform":
                 w = np.random.default_rng(2026).integers(1, 10, m)
-                weighted = Contestant(
-                    "flagstone, weighted", m, lambda _, x=data, w=w: flag_rank(x, w)
-                )
-                contestants.append(weighted)
+                contestants += native_contestants(data, w)
             if with_m4ri:
                 matrix = peers.Matrix(data)
                 contestants.append(Contestant("M4RI", m, peers.Matrix.echelonize_m4ri, matrix.fill))

@@ -55,7 +55,7 @@ for m in sizes:
     window = fits[0].finding_.window
     bounds.append(index_rho(DIM, window.length, start=window.start, n_rows=m))
     found = [fit.certify(capture(m, seed)) for seed, fit in enumerate(fits)]
-    certified.append([1.0 if f.rho_certified is None else f.rho_certified for f in found])
+    certified.append([1.0 if f.certified.rho is None else f.certified.rho for f in found])
     prints = [fit.fingerprint_ for fit in fits]
     if m <= 10_000:
         prints += [model().fit(capture(m, seed)).fingerprint_ for seed in range(4, 40)]

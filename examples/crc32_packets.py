@@ -25,7 +25,7 @@ import numpy as np
 
 from flagstone import AffineSpan, load
 from flagstone.cli import main
-from flagstone.digests import Survey
+from flagstone.frames.digests import DigestAnalysis
 from flagstone.plots import OKABE_ITO, style
 
 SEED, BYTES = 2026, 12
@@ -53,9 +53,9 @@ print(bytes(good[0]).hex(" "))
 
 X = np.unpackbits(good, axis=1)
 model = AffineSpan(t_min=0.004, t_max=0.007, random_state=SEED).fit(X)
-survey = Survey(model.constraints_)
-survey.update(X)
-crc = survey.digests[0]
+analysis = DigestAnalysis(model.constraints_)
+analysis.update(X)
+crc = analysis.digests[0]
 print(f"{crc.name}: {crc.formula}")
 print(f"{crc.rows_broken} of {crc.rows_verified:,} packets do not fit it")
 print(model.certify(X))

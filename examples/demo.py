@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import Constraints
 from flagstone.finding import Finding
-from flagstone.models import load
-from flagstone.subspace import AffineSubspace, Subspace
+from flagstone.store import load
 
 ROWS, PAYLOAD, DIGEST, DAMAGED = 50_000, 33, 8, 0.02
 FOLDER = Path("build") / "demo"

@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from flagstone import LinearSpan, Subspace, suggest_window
-from flagstone.digests import Layers
+from flagstone.frames.digests import Layers
 from flagstone.plots import OKABE_ITO, style
 
 SEED = 2026

@@ -5,7 +5,8 @@ The paper's figure
 The empirical evaluation of [NST26], *Computationally Efficient Replicable Learning of Parities
 and Applications*: rows e_i with probability 2^-i in twenty dimensions, labelled by a random
 parity; two runs on fresh samples, the threshold shared. Here with 30 experiments for each of
-seven sample sizes; ``flagstone reproduce figure-1`` runs the paper's hundred for each of twenty.
+seven sample sizes, so that bands are wide; ``flagstone reproduce figure-1`` runs a thousand for
+each of twenty.
 """
 
 # %%
@@ -19,7 +20,7 @@ import dataclasses
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone.experiments import EXPERIMENTS
+from flagstone.paper.experiments import EXPERIMENTS
 
 figure = EXPERIMENTS["figure-1"]
 small = dataclasses.replace(
@@ -29,12 +30,15 @@ rows = []
 for number, unit in enumerate(figure.units(small)):
     rows += figure.compute(small, unit, np.random.RandomState(number))
 for row in rows[-3:]:
-    print(f"{row['learner']:12} replicability {row['replicability']:.2f} at m = {row['m']}")
+    rate, error, exact = (row[f"replicability{end}"] for end in ("", "_sem", "_exact"))
+    known = "" if exact is None else f", exactly {exact:.3f}"
+    print(f"{row['learner']:12} replicability {rate:.2f} ± {error:.2f}{known} at m = {row['m']}")
 
 # %%
 # Accuracy and replicability
 # --------------------------
-# Elimination is nearly always right and seldom the same; the replicable learners give up the
+# Elimination is nearly always right and seldom the same (the black line is computed, not
+# simulated); the replicable learners give up the
 # rarest directions. On this law the index rule does not beat the paper's in every column. The
 # statements behind both are in :doc:`/theory/guarantees`, and the laws on which one or the
 # other is better in :doc:`/theory/rules`.

@@ -23,7 +23,7 @@ import numpy as np
 
 from flagstone import load
 from flagstone.cli import main
-from flagstone.digests import Survey
+from flagstone.frames.digests import DigestAnalysis
 from flagstone.plots import OKABE_ITO, style
 
 SEED = 2026
@@ -75,18 +75,20 @@ def flagstone(command: str) -> None:
 # %%
 # A protocol
 # ----------
-# Where to look is decided on pilot frames, which nobody uses again: ``suggest`` finds the
+# Where to look is decided on pilot frames, which nobody uses again: ``plan --pilot`` finds the
 # widest plateau of their flag and puts a window into its middle. The protocol is what the labs
 # share.
 
-flagstone(f"suggest pilot.hex --for constraints --seed {SEED} --take 20000 -o protocol.json")
+flagstone(
+    f"plan --pilot pilot.hex --for constraints --seed {SEED} --max-rows 20000 -o protocol.json"
+)
 
 # %%
 # One command each
 # ----------------
 
 for lab in "ab":
-    flagstone(f"constraints lab-{lab}.hex --protocol protocol.json -o {lab}.json --show-rows 0")
+    flagstone(f"frames lab-{lab}.hex --protocol protocol.json -o {lab}.json --max-misfits 0")
     print()
 
 # %%
@@ -99,7 +101,7 @@ print(a.fingerprint[:16], b.fingerprint[:16], a.fingerprint == b.fingerprint)
 # Code for a decoder
 # ------------------
 
-flagstone("show a.json --as c")
+flagstone("frames a.json --as c")
 
 # %%
 # The digest as a picture
@@ -114,12 +116,12 @@ for axis, lab in zip(axes, "ab", strict=True):
         [list(bytes.fromhex(line)) for line in (folder / f"lab-{lab}.hex").read_text().splitlines()]
     )
     X = np.unpackbits(frames.astype(np.uint8), axis=1)
-    survey = Survey(load(folder / f"{lab}.json").answer)
-    survey.update(X)
-    found = survey.digests[0]
+    analysis = DigestAnalysis(load(folder / f"{lab}.json").answer)
+    analysis.update(X)
+    found = analysis.digests[0]
     with style():
-        axis.imshow(survey.layers.solved.matrix[:, :40], cmap="Blues", vmax=1.4, aspect="auto")
-        for i, sign in enumerate(survey.layers.pattern[:40]):
+        axis.imshow(analysis.layers.solved.matrix[:, :40], cmap="Blues", vmax=1.4, aspect="auto")
+        for i, sign in enumerate(analysis.layers.pattern[:40]):
             if sign != "?":
                 axis.axvspan(i - 0.5, i + 0.5, color=OKABE_ITO["grey"], alpha=0.25, linewidth=0)
         for byte in range(1, 5):

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from flagstone import Flag, distributions, pack
-from flagstone.bitrows import BitRows
+from flagstone.algebra.bitrows import BitRows
 from flagstone.certificates import Certificate, Certifier, pilot_rows
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,6 +1,6 @@
 """Compute the Conway polynomials of all fields of order ≤ 2^16 and write them down.
 
-    python scripts/generate_conway.py > src/flagstone/kernels/conway.py
+    python scripts/generate_conway.py > src/flagstone/algebra/fields/_conway.py
 
 The Conway polynomial C_{p,k} is the first monic polynomial of degree k over GF(p), in the order
 below, that is

@@ -39,7 +39,7 @@ def main() -> None:
         print(f"rows until two captures agree with probability 0.95, {analysis}: ", end="")
         print(f"{rows[analysis].rows:.2g}")
     [X] = captures(CERTIFIED, 1)
-    rho = AffineSpan(**WINDOW, random_state=SEED).fit(X).certify(X).rho_certified
+    rho = AffineSpan(**WINDOW, random_state=SEED).fit(X).certify(X).certified.rho
     print(f"certified by {CERTIFIED:,} rows: disagreement at most {rho:.1g}")
     samples = captures(SMALL, 2 * PAIRS)
     for name, parameters in (("elimination", {"t_min": 1, "t_max": 1}), ("flagstone", WINDOW)):

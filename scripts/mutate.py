@@ -1,16 +1,16 @@
 """Plant mistakes in the sources, one at a time, and show that the tests catch each of them.
 
-The fixed list edits insert and merge; the property tests of flags and merges then run on the
-scratch copy, with the compiler off, until the first failure. A mutant that survives means that the
-tests do not pin down that branch: add one that does. A snippet that is no longer found means that
-the kernel has changed: bring the table up to date.
+The fixed list edits insert and merge of the reference, the specification of the native kernels; the
+property tests of flags and merges then run on the scratch copy, in Python, until the first failure.
+A mutant that survives means that the tests do not pin down that branch: add one that does. A
+snippet that is no longer found means that the code has changed: bring the table up to date.
 
 The random ones (`scripts/mutations.py`) go anywhere else. Each meets the doctests of its module and
 the tests named after it, then the general ones. Some survivors change nothing that could be seen:
 they are reported, and it is for the reader to tell those from gaps.
 
     make mutants                                         # the fixed list, then 30 at random
-    python -m scripts.mutate --fixed gf2_sweep merge     # those whose file or function matches
+    python -m scripts.mutate --fixed gf2 merge     # those whose file or function matches
     python -m scripts.mutate --random 50 --seed 7 tables # again the same 50, in tables alone
 """
 
@@ -35,12 +35,12 @@ from scripts.mutations import Mutation, draw
 ROOT = Path(__file__).resolve().parent.parent
 TIME_LIMIT = 600
 KERNEL_TESTS = [
-    "tests/test_flag.py",
-    "tests/test_merge.py",
-    "tests/test_serialize.py",
-    "tests/kernels/test_finite.py",
-    "tests/kernels/test_gf2_flags.py",
-    "tests/kernels/test_gf2_product.py",
+    "tests/algebra/test_flag.py",
+    "tests/algebra/test_merge.py",
+    "tests/algebra/test_serialize.py",
+    "tests/native/test_families.py",
+    "tests/native/test_gf2_flags.py",
+    "tests/native/test_gf2_linalg.py",
 ]
 
 #: Who may notice what the tests named after a module do not; the quick ones first.
@@ -55,15 +55,6 @@ GENERAL_TESTS = [
     "tests/estimators/test_parity.py",
 ]
 
-WORD = "[2] or [63] or [64] or (first_fit and (20 or 64))"
-MAPS = "maps or weights_of_every or again_and_again"
-WIDE = (
-    "[449] or (wide_flags and 300 and (ties or change)) or grows or misses "
-    "or (own and 0.03 and 65) or tells"
-)
-FINITE = "[3] or [4] or [251] or other_fields or (wide_flags and (7-20 or 3-33 or 16-20))"
-RATIONAL = "[QQ]"
-
 
 class Mutant(NamedTuple):
     """Replace ``old`` by ``new`` in one function; ``tests`` selects who should notice."""
@@ -75,144 +66,57 @@ class Mutant(NamedTuple):
     tests: str
 
 
-def kernel(name: str, tests: str, *edits: tuple[str, str, str]) -> list[Mutant]:
-    return [Mutant(f"kernels/{name}.py", *edit, tests) for edit in edits]
+def mutants(file: str, tests: str, *edits: tuple[str, str, str]) -> list[Mutant]:
+    return [Mutant(file, *edit, tests) for edit in edits]
 
 
 MUTANTS = [
-    *kernel(
-        "gf2_sweep",
-        MAPS,
-        ("_exchange", "pair = ~odd(coords, end)", "pair = odd(coords, end)"),
-        ("_exchange", "add = plus(coords, end, _ALL)", "add = coords"),  # the wrong update
-        ("_exchange", "mask = plus(end, bit, pair)", "mask = end"),  # half of the test
-        ("_exchange", "take_place(basis, low, high, rows, i, coords)", "pass"),
-        ("_exchange", "plus(cut_below(runs, end), end,", "plus(runs, end,"),  # no new end
-        ("_exchange", "counts[high] = count", "pass"),
-        ("_insert", "then = plus(then, first[3], odd(then, first[2]))", "pass"),  # late update lost
-        ("_insert", "add = plus(first[3], second[3], odd(first[3], second[2]))", "add = first[3]"),
-        ("_image", "return plus(image, second[3], odd(coords, second[2]))", "return image"),
-        ("_exchange", "counts[high] += weights[0][i]", "counts[high] += 1"),
-        ("_exchange", "add = plus(coords, mask, _ALL)", "add = coords"),
-        ("_insert", "counts[first[1]] > most[first[1]] or ", "False and "),  # keys worn out
-        ("insert_weighted", "prepend=0), wide)", "prepend=0), 1)"),
-        ("insert_weighted", "wide // 8 - 1", "4 * wide"),
-        ("insert_weighted", "np.flatnonzero(weights > most) + 1", "()"),
-        ("insert_weighted", "state.basis[:] = state.basis[order]", "pass"),
-        ("count_again", "state.counts[:-1] == state.counts[1:]", "state.counts[:-1] < 0"),
-        ("loaded", "= counts[::-1]", "= counts"),
+    *mutants(
+        "_reference/gf2.py",
+        "partition or weights",
+        ("_exchange", "count = min(count for", "count = max(count for"),  # not the least count
+        ("_exchange", "change = coordinates ^ element", "change = coordinates"),
+        ("_exchange", "self._basis[element.bit_length() - 1] = row", "pass"),
+        ("_exchange", "if x & element else x", "if False else x"),  # the map is not changed
+        ("_exchange", "self._levels.get(count + weight, 0) | element", "element"),
+        ("insert", "if coordinates and weight > 0:", "if coordinates:"),
     ),
-    *kernel(
-        "gf2_eights",
-        MAPS,
-        ("_insert", "single = odd(coords, end)", "single = ~odd(coords, end)"),
-        ("_insert", "add = plus(coords, end, _ALL)", "add = coords"),
-        ("_insert", "mask = plus(end, bit, ~single)", "mask = end"),
-        ("_insert", "then = plus(then, add, odd(then, mask))", "pass"),
-        ("_insert", "change_lanes(work, own, mask, add)", "pass"),
-        ("_insert", "(low ^ high) & single", "(low ^ high) & _NONE"),
-        ("_insert", "plus(cut_below(runs, end), end, joined)", "cut_below(runs, end)"),
-        ("_insert", "walk(table, work, names, none)\n    put_row", "put_row"),  # the last changes
-        ("_insert", "names = named(names, high, low, single)", "pass"),
-        ("_insert", "counts[high] += weight", "counts[high] += 1"),
-        ("_insert", "worn |= counts[high] > weights[3][high]", "pass"),
-        ("insert", "octets[:, places ^ 7]", "octets[:, places]"),
+    *mutants(
+        "_reference/linalg.py",
+        "merge",
+        ("gf2_merge", "while (last := coords.bit_length() - 1) in claims:",
+         "while (last := coords.bit_length() - 1) in ():"),  # claims not respected
+        ("gf2_merge", "y ^= basis[last]", "pass"),  # claimer added by coordinates only
+        ("gf2_merge", "counts[last] += count", "counts[last] = count"),
     ),
-    *kernel(
-        "gf2_tiles",
-        "tiles or maps",
-        ("_insert", "which = _column(work, g, place) * _OCTET", "pass"),
-        ("_insert", "newest[place] = first + s", "pass"),
-        ("_insert", "step = min(weight, levels[COUNT, m] - levels[COUNT, n])", "pass"),
-        ("_insert", "map_tiles(summands, g, work, g)", "pass"),
-        ("_coordinates", "used[all_used] = octet", "used[all_used] = 0"),
-        ("_ties", "more = common_words(row, 0, masks, n, later)", "pass"),
-        ("_pass_on", "if h != g:", "if h > g:"),
-        ("_pass_on", "names |= _column(work, h, places[8 * g + r]) << np.uint64(r)", "pass"),
+    *mutants(
+        "_reference/finite.py",
+        "python",
+        ("insert", "self._counts[support].argmin()", "self._counts[support].argmax()"),
+        ("insert", "held[:, element] = column", "pass"),
+        ("insert", "self._basis[element] = row", "pass"),
+        ("merge", "counts[last] += count", "counts[last] = count"),
+        ("merge", "claims[last], common[last] = coordinates, y", "common[last] = y"),
     ),
-    *kernel(
-        "gf2_panels",
-        WIDE,
-        ("_insert_bulk", "masks[above, k] |= word", "masks[above, k] = word"),
-        ("_insert_bulk", "levels[SIZE, above] += taken", "pass"),
-    ),
-    *kernel(
-        "gf2_wide",
-        WIDE,
-        ("insert", "i += done", "i += len(batch)"),
-        ("_insert_within", "inside = inside[: number - done]", "pass"),
-        ("_insert_within", "grown or too_wide or too_long", "too_wide or too_long"),
-        ("_open", "counts[:above] - base", "counts[:above]"),
-        ("dump", "counts[within.held] += inner.counts", "pass"),
-        ("copy", "within = replace(within, flag=within.kernel.copy(within.flag))", "pass"),
-    ),
-    *kernel(
-        "gf2_space",
-        WIDE,
-        ("_split", "if apart != _NONE:", "if rows[i, 0] != combined[i, 0]:"),
-        ("_split", "coordinates[inside, k] = coordinates[i, k]", "pass"),
-    ),
-    *kernel(
-        "gf2_product",
-        "picked or named",
-        ("_choose", "place -= 1 << power", "pass"),
-        ("_pick", "result[i, last] |= bits >> _ONE >> (np.uint64(63) - shift)", "pass"),
-        ("_add_narrow", "if j < len(rows):", "if j < len(rows) - 1:"),
-        ("_tabulate", "if first + j < len(rows)", "if first + j < len(rows) - 1"),
-        ("_add_tiles", "if 8 * octet + r < len(rows)", "if 8 * octet + r < len(rows) - 1"),
-        ("_add_tiles", "tile_rows(tiles, g, names, first + 8 * g, len(names) - 1)", "pass"),
-    ),
-    *kernel(
-        "gf2_linalg",
-        "merge and (" + WORD + " or [65] or [200] or full_rank)",
-        ("_merge", "for i in range(len(Y)):", "for i in range(len(Y) - 1, -1, -1):"),  # wrong order
-        ("_merge", "while claimed[q]:", "while False:"),  # claims not respected
-        ("_merge", "_add(vector, basis[q])", "pass"),  # claimer subtracted by coordinates only
-        ("_merge", "counts[q] += cy[i]", "counts[q] = cy[i]"),
-        ("_last", "range(len(vector) - 1, -1, -1)", "range(len(vector))"),
-    ),
-    *kernel(
-        "chain",
-        FINITE,
-        ("insert_row", "if counts[i] != level:", "if True:"),  # the last hit of a class
-        ("insert_row", "min(weight, counts[start - 1] - counts[start])", "weight"),
-        ("insert_row", "if weight > 0 and top > 0 and", "if False and"),  # second smallest
-        ("promote", "axpy(ar, w, rows, slot, negate(ar, a))", "pass"),  # no rank-one update
-        ("insert_row", "start = class_start(counts, counts[f], f)", "start = f"),
-        ("merge_into", "for y in range(Y.shape[0]):", "for y in range(Y.shape[0] - 1, -1, -1):"),
-        ("merge_into", "if other < 0:", "if True:"),
-        ("merge_into", "cz[last] += cy[y]", "cz[last] = cy[y]"),
-    ),
-    *kernel(
-        "panel",
-        FINITE,
-        ("insert_panel", "= levels[other] == known", "= False"),  # no correction
-        ("insert_panel", "= levels[other] == known", "= True"),  # of every class
-        ("insert_panel", "work.starts[k] > lowest", "False"),  # the columns have moved since
-        ("insert_panel", "clear_between(state, work, begin, left, lowest, ar.budget)", "ar.budget"),
-        ("insert_panel", "over = start == dim or counts[start] != known", "over = True"),
-        ("find_classes", "if begins[b] <= i:", "if True:"),  # of rows that were found
-        ("insert_rows", "weights[base + n] <= 1", "weights[base + n] <= 2"),
-    ),
-    *kernel(
-        "rational",
-        RATIONAL,
+    *mutants(
+        "algebra/fields/_flint.py",
+        "QQ",
         ("_insert", "if not hits or count[hits[-1][0]] != count[i]:", "if True:"),
         ("_insert", "min(weight, count[start - 1] - count[start])", "weight"),
         ("_insert", "if hits and count[hits[-1][0]] == count[start]:", "if False:"),
-        ("_promote", "state.rows[i] -= state.rows[i][column] * x", "pass"),
+        ("_promote", "self.rows[i] -= self.rows[i][column] * x", "pass"),
         ("merge", "while last in claims:", "while False:"),
         ("merge", "y -= factor * common[last]", "pass"),
         ("merge", "count[last] += int(weight)", "count[last] = int(weight)"),
     ),
     Mutant(
-        "flag.py",
+        "algebra/flag.py",
         "adapted_basis",
         "self.field.reduce(rest[size:], block, pivots)",
         "rest[size:]",
         "equal_bytes or round_trip",
     ),
-    Mutant("flag.py", "merge_tree", "layer[2 * len(pairs) :]", "[]", "fixed_tree"),
+    Mutant("algebra/flag.py", "merge_tree", "layer[2 * len(pairs) :]", "[]", "fixed_tree"),
 ]  # fmt: skip
 
 
@@ -240,8 +144,7 @@ def run_tests(
     env = os.environ | {"PYTHONPATH": str(copy / "src"), "HYPOTHESIS_PROFILE": "mutants"}
     env["PYTHONDONTWRITEBYTECODE"] = "1"  # an edit within one second must not meet stale bytecode
     if not compiled:
-        command += ["-W", "ignore::RuntimeWarning"]
-        env["NUMBA_DISABLE_JIT"] = "1"
+        env["FLAGSTONE_CPU"] = "python"
     with subprocess.Popen(
         [*command, *arguments],
         cwd=copy,
@@ -266,7 +169,7 @@ def run_tests(
 
 @contextlib.contextmanager
 def scratch_copy() -> Iterator[Path]:
-    """Yield a copy of the project, compiled kernels included."""
+    """Yield a copy of the project, the native module included."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "*.pyc", "build", "dist"))

@@ -116,14 +116,14 @@ def mutations(source: str, file: str) -> list[Mutation]:
 
 
 def draw(root: Path, count: int, seed: int, words: list[str]) -> list[Mutation]:
-    """Return mutations of the modules under ``root``, kernels aside, equally likely each.
+    """Return mutations of the modules under ``root``, reference kernels aside, equally likely.
 
     With ``words``, of those modules only whose path holds one of them.
     """
     every: list[Mutation] = []
     for path in sorted(root.rglob("*.py")):
         file = path.relative_to(root).as_posix()
-        if not file.startswith("kernels/") and any(word in file for word in words or [""]):
+        if not file.startswith("_reference/") and any(word in file for word in words or [""]):
             every += mutations(path.read_text(), file)
     return random.Random(seed).sample(every, min(count, len(every)))
 

@@ -61,7 +61,7 @@ def equations(axis: Axes) -> None:
         axis.plot(x, ours, "-", marker=marker, color=OKABE_ITO["blue"],
                   label=f"flagstone, capture {lab}")  # fmt: skip
         model = AffineSpan(**WINDOW, random_state=SEED).fit(X[:CERTIFIED])
-        assert (model.certify(X[:CERTIFIED]).rho_certified or 1) <= 0.05
+        assert (model.certify(X[:CERTIFIED]).certified.rho or 1) <= 0.05
     assert prints[0] == prints[1], "the two captures must agree"
     axis.axhline(8, color=OKABE_ITO["grey"], linestyle="--", linewidth=0.8, zorder=0)
     axis.annotate("planted: 8", (SIZES[-1], 8.3), ha="right", va="bottom", fontsize=8)

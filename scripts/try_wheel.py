@@ -40,7 +40,7 @@ def run(*words: object, cwd: Path = ROOT) -> str:
 def build() -> list[Path]:
     """Return wheel and sdist, freshly built."""
     shutil.rmtree(DIST, ignore_errors=True)
-    run(sys.executable, "-m", "hatchling", "build", "-d", DIST)
+    run(sys.executable, "-m", "build", "--outdir", DIST, ROOT)
     made = sorted(DIST.iterdir())
     kinds = sorted(path.name.rpartition(".")[2] for path in made)
     assert kinds == ["gz", "whl"], made

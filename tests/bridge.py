@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from flagstone.flag import Flag
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 from flagstone.rules import rule_named, select_span
-from flagstone.subspace import Subspace
 
 
 def plain(order, array):
@@ -37,6 +37,6 @@ def subspace_of(sample):
     return Subspace.span(sample.X, sample.order, dim=sample.dim)
 
 
-def span_of(summary, coins, *, rule="index", **parameters):
-    """The span that a rule with these parameters chooses from a summary."""
-    return select_span(summary.to_flag(), rule_named(rule, **parameters), coins)
+def span_of(flag, coins, *, rule="index", **parameters):
+    """The span that a rule with these parameters chooses from a flag."""
+    return select_span(flag, rule_named(rule, **parameters), coins)

@@ -1,20 +1,24 @@
 """Settings that every test shares."""
 
 import os
+import signal
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from flagstone.kernels import small
-
-# Tests are about compiled kernels; those in `kernels/test_small.py` compare plain twins with them.
-small.ALLOWANCE = 0.0
+# Started with `nohup … &` or `… &` in a script, tests find Ctrl-C ignored, and so would all
+# processes that they start.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGTERM, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 settings.register_profile(
     "default",
-    deadline=None,  # the first call of a kernel compiles it
+    deadline=None,  # machines may be busy
     derandomize=True,  # a red build can be repeated, and a green one
     max_examples=16,  # per field and statement; there are many of both
     print_blob=True,
@@ -37,17 +41,3 @@ def closed_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
-
-
-def pytest_configure(config):
-    """Drop compiled kernels older than any kernel source.
-
-    Numba recompiles a kernel when its own file changes, not when a helper that it inlines does.
-    """
-    if hasattr(config, "workerinput"):
-        return
-    kernels = Path(__file__).parent.parent / "src" / "flagstone" / "kernels"
-    newest = max(source.stat().st_mtime for source in kernels.glob("*.py"))
-    for compiled in (kernels / "__pycache__").glob("*.nb[ic]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink()

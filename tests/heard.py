@@ -11,12 +11,3 @@ def slowly(self, state, **more):
 longrun.LongRun.save = slowly
 main()
 """
-NOTICE = "flagstone: compiling kernels "
-
-
-def heard(err: str) -> str:
-    """Return what was said but the notice that a first run waits for a compiler.
-
-    Who is the first to need a kernel depends on the tests that ran before, and on their processes.
-    """
-    return "".join(line for line in err.splitlines(keepends=True) if not line.startswith(NOTICE))

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from flagstone.algebra.bitrows import pack
+from flagstone.algebra.fields import GF, QQ, as_field
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import Constraints, LinearSystem, ParityRule
-from flagstone.bitrows import pack
 from flagstone.coins import Coins
 from flagstone.errors import BottomError, FormatError, InputError
-from flagstone.fields import GF, QQ, as_field
-from flagstone.subspace import AffineSubspace, Subspace
 from tests.strategies import ORDERS, elements, table
 
 SMALL = (2, 3, 4)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstone.algebra.fields import GF
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
-from flagstone.fields import GF
 
 texts = st.text(max_size=12)
 

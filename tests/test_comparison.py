@@ -18,10 +18,10 @@ from flagstone import (
     common,
     compare,
 )
+from flagstone.algebra.fields import as_field
 from flagstone.comparison import beyond
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
-from flagstone.fields import as_field
 from flagstone.question import ConstraintsQuestion, EquationsQuestion, SpanQuestion
 from tests import naive
 from tests.bridge import plain

@@ -16,7 +16,7 @@ from flagstone import (
     ask,
 )
 from flagstone.errors import ReplicabilityWarning
-from flagstone.road import certify
+from flagstone.pipeline import certify
 
 
 def frames(m, damage=0.0, d=12, seed=2):
@@ -32,6 +32,54 @@ def frames(m, damage=0.0, d=12, seed=2):
 def found(X, **parameters):
     finding = AffineSpan(random_state=7, **parameters).fit(X).finding_
     return certify(finding, finding.field.rows(X))
+
+
+def noisy_switches(m, seed=1):
+    """Ten switches and a light; one label in fifty is wrong."""
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 2, size=(m, 10))
+    return X, X[:, 1] ^ X[:, 4] ^ X[:, 8] ^ (random.random_sample(m) < 0.02)
+
+
+def test_an_answer_that_was_not_measured_yet_says_so():
+    """The rule is right, and the flag alone cannot tell: that is no reason to call it bad."""
+    X, y = noisy_switches(4000)
+    rule = ParityClassifier(contamination=0.05, random_state=2026).fit(X, y)
+    finding = rule.finding_
+    assert finding.promises.certified.eps > 0.5
+    assert finding.headline == "A linear rule for y; not measured yet: call certify()"
+    assert (finding.support, finding.is_answer, finding.nothing_kept) == (None, True, False)
+    for text in (str(rule.guarantee_), finding._repr_html_(), rule.guarantee_._repr_html_()):
+        assert "not measured yet" in text
+        assert "66.9" not in text
+    assert Finding.from_dict(finding.to_dict()) == finding
+    assert rule.certify(X, y).certified.eps < 0.03
+    assert rule.finding_.support == "whole"
+    assert "not measured" not in rule.finding_.headline + str(rule.guarantee_)
+
+
+def test_equations_that_were_not_measured_yet_are_not_called_unsupported():
+    X = frames(1500, damage=0.04)
+    X[:, 7] = 1  # holds in every row
+    span = AffineSpan(contamination=0.06, random_state=7).fit(X)
+    assert span.finding_.headline == "4 check equations hold; not measured yet: call certify()"
+    assert span.finding_.is_answer
+    span.certify(X)
+    assert "at most" in span.finding_.headline
+
+
+def test_too_few_rows_are_too_few_before_they_are_measured():
+    with pytest.warns(ReplicabilityWarning, match="too few: 10 rows"):
+        finding = AffineSpan(random_state=7).fit(frames(10)).finding_
+    assert (finding.support, finding.is_answer) == ("none", False)
+    assert finding.headline.startswith("Not supported by the rows (too few: 10 rows")
+
+
+def test_counted_rows_cannot_be_certified_and_nobody_is_told_to():
+    X, y = noisy_switches(4000)
+    rule = ParityClassifier(contamination=0.05, random_state=2026, weights_count_rows=True)
+    finding = rule.fit(X, y, sample_weight=np.ones(4000, dtype=int)).finding_
+    assert finding.headline.endswith("; not measured yet")
 
 
 @pytest.mark.parametrize(
@@ -87,8 +135,8 @@ def test_a_check_that_damaged_rows_break_is_supported(seed):
     finding = found(checked(400, 0.05, seed), t_min=9, t_max=10)
     assert finding.title == "8 check equations hold"
     assert finding.support == "whole"
-    assert finding.promises.eps_certified < 0.25
-    assert finding.promises.eps_future > 0.5
+    assert finding.promises.certified.eps < 0.25
+    assert finding.promises.certified.future > 0.5
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -188,7 +236,7 @@ def test_a_gap_that_the_seed_misses_is_told_as_a_hint_for_fresh_rows():
     assert seen[2].hint is None
     hint = seen[1].hint
     assert "a wider plateau lies elsewhere: thresholds 2 to " in hint
-    assert "for fresh rows (suggest); chosen on these rows it would promise nothing" in hint
+    assert "for fresh rows (plan); chosen on these rows it would promise nothing" in hint
 
 
 def test_no_hint_where_the_widest_plateau_was_drawn_or_is_everything():

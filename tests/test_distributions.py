@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import distributions as dist
+from flagstone.algebra.fields import GF, QQ
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.errors import InputError
-from flagstone.fields import GF, QQ
-from flagstone.subspace import AffineSubspace, Subspace
 
 FIELDS = [2, 3, 5, 4, 9]
 

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather
 
+from flagstone.algebra.fields import GF, QQ, as_field
+from flagstone.algebra.fields._tables import whole_numbers
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 from flagstone.errors import InputError
 from flagstone.exact import exact_integer, exact_integers, exact_rational
-from flagstone.fields import GF, QQ, as_field
-from flagstone.fields._tables import whole_numbers
-from flagstone.flag import Flag
-from flagstone.subspace import Subspace
 from flagstone.tables import open_table
 
 
@@ -58,7 +58,7 @@ def test_rationals_are_read_and_written_as_python_does(top, bottom):
         text = str(x)
     for limit in (640, 4300, 0):
         with digits(limit):
-            assert QQ.format(x) == QQ._linalg().text(x) == text
+            assert QQ.format(x) == QQ._flint.text(x) == text
             assert exact_rational(text) == exact_rational(f" {text}\n") == x
 
 
@@ -121,7 +121,7 @@ def test_spans_of_ordinary_fractions_are_printed_written_and_read(long_rows):
     assert exact_rational(QQ.format(entry)) == entry
     assert V == Subspace.span(long_rows, "QQ")
     assert V.fingerprint()[:16] in repr(V)
-    lines = "".join(" ".join(map(QQ._linalg().text, row)) + "\n" for row in V.basis)
+    lines = "".join(" ".join(map(QQ._flint.text, row)) + "\n" for row in V.basis)
     head = "flagstone subspace v1\nfield QQ\nambient 40\ndim 38\n"
     assert V.fingerprint() == hashlib.sha256((head + lines).encode()).hexdigest()
     assert Flag.from_bytes(flag.to_bytes()) == flag

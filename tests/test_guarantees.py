@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flagstone import guarantees as g
+from flagstone.algebra.flag import Flag, merge_flags
+from flagstone.algebra.staircase import Staircase
 from flagstone.errors import InputError
-from flagstone.flag import Flag, merge_flags
 from flagstone.guarantees import plan, tails
 from flagstone.rules import HeavyRule
-from flagstone.staircase import Staircase
 from tests.bridge import flag_of
 from tests.strategies import samples
 
@@ -255,7 +255,7 @@ def test_tails_are_right_to_eleven_digits(n, at, mirrored, near, failure):
         assert min(near_by) <= failure <= max(near_by)
 
 
-def test_long_sums_are_left_to_scipy():
+def test_tails_of_a_million_trials():
     n, k = 10**6, 5 * 10**5
     assert tails.above(n, 0.5, k) == pytest.approx(0.5 - math.sqrt(1 / (2 * math.pi * n)), abs=1e-8)
     assert tails.below(n, tails.share_of_below(n, k, 0.01), k) == pytest.approx(0.01)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import distributions as dist
+from flagstone.algebra.fields import GF
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.errors import InputError
-from flagstone.fields import GF
-from flagstone.subspace import AffineSubspace, Subspace
 from tests import naive
 
 ORDERS = [2, 3, 4, 9]

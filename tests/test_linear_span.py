@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flagstone.bitrows import pack
+from flagstone.algebra.bitrows import pack
+from flagstone.algebra.fields import QQ
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 from flagstone.coins import Coins
 from flagstone.errors import InputError
-from flagstone.fields import QQ
-from flagstone.flag import Flag
 from flagstone.linear_span import rep_linear_span
+from flagstone.pipeline import ask
 from flagstone.question import SpanQuestion
-from flagstone.road import ask
 from flagstone.rules import rule_named
-from flagstone.subspace import Subspace
 
 
 def table(m=400, dim=6, order=2, seed=0):
@@ -78,7 +78,7 @@ def test_result_is_a_value():
     assert (str(result.window), result.seed) == ("{1..30}", "7")
     plain = json.loads(json.dumps(result.to_dict()))
     assert plain["fingerprint"] == result.fingerprint
-    assert plain["margin"] == result.margin
+    assert plain["promises"]["measured"]["margin"] == result.margin
     with pytest.raises(AttributeError):
         result.seed = "8"
 

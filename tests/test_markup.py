@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator
 
 import flagstone
 from flagstone import AffineSpan, Flag, LinearSpan, Subspace
+from flagstone.algebra.subspace import AffineSubspace
 from flagstone.markup import card, listing, matrix, table
-from flagstone.subspace import AffineSubspace
 
 SOURCES = sorted((Path(flagstone.__file__).parent).rglob("*.py"))
 #: The sections that numpydoc knows; scikit-learn warns of others when it shows an estimator.

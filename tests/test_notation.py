@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstone.notation import Frame, FrameProblem, one_frame, parse_frames
+from flagstone.notation import FrameProblem, WrittenFrame, one_frame, parse_frames
 
 
 def read(text, notation="hex"):
@@ -80,7 +80,7 @@ def test_bits_come_in_groups_of_any_size():
 
 
 def test_a_cell_holds_one_frame():
-    assert one_frame(b"{12}abc") == Frame(12, b"abc")
+    assert one_frame(b"{12}abc") == WrittenFrame(12, b"abc")
     for text, problem in ((b"ab/cd", "holds 2 frames"), (b"", "holds 0"), (b"ab\ncd", "one line")):
         with pytest.raises(FrameProblem, match=problem):
             one_frame(text)

@@ -17,9 +17,9 @@ from flagstone import (
     SubspaceClassifier,
     load,
 )
+from flagstone.algebra.fields import GF
 from flagstone.encoding import Encoding
 from flagstone.errors import FormatError, InputError
-from flagstone.fields import GF
 from flagstone.question import ConstraintsQuestion, SubspaceQuestion
 
 COLUMNS = Encoding.plain(GF(2), ["a", "b", "c"])
@@ -43,6 +43,8 @@ def test_the_fingerprint_is_that_of_the_documented_text():
         {"rule": "heavy"},
         {"confidence": 0.95},
         {"reading": {"length": 3}},
+        {"partition": "files"},
+        {"partition": "65536"},
         {"encoding": Encoding.plain(GF(2), ["a", "b", "d"])},
         {"encoding": Encoding.plain(GF(3), ["a", "b", "c"])},
         {"question": ConstraintsQuestion()},
@@ -53,6 +55,14 @@ def test_every_part_enters_the_fingerprint(change):
     assert other.fingerprint != PROTOCOL.fingerprint
     assert other != PROTOCOL
     assert Protocol.from_dict(json.loads(json.dumps(other.to_dict()))) == other
+
+
+@pytest.mark.parametrize("partition", ["days", "0", "-1", "1e6", 65536, None])
+def test_a_partition_is_none_files_or_a_number_of_bytes(partition):
+    with pytest.raises(InputError, match="partition is"):
+        replace(PROTOCOL, partition=partition)
+    with pytest.raises(FormatError):
+        Protocol.from_dict({**PROTOCOL.to_dict(), "partition": partition})
 
 
 def test_it_is_saved_and_loaded(tmp_path):
@@ -142,6 +152,6 @@ def test_its_parameters_make_the_estimator_that_runs_it(question, estimator):
     fitted = estimator(**protocol.parameters).fit(X, *y)
     assert fitted.finding_.question == question
     g = fitted.guarantee_
-    assert (g.n_rows, g.confidence, str(g.window)) == (300, 0.9, "{7..15}")
-    assert g.certificate is not None
+    assert (g.setup.n_rows, g.certified.confidence, str(g.setup.window)) == (300, 0.9, "{7..15}")
+    assert g.certified.certificate is not None
     assert fitted.random_state_ == "5"

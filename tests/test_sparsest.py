@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import Finding, ParityClassifier, ParityRule, Subspace
+from flagstone import Finding, ParityClassifier, ParityRule, Subspace, text
 from flagstone.answers import _sparse, sparsest
 from tests.strategies import ORDERS, elements, table
 from tests.test_answers import fits, systems
@@ -139,13 +139,12 @@ def test_what_is_said_where_many_rules_fit():
     for choice, finding in found.items():
         assert finding.title == "A linear rule for y, one of 2^2 that fit"
         assert finding.title in finding.headline
-        assert finding.alternatives["dim"] == 2
-        assert finding.alternatives["proven"] == (True if choice == "sparsest" else None)
-        assert finding.to_dict()["alternatives"] == finding.alternatives
+        assert finding.alternatives.dim == 2
+        assert finding.alternatives.proven == (True if choice == "sparsest" else None)
         assert Finding.from_dict(finding.to_dict()) == finding
-        assert finding.alternatives["text"] in finding.notes
+        assert text.alternatives(finding) in finding.notes
         assert "2^2 rules fit these rows" in finding._repr_html_()
-    said = {choice: finding.alternatives["text"] for choice, finding in found.items()}
+    said = {choice: text.alternatives(finding) for choice, finding in found.items()}
     assert "drawn by the coins" in said["uniform"]
     assert "lexicographically smallest" in said["lexmin"]
     assert said["sparsest"].endswith("with the fewest terms")
@@ -156,7 +155,7 @@ def test_one_rule_and_infinitely_many():
     model = ParityClassifier(field="QQ", choice="sparsest", fit_intercept=False, random_state=1)
     finding = model.fit(X, X[:, 2]).finding_
     assert finding.answer.text == "y = x2"
-    assert finding.alternatives["count"] == "infinitely many"
+    assert finding.alternatives.count == "infinitely many"
     full = ParityClassifier(fit_intercept=False, random_state=1)
     full.fit(np.eye(3)[[0, 1, 2] * 90], [0, 1, 1] * 90)
     assert full.finding_.alternatives is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.flag import Flag
+from flagstone.algebra.flag import Flag
 from flagstone.guarantees import rows_in_first_sets
 from tests import naive
 from tests.bridge import chain_of, flag_of

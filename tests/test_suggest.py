@@ -13,9 +13,9 @@ from flagstone import (
     ParityQuestion,
     suggest_window,
 )
+from flagstone.algebra.staircase import Staircase
 from flagstone.errors import InputError
 from flagstone.rules import rule_named
-from flagstone.staircase import Staircase
 
 
 def rows(m, damage=0.01, seed=1, d=8):
@@ -56,7 +56,7 @@ def test_what_is_forecast_is_certified_on_fresh_rows():
     assert shares == sorted(shares, reverse=True)
     assert found.rows_needed == 1500
     fresh = LinearSpan(**found.protocol.parameters).fit(rows(1500, seed=8)).guarantee_
-    assert fresh.rho_certified < 0.1
+    assert fresh.certified.rho < 0.1
     assert "to certify agreement ≥ 0.95: about 1,500 rows" in str(found)
 
 
@@ -67,7 +67,7 @@ def test_the_forecast_asks_for_about_as_many_rows_as_it_takes(seed):
     certified = [
         LinearSpan(**found.protocol.parameters)
         .fit(rows(800 << k, seed=100 + seed, d=24))
-        .guarantee_.rho_certified
+        .guarantee_.certified.rho
         for k in range(5)
     ]
     needed = next(800 << k for k, rho in enumerate(certified) if rho is not None and rho <= 0.05)

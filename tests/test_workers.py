@@ -32,6 +32,40 @@ def test_workers_import_nothing_from_the_current_folder(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+#: Sends Ctrl-C to all processes of the command, some seconds after the first worker is started.
+AFTER_START = """
+import os, sys, threading
+from joblib.externals.loky.backend import popen_loky_posix
+launch, seconds, sent = popen_loky_posix.Popen._launch, float(sys.argv.pop(1)), []
+def launched(self, process):
+    launch(self, process)
+    if not sent:
+        sent.append(True)
+        threading.Timer(seconds, os.killpg, (0, 2)).start()
+popen_loky_posix.Popen._launch = launched
+from flagstone.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("seconds", [0, 0.1, 0.4])
+def test_ctrl_c_while_workers_start_is_told_once(tmp_path, seconds):
+    words = ["audit", "--law", "geometric", "--dim", "6", "--rows", "150", "--t-max", "20"]
+    words += ["--pairs", "100000", "--results", "k.jsonl", "-j", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", AFTER_START, str(seconds), *words],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+    )
+    assert done.returncode == 130
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("flagstone: interrupted")
+    assert {path.name for path in tmp_path.iterdir()} <= {"k.jsonl"}
+
+
 @pytest.mark.parametrize(
     ("n_jobs", "calls", "used"),
     [(999_999, 50, 4), (3, 50, 3), (3, 2, 2), (-1, 50, 4), (-2, 50, 3), (-999_999, 50, 1)],
@@ -45,7 +79,7 @@ def test_no_more_processes_than_processors_or_calls(monkeypatch, n_jobs, calls, 
 
         def __call__(self, jobs):
             assert os.environ["PYTHONSAFEPATH"] == "1"
-            return iter([divmod(*given[1]) for _, given, _ in jobs])
+            yield from [divmod(*given[1]) for _, given, _ in jobs]
 
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 4)

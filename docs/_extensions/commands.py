@@ -1,11 +1,14 @@
-"""The reference of the command line, read off the program itself, so that it cannot go stale."""
+"""The reference of the command line, read off the table of verbs, so that it cannot go stale."""
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from flagstone.cli import help
+from flagstone.cli.parser import GROUPS, Verb
+from flagstone.cli.verbs import VERB_GROUPS, VERBS
 
 PAGE = "verbs"
 MARK = "<!-- verbs -->"
@@ -18,59 +21,45 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _options(command: Any, context: Any) -> Iterator[str]:
-    """Yield arguments and options in their groups, each group a table."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for option in command.params:
-        record = option.get_help_record(context)
-        if record is not None:
-            panel = option.rich_help_panel or option.param_type_name.capitalize() + "s"
-            groups.setdefault(panel, []).append(record)
-    for name, records in groups.items():
-        yield f"**{name}**\n"
-        yield "| | |"
-        yield "|---|---|"
-        for words, text in records:
-            yield f"| `{words.replace('|', '/')}` | {_plain(text)} |"
-        yield ""
+def _table(cells: Mapping[str, str], head: str = "") -> Iterator[str]:
+    """Yield a table of two columns, the second one plain text."""
+    yield f"| {head} | |"
+    yield "|---|---|"
+    yield from (f"| {left} | {_plain(right)} |" for left, right in cells.items())
+    yield ""
 
 
-def _verb(name: str, summary: str, command: Any) -> Iterator[str]:
-    context = command.make_context(name, [], resilient_parsing=True)
-    yield f"## {name}\n"
-    text = inspect.cleandoc(command.help or summary)
-    yield from (f"{_plain(part)}\n" for part in text.split("\n\n"))
-    usage = " ".join(command.collect_usage_pieces(context))
-    yield f"```text\nflagstone {name} {usage}\n```\n"
+def _verb(verb: Verb) -> Iterator[str]:
+    """Yield what the page says about a verb."""
+    yield f"## {verb.name}\n"
+    yield from (f"{_plain(part)}\n" for part in verb.description.split("\n\n"))
+    yield f"```text\n{help.usage(verb).removeprefix('Usage: ')}\n```\n"
     yield "```console"
-    yield from (f"$ {example}" for example in command.examples)
+    yield from (f"$ {example}" for example in verb.examples)
     yield "```\n"
-    yield from _options(command, context)
-    if command.json_keys:
-        yield "**Keys of `--json`**\n"
-        yield "| key | |"
-        yield "|---|---|"
-        for key, meaning in command.json_keys.items():
-            marked = re.sub(r"[a-z_]+(?![^(]*[)])", r"`\g<0>`", key)  # but not what is in (…)
-            yield f"| {marked} | {_plain(meaning)} |"
-        yield ""
+    for group in GROUPS:
+        options = [option for option in verb.options.values() if option.group == group]
+        if options:
+            yield f"**{group}**\n"
+            yield from _table({f"`{option.usage}`": help.described(option) for option in options})
+    yield "**Keys of `--json`**\n"
+    # names are marked, but not what is in (…)
+    marked = {re.sub(r"[a-z_]+(?![^(]*[)])", r"`\g<0>`", key): key for key in verb.json_keys}
+    yield from _table({key: verb.json_keys[name] for key, name in marked.items()}, "key")
 
 
 def reference() -> str:
     """Return exit codes, and every verb with its options, examples and JSON keys, as Markdown."""
-    import typer
-
-    from flagstone.cli import VERBS
-    from flagstone.cli.app import app
-
-    group: Any = typer.main.get_command(app)
-    context = group.make_context("flagstone", [], resilient_parsing=True)
-    lines = [_plain(part) + "\n" for part in inspect.cleandoc(group.help).split("\n\n")]
-    lines += ["| verb | |", "|---|---|"]
-    lines += [f"| [`{name}`](#{name}) | {_plain(text)} |" for name, text in VERBS.items()]
-    lines.append("")
-    for name, summary in VERBS.items():
-        lines += _verb(name, summary, group.get_command(context, name))
+    lines = [f"{_plain(help.ABOUT)}\n"]
+    for group, verbs in VERB_GROUPS.items():
+        lines.append(f"**{group}**\n")
+        lines += _table({f"[`{verb.name}`](#{verb.name})": verb.summary for verb in verbs})
+    lines.append("**Options of the command itself**\n")
+    lines += _table({f"`{flags}`": text for flags, text in help.GENERAL.items()})
+    lines.append("**Exit codes**\n")
+    lines += _table(help.EXIT_CODES)
+    for verb in VERBS.values():
+        lines += _verb(verb)
     return "\n".join(lines)
 
 

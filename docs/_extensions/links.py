@@ -20,7 +20,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from sphinx.util.nodes import make_refnode
 
-from flagstone.cli import VERBS
+from flagstone.cli.verbs import VERBS
 
 ROOT = Path(__file__).parents[2]
 STATEMENT = re.compile(r"\bS(\d+)\b")

@@ -1,12 +1,10 @@
-"""Hostile files, names and signals, by the thousand: ``make fuzz``, see docs/reliability.md.
+"""Damaged files, odd names, signals and poor surroundings: ``make fuzz``, docs/reliability.md.
 
-- :mod:`~scripts.fuzz.trial`: some files, some commands, and what must never come of them.
-- :mod:`~scripts.fuzz.samples`: good files of every format, and the commands that read them.
-- :mod:`~scripts.fuzz.damage`: good files made bad, their checksums mended or not.
-- :mod:`~scripts.fuzz.names`: hostile names and seeds.
-- :mod:`~scripts.fuzz.valid`: random good tables, which must be answered.
-- :mod:`~scripts.fuzz.stops`: kills and signals at random moments.
-- :mod:`~scripts.fuzz.worker`: the process in which cases run, under limits.
+- :mod:`~scripts.fuzz.kinds`: the table of trial kinds, one class each.
+- :mod:`~scripts.fuzz.command`: runs ``python -m flagstone`` under limits, and judges what it said.
+- :mod:`~scripts.fuzz.stock`: good files of every format, and what undisturbed commands make.
+- :mod:`~scripts.fuzz.page`: writes docs/reliability.md from a run.
 
-Every case is a function of a seed and a number, so that any one can be repeated alone.
+The program is driven from the outside alone: its command line and its public functions. A case is
+a function of a seed, a kind and a number, so that each can be repeated alone.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import io
 import json
@@ -14,12 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 from scripts.fuzz.names import HOSTILE
-from scripts.fuzz.samples import PACKERS, PLAIN, Sample
-from scripts.fuzz.trial import Content, Trial
+from scripts.fuzz.stock import PACKERS, PLAIN, Sample, Stock
+from scripts.fuzz.trial import Commands, Content
 
-__all__ = ["damaged"]
+__all__ = ["DamagedFile", "FlippedBits", "damaged_text"]
 
 Dice = random.Random
+COPIES = 60  #: files that one process reads
 
 NUMBERS = ["0", "-1", "1e999999999", "-1e-999999999", "1e400", "9" * 25, "9" * 5000, "1_000", "nan"]
 NUMBERS += ["1/0", "1000000000000", "9223372036854775807", "9223372036854775808", "4294967296"]
@@ -41,29 +41,43 @@ BYTES += [b"\xed\xa0\x80", b",", b"\t", b"{", b"}", b"[" * 3000, b"'", b"\\", b"
 VALUES: list[Any] = [None, True, False, 0, 1, -1, 2**31, 2**63 - 1, 2**63, 10**30, 1.5, -0.0, 1e308]
 VALUES += ["", "0", "x", "GF(2)", "QQ", "GF(9)", "GF(1000003)", "GF(2^16)", "1e999999999", "1/0"]
 VALUES += ["9" * 5000, [], {}, [[]], [0], [1, 0, 1], {"a": 1}, "read", "measure", "Flag", "flag"]
-VALUES += ["Histogram", 10**11, "levels:a,a", "bits:100000000000", 3 * [10**12]]
+VALUES += [10**11, "levels:a,a", "bits:100000000000", 3 * [10**12]]
 
 
-def damaged(dice: Dice, samples: list[Sample], good: dict[str, bytes]) -> Trial:
-    """Return a trial on one damaged sample."""
-    kinds = sorted({sample.what for sample in samples})
-    what = dice.choice(kinds)
-    sample = dice.choice([sample for sample in samples if sample.what == what])
-    if dice.random() < 0.02:
-        content = _no_file(dice)
-    else:
-        content = Content(_again(dice, sample, good))
-        if sample.name.endswith(".gz") and dice.random() < 0.02:
-            content = _bomb(dice)
-    words = [word.replace("{}", sample.name) for word in dice.choice(sample.commands)]
-    if sample.seal is None and dice.random() < 0.1:
-        words += dice.choice(
-            [["--format", dice.choice([*PLAIN, "npy", "npz", "arrow", "parquet"])], ["--no-header"]]
-            + [["--delimiter", dice.choice(";|\t \0")], ["--length", "6"], ["--bit-order", "lsb"]]
-            + [["--columns", dice.choice(["a,b", "-a", "*", "[", "x*"])]]
-        )
-    beside = {name: Content(good[name]) for name in sample.beside if name != sample.name}
-    return Trial(what, beside | {sample.name: content}, [words])
+class DamagedFile(Commands):
+    """A damaged file, read by one command."""
+
+    def __init__(self, dice: Dice, stock: Stock) -> None:
+        what = dice.choice(sorted({sample.what for sample in stock.samples}))
+        sample = dice.choice([sample for sample in stock.samples if sample.what == what])
+        if dice.random() < 0.02:
+            content = _no_file(dice)
+        else:
+            content = Content(_again(dice, sample, stock.files))
+        words = [word.replace("{}", sample.name) for word in dice.choice(sample.commands)]
+        if not sample.is_sealed and dice.random() < 0.1:
+            words += dice.choice(
+                [["--format", dice.choice([*PLAIN, "npy", "npz", "arrow", "parquet"])]]
+                + [["--delimiter", dice.choice(";|\t \0")], ["--length", "6"], ["--no-header"]]
+                + [["--columns", dice.choice(["a,b", "-a", "*", "[", "x*"])]]
+                + [["--bit-order", "lsb"]]
+            )
+        beside = {name: Content(stock.files[name]) for name in sample.beside}
+        super().__init__(what, beside | {sample.name: content}, [words], program=stock.program)
+
+
+class FlippedBits(Commands):
+    """Many copies of a binary file, each with one bit turned over, read by one process."""
+
+    def __init__(self, dice: Dice, stock: Stock) -> None:
+        what = dice.choice([*["parquet"] * 5, "arrow", "arrows", "npy", "npz", "packed"])
+        sample = dice.choice([sample for sample in stock.samples if sample.what == what])
+        start = _footer_start(sample.data) if what == "parquet" else 0
+        files = {}
+        for number in range(COPIES):
+            at = dice.randrange(start, len(sample.data))
+            files[f"{number:02}-{sample.name}"] = Content(_flipped(dice, sample.data, at))
+        super().__init__(what, files, [["rows()", *files]], program=stock.program)
 
 
 def _again(dice: Dice, sample: Sample, good: dict[str, bytes]) -> bytes:
@@ -76,25 +90,35 @@ def _again(dice: Dice, sample: Sample, good: dict[str, bytes]) -> bytes:
 def _once(dice: Dice, sample: Sample, data: bytes, good: dict[str, bytes]) -> bytes:
     inside: Callable[[], bytes] | None = None  # damage below the checksum or the packing
     packing = sample.name.rpartition(".")[2]
-    if sample.seal == "document":
+    if sample.is_sealed:
         inside = lambda: _document(dice, data)  # noqa: E731
-    elif sample.seal == "lines":
-        inside = lambda: _line(dice, data)  # noqa: E731
     elif packing in PACKERS:
         plain = good[sample.name.removesuffix("." + packing)]
-        inside = lambda: PACKERS[packing](_text(dice, plain))  # noqa: E731
+        inside = lambda: PACKERS[packing](damaged_text(dice, plain))  # noqa: E731
     elif packing == "npy":
         inside = lambda: _npy(dice, data)  # noqa: E731
     elif packing == "npz":
         inside = lambda: _npz(dice, data)  # noqa: E731
+    elif packing == "parquet":
+        inside = lambda: _footer(dice, data)  # noqa: E731
     elif sample.what in PLAIN:
-        inside = lambda: _text(dice, data)  # noqa: E731
+        inside = lambda: damaged_text(dice, data)  # noqa: E731
     if inside is not None and dice.random() < 0.75:
         try:
             return inside()
         except Exception:
             pass  # an earlier blow has broken the packing itself
     return _bytes(dice, data)
+
+
+def _flipped(dice: Dice, data: bytes, at: int) -> bytes:
+    """Turn over one bit of a byte."""
+    return data[:at] + bytes([data[at] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
+
+
+def _footer_start(data: bytes) -> int:
+    """Return where a Parquet file begins to say what it holds."""
+    return len(data) - 8 - int.from_bytes(data[-8:-4], "little")
 
 
 def _bytes(dice: Dice, data: bytes) -> bytes:
@@ -105,7 +129,7 @@ def _bytes(dice: Dice, data: bytes) -> bytes:
     size = dice.choice([1, 4, 8, 64])
     how = dice.randrange(8)
     if how == 0:
-        return data[:at] + bytes([data[at] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
+        return _flipped(dice, data, at)
     if how <= 2:
         word = dice.choice(WORDS)
         at -= dice.choice([0, at % 4])  # where sizes and offsets stand
@@ -122,7 +146,7 @@ def _bytes(dice: Dice, data: bytes) -> bytes:
     return data[:at] + bytes([dice.randrange(256)]) + data[at + 1 :]
 
 
-def _text(dice: Dice, data: bytes) -> bytes:
+def damaged_text(dice: Dice, data: bytes) -> bytes:
     """Change a number, put something in, or let the table grow out of all proportion."""
     how = dice.random()
     if how < 0.4:
@@ -195,6 +219,15 @@ def _npz(dice: Dice, data: bytes) -> bytes:
     return stream.getvalue()
 
 
+def _footer(dice: Dice, data: bytes) -> bytes:
+    """Damage what a Parquet file says of itself."""
+    start = _footer_start(data)
+    if dice.random() < 0.7:
+        return _flipped(dice, data, dice.randrange(start, len(data) - 8))
+    footer = _bytes(dice, data[start:-8])
+    return data[:start] + footer + len(footer).to_bytes(4, "little") + data[-4:]
+
+
 def _document(dice: Dice, data: bytes) -> bytes:
     """Change a value of a document, or the flag inside, and mend every checksum."""
     document = json.loads(data)
@@ -222,19 +255,6 @@ def _summary(dice: Dice, data: bytes) -> bytes:
         body = (_number if dice.random() < 0.3 else _bytes)(dice, body)
     whole = data[:14] + len(header).to_bytes(4, "little") + header + body
     return whole + hashlib.sha256(whole).digest()
-
-
-def _line(dice: Dice, data: bytes) -> bytes:
-    """Change a value of a JSON line, or the order of the lines."""
-    lines = data.split(b"\n")
-    at = dice.randrange(len(lines) - 1)
-    if dice.random() < 0.2:
-        lines[at : at + 1] = dice.choice([[], [lines[at]] * 2, [b"{}"], [b"[]", lines[at]], [b"7"]])
-    else:
-        record = json.loads(lines[at])
-        _change(dice, record)
-        lines[at] = json.dumps(record).encode()
-    return b"\n".join(lines)
 
 
 def _change(dice: Dice, tree: Any) -> None:
@@ -276,9 +296,3 @@ def _no_file(dice: Dice) -> Content:
     if dice.random() < 0.4:
         return Content(is_pipe=True)
     return Content(link=dice.choice(links))
-
-
-def _bomb(dice: Dice) -> Content:
-    """Return a small file that unpacks to five gigabytes, with or without lines."""
-    block = dice.choice([b"1" * (1 << 24), b"1,0,1,0,1,1\n" * (1 << 20), b"[" * (1 << 24)])
-    return Content(gzip.compress(block, 1, mtime=0), 320)

@@ -16,16 +16,15 @@ from flagstone._version import __version__
 
 # Names load on first use, so that `import flagstone` costs next to nothing.
 _HOMES = {
-    "fields": ["GF", "QQ", "Field"],
-    "bitrows": ["BitRows", "pack"],
-    "subspace": ["AffineSubspace", "Subspace"],
-    "partition": ["stable_partition"],
-    "flag": ["Flag", "merge_flags"],
-    "histogram": ["Histogram"],
+    "algebra.fields": ["GF", "QQ", "Field"],
+    "algebra.bitrows": ["BitRows", "pack"],
+    "algebra.subspace": ["AffineSubspace", "Subspace"],
+    "algebra.partition": ["stable_partition"],
+    "algebra.flag": ["Flag", "merge_flags"],
     "coins": ["Coins"],
     "guarantees": ["Certificate", "Guarantee", "Window", "plan"],
     "rules": ["HeavyRule", "IndexRule"],
-    "staircase": ["Staircase"],
+    "algebra.staircase": ["Staircase"],
     "answers": ["Answer", "Constraints", "Contradiction", "LinearSystem", "ParityRule"],
     "encoding": ["ColumnEncoder", "Encoding"],
     "question": [
@@ -38,12 +37,12 @@ _HOMES = {
     ],
     "measurement": ["Measurement"],
     "finding": ["Finding"],
-    "road": ["ask", "certify", "measure"],
+    "pipeline": ["ask", "certify", "measure"],
     "comparison": ["common", "compare"],
     "protocol": ["Protocol"],
     "suggest": ["Suggestion", "suggest_window"],
     "linear_span": ["rep_linear_span"],
-    "models": ["load"],
+    "store": ["load"],
     "estimators": [
         "AffineSpan",
         "EliminationClassifier",
@@ -51,7 +50,6 @@ _HOMES = {
         "LinearEquations",
         "LinearSpan",
         "ParityClassifier",
-        "PrivateParityClassifier",
         "SubspaceClassifier",
     ],
     "errors": [
@@ -66,14 +64,12 @@ _HOMES = {
 }
 _SUBMODULES = [
     "audit",
-    "digests",
     "distributed",
     "distributions",
     "estimators",
-    "experiments",
     "guarantees",
-    "models",
     "plots",
+    "store",
     "tables",
 ]
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.algebra.fields import Field, FieldLike, as_field
 from flagstone.checks import checked_integer
 from flagstone.errors import InputError
-from flagstone.fields import Field, FieldLike, as_field
 
 _DOMAIN = b"flagstone coins v1"
 

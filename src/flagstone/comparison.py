@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.algebra.fields import Array
+from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Constraints, Equations, ParityRule
-from flagstone.digests.relations import sparse_basis
+from flagstone.answers.relations import sparse_basis
 from flagstone.errors import InputError
-from flagstone.fields import Array
 from flagstone.finding import Finding
 from flagstone.question import ConstraintsQuestion, Question, SubspaceQuestion
-from flagstone.subspace import Subspace
 
 #: In larger systems the equations stay as they are: looking for shorter ones takes too long.
 _MOST_CELLS = 1 << 19

@@ -1,200 +1,172 @@
-"""What an answer is worth: how far the rows support it, said before anything else."""
+"""What an answer is worth: how far the rows support it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flagstone.algebra.staircase import Plateau, Step
 from flagstone.answers import Constraints, sparsest
-from flagstone.guarantees.words import percent, sure
+from flagstone.guarantees.promise import MOST_OUTSIDE
 from flagstone.question import ParityQuestion
 from flagstone.rules import rule_named
-from flagstone.staircase import Plateau, Step
-from flagstone.wording import counted
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
 
-#: More future misfits than this, and an answer is not worth acting on.
-_MOST = 0.5
 
+@dataclass(frozen=True)
+class Alternatives:
+    """The rules that fit V*, where there is more than one.
 
-def support(finding: Finding) -> str | None:
-    """How far the rows support the answer, at the confidence of its promises.
-
-    "whole": most rows to come will fit it. "part": they will fit the equations that hold in all
-    rows, but perhaps not the others. "none": neither is known. None: nothing was claimed, or there
-    is nothing to go by.
+    Attributes
+    ----------
+    dim : int
+        The dimension of the set of rules (S25).
+    count : str
+        Their number: ``"2^3"``, or ``"infinitely many"``.
+    choice : str
+        How this one was chosen.
+    proven : bool or None
+        Of a sparsest rule, whether no other has fewer terms.
     """
-    g, answer = finding.promises, finding.answer
-    if g is None or g.withheld is not None:
-        return None
-    if finding.nothing_kept:
-        return "none"
-    if answer.is_bottom or (isinstance(answer, Constraints) and not len(answer)):
-        return None
-    if g.eps_certified is not None and g.eps_certified < _MOST:
-        return "whole"
-    return "part" if _held_by_all(finding) else "none"
+
+    dim: int
+    count: str
+    choice: str
+    proven: bool | None
 
 
-def _held_by_all(finding: Finding) -> int:
-    """How many equations hold in all rows, and in most rows to come."""
-    g = finding.promises
-    if g is None or g.eps_span is None or g.eps_span >= _MOST:
-        return 0
-    return g.dim - finding.stairs.rank if isinstance(finding.answer, Constraints) else 0
+class Credibility:
+    """How far the rows of a finding support its answer: states, which `flagstone.text` words."""
 
+    def __init__(self, finding: Finding) -> None:
+        self._finding, self._promises = finding, finding.promises
 
-def too_few(finding: Finding) -> bool:
-    """Whether there are too few rows to support any answer, whatever a certificate may add."""
-    g = finding.promises
-    return support(finding) == "none" and (g is None or g.eps_span is None or g.eps_span >= _MOST)
+    @property
+    def support(self) -> str | None:
+        """How far the rows support the answer, at the confidence of its promises.
 
+        "whole": most future rows will fit it. "part": they will fit the equations that hold in all
+        rows, but perhaps not the others. "none": neither is known. None: nothing was claimed, or
+        nothing is known yet, such as before a second pass over the rows (`is_unmeasured`).
+        """
+        finding, g = self._finding, self._promises
+        if g is None or g.withheld is not None:
+            return None
+        if finding.nothing_kept:
+            return "none"
+        if finding.answer.is_bottom or not self.claims_something:
+            return None
+        if g.certified.eps is not None and g.certified.eps < MOST_OUTSIDE:
+            return "whole"
+        if self.is_unmeasured:
+            return None
+        return "part" if self.held_by_all else "none"
 
-def title(finding: Finding) -> str:
-    """What was found, in a few words; that it is one of many, if it is."""
-    if finding.nothing_kept:
-        return f"No direction was kept: {finding.question.nothing}"
-    others = finding.alternatives
-    one = f", one of {others['count']} that fit" if others else ""
-    return finding.question.title(finding.answer) + one
+    @property
+    def claims_something(self) -> bool:
+        """Whether there is a rule, or at least one equation."""
+        answer = self._finding.answer
+        return not isinstance(answer, Constraints) or len(answer) > 0
 
+    @property
+    def is_unmeasured(self) -> bool:
+        """Whether there was no second pass over the rows, and one could tell more."""
+        g = self._promises
+        if g is None or g.certified.span is None or self._finding.rows.uncovered is not None:
+            return False
+        return g.is_unmeasured and g.certified.span < MOST_OUTSIDE
 
-def notes(finding: Finding) -> list[str]:
-    """What is to be said beside the headline: caution, hint, other rules that fit."""
-    others = finding.alternatives
-    said = (finding.caution, finding.hint, others["text"] if others else None)
-    return [note for note in said if note is not None]
+    @property
+    def held_by_all(self) -> int:
+        """How many equations hold in all rows, and in most future rows."""
+        g, finding = self._promises, self._finding
+        if g is None or g.certified.span is None or g.certified.span >= MOST_OUTSIDE:
+            return 0
+        return g.setup.dim - finding.stairs.rank if isinstance(finding.answer, Constraints) else 0
 
-
-def headline(finding: Finding) -> str:
-    """The title with what is known of it; what nobody should act on says so first."""
-    g, known, title = finding.promises, support(finding), finding.title
-    if g is None or finding.nothing_kept or finding.answer.is_bottom:
-        return title
-    if g.withheld is not None:
-        return f"{title}; nothing is promised about rows to come"
-    if known is None:
-        return title
-    if known == "whole":
-        share, breaks = percent(g.eps_certified or 0.0), finding.question.breaks
-        return (
-            f"{title}; at most {share} of rows to come {breaks} ({sure(g.confidence)} confidence)"
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few rows to support any answer, whatever a certificate may add."""
+        g = self._promises
+        return self.support == "none" and (
+            g is None or g.certified.span is None or g.certified.span >= MOST_OUTSIDE
         )
-    if known == "part":
-        held = _held_by_all(finding)
-        hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
-        return f"{title}, but the rows support only {hold}"
-    why, misfits = "too many rows do not fit", finding.rows.misfits
-    if too_few(finding) or (misfits is not None and misfits < _MOST * g.n_rows):
-        why = f"too few: {counted(g.n_rows, 'row')} of rank {finding.stairs.rank}"
-    return f"Not supported by the rows ({why}): {title}"
 
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether too few rows, not rows that do not fit, are why the answer is not supported."""
+        g, misfits = self._promises, self._finding.rows.misfits
+        if g is None or self.too_few:
+            return True
+        return misfits is not None and misfits < MOST_OUTSIDE * g.setup.n_rows
 
-def caution(finding: Finding) -> str | None:
-    """A warning where more rows do not fit than was allowed for; None where not, or not counted."""
-    g, misfits = finding.promises, finding.rows.misfits
-    if g is None or misfits is None or finding.nothing_kept:
-        return None
-    m, c = g.n_rows, g.contamination
-    allowed = c * m + 3 * math.sqrt(c * (1 - c) * m) if c else max(g.window.start, g.eps_asked * m)
-    if misfits <= allowed:
-        return None
-    stated = f"the stated contamination, {100 * c:g} %" if c else f"{100 * allowed / m:.3g} %"
-    return f"{100 * misfits / m:.3g} % of the rows do not fit, more than {stated}"
+    @property
+    def exceeded(self) -> float | None:
+        """How many misfits were allowed for, where there are more; None where not, or unknown."""
+        g, misfits = self._promises, self._finding.rows.misfits
+        if g is None or misfits is None or self._finding.nothing_kept:
+            return None
+        m, c = g.setup.n_rows, g.asked.contamination
+        allowed = max(g.setup.window.start, g.asked.eps * m)
+        if c:
+            allowed = c * m + 3 * math.sqrt(c * (1 - c) * m)
+        return allowed if misfits > allowed else None
 
+    @cached_property
+    def plateau(self) -> Plateau | None:
+        """Thresholds that give a more stable space, or the first rule where the answer is ⊥."""
+        finding, g = self._finding, self._promises
+        V, stairs = finding.subspace, finding.stairs
+        if g is None or V is None:
+            return None
+        ends = rule_named(g.setup.window.rule).ends(stairs)
+        if finding.answer.is_bottom and isinstance(finding.question, ParityQuestion):
+            return self._rule_elsewhere(ends, g.setup.threshold)
+        best = stairs.widest(ends)
+        # the first set alone, of all rows with every damaged one among them, is no plateau
+        if best is None or best.dim in (stairs.ambient_dim, V.dim) or best.breadth <= 1:
+            return None
+        start = max((end for end, _ in ends if end < g.setup.threshold), default=0)
+        end = min((end for end, _ in ends if end >= g.setup.threshold), default=start)
+        return None if best.breadth < 1.5 * Plateau(V.dim, start + 1, end).breadth else best
 
-def partitions(finding: Finding) -> str | None:
-    """How the rows were cut, and what that costs; None for rows that came as one."""
-    found = {"number": 1, "empty": 0, "short": 0, **finding.provenance.get("partitions", {})}
-    number, empty, short = (found[name] for name in ("number", "empty", "short"))
-    if number < 2:
-        return None
-    text = f"{number:,} partitions"
-    shards = 1 if finding.promises is None else finding.promises.n_shards
-    if shards > 1:
-        text += f" (what is proven loses a factor {shards:,}, what is certified does not)"
-    if empty:
-        text += f"; {empty:,} of them hold no rows"
-    if short:
-        text += f"; {short:,} are shorter than the pieces of rows that certify, and certify nothing"
-    return text
+    def _rule_elsewhere(
+        self, ends: Sequence[tuple[int, Step]], threshold: int | float
+    ) -> Plateau | None:
+        """Where a rule fits, when none does at the threshold that was drawn; None if nowhere."""
+        flag = self._finding.flag
+        if flag is None:
+            return None
+        label, start = np.eye(flag.dim, dtype=int)[-1:], 0
+        for end, step in ends:
+            # the first space that does not hold the label alone has a rule for it; if it lacks
+            # more than that, the rule may be one of few rows
+            if start >= threshold and not flag.span_at(step.first).contains(label).any():
+                break
+            start, dim = end, step.dim
+        else:
+            return None
+        found = Plateau(step.dim, start + 1, end)
+        return None if step.dim < dim - 1 or found.breadth <= 1 else found
 
-
-def hint(finding: Finding) -> str | None:
-    """Where the flag has a wider plateau than the one that was drawn; None if it has not.
-
-    For *fresh* rows: rows that choose their own window prove nothing with it.
-    """
-    g, V, stairs = finding.promises, finding.subspace, finding.stairs
-    if g is None or V is None:
-        return None
-    ends = rule_named(g.window.rule).ends(stairs)
-    if finding.answer.is_bottom and isinstance(finding.question, ParityQuestion):
-        return _rule_elsewhere(finding, ends)
-    best = stairs.widest(ends)
-    # the first set alone, of all rows with every damaged one among them, is no plateau
-    if best is None or best.dim in (stairs.ambient_dim, V.dim) or best.breadth <= 1:
-        return None
-    start = max((end for end, _ in ends if end < g.threshold), default=0)
-    end = min((end for end, _ in ends if end >= g.threshold), default=start)
-    if best.breadth < 1.5 * Plateau(V.dim, start + 1, end).breadth:
-        return None
-    return (
-        f"a wider plateau lies elsewhere: thresholds {best.first:,} to {best.last:,} give one "
-        f"space of dimension {best.dim}. Choose a window there for fresh rows (suggest); chosen on "
-        "these rows it would promise nothing, for they would have chosen it"
-    )
-
-
-def _rule_elsewhere(finding: Finding, ends: Sequence[tuple[int, Step]]) -> str | None:
-    """Where a rule fits, when none does at the threshold that was drawn; None if nowhere."""
-    g, flag = finding.promises, finding.flag
-    if g is None or flag is None:
-        return None
-    label, start = np.eye(flag.dim, dtype=int)[-1:], 0
-    for end, step in ends:
-        # the first space that does not hold the label alone has a rule for it; if it lacks more
-        # than that, the rule may be one of few rows
-        if start >= g.threshold and not flag.span_at(step.first).contains(label).any():
-            break
-        start, dim = end, step.dim
-    else:
-        return None
-    if step.dim < dim - 1 or Plateau(step.dim, start + 1, end).breadth <= 1:
-        return None
-    return (
-        f"a rule fits at thresholds {start + 1:,} to {end:,}, which leave out what few rows "
-        "say, such as damaged ones. Say how many may be (contamination), or choose a window there "
-        "for fresh rows (suggest); chosen on these rows it would promise nothing"
-    )
-
-
-def alternatives(finding: Finding) -> dict[str, Any] | None:
-    """How many rules fit V*, and which one this is; None where it is the only one.
-
-    ``dim`` is the dimension of the set of rules (S25), ``proven`` says of a sparsest rule whether
-    no other has fewer terms.
-    """
-    V, question, answer = finding.subspace, finding.question, finding.answer
-    if V is None or not isinstance(question, ParityQuestion) or answer.is_bottom:
-        return None
-    dim = V.ambient_dim - 1 - V.dim
-    if not dim:
-        return None
-    order = finding.field.order
-    count = f"{order}^{dim}" if dim > 1 else str(order)
-    count = count if order else "infinitely many"
-    text = f"{count} rules fit these rows; this is one of them, "
-    proven = None
-    if question.choice == "sparsest":
-        proven = sparsest(V, answer.dim).proven
-        text += f"with the fewest terms{'' if proven else ' that a bounded search found'}"
-    else:
-        how = {"uniform": "drawn by the coins", "lexmin": "the lexicographically smallest"}
-        text += f"{how[question.choice]}; the choice sparsest looks for one with few terms"
-    return {"dim": dim, "count": count, "proven": proven, "text": text}
+    @cached_property
+    def alternatives(self) -> Alternatives | None:
+        """How many rules fit V*, and which one this is; None where it is the only one."""
+        V, question = self._finding.subspace, self._finding.question
+        answer, order = self._finding.answer, self._finding.field.order
+        if V is None or not isinstance(question, ParityQuestion) or answer.is_bottom:
+            return None
+        dim = V.ambient_dim - 1 - V.dim
+        if not dim:
+            return None
+        count = f"{order}^{dim}" if dim > 1 else str(order)
+        count = count if order else "infinitely many"
+        proven = sparsest(V, answer.dim).proven if question.choice == "sparsest" else None
+        return Alternatives(dim, count, question.choice, proven)

@@ -62,7 +62,7 @@ class WindowError(InputError):
 
 
 class BottomError(FlagstoneError, ValueError):
-    """A prediction was asked of a learner whose answer is ⊥ (no linear rule fits)."""
+    """A prediction was asked of an answer that has none: ⊥, or a rule that no row had a say in."""
 
 
 class FormatError(FlagstoneError, ValueError):

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import importlib
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from flagstone import credibility
+from flagstone import text
+from flagstone.algebra.fields import Field
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase
+from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Answer, Constraints
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.coins import Coins
+from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
-from flagstone.fields import Field
-from flagstone.flag import Flag
-from flagstone.guarantees import Guarantee, Window
-from flagstone.guarantees.rows import promise_rows
+from flagstone.guarantees import Counted, Guarantee, Window
+from flagstone.guarantees.promise import certified_from_dict
 from flagstone.markup import card, listing, table
 from flagstone.measurement import Measurement
 from flagstone.question import QUESTIONS, Question, SpanQuestion, question_from_dict
-from flagstone.rules import rule_named
-from flagstone.staircase import Staircase
-from flagstone.subspace import Subspace
+from flagstone.rules import SpanRule, choose_span, rule_from_dict
 
 #: The version of the JSON form: of files, and of what the command line prints with --json.
-SCHEMA = 2
+SCHEMA = 3
 
 #: Of wider rows nobody counts how many each level of the flag leaves out.
 MOST_COUNTED = 260
@@ -62,8 +63,10 @@ class Finding:
         of a bare answer (:meth:`of`).
     flag : Flag or None
         The flag it was chosen from.
+    rule : SpanRule or None
+        The rule that chose it, with its parameters.
     promises : Guarantee or None
-        What is proven, with the window and the threshold.
+        What is proven, certified and measured.
     seed : str or None
         The published seed; ``seed_is_fresh`` if it was drawn for this run and is to be shared.
     rows : Measurement
@@ -77,7 +80,7 @@ class Finding:
     >>> from flagstone import LinearSpan
     >>> finding = LinearSpan(random_state=7).fit([[1, 1, 0], [0, 1, 1]] * 50).finding_
     >>> finding
-    Finding(A span of dimension 2 of 3, 1 check equation holds; at most 10.8 % of rows to come do \
+    Finding(A span of dimension 2 of 3, 1 check equation holds; at most 11.5 % of rows to come do \
 not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     >>> print(finding.answer)
     x0 ⊕ x1 ⊕ x2 = 0
@@ -88,6 +91,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     encoding: Encoding
     subspace: Subspace | None = None
     flag: Flag | None = None
+    rule: SpanRule | None = None
     promises: Guarantee | None = None
     seed: str | None = None
     seed_is_fresh: bool = False
@@ -142,17 +146,17 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     @property
     def window(self) -> Window | None:
         """What the threshold was drawn from."""
-        return None if self.promises is None else self.promises.window
+        return None if self.promises is None else self.promises.setup.window
 
     @property
     def threshold(self) -> int | float | None:
         """The threshold t that the coins drew."""
-        return None if self.promises is None else self.promises.threshold
+        return None if self.promises is None else self.promises.setup.threshold
 
     @property
     def margin(self) -> int | None:
-        """No so many altered rows change the answer, with the threshold held fixed."""
-        return None if self.promises is None else self.promises.margin
+        """The answer does not change if up to so many rows are altered, at the same threshold."""
+        return None if self.promises is None else self.promises.measured.margin
 
     @property
     def nothing_kept(self) -> bool:
@@ -162,10 +166,15 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         """
         return self.subspace is not None and self.subspace.dim == 0 and bool(self.stairs.steps)
 
+    @cached_property
+    def credibility(self) -> Credibility:
+        """How far the rows support the answer, and where a better window may lie."""
+        return Credibility(self)
+
     @property
     def support(self) -> str | None:
-        """How far the rows support the answer: see :func:`flagstone.credibility.support`."""
-        return credibility.support(self)
+        """How far the rows support the answer: see :attr:`Credibility.support`."""
+        return self.credibility.support
 
     @property
     def is_answer(self) -> bool:
@@ -173,34 +182,39 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         return not (self.answer.is_bottom or self.nothing_kept or self.support == "none")
 
     @property
+    def alternatives(self) -> Alternatives | None:
+        """How many rules fit, and how this one was chosen; None where it is the only one."""
+        return self.credibility.alternatives
+
+    @property
     def title(self) -> str:
         """What was found, in a few words."""
-        return credibility.title(self)
+        return text.title(self)
 
     @property
     def headline(self) -> str:
         """The title with what is known of it; what nobody should act on says so first."""
-        return credibility.headline(self)
+        return text.headline(self)
 
     @property
     def caution(self) -> str | None:
         """A warning where more rows do not fit than was allowed for."""
-        return credibility.caution(self)
+        return text.caution(self)
 
     @property
     def hint(self) -> str | None:
         """Where the flag has a wider plateau than the one that was drawn; None if it has not."""
-        return credibility.hint(self)
-
-    @cached_property
-    def alternatives(self) -> dict[str, Any] | None:
-        """How many rules fit, and which this is; None where it is the only one."""
-        return credibility.alternatives(self)
+        return text.hint(self)
 
     @property
     def notes(self) -> list[str]:
         """What is to be said beside the headline: caution, hint, other rules that fit."""
-        return credibility.notes(self)
+        return text.notes(self)
+
+    @property
+    def partitions(self) -> str | None:
+        """How the rows were cut, and what that costs; None for rows that came as one."""
+        return text.partitions(self)
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:
@@ -214,68 +228,58 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             for vector, count, inside in zip(self.field.texts(basis), counts, kept, strict=True)
         ]
 
-    @property
-    def partitions(self) -> str | None:
-        """How the rows were cut, and what that costs; None for rows that came as one."""
-        return credibility.partitions(self)
-
     def certified(self, X: Any, y: Any = None, **options: Any) -> Finding:
         """Return the finding with what its rows certify: see :func:`flagstone.certify`."""
-        found: Finding = above("road").certify(self, X, y, **options)
-        return found
+        from flagstone.pipeline import certify
+
+        return certify(self, X, y, **options)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write a file that every door reads; one with other contents is refused."""
-        above("models").save(path, self, overwrite=overwrite)
+        """Write a file that :func:`flagstone.load` reads; one with other contents is refused."""
+        from flagstone.store import save
+
+        save(path, self, overwrite=overwrite)
 
     def report(
-        self, path: str | PathLike[str], survey: Any = None, *, overwrite: bool = False
+        self, path: str | PathLike[str], view: Any = None, *, overwrite: bool = False
     ) -> None:
-        """Write one self-contained HTML page; a `Survey` of the rows names their digest there."""
-        above("reports").write_report(path, self, survey, overwrite=overwrite)
+        """Write one self-contained HTML page; an `AnswerView` shows the answer in its own way."""
+        from flagstone.report import write_report
+
+        write_report(path, self, view, overwrite=overwrite)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the staircase, with window, threshold and margin; returns the display."""
-        return above("plots").ScreeDisplay.of(self).plot(ax)
+        from flagstone.plots import ScreeDisplay
+
+        return ScreeDisplay.of(self).plot(ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the documented JSON form (docs/formats.md), ready to be saved or printed."""
-        answer, V, window, rows = self.answer, self.subspace, self.window, self.rows
-        maskable = self.field.order == 2 and answer.augmented is not None
+        """Return the facts as JSON values: what files hold (docs/formats.md).
+
+        No sentences: :func:`flagstone.text.summary` derives those.
+        """
+        V, window, rows = self.subspace, self.window, self.rows
         shares = {"uncovered": rows.share(rows.uncovered), "misfits": rows.share(rows.misfits)}
-        kept = None if V is None else {"dim": V.dim, "basis": self.field.texts(V.rows)}
+        promises = None
+        if self.promises is not None:
+            promises = self.promises.to_dict(**shares, errs_outside=self.question.errs_outside)
         return {
             "schema": SCHEMA,
-            "kind": self.question.kind,
             "question": self.question.to_dict(),
-            "title": self.title,
-            "headline": self.headline,
-            "support": self.support,
-            "caution": self.caution,
-            "hint": self.hint,
-            "alternatives": self.alternatives,
             "fingerprint": self.fingerprint,
             "field": self.field.name,
-            "dim": answer.dim,
-            "answer": {
-                "text": answer.text,
-                "lines": list(answer.lines),
-                "masks": list(answer.mask_lines) if maskable else None,
-                "expression": answer.expression,
-                "is_bottom": answer.is_bottom,
-                "value": answer.to_dict(),
-            },
+            "dim": self.answer.dim,
+            "answer": self.answer.to_dict(),
+            "is_bottom": self.answer.is_bottom,
             "nothing_kept": self.nothing_kept,
-            "subspace": kept,
+            "subspace": None if V is None else {"dim": V.dim, "basis": self.field.texts(V.rows)},
             "seed": self.seed,
             "seed_is_fresh": self.seed_is_fresh,
-            "rule": None if window is None else window.rule,
+            "rule": None if self.rule is None else self.rule.to_dict(),
             "window": None if window is None else {"t_min": window.t_min, "t_max": window.t_max},
             "threshold": self.threshold,
-            "margin": self.margin,
-            "promises": None
-            if self.promises is None
-            else self.promises.to_dict(**shares, errs_outside=self.question.errs_outside),
+            "promises": promises,
             "rows": rows.to_dict(),
             "levels": self.stairs.to_list(),
             "directions": self.directions,
@@ -286,14 +290,22 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], name: str = "this finding") -> Finding:
-        """Read the form that :meth:`to_dict` writes; anything else is refused with a reason."""
+        """Read the form that :meth:`to_dict` writes; anything else is refused with a reason.
+
+        Whatever follows from other parts is computed again: the coins draw the threshold, it
+        chooses V*, V* is read as the answer, and rule and flag give what is proven. Only what a
+        second pass over the rows certified is taken from the file, if it is possible.
+        """
         try:
             if data["schema"] != SCHEMA:
                 raise FormatError(f"its schema is {data['schema']!r}, only {SCHEMA} is known")
             finding = cls._read(data)
-            finding._check_run()
-            if finding.to_dict() != dict(data):
-                raise FormatError("its parts contradict each other")
+            finding._check()
+            for key, value in finding.to_dict().items():
+                if not _agree(value, data[key]):
+                    raise FormatError(f"its {key} does not follow from its other parts")
+            if len(data) != len(finding.to_dict()):
+                raise FormatError("it has more parts than a finding")
         except (
             LookupError, TypeError, ValueError, AttributeError, ArithmeticError, FlagstoneError
         ) as error:  # fmt: skip
@@ -303,71 +315,71 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     @classmethod
     def _read(cls, data: Mapping[str, Any]) -> Finding:
         question = question_from_dict(data["question"])
-        answer = question.answer_type.from_dict(data["answer"]["value"])
-        F, rows = answer.field, Measurement.from_dict(data["rows"])
-        encoding = Encoding.from_dict(data["encoding"])
-        if (encoding.field, len(encoding.names)) != (F, answer.dim):
-            raise FormatError("its columns are not those of its answer")
-        subspace = flag = promises = None
-        if data["promises"] is not None:
-            window = Window(data["rule"], data["window"]["t_min"], data["window"]["t_max"])
-            promises = Guarantee.from_dict(data["promises"], window, data["threshold"])
-            D = question.dim(answer.dim)
-            subspace = Subspace.of_rows(F.from_texts(data["subspace"]["basis"], D), F)
-            counts = np.array([d["count"] for d in data["directions"]], dtype=np.int64)
-            basis = F.from_texts([d["vector"] for d in data["directions"]], D)
-            flag = Flag.of_basis(F, D, basis, counts, promises.n_rows, promises.n_shards)
-        return cls(
+        bare = cls(
             question,
-            answer,
-            encoding,
-            subspace,
-            flag,
-            promises,
-            data["seed"],
-            bool(data["seed_is_fresh"]),
-            rows,
-            dict(data["provenance"]),
+            question.answer_type.from_dict(data["answer"]),
+            Encoding.from_dict(data["encoding"]),
+            seed=data["seed"],
+            seed_is_fresh=bool(data["seed_is_fresh"]),
+            rows=Measurement.from_dict(data["rows"]),
+            provenance=dict(data["provenance"]),
+        )
+        label, names = bare.encoding.label, bare.encoding.names
+        target = "y" if label is None else label.column
+        given = bare.answer.names or tuple(f"x{i}" for i in range(len(names)))
+        if (bare.encoding.field, len(names), names) != (bare.field, bare.answer.dim, given):
+            raise FormatError("its columns are not those of its answer")
+        if getattr(bare.answer, "target", target) != target:
+            raise FormatError("its label is not that of its answer")
+        if question.labelled != (label is not None):
+            raise FormatError("it lacks a label, or has one too many")
+        question.check(bare.field)
+        if data["rule"] is None:
+            if bare.seed is not None:
+                raise FormatError("it has a seed, but no rule that draws with it")
+            return bare
+        if type(bare.seed) is not str:
+            raise FormatError("it lacks a seed")
+        flag = _flag_from_dict(data, bare)
+        coins, rule = Coins(bare.seed), rule_from_dict(data["rule"])
+        chosen = choose_span(flag, rule, coins)
+        return replace(
+            bare,
+            answer=question.read(chosen.subspace, coins, names=names, target=target),
+            subspace=chosen.subspace,
+            flag=flag,
+            rule=rule,
+            promises=_promises_from_dict(
+                data["promises"], chosen.guarantee, flag, chosen.subspace.dim
+            ),
         )
 
-    def _check_run(self) -> None:
-        """Refuse what no run makes: coins draw t, t chooses V*, and V* is read as the answer."""
-        question, answer, promises = self.question, self.answer, self.promises
-        label = self.encoding.label
-        target = "y" if label is None else label.column
-        names = answer.names or tuple(f"x{i}" for i in range(answer.dim))
-        if (names, getattr(answer, "target", target)) != (self.encoding.names, target):
-            raise FormatError("its columns are not those of its answer")
-        if question.labelled != (label is not None) or not isinstance(self.seed, (str, type(None))):
-            raise FormatError("it lacks a label or a seed, or has one too many")
+    def _check(self) -> None:
+        """Refuse counts, values and provenance that no run gives."""
+        provenance, rows, promises = self.provenance, self.rows, self.promises
         if any(
-            not isinstance(self.provenance.get(name, kind()), kind)
-            for name, kind in _PROVENANCE.items()
+            not isinstance(provenance.get(name, kind()), kind) for name, kind in _PROVENANCE.items()
         ):
             raise FormatError("its provenance cannot be read")
-        numbers = [*self.provenance.get("partitions", {}).values()]
-        numbers += [pair[-1] for pair in self.provenance.get("labels", [])]
+        numbers = [*provenance.get("partitions", {}).values()]
+        numbers += [pair[-1] for pair in provenance.get("labels", [])]
         if any(type(number) is not int for number in numbers):
             raise FormatError("it counts partitions or labels in no whole numbers")
-        question.check(self.field)
-        self.field.from_texts(self.rows.values, answer.dim + question.labelled)
-        if promises is None or self.flag is None or self.seed is None:
-            if (promises, self.flag, self.seed) != (None, None, None):
-                raise FormatError("promises need a flag and a seed")
+        self.field.from_texts(rows.values, self.answer.dim + self.question.labelled)
+        if promises is None or self.subspace is None:
             return
-        coins, rule = Coins(self.seed), rule_named(promises.window.rule)
-        t = rule.draw(promises.window, coins)
-        V = self.flag.span_at(rule.index(self.stairs, t))
-        again = question.read(V, coins, names=names, target=target)
-        if (t, V, again.to_dict()) != (promises.threshold, self.subspace, answer.to_dict()):
-            raise FormatError("its seed, its flag and its answer belong to different runs")
         dims = [step.dim for step in self.stairs.steps]
-        if self.rows.read != self.flag.n_rows or not self.rows.agrees(dims, V.dim):
+        if not rows.agrees(dims, self.subspace.dim):
             raise FormatError("it counts other rows than its flag")
-        if promises.dim != self.flag.dim:
-            raise FormatError("it promises something for rows of another length")
-        if not promises.is_covered_by(self.flag.counts.tolist(), V.dim):
-            raise FormatError("its flag does not certify what it says")
+        certified, m = promises.certified, promises.setup.n_rows
+        counted, certificate = certified.counted, certified.certificate
+        if not 0 < certified.confidence < 1:
+            raise FormatError("its confidence is out of range")
+        if counted is not None and rows.uncovered not in (None, counted.outside):
+            raise FormatError("it counts rows outside twice, and differently")
+        window = promises.setup.window
+        if certificate is not None and not certificate.fits(window, m, certified.confidence):
+            raise FormatError("its certificate is out of range")
 
     def _repr_html_(self) -> str:
         g, title = self.promises, self.headline
@@ -376,7 +388,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         facts = [("Fingerprint", self.fingerprint[:16]), ("Seed", seed), ("Note", " ".join(notes))]
         parts = [listing(list(self.answer.lines) or [self.answer.text])]
         if g is not None:
-            rows = promise_rows(g, self.rows.uncovered)
+            rows = text.promise_rows(g, self.rows.uncovered)
             parts.append(table([row[:3] for row in rows], badges=[row[3] for row in rows]))
         return card(title, *parts, table([fact for fact in facts if fact[1]]))
 
@@ -393,6 +405,42 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         return f"Finding({self.headline}; fingerprint {self.fingerprint[:16]}{fresh})"
 
 
-def above(name: str) -> Any:
-    """Load a package that lies above the core, when it is asked for: the only way up."""
-    return importlib.import_module(f"flagstone.{name}")
+def _flag_from_dict(data: Mapping[str, Any], bare: Finding) -> Flag:
+    """Return the flag of a finding, from its directions and the number of its rows."""
+    F, D = bare.field, bare.question.dim(bare.answer.dim)
+    counts = np.array([d["count"] for d in data["directions"]], dtype=np.int64)
+    basis = F.from_texts([d["vector"] for d in data["directions"]], D)
+    return Flag.of_basis(F, D, basis, counts, bare.rows.read, data["promises"]["shards"])
+
+
+def _promises_from_dict(
+    values: Mapping[str, Any], proven: Guarantee, flag: Flag, dim: int
+) -> Guarantee:
+    """Return what is proven, with what the flag and a second pass over the rows certify."""
+    labels, withheld = values["labels"], values["withheld"]
+    setup = replace(
+        proven.setup,
+        sorted_rows=bool(values["sorted_rows"]),
+        labels=None if labels is None else tuple(map(str, labels)),
+        conditions=tuple(map(str, values["conditions"])),
+    )
+    certified = certified_from_dict(values["certified"])
+    if (counted := certified.counted) is not None:
+        again = Counted.of(
+            counted.first, counted.skipped, counted.outside, setup.n_rows, certified.confidence
+        )
+        certified = replace(certified, counted=again)
+    found = replace(proven, setup=setup, certified=certified)
+    found = found.with_coverage(flag.counts.tolist(), dim)
+    return found if withheld is None else found.withhold(str(withheld))
+
+
+def _agree(found: Any, given: Any) -> bool:
+    """Whether JSON values are equal, floats up to the last digits, which machines round apart."""
+    if isinstance(found, dict) and isinstance(given, dict):
+        return found.keys() == given.keys() and all(_agree(found[k], given[k]) for k in found)
+    if isinstance(found, (list, tuple)) and isinstance(given, (list, tuple)):
+        return len(found) == len(given) and all(map(_agree, found, given))
+    if isinstance(found, float) and isinstance(given, float):
+        return math.isclose(found, given, rel_tol=1e-6)
+    return type(found) is type(given) and bool(found == given)

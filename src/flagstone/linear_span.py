@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from flagstone.algebra.fields import FieldLike, as_field, width
+from flagstone.algebra.flag import Flag
 from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
-from flagstone.fields import FieldLike, as_field, width
 from flagstone.finding import Finding
-from flagstone.flag import Flag
+from flagstone.pipeline import ask
 from flagstone.question import SpanQuestion
-from flagstone.road import ask
 from flagstone.rules import DEFAULT_EPS, rule_named
 
 

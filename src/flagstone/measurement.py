@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from flagstone import text
 from flagstone.errors import FormatError
-from flagstone.wording import counted
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Measurement:
             None if misfits is None else int(misfits),
             int(data["skipped"]),
             places,
-            tuple(str(text) for text in data["values"]),
+            tuple(map(str, data["values"])),
             None if levels is None else tuple(int(count) for count in levels),
         )
         parts = (found.uncovered or 0, found.misfits or 0)
@@ -116,12 +116,7 @@ class Measurement:
         return found
 
     def __str__(self) -> str:
-        parts = [
-            f"{count:,} {word} ({100 * (self.share(count) or 0.0):.3g} %)"
-            for word, count in (("uncovered", self.uncovered), ("misfits", self.misfits))
-            if count is not None
-        ]
-        return counted(self.read, "row") + (f": {', '.join(parts)}" if parts else "")
+        return text.measurement(self)
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

@@ -6,7 +6,7 @@ digit; without a length a row has all the bits of its digits. Between digits the
 frames, ``{30}…{30}…`` or ``…/…``, and the receiver's own ``{41} 6e 12 … : 01101110 …``. ``;``,
 ``#`` and ``//`` start a comment at the start of a line or after a blank, never inside a frame.
 
-This is the one description of the notation; `flagstone.kernels.digits` reads the plain part of it
+This is the one description of the notation; the kernel `parse_digits` reads the plain part of it
 faster, and leaves every other line to this module.
 """
 
@@ -28,6 +28,12 @@ _LENGTH = re.compile(rb"\s*\{\s*(\d+)\s*\}")
 _SEPARATOR = re.compile(rb"[:,;-]")
 _FRAME_START = re.compile(rb"[/{]")
 _NOT_SHOWN = 24
+#: Each frame, byte or blank of a line that is taken apart costs some 250 bytes of memory, however
+#: short its text is; and the bits of several frames are held one by one.
+_MOST_PARTS, _MOST_BITS = 1 << 20, 1 << 26
+_PARTS = BLANKS + b":,;-/{"
+#: Shorter texts cannot have too many parts.
+_LONG = 1 << 16
 
 
 class Alphabet(NamedTuple):
@@ -45,7 +51,7 @@ ALPHABETS = {
 }
 
 
-class Frame(NamedTuple):
+class WrittenFrame(NamedTuple):
     """A frame: its number of bits, and the digits that hold them."""
 
     n_bits: int
@@ -62,42 +68,44 @@ class FrameProblem(ValueError):
         self.remedy = tuple(remedy)
 
 
-def parse_frames(line: bytes, notation: str = "hex") -> list[Frame]:
+def parse_frames(line: bytes, notation: str = "hex") -> list[WrittenFrame]:
     """Return the frames of one line, none for a blank or a comment.
 
     Examples
     --------
     >>> parse_frames(b"{41} cfb9 f00d 648   ; a comment")
-    [Frame(n_bits=41, digits=b'cfb9f00d648')]
+    [WrittenFrame(n_bits=41, digits=b'cfb9f00d648')]
     >>> parse_frames(b"0x0D,0x55"), parse_frames(b"0d:55")
-    ([Frame(n_bits=16, digits=b'0D55')], [Frame(n_bits=16, digits=b'0d55')])
+    ([WrittenFrame(n_bits=16, digits=b'0D55')], [WrittenFrame(n_bits=16, digits=b'0d55')])
     >>> [frame.n_bits for frame in parse_frames(b"{6}b4/{7}48")]
     [6, 7]
     >>> parse_frames(b"10 11", notation="bits")
-    [Frame(n_bits=4, digits=b'1011')]
+    [WrittenFrame(n_bits=4, digits=b'1011')]
     >>> parse_frames(b"# nothing here")
     []
     """
     alphabet = ALPHABETS[notation]
     if line and not line.translate(None, alphabet.digits):  # most lines: digits, nothing else
-        return [Frame(alphabet.width * len(line), line)]
+        return [WrittenFrame(alphabet.width * len(line), line)]
     text = without_comment(line)
     if not text.strip(BLANKS):
         return []
+    _check_memory(text, alphabet)
     pieces = list(_pieces(text))
     announced = [_LENGTH.match(text, start, stop) for start, stop in pieces]
+    any_announced = any(announced)
     for (start, stop), head in zip(pieces, announced, strict=True):
         shown = text[start:stop].strip(BLANKS)
         if not shown:
             problem = "no frame stands beside '/'; to start a comment, put a blank before '//'"
             raise FrameProblem(problem, min(stop, len(text.rstrip(BLANKS))))
-        if head is None and any(announced):
+        if head is None and any_announced:
             problem = f"{_quoted(shown)} stands beside a frame with a length, but has none itself"
             raise FrameProblem(problem, _first(text, start))
     return [_frame(text, *piece, alphabet) for piece in pieces]
 
 
-def one_frame(text: bytes, notation: str = "hex") -> Frame:
+def one_frame(text: bytes, notation: str = "hex") -> WrittenFrame:
     """Return the frame that a text holds, if it holds exactly one.
 
     >>> one_frame(b"{12}abc").n_bits
@@ -127,17 +135,46 @@ def digit_bits(digits: Sequence[bytes], n_bits: int, notation: str = "hex") -> N
 
 def without_comment(line: bytes) -> bytes:
     """Return a line up to its comment; one that could be bytes is a problem, not a comment."""
-    comment = _COMMENT.search(line)
+    has_marks = b";" in line or b"#" in line or b"//" in line  # found faster than by the pattern
+    comment = _COMMENT.search(line) if has_marks else None
     if comment is None:
         return line
     before, after = line[: comment.start()], line[comment.end() :]
-    if comment[0] == b";" and before.strip(BLANKS) and _MORE_BYTES.fullmatch(after):
+    if comment[0] == b";" and before.strip(BLANKS) and _looks_like_bytes(after):
         raise FrameProblem(
             "';' after a blank starts a comment, but what follows looks like more bytes of the "
             "row; take out the blank before it",
             comment.start() + 1,
         )
     return before
+
+
+def _looks_like_bytes(text: bytes) -> bool:
+    """Say whether a comment could be more bytes of a row, in pairs of digits with ``;`` between."""
+    if len(text) > _LONG:  # the pattern would take memory for each pair
+        return not text.translate(None, ALPHABETS["hex"].digits + BLANKS + b";")
+    return _MORE_BYTES.fullmatch(text) is not None
+
+
+def _check_memory(text: bytes, alphabet: Alphabet) -> None:
+    """Refuse a line whose frames would take far more memory than its text."""
+    if len(text) <= _LONG:
+        return
+    is_single = not text.translate(None, alphabet.digits + BLANKS + b"_")
+    if is_single:  # digits and blanks, which are read without taking them apart
+        return
+    n_parts = len(text) - len(text.translate(None, _PARTS))
+    if n_parts > _MOST_PARTS:
+        raise FrameProblem(
+            f"the line has {n_parts:,} blanks and separators, but up to {_MOST_PARTS:,} are read; "
+            "write fewer frames on each line"
+        )
+    n_bits = alphabet.width * (len(text) - len(text.translate(None, alphabet.digits)))
+    if n_bits > _MOST_BITS and (b"/" in text or b"{" in text):
+        raise FrameProblem(
+            f"the line holds {n_bits:,} bits in several frames, but up to {_MOST_BITS:,} are read; "
+            "write fewer frames on each line"
+        )
 
 
 def _pieces(text: bytes) -> Iterator[tuple[int, int]]:
@@ -156,7 +193,7 @@ def _pieces(text: bytes) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _frame(text: bytes, start: int, stop: int, alphabet: Alphabet) -> Frame:
+def _frame(text: bytes, start: int, stop: int, alphabet: Alphabet) -> WrittenFrame:
     head = _LENGTH.match(text, start, stop)
     at = head.end() if head else start
     body = text[at:stop].rstrip(BLANKS)
@@ -166,11 +203,11 @@ def _frame(text: bytes, start: int, stop: int, alphabet: Alphabet) -> Frame:
         )  # the end of a line of a list, or bits that were not printed
     if not body.strip(BLANKS):
         if head and not int(head[1][:10]):
-            return Frame(0, b"")  # what receivers print of a row without a pulse
+            return WrittenFrame(0, b"")  # what receivers print of a row without a pulse
         raise FrameProblem("a row without digits", None if head else _first(text, start))
     if head is None:
         digits = _digits(body, at, alphabet, announced=False)
-        return Frame(alphabet.width * len(digits), digits)
+        return WrittenFrame(alphabet.width * len(digits), digits)
     if len(head[1]) > 9:
         raise FrameProblem("a row of more bits than any file holds is announced")
     n_bits = int(head[1])
@@ -189,9 +226,11 @@ def _frame(text: bytes, start: int, stop: int, alphabet: Alphabet) -> Frame:
         raise FrameProblem(
             f"the row announces {{{n_bits}}} bits, but has ones after them; correct the length"
         )
-    if repeated is not None and repeated != f"{value >> (held - n_bits):0{n_bits}b}".encode():
+    if repeated is not None and (
+        len(repeated) != n_bits or int(repeated, 2) != value >> (held - n_bits)
+    ):
         raise FrameProblem("the bits after ':' are not those of the digits before it")
-    return Frame(n_bits, digits[: -(-n_bits // alphabet.width)])
+    return WrittenFrame(n_bits, digits[: -(-n_bits // alphabet.width)])
 
 
 def _beside_bits(body: bytes, n_bits: int, alphabet: Alphabet) -> tuple[bytes, bytes | None]:
@@ -206,6 +245,11 @@ def _beside_bits(body: bytes, n_bits: int, alphabet: Alphabet) -> tuple[bytes, b
 
 def _digits(body: bytes, at: int, alphabet: Alphabet, *, announced: bool) -> bytes:
     """Return the digits alone; ``at`` is where the body begins in its line."""
+    if not body.translate(None, alphabet.digits + BLANKS + b"_"):
+        digits = body.translate(None, BLANKS + b"_")
+        if not digits:
+            raise FrameProblem("a row without digits", _first(body, 0) + at)
+        return digits
     separators = _SEPARATOR.findall(body)
     separator = separators[0] if separators else b""
     spans = _spans(body, separator)

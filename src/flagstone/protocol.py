@@ -12,7 +12,6 @@ from typing import Any
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
-from flagstone.finding import above
 from flagstone.guarantees.exact import check_share, positive
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.question import Question, question_from_dict
@@ -30,6 +29,10 @@ READING = {
 
 #: The parts of a protocol that are JSON values as they are.
 _PLAIN = ("seed", "rule", "t_min", "t_max", "take", "confidence")
+
+
+def _is_size(text: object) -> bool:
+    return isinstance(text, str) and text.isascii() and text.isdigit() and 0 < int(text) < 1 << 63
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,14 @@ class Protocol:
     confidence : float
     reading : mapping
         How files are read: format, delimiter, header, bit_order, length, skip_fields.
+    partition : str
+        Which rows are summarized together: "none" (all), "files", or a number of bytes.
 
     Examples
     --------
     >>> from flagstone import SpanQuestion
     >>> from flagstone.encoding import Encoding
-    >>> from flagstone.fields import GF
+    >>> from flagstone.algebra.fields import GF
     >>> columns = Encoding.plain(GF(2), ["a", "b", "c"])
     >>> protocol = Protocol(SpanQuestion(), columns, "2026", 0.012, 0.018, take=10_000)
     >>> print(protocol.to_rule().window(3, 10_000), protocol.fingerprint[:16])
@@ -76,6 +81,7 @@ class Protocol:
     take: int | None = None
     confidence: float = CONFIDENCE
     reading: Mapping[str, Any] = field(default_factory=dict)
+    partition: str = "none"
 
     def __post_init__(self) -> None:
         self.to_rule()
@@ -83,6 +89,11 @@ class Protocol:
         check_share("confidence", self.confidence)
         if self.take is not None:
             positive("take", self.take)
+        if self.partition not in ("none", "files") and not _is_size(self.partition):
+            raise InputError(
+                f'a protocol\'s partition is "none", "files" or a number of bytes, got '
+                f"{self.partition!r}"
+            )
         numbers = (self.t_min, self.t_max, self.confidence, self.take or 1)
         if type(self.seed) is not str or any(type(n) not in (int, float) for n in numbers):
             raise InputError("a protocol has a seed of text, and plain numbers for all the others")
@@ -122,6 +133,8 @@ class Protocol:
             "encoding": self.encoding.to_dict(),
             **{name: getattr(self, name) for name in _PLAIN},
             "reading": dict(self.reading),
+            # left out where rows are not cut, so that older protocols keep their fingerprints
+            **({} if self.partition == "none" else {"partition": self.partition}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,6 +153,7 @@ class Protocol:
                 question=question_from_dict(data["question"]),
                 encoding=Encoding.from_dict(data["encoding"]),
                 reading=reading,
+                partition=data.get("partition", "none"),
                 **{name: data[name] for name in _PLAIN},
             )
             if found.to_dict() != dict(data):
@@ -150,7 +164,9 @@ class Protocol:
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the protocol to a file that ``--protocol`` takes; an existing one is refused."""
-        above("models").save(path, self, overwrite=overwrite)
+        from flagstone.store import save
+
+        save(path, self, overwrite=overwrite)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)

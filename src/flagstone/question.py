@@ -1,4 +1,4 @@
-"""Question: what stands in a row, how a subspace is read as an answer, and the words for both.
+"""Question: what stands in a row, and how a subspace is read as an answer.
 
 ===============  ================  ====================================  ======================
 kind             rows              verb                                  estimator
@@ -13,13 +13,15 @@ kind             rows              verb                                  estimat
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Field, Rows
+from flagstone.algebra.lift import append_column, append_ones, keep_rows
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import (
     Answer,
     Constraints,
@@ -29,16 +31,12 @@ from flagstone.answers import (
     check_choice,
 )
 from flagstone.errors import FormatError, InputError
-from flagstone.fields import Array, Field, Rows
-from flagstone.lift import append_column, append_ones, keep_rows
-from flagstone.subspace import AffineSubspace, Subspace
-from flagstone.wording import counted
 
 Names: TypeAlias = "Sequence[str] | None"
 
 
 @dataclass(frozen=True)
-class Question(ABC):
+class Question:
     """What is asked of rows; every door asks one of its subclasses.
 
     Attributes
@@ -85,7 +83,7 @@ class Question(ABC):
         """Return the dimension D of the rows of so many features."""
         return n_features + self.ones + self.labelled
 
-    def check(self, field: Field) -> None:  # noqa: B027  (most questions can always be asked)
+    def check(self, field: Field) -> None:
         """Refuse what cannot be asked over the field."""
 
     def lift(self, field: Field, rows: Rows, labels: Array | None = None) -> Rows:
@@ -121,16 +119,10 @@ class Question(ABC):
         """Return for each row an element: the label, or 1 where the row fits and 0 elsewhere."""
         return np.asarray(answer.check(rows)).astype(answer.field.dtype)
 
-    @abstractmethod
-    def title(self, answer: Any) -> str:
-        """Say in a few words what was found."""
-
     #: Whether only rows outside V* can break the answer.
     errs_outside: ClassVar[bool] = True
-    #: What rows outside V* do.
-    breaks: ClassVar[str] = "do not fit"
-    #: What is left where no direction was kept.
-    nothing: ClassVar[str] = "the rows say nothing"
+    #: Whether, where no direction was kept, the coins alone make up what is predicted.
+    coins_decide: ClassVar[bool] = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON values; :func:`question_from_dict` reads them back."""
@@ -145,10 +137,6 @@ class SpanQuestion(Question):
     verb: ClassVar[str] = "span"
     estimator: ClassVar[str] = "LinearSpan"
 
-    def title(self, answer: Constraints) -> str:
-        """Dimension and number of equations."""
-        return f"A span of dimension {answer.dim - len(answer)} of {answer.dim}, {_hold(answer)}"
-
 
 @dataclass(frozen=True)
 class ConstraintsQuestion(Question):
@@ -162,10 +150,6 @@ class ConstraintsQuestion(Question):
     def ones(self) -> bool:
         """Always."""
         return True
-
-    def title(self, answer: Constraints) -> str:
-        """Number of equations."""
-        return _hold(answer).capitalize()
 
 
 @dataclass(frozen=True)
@@ -185,7 +169,7 @@ class ParityQuestion(Question):
     estimator: ClassVar[str] = "ParityClassifier"
     labelled: ClassVar[bool] = True
     answer_type: ClassVar[type[Answer]] = ParityRule
-    nothing: ClassVar[str] = "this rule is only a draw of the coins"
+    coins_decide: ClassVar[bool] = True
 
     intercept: bool = False
     choice: str = "uniform"
@@ -222,12 +206,6 @@ class ParityQuestion(Question):
         """The value of the rule."""
         return answer.predict(rows)
 
-    def title(self, answer: ParityRule) -> str:
-        """Whether there is a rule."""
-        if answer.is_bottom:
-            return "No linear rule fits the rows that were kept"
-        return f"A linear rule for {answer.target}"
-
 
 @dataclass(frozen=True)
 class EquationsQuestion(Question):
@@ -257,12 +235,6 @@ class EquationsQuestion(Question):
         """Equations have no label to predict."""
         raise InputError("a system of equations predicts nothing; check rows against it instead")
 
-    def title(self, answer: LinearSystem) -> str:
-        """Number of equations, or the contradiction."""
-        if answer.is_bottom:
-            return "The equations that were kept contradict each other"
-        return f"A system of {counted(len(answer), 'equation')} stands for the rows"
-
 
 @dataclass(frozen=True)
 class SubspaceQuestion(Question):
@@ -279,7 +251,6 @@ class SubspaceQuestion(Question):
     estimator: ClassVar[str] = "SubspaceClassifier"
     labelled: ClassVar[bool] = True
     errs_outside: ClassVar[bool] = False
-    breaks: ClassVar[str] = "are positive and lie outside"  # nothing is known of negative ones
 
     affine: bool = False
 
@@ -314,12 +285,6 @@ class SubspaceQuestion(Question):
         """Positive rows outside the subspace, and negative ones inside."""
         return np.asarray(answer.check(rows) != (labels != 0))
 
-    def title(self, answer: Constraints) -> str:
-        """Number of equations."""
-        if answer.is_bottom:
-            return "No row is positive: the affine subspace is empty"
-        return f"The positive rows obey {counted(len(answer), 'equation')}"
-
 
 QUESTIONS: dict[str, type[Question]] = {
     question.kind: question
@@ -344,11 +309,3 @@ def question_from_dict(data: Mapping[str, Any]) -> Question:
     except (KeyError, TypeError) as error:
         raise FormatError(f"the question cannot be read ({error})") from error
     return question
-
-
-def _hold(answer: Constraints) -> str:
-    if answer.is_bottom:
-        return "the kept equations contradict each other"
-    if not len(answer):
-        return "no check equation holds"
-    return counted(len(answer), "check equation", "holds")

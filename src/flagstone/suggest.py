@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.algebra.fields import FieldLike, Rows, as_field, width
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Plateau, Staircase
 from flagstone.certificates import Certifier, pilot_rows
-from flagstone.certification import Certification, SecondLook
 from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
-from flagstone.fields import FieldLike, Rows, as_field, width
 from flagstone.finding import Finding
-from flagstone.flag import Flag
 from flagstone.guarantees.coverage import SHARE_OF_PASS
-from flagstone.histogram import Histogram
+from flagstone.pipeline import Pipeline, ask
 from flagstone.protocol import Protocol
 from flagstone.question import ParityQuestion, Question, SpanQuestion
-from flagstone.road import ask
 from flagstone.rules import rule_named
-from flagstone.staircase import Plateau, Staircase
+from flagstone.second_pass import SecondPass
+from flagstone.shards import MemoryShard, ShardTask
 
 #: Multiples of the pilot rows for which a forecast is made.
 _FACTORS = (1, 2, 4, 8, 16, 32)
@@ -74,7 +74,7 @@ class Suggestion:
 
 
 def proposed(
-    summary: Flag | Histogram,
+    flag: Flag,
     question: Question,
     encoding: Encoding,
     *,
@@ -83,9 +83,9 @@ def proposed(
     take: int | None = None,
     confidence: float = 0.99,
     reading: Any = None,
+    partition: str = "none",
 ) -> tuple[Protocol, Plateau, Finding]:
     """Return a protocol for fresh rows from a summary of pilot rows, and its answer on these."""
-    flag = summary.to_flag()
     chosen, stairs = rule_named(rule), Staircase.of(flag)
     plateau = stairs.widest(chosen.ends(stairs))
     if plateau is None or plateau.first == plateau.last:
@@ -105,24 +105,25 @@ def proposed(
         take,
         confidence,
         dict(reading or {}),
+        partition,
     )
-    finding = ask(summary, question, protocol.to_rule(), Coins(protocol.seed), encoding=encoding)
+    finding = ask(flag, question, protocol.to_rule(), Coins(protocol.seed), encoding=encoding)
     return protocol, plateau, finding
 
 
 def forecast(
-    look: SecondLook, protocol: Protocol, rows: Rows | None = None
+    second_pass: SecondPass, protocol: Protocol, rows: Rows | None = None
 ) -> tuple[tuple[int, float | None], ...]:
     """Return what multiples of the pilot rows would certify, drawn again from some lifted ones.
 
-    Without rows to draw from, the pieces that the look saw are taken so many times. They were cut
-    for few rows, and fresh ones are cut for many, so that this asks for too many rows.
+    Without rows to draw from, the pieces that the second pass saw are taken so many times. They
+    were cut for few rows, and fresh ones are cut for many, so that this asks for too many rows.
     """
     best, points = 1.0, []
     for factor in _FACTORS:
-        m, rho = look.n_rows * factor, None
+        m, rho = second_pass.n_rows * factor, None
         if rows is None or m * width(rows) > _MOST_ENTRIES:
-            rho = look.forecast(factor)
+            rho = second_pass.forecast(factor)
         elif best > _SMALL:
             rho = _drawn_again(protocol, rows, m)
         best = best if rho is None else min(best, rho)
@@ -206,17 +207,20 @@ def suggest_window(
     F = as_field(field)
     rows = F.rows(X)
     labels = None if y is None else F.elements(y)
-    lifted = asked.lift(F, rows, labels)
-    flag = Flag(width(lifted), F).update(lifted)
     columns = list(names or frame_names(X) or (f"x{i}" for i in range(width(rows))))
     label = (getattr(y, "name", None) or "y") if asked.labelled else None
     encoding = Encoding.plain(F, columns, label=label)
     seed = None if random_state is None else Coins(random_state).seed
+    task = ShardTask(asked, encoding, pilot=False)
+    pipeline = Pipeline(task, [MemoryShard(rows, labels)])
+    summary = pipeline.summarize()
     protocol, plateau, finding = proposed(
-        flag, asked, encoding, rule=rule, seed=seed, take=take, confidence=confidence
+        summary.summary, asked, encoding, rule=rule, seed=seed, take=take, confidence=confidence
     )
-    certification = Certification(finding, confidence=confidence).update(lifted)
-    points = forecast(certification, protocol, lifted[:: -(-len(rows) // MOST_ROWS)])
+    review = pipeline.second_pass(finding, summary, confidence=confidence)
+    some = slice(None, None, -(-len(rows) // MOST_ROWS))
+    lifted = asked.lift(F, rows[some], None if labels is None else labels[some])
+    points = forecast(review.second_pass, protocol, lifted)
     return Suggestion(protocol, plateau, len(rows), points)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from flagstone.errors import InputError
+from flagstone.signals import deaf_children, held_signals
 
 
 def check_jobs(n_jobs: int) -> None:
@@ -38,7 +39,11 @@ def in_processes(
 
     with safe_path():
         calls = (delayed(_deaf)(function, given) for given in arguments)
-        yield from Parallel(n_jobs=wanted, return_as="generator")(calls)
+        with contextlib.ExitStack() as stack:
+            with held_signals(), deaf_children():
+                values = Parallel(n_jobs=wanted, return_as="generator")(calls)
+                stack.callback(values.close)
+            yield from values
 
 
 @contextlib.contextmanager

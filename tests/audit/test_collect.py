@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from flagstone import EliminationClassifier
 from flagstone.audit import (
     AuditStats,
     FromFunction,
@@ -25,9 +26,14 @@ from flagstone.audit import (
     read_outcomes,
     report,
 )
+from flagstone.disk import sealed
 from flagstone.distributions import geometric, planted_parity, rare_direction, uniform
 from flagstone.errors import FormatError, InputError
-from flagstone.estimators import EliminationClassifier, LinearSpan, ParityClassifier
+from flagstone.estimators import (
+    FieldEncoder,
+    LinearSpan,
+    ParityClassifier,
+)
 
 GRID = Same(grid=[[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
 LAW = planted_parity([1, 1, 0], corruption=0.05)
@@ -255,7 +261,10 @@ def test_runs_that_keep_nothing_agree_on_nothing():
     assert "the runs agree on nothing" in str(said.verdict)
     [headline] = [line for line in str(said).splitlines() if "replicability" in line]
     assert "THE RUNS AGREE ON NOTHING" in headline
-    assert 0.3 < stats.quality[1] < 0.7  # as good as coins
+    assert stats.quality == ("accuracy", 0.0)  # nothing is predicted, as with ⊥
+    grid = Same(grid=GRID.grid)
+    [again] = collect(tasks=Task(task.estimator, law, m=200, same=grid), max_pairs=5)
+    assert (again.both_empty, again.errors) == (5, 0)
 
 
 def test_many_kinds_of_errors_are_listed_by_frequency_and_cut_short():
@@ -276,6 +285,44 @@ def test_an_audit_of_nothing_but_bottoms_says_so_in_the_headline():
     assert "EVERY ANSWER IS ⊥" in headline
     assert "every answer is ⊥" in str(said.verdict)
     assert said.to_dict()["all_bottom"] is True
+
+
+BOTH = "wrong labels need contamination, a rule with a constant needs an intercept"
+
+
+@pytest.mark.parametrize(
+    ("model", "hint"),
+    [
+        (ParityClassifier(t_max=5), "allow for wrong ones with contamination"),
+        (ParityClassifier(t_max=5, contamination=0.01), "more wrong ones with contamination"),
+        (ParityClassifier(t_max=5, fit_intercept=False), BOTH),
+        (EliminationClassifier(), "with ParityClassifier and its contamination"),
+        (make_pipeline(FieldEncoder(), ParityClassifier(t_max=5)), "wrong ones with contamination"),
+    ],
+)
+def test_the_headline_of_bottoms_blames_what_may_be_the_cause(model, hint):
+    """Noise on the labels is the cause here; an intercept is blamed only where there is none."""
+    law = planted_parity([1, 0, 1], corruption=0.3)
+    task = Task(model, law, m=200)
+    [stats] = collect(tasks=task, max_pairs=5)
+    assert stats.both_bottom == 5
+    [headline] = [line for line in str(report(stats, task=task)).splitlines() if "⊥: " in line]
+    assert hint in headline
+    assert ("intercept" in headline) == (hint == BOTH)
+    assert BOTH in str(report(stats))  # without a task, nothing is known
+
+
+def test_an_estimate_over_all_thresholds_is_told_from_the_counts():
+    plain = AuditStats("t", pairs=10, agreements=2)
+    assert "  replicability 0.2000 (disagreement 0.8000)\n" in str(report(plain))
+    stats = AuditStats("t", pairs=10, agreements=2, integrated=(0.75,) * 10)
+    [line] = [line for line in str(report(stats)).splitlines() if "replicability" in line]
+    assert line == (
+        "  replicability 0.2500 (disagreement 0.7500), the mean over all thresholds of the window; "
+        "at the thresholds that were drawn 2 of 10 pairs agree (0.2000)"
+    )
+    alike = AuditStats("t", pairs=10, agreements=2, integrated=(0.8,) * 10)
+    assert "  replicability 0.2000 (disagreement 0.8000)\n" in str(report(alike))
 
 
 def test_the_width_rule_holds_for_integrated_values():
@@ -352,8 +399,9 @@ class TestFiles:
             b"name,value\n1,2\n",
             b"not an audit",
             b'{"flagstone-audit": 99}\n',
-            b'{"flagstone-audit": 1}\n{"id": "x", "pair": 0}\n',
-            b'{"flagstone-audit": 1}\ngarbage\n',
+            b'{"flagstone-audit": 1}\n',
+            b'{"flagstone-audit": 2}\n{"id": "x", "pair": 0}\n',
+            b'{"flagstone-audit": 2}\ngarbage\n',
         ],
     )
     def test_foreign_and_damaged_files_are_refused_and_untouched(self, tmp_path, content):
@@ -363,16 +411,52 @@ class TestFiles:
             collect(tasks=self.task, max_pairs=5, file=path)
         assert path.read_bytes() == content
 
-    def test_an_unknown_outcome_names_its_line(self, tmp_path):
+    @pytest.mark.parametrize(
+        ("line", "change", "words"),
+        [
+            (3, {"outcome": "perhaps"}, r"line 4.*perhaps"),
+            (3, {"pair": 0}, r"line 4.*a line before it holds pair 0"),
+            (3, {"pair": -1}, r"line 4.*there is no pair -1"),
+            (3, {"id": "x"}, r"line 4.*no line before it describes its task"),
+            (1, {"id": "x"}, r"line 2.*its id is that of another task"),
+            (1, {"task": {}}, r"line 2.*its id is that of another task"),
+        ],
+    )
+    def test_a_contradiction_names_its_line(self, tmp_path, line, change, words):
         path = tmp_path / "audit.jsonl"
         collect(tasks=self.task, max_pairs=3, file=path)
-        lines = path.read_text().splitlines()
-        record = json.loads(lines[3])
-        record["outcome"] = "perhaps"
-        lines[3] = json.dumps(record)
-        path.write_text("\n".join(lines) + "\n")
-        with pytest.raises(FormatError, match=r"line 4.*perhaps"):
+        records = [json.loads(text) for text in path.read_text().splitlines()]
+        for record in records:
+            del record["sha256"]
+        records[line] |= change
+        checksum, lines = "", []
+        for record in records:
+            text, checksum = sealed(json.dumps(record), checksum)
+            lines.append(f"{text}\n")
+        path.write_text("".join(lines))
+        with pytest.raises(FormatError, match=words):
             collect(tasks=self.task, max_pairs=3, file=path)
+
+    def test_no_flipped_bit_changes_an_outcome(self, tmp_path):
+        path = tmp_path / "audit.jsonl"
+        collect(tasks=self.task, max_pairs=2, file=path)
+        good, known = path.read_bytes(), read_outcomes(path)
+        for bit in range(0, 8 * len(good) - 8, 5):
+            data = bytearray(good)
+            data[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(data)
+            with pytest.raises(FormatError):
+                read_outcomes(path)
+        for bit in range(8):  # the end of the last line: as if it were torn
+            path.write_bytes(good[:-1] + bytes([good[-1] ^ 1 << bit]))
+            assert read_outcomes(path) == {i: {0: pairs[0]} for i, pairs in known.items()}
+
+    def test_pairs_that_are_filed_are_not_filed_again(self, tmp_path):
+        path = tmp_path / "audit.jsonl"
+        collect(tasks=self.task, max_pairs=3, first_pair=4, file=path)
+        [found] = collect(tasks=self.task, max_pairs=9, file=path)
+        assert found == collect(tasks=self.task, max_pairs=9)[0]
+        assert sorted(read_outcomes(path)[self.task.strong_id]) == list(range(9))
 
 
 def test_the_strong_id_knows_every_ingredient():

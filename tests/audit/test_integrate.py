@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase
 from flagstone.audit import (
     Task,
     Thresholds,
@@ -21,10 +23,8 @@ from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_parity
 from flagstone.errors import InputError
 from flagstone.estimators import LinearSpan, ParityClassifier
-from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.rules import HeavyRule, IndexRule
-from flagstone.staircase import Staircase
 
 
 def random_flag(rng: np.random.RandomState, dim: int = 4) -> Flag:

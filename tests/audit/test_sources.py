@@ -5,9 +5,9 @@ import functools
 import numpy as np
 import pytest
 
+from flagstone.algebra.bitrows import pack
 from flagstone.audit import FromFunction, FromLaw, FromTable, audit
 from flagstone.audit.sources import array_hash, callable_identity, identified
-from flagstone.bitrows import pack
 from flagstone.distributions import geometric, planted_parity, uniform
 from flagstone.errors import InputError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from flagstone.algebra.flag import Flag
 from flagstone.audit import TradeoffCurve, TradeoffPoint, tradeoff
 from flagstone.distributions import geometric, planted_parity, uniform
 from flagstone.errors import InputError
-from flagstone.flag import Flag
 
 
 def test_coverage_falls_and_replicability_rises_with_the_window():

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 from flagstone.certificates import Certificate, Certifier, pilot_rows, pilot_share
 from flagstone.certificates.collector import Collector
 from flagstone.errors import InputError
-from flagstone.flag import Flag
 from flagstone.guarantees.binomial import share_at_most
-from flagstone.subspace import Subspace
 
 DIM, RANK = 12, 7
 BASIS = np.random.RandomState(5).randint(0, 2, size=(RANK, DIM))

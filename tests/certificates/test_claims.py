@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from flagstone.algebra.flag import Flag
 from flagstone.certificates import Certifier
 from flagstone.certificates.claims import _Outside, claims_of_pieces
 from flagstone.certificates.evidence import Evidence, rates
 from flagstone.certificates.pieces import Cut
-from flagstone.flag import Flag
 from flagstone.guarantees.binomial import binomial_above, binomial_least
 
 CUT = Cut(inside=False, dim=4, credit=2, pace=10.0, most=100)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstone.algebra.fields import as_field
+from flagstone.algebra.flag import Flag
 from flagstone.certificates.collector import Collector
 from flagstone.certificates.pieces import Cut, Cutter
-from flagstone.certificates.plan import Plan, SidePlan, SpacePlan
+from flagstone.certificates.plan import CertificatePlan, SidePlan, SpacePlan
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
-from flagstone.fields import as_field
-from flagstone.flag import Flag
 from tests.strategies import ORDERS, samples, table
 
 
@@ -32,7 +32,7 @@ def planned(flag, n_rows=1000):
         for r in dims
     )
     spaces = NestedSpaces.of_flag(flag, dims)
-    return Plan(n_rows, flag.n_rows, "index", 1, 10, spaces, parts)
+    return CertificatePlan(n_rows, flag.n_rows, "index", 1, 10, spaces, parts)
 
 
 @st.composite
@@ -103,9 +103,11 @@ def test_a_plan_is_written_on_the_canonical_basis(order):
     rows = rows.repeat([9, 7, 7, 4, 2], axis=0)
     written = []
     for X in (rows, rows[::-1]):  # two bases at hand, one flag
-        plan = Plan.of_pilot(Flag(9, order).update(X), 400, rule="index", t_min=1, t_max=90)
+        plan = CertificatePlan.of_pilot(
+            Flag(9, order).update(X), 400, rule="index", t_min=1, t_max=90
+        )
         written.append(plan.to_dict())
-        assert Plan.from_dict(written[-1]).to_dict() == written[-1]
+        assert CertificatePlan.from_dict(written[-1]).to_dict() == written[-1]
         assert pickle.loads(pickle.dumps(plan)).to_dict() == written[-1]
     basis = Flag(9, order).update(rows).adapted_basis()[0]
     entries = as_field(order).array(basis).tolist()
@@ -154,7 +156,9 @@ def test_long_streams_in_batches():
     for dim in (20, 100):
         X = random.randint(0, 2, size=(40_000, dim))
         X[random.random_sample(len(X)) > 0.05, dim - 5 :] = 0
-        plan = Plan.of_pilot(Flag(dim).update(X[:4000]), 40_000, rule="index", t_min=300, t_max=900)
+        plan = CertificatePlan.of_pilot(
+            Flag(dim).update(X[:4000]), 40_000, rule="index", t_min=300, t_max=900
+        )
         whole = Collector(plan).update(X[4000:])
         parts = Collector(plan)
         for start in range(4000, len(X), 7001):
@@ -167,7 +171,9 @@ def test_rows_are_passed_over_where_there_are_more_than_enough():
     """Every other stretch, counted from the beginning of the run, however the rows come."""
     random = np.random.RandomState(4)
     X = random.randint(0, 2, size=(100_000, 5))
-    plan = Plan.of_pilot(Flag(5).update(X[:10_000]), 100_000, rule="index", t_min=1, t_max=900)
+    plan = CertificatePlan.of_pilot(
+        Flag(5).update(X[:10_000]), 100_000, rule="index", t_min=1, t_max=900
+    )
     assert plan.stride == 3
     whole = Collector(plan).update(X[10_000:])
     parts = Collector(plan)

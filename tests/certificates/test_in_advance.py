@@ -244,9 +244,9 @@ def test_values_certificate_errs_as_seldom_as_it_says(name, t):
     assert wrong <= failure
 
 
-@pytest.mark.parametrize("in_values", [False, True])
-def test_what_a_fit_says_of_rows_to_come_covers_the_truth(in_values):
-    failures, informative = coverage_failures(150, in_values=in_values, confidence=0.5)
+@pytest.mark.parametrize("sorted_rows", [False, True])
+def test_what_a_fit_says_of_rows_to_come_covers_the_truth(sorted_rows):
+    failures, informative = coverage_failures(150, sorted_rows=sorted_rows, confidence=0.5)
     assert informative > 40
     # each bound has a tenth of δ = 1/2: 7.5 of 150 on average, 22 with probability 10⁻⁵
     assert max(failures) <= 22

@@ -8,8 +8,8 @@ import pytest
 
 from flagstone.certificates.claims import SharesBetween
 from flagstone.certificates.window import (
-    Bounds,
     CertifiedSpace,
+    RowBounds,
     heavy_window,
     index_window,
     mean_failure,
@@ -45,7 +45,7 @@ def exact_bounds(law, m, spaces):
         return law.probability(lambda v: space.contains(W, v) and not space.contains(U, v))
 
     between = np.array([[float(share(U, W)) for W in spaces] for U in spaces])
-    return Bounds(m, between, between[:, -1], law.dim)
+    return RowBounds(m, between, between[:, -1], law.dim)
 
 
 def disagreement(law, chains, answer, t):
@@ -135,11 +135,11 @@ def test_the_moving_rows_are_not_bounded_like_that_in_value_order():
 
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("m", SIZES)
-def test_bound_for_histograms_holds_in_value_order(name, m):
+def test_bound_for_sorted_rows_holds_in_value_order(name, m):
     law, spaces = LAWS[name], tower(name)
     known, chains = exactly(law, m, spaces, arrange=sorted)
     beyond = exact_bounds(law, m, spaces).beyond
-    bounds = Bounds.of_all_rows(m, beyond, law.dim)
+    bounds = RowBounds.of_all_rows(m, beyond, law.dim)
     for last in range(1, m + 2):
         rho = np.mean([disagreement(law, chains, at, t) for t in range(1, last + 1)])
         assert rho <= index_window(known, bounds, 1, last) + 1e-12
@@ -182,9 +182,9 @@ def test_windows_take_the_best_of_all_ways_to_cut_them():
     plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),))
     spaces = [CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)]
     share = np.full((4, 4), 0.1)
-    rho = index_window(spaces, Bounds(10_000, share, np.zeros(4), 2), 21, 1000)
+    rho = index_window(spaces, RowBounds(10_000, share, np.zeros(4), 2), 21, 1000)
     assert rho == pytest.approx((20 + 2e-6 * 2 * 960) / 980)  # {481..500} is all that is lost
-    few = index_window(spaces, Bounds(100, share, np.zeros(4), 2), 21, 1000)
+    few = index_window(spaces, RowBounds(100, share, np.zeros(4), 2), 21, 1000)
     assert few == pytest.approx((2 / 3**0.5 * 10**0.5 + 2e-6 * 2 * 980) / 980)
 
 
@@ -195,16 +195,16 @@ def test_pairs_are_passed_over_only_where_they_cannot_matter(n_rows):
     plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),))
     spaces = [CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)]
     between = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
-    plain = index_window(spaces, Bounds(n_rows, between, np.zeros(4), 3), 21, 1000)
+    plain = index_window(spaces, RowBounds(n_rows, between, np.zeros(4), 3), 21, 1000)
     asked = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
     assert all(between[pair] >= asked.seen(*pair) for pair in between)
-    bounds = Bounds(n_rows, asked, np.zeros(4), 3, asked.seen)
+    bounds = RowBounds(n_rows, asked, np.zeros(4), 3, asked.seen)
     assert index_window(spaces, bounds, 21, 1000) == plain
     assert n_rows == 100 or len(asked) < len(between)
 
 
 def test_nothing_certified_says_nothing():
     spaces = [CertifiedSpace.zero(), CertifiedSpace(1, (), ()), CertifiedSpace.full(2)]
-    assert index_window(spaces, Bounds(10**6, np.ones((3, 3)), np.zeros(3), 2), 1, 10) == 1.0
+    assert index_window(spaces, RowBounds(10**6, np.ones((3, 3)), np.zeros(3), 2), 1, 10) == 1.0
     assert heavy_window(spaces, 1, 10) == 1.0
     assert spaces[1].certain("index", 0.5) == (None, None)

@@ -6,7 +6,8 @@ from itertools import product
 
 import numpy as np
 
-from flagstone import Flag, Histogram, Subspace
+from flagstone import GF, Flag, Subspace
+from flagstone.algebra.lift import value_order
 from flagstone.guarantees import future_coverage
 from tests import naive
 
@@ -112,7 +113,7 @@ def tower(name):
     return [space.zero(), *(space.span(rows) for rows in TOWERS[name]), space.full()]
 
 
-def coverage_failures(trials, *, in_values, confidence):
+def coverage_failures(trials, *, sorted_rows, confidence):
     """How often each bound of `future_coverage` is wrong, and how often the first says anything.
 
     Laws on GF(2)^3 with frequent and rare rows, samples of 30 to 800 rows, thresholds up to 8.
@@ -123,9 +124,10 @@ def coverage_failures(trials, *, in_values, confidence):
         law = random.dirichlet(np.full(8, 0.2))
         m, t = int(random.choice([30, 200, 800])), int(random.randint(1, 9))
         rows = vectors[random.choice(8, size=m, p=law)]
-        flag = (Histogram if in_values else Flag)(3).update(rows).to_flag()
+        order = value_order(GF(2), GF(2).rows(rows)) if sorted_rows else slice(None)
+        flag = Flag(3).update(rows[order])
         counts = flag.counts.tolist()
-        bounds = future_coverage(counts, m, t, in_values=in_values, confidence=confidence)
+        bounds = future_coverage(counts, m, t, sorted_rows=sorted_rows, confidence=confidence)
         answers = (flag.span_at(t), Subspace.span(rows))
         for k, (bound, V) in enumerate(zip(bounds, answers, strict=True)):
             failures[k] += bound is not None and law[~V.contains(vectors)].sum() > bound

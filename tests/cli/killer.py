@@ -17,7 +17,7 @@ from pathlib import Path
 
 from flagstone.cli import main
 from flagstone.errors import InputError
-from flagstone.models import read_document
+from flagstone.store import read_document
 
 RANDOM_KILLS = 24
 RESUMED = 10

@@ -1,4 +1,4 @@
-"""The verbs audit and reproduce: what they refuse, keep, and say when they are stopped."""
+"""The verb audit: what it refuses, keeps, and says when it is stopped."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import re
 
 import numpy as np
 import pytest
+
+from flagstone.audit import audit
+from flagstone.distributions import uniform
+from flagstone.errors import InputError
 
 LAW = ["--law", "geometric", "--dim", "6", "--rows", "150", "--t-max", "20", "--pairs", "12"]
 
@@ -22,7 +26,7 @@ def test_every_estimator_is_audited_on_a_law(run, estimator):
 
 
 def test_every_key_of_json_is_documented(run):
-    text = run("audit", "--help").out.partition("Keys of --json:")[2]
+    text = run("audit", "--help-all").out.partition("Keys of --json:")[2]
     found = json.loads(run("audit", *LAW, "--claim", "0.5", "--json").out)
     curve = json.loads(run("audit", *LAW, "--tradeoff", "--json").out)
     keys = {
@@ -128,6 +132,20 @@ def test_a_label_is_asked_for_in_the_words_of_the_audit(run):
     assert "an audit of this estimator needs --label" in done.err
 
 
+def test_results_are_not_filed_in_a_folder_that_is_not_there(run, place):
+    done = run("audit", *LAW, "--results", "nodir/deep/k.jsonl")
+    assert (done.code, done.out) == (1, "")
+    assert "nodir/deep/k.jsonl: the directory" in done.err
+    assert "nodir/deep does not exist" in done.err
+    assert not (place / "nodir").exists()
+    with pytest.raises(InputError, match=r"the directory .* does not exist"):
+        audit("span", uniform(3), 20, file=place / "nodir" / "k.jsonl", max_pairs=2)
+    assert not (place / "nodir").exists()
+    done = run("audit", "examples/faults.csv", "-e", "auto", "--results", "examples/faults.csv")
+    assert done.code == 2
+    assert "is an input of this run" in done.err
+
+
 def test_results_of_another_audit_are_kept_unless_added(run, place):
     assert run("audit", *LAW, "--results", "k.jsonl").code == 0
     before = (place / "k.jsonl").read_bytes()
@@ -162,32 +180,3 @@ def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, place, mon
     kept = (place / "k.jsonl").read_bytes()
     assert run(*command).out == whole
     assert (place / "k.jsonl").read_bytes().startswith(kept)  # taken up, not begun anew
-
-
-def test_an_interrupted_experiment_says_what_is_kept_and_how_to_go_on(run, place, monkeypatch):
-    from flagstone.experiments import _runner as module
-
-    honest, calls = module._compute, []
-
-    def interrupted(*arguments):
-        calls.append(arguments)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return honest(*arguments)
-
-    monkeypatch.setattr(module, "_compute", interrupted)
-    stopped = run("reproduce", "guaranteed", "--quick", "--no-resume", "--out", "r3")
-    monkeypatch.undo()
-    assert stopped.code == 130
-    assert "r3 keeps the parts that are finished" in stopped.err
-    assert "--no-resume" not in stopped.err
-    assert (place / "r3" / ".guaranteed.partial.jsonl").exists()
-
-
-def test_results_of_another_configuration_are_refused_in_words_of_options(run):
-    assert run("reproduce", "sample-size", "--quick", "--out", "r").code == 0
-    refused = run("reproduce", "sample-size", "--quick", "--out", "r", "--seed", "5")
-    assert refused.code == 1
-    assert "give --force" in refused.err
-    assert "overwrite" not in refused.err
-    assert run("reproduce", "sample-size", "--jobs", "0").code == 2

@@ -14,10 +14,10 @@ import pytest
 
 import flagstone
 from flagstone import GF, QQ, Finding
-from flagstone.cli import VERBS
-from flagstone.fields import as_field
-from flagstone.models import load
+from flagstone.algebra.fields import as_field
+from flagstone.cli.verbs import VERBS
 from flagstone.question import QUESTIONS
+from flagstone.store import load
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEED = "2026"
@@ -93,8 +93,9 @@ def test_both_doors_give_the_same_fingerprint(run, field, door):
     assert saved.question == found.question
     assert (saved.answer, saved.subspace) == (found.answer, found.subspace)
     assert saved.stairs == found.stairs
-    shell, python = (dataclasses.replace(f.promises, labels=None) for f in (saved, found))
-    assert shell == python
+    shell, python = saved.promises, found.promises
+    setup = dataclasses.replace(python.setup, labels=shell.setup.labels)
+    assert shell == dataclasses.replace(python, setup=setup)
     found.save("python.json")
     again = load("python.json")
     assert again == found
@@ -162,7 +163,7 @@ def test_what_is_saved_says_what_stands_in_a_row(tmp_path, field):
         (flagstone.LinearSystem([[1, 1]], [1], field), "(x, y)"),
     ):
         path = tmp_path / f"{answer.kind}{row}.json"
-        flagstone.models.save(path, answer)
+        flagstone.store.save(path, answer)
         loaded = load(path)
         assert isinstance(loaded, Finding)
         assert loaded.question.row == row

@@ -1,5 +1,9 @@
 """Help: examples that work as printed, keys that are documented, and a quick start."""
 
+import dataclasses
+import importlib
+import inspect
+import io
 import json
 import re
 import shlex
@@ -8,9 +12,15 @@ import sys
 
 import pytest
 
-from flagstone.cli import VERBS
+from flagstone.cli.output import RED, painted
+from flagstone.cli.parser import GROUPS
+from flagstone.cli.runner import BOTTOM, ERROR, FAILED, OK, USAGE
+from flagstone.cli.verbs import VERB_GROUPS, VERBS
 
-HEAVY = {"numba", "sklearn", "matplotlib", "dask", "pyarrow", "scipy", "pandas", "rich", "numpy"}
+HEAVY = {
+    "sklearn", "matplotlib", "dask", "pyarrow", "scipy", "pandas", "rich", "numpy",
+    "shtab", "asyncio",
+}  # fmt: skip
 
 
 def examples_of(text: str) -> list[str]:
@@ -23,12 +33,113 @@ def examples_of(text: str) -> list[str]:
 def test_the_overview_lists_every_verb(run):
     done = run("--help")
     assert done.code == 0
-    for verb, summary in VERBS.items():
-        assert re.search(rf"^  {verb} +{re.escape(summary)}$", done.out, re.MULTILINE)
+    for name, verb in VERBS.items():
+        assert re.search(rf"^  {name} +{re.escape(verb.summary)}$", done.out, re.MULTILINE)
+    groups = re.findall(r"^([A-Z][a-z]+):\n", done.out, re.MULTILINE)
+    assert groups[: len(VERB_GROUPS)] == list(VERB_GROUPS)
+    for code in (OK, ERROR, USAGE, BOTTOM, FAILED, 130):
+        assert re.search(rf"^  {code} +\w", done.out.partition("Exit codes:")[2], re.MULTILINE)
+
+
+def test_every_verb_has_help_of_twelve_options_at_most_and_more_in_help_all(run):
+    for name, verb in VERBS.items():
+        short, full = run(name, "--help").out, run(name, "--help-all").out
+        listed = re.findall(r"^  (?:-\w, )?(--\S+)", short.partition("Examples:")[0], re.MULTILINE)
+        assert len(listed) <= 12, name
+        for option in verb.options.values():
+            assert re.search(rf"^  {re.escape(option.usage)}  ", full, re.MULTILINE), option
+        hidden = len(verb.options) - len(verb.listed(everything=False))
+        assert (f"{hidden} more options: flagstone {name} --help-all" in short) == (hidden > 0)
+        assert set(verb.common) <= {
+            name for option in verb.options.values() for name in option.names
+        }
+
+
+def test_every_option_has_one_line_in_one_of_five_groups(run):
+    for name, verb in VERBS.items():
+        text = run(name, "--help-all").out.partition("Keys of --json:")[0]
+        groups = re.findall(r"^([A-Z][a-z ]+):$", text, re.MULTILINE)
+        assert groups == [group for group in GROUPS if group in groups] + ["Examples"]
+        for line in text.splitlines():
+            assert len(line) <= 100, line
+            assert not line.startswith(" " * 20), f"a second line: {line}"
+        assert all(option.group in GROUPS for option in verb.options.values())
+
+
+def test_help_all_of_the_command_holds_that_of_every_verb(run):
+    text = run("--help-all").out
+    for name in VERBS:
+        assert run(name, "--help-all").out.strip() in text
+
+
+def test_a_verb_of_a_package_that_is_missing_is_not_listed():
+    there = VERBS["merge"]
+    assert there.is_present
+    assert not dataclasses.replace(there, module="flagstone.no_such_package.cli").is_present
+    assert dataclasses.replace(there, module="flagstone.report").is_present
+
+
+def test_the_functions_of_verbs_take_what_the_table_gives_them():
+    for verb in VERBS.values():
+        command = importlib.import_module(verb.module).command
+        assert set(inspect.signature(command).parameters) == set(verb.takes), verb.name
+
+
+def test_an_option_may_stand_anywhere_and_its_value_may_begin_with_a_dash():
+    parse = VERBS["constraints"].parse
+    words = ["a.csv", "-c", "-x0", "--seed=-1", "b.csv", "-fcsv", "-", "--", "-c"]
+    values = parse(words)
+    assert values["files"] == ["a.csv", "b.csv", "-", "-c"]
+    assert (values["columns"], values["seed"], values["format"]) == (["-x0"], "-1", "csv")
+    assert parse(["a", "--header"])["header"] is True
+    assert parse(["a", "--no-header"])["header"] is False
+    assert parse(["a"])["header"] is None
+    assert parse(["a", "--delimiter", ""])["delimiter"] == ""
+    assert parse(["a", "--seed="])["seed"] == ""
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_colour_is_for_terminals_that_want_it(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert painted("error:", RED, Terminal()) == "\x1b[1;31merror:\x1b[0m"
+    assert painted("error:", RED, io.StringIO()) == "error:"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert painted("error:", RED, Terminal()) == "error:"
+    monkeypatch.setenv("NO_COLOR", "")
+    monkeypatch.setenv("TERM", "dumb")
+    assert painted("error:", RED, Terminal()) == "error:"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "part"),
+    [
+        (["constraints", "--json", "none.csv"], 1, "none.csv"),
+        (["constraints", "--json", "--sede"], 2, "there is no option --sede"),
+        (["constraints", "examples/frames.txt", "--json", "--as", "xml"], 2, "--as must be one"),
+        (["check", "--json", "b.json", "examples/equations.csv"], 3, "holds ⊥"),
+    ],
+)
+def test_errors_under_json_are_json(run, place, words, code, part):
+    (place / "t.csv").write_text("x,y\n" + "0,0\n0,1\n" * 20)
+    assert run("learn", "t.csv", "-l", "y", "-o", "b.json").code == 3
+    done = run(*words)
+    assert (done.code, done.out) == (code, "")
+    found = json.loads(done.err)
+    assert set(found) == {"error", "exit_code"}
+    assert part in found["error"]
+    assert found["exit_code"] == code
 
 
 def test_every_example_works_as_printed(run):
     """In the order of the overview: later verbs use what earlier examples wrote."""
+    overview = examples_of(run("--help").out)
     for verb in VERBS:
         for example in examples_of(run(verb, "--help").out):
             words = shlex.split(example)
@@ -36,11 +147,13 @@ def test_every_example_works_as_printed(run):
             done = run(*words[1:])
             assert done.code == 0, (example, done.err)
             assert done.out
+    for example in overview:
+        assert run(*shlex.split(example)[1:]).code == 0
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_documents_options_and_json_keys(run, verb):
-    text = run(verb, "--help").out
+    text = run(verb, "--help-all").out
     assert text.startswith(f"Usage: flagstone {verb} ")
     assert "--json" in text
     assert "--seed" in text
@@ -48,8 +161,8 @@ def test_help_documents_options_and_json_keys(run, verb):
 
 
 def test_only_verbs_with_a_label_offer_one(run):
-    offering = {verb for verb in VERBS if "--label" in run(verb, "--help").out}
-    assert offering == {"learn", "equations", "subspace", "summarize", "suggest", "audit"}
+    offering = {verb for verb in VERBS if "--label COLUMN" in run(verb, "--help-all").out}
+    assert offering == {"learn", "equations", "subspace", "summarize", "plan", "audit"}
 
 
 def test_json_output_uses_the_documented_keys(run):
@@ -71,10 +184,9 @@ def test_json_output_uses_the_documented_keys(run):
         "summarize": ["examples/frames.txt", "-f", "bits", "-o", "q.flag"],
         "merge": ["p.flag", "p.flag", "-o", "s.flag"],
         "plan": ["--dim", "3", "--rho", "0.1"],
-        "bench": ["--rows", "1000", "--repeats", "1"],
     }
     for verb, words in calls.items():
-        text = run(verb, "--help").out.partition("Keys of --json:")[2]
+        text = run(verb, "--help-all").out.partition("Keys of --json:")[2]
         found = json.loads(run(verb, *words, "--json").out)
         for key in found:
             assert re.search(rf"\b{key}\b", text), (verb, key)
@@ -94,8 +206,8 @@ def imported(*words: str) -> set[str]:
 
 
 def test_help_loads_nothing_heavy():
-    assert not imported("--help") & HEAVY
-    assert not imported("learn", "--help") & HEAVY
+    for words in (["--help-all"], ["learn", "--help-all"], ["--version"], ["learn", "--sede"]):
+        assert not imported(*words) & HEAVY, words
 
 
 @pytest.mark.parametrize(
@@ -108,16 +220,24 @@ def test_help_loads_nothing_heavy():
 def test_verbs_load_neither_scikit_learn_nor_for_small_files_a_compiler(place, words):
     loaded = imported(*words)
     assert "numpy" in loaded
-    assert not loaded & {"sklearn", "matplotlib", "dask", "pandas", "numba", "scipy"}
-    assert not loaded & {"pydantic", "numpy.ma", "pyarrow.compute"}  # a fifth of the start
+    assert not loaded & {"sklearn", "matplotlib", "dask", "pandas", "scipy"}
+    assert not loaded & {
+        "typer",
+        "rich",
+        "narwhals",
+        "asyncio",
+        "numpy.ma",
+        "pyarrow.compute",
+    }  # a fifth of the start
     assert (place / words[-1]).exists()
 
 
 @pytest.mark.parametrize(("given", "left_alone"), [("", True), ("['--version']", False)])
 def test_garbage_is_left_alone_in_a_process_of_our_own_only(given, left_alone):
     code = (
-        "import atexit, gc, sys; from flagstone.cli import main; before = gc.get_threshold(); "
-        "say = lambda: print(gc.get_freeze_count() > 0, gc.get_threshold() != before); "
+        "import atexit, gc, sys; from flagstone.cli import main; "
+        "before, frozen = gc.get_threshold(), gc.get_freeze_count(); "
+        "say = lambda: print(gc.get_freeze_count() > frozen, gc.get_threshold() != before); "
         f"atexit.register(say); main({given})"
     )
     words = [sys.executable, "-c", code, "--version"]

@@ -11,7 +11,7 @@ import pytest
 
 from flagstone.cli import longrun
 from flagstone.disk import locked, writing
-from flagstone.models import load, read_document
+from flagstone.store import load, read_document
 
 FRAMES = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1"]
 MAIN = [sys.executable, "-c", "from flagstone.cli import main; main()"]
@@ -87,6 +87,30 @@ def test_two_names_of_one_output_are_refused(run, place):
     assert (place / "a.json").read_text() == "one"
 
 
+def test_an_input_is_never_replaced(run, place):
+    frames = ["examples/frames.txt", "-f", "bits"]
+    assert run("summarize", *frames, "-o", "a.flag").code == 0
+    assert run("summarize", *frames, "-o", "b.flag").code == 0
+    assert run("plan", "--pilot", *frames, "--seed", "7", "-o", "p.json").code == 0
+    assert run(*FRAMES, "-o", "m.json").code == 0
+    os.link(place / "b.flag", place / "hard.flag")
+    (place / "soft.flag").symlink_to("b.flag")
+    (place / "here").symlink_to(place)
+    before = {
+        name: (place / name).read_bytes() for name in ("a.flag", "b.flag", "p.json", "m.json")
+    }
+    words = ["merge", "a.flag", "b.flag", "--force", "-o"]
+    for name in ("a.flag", "b.flag", "./b.flag", "hard.flag", "soft.flag", "here/a.flag"):
+        refused(run(*words, name), f"{name} is an input of this run; write to another file", 2)
+    by_protocol = ["constraints", *frames[:1], "--protocol", "p.json", "--force"]
+    for option in ("-o", "--report", "--checkpoint"):
+        refused(run(*by_protocol, option, "here/p.json"), "is an input of this run", 2)
+    refused(run("predict", "m.json", *frames, "-o", "m.json", "--force"), "is an input", 2)
+    refused(run("show", "m.json", "--report", "m.json", "--force"), "is an input", 2)
+    assert before == {name: (place / name).read_bytes() for name in before}
+    assert run(*words, "c.flag").code == 0
+
+
 def test_a_folder_that_cannot_be_written_to_is_noticed_before_any_row_is_read(run, monkeypatch):
     from flagstone.tables import Table
 
@@ -138,7 +162,7 @@ def stopped_before_the_end(run, monkeypatch, words, name):
 
 def test_a_resumed_run_keeps_what_somebody_made_meanwhile(run, place, monkeypatch):
     words = [*FRAMES, "--checkpoint", "c.ckpt", "-o", "m.json", "--report", "r.html"]
-    stopped_before_the_end(run, monkeypatch, words, "drive")
+    stopped_before_the_end(run, monkeypatch, words, "summarize")
     (place / "r.html").write_text("precious")
     done = run(*words)
     assert done.code == 1
@@ -202,7 +226,7 @@ def test_five_misfits_are_said_and_fifty_are_kept(run, place):
     [said] = [line for line in done.out.splitlines() if line.startswith("do not fit")]
     assert said.count(", ") == 5
     assert said.endswith(", …")
-    done = run(*FRAMES, "--contamination", ".01", "-o", "g.json", "--show-rows", "2")
+    done = run(*FRAMES, "--contamination", ".01", "-o", "g.json", "--max-misfits", "2")
     assert len(load("g.json").rows.values) == 2
     assert len(load("f.json").rows.values) == 6
 
@@ -213,7 +237,7 @@ def test_a_file_changed_in_the_middle_is_another_file(run, place, monkeypatch):
     Path("t.bits").write_bytes(rows)
     time = os.stat("t.bits").st_mtime_ns
     words = ["span", "t.bits", "--seed", "1", "--checkpoint", "c.ckpt", "-o", "m.json"]
-    stopped_before_the_end(run, monkeypatch, words, "drive")
+    stopped_before_the_end(run, monkeypatch, words, "summarize")
     with open("t.bits", "r+b") as file:
         file.seek(len(rows) // 2)
         file.write(b"1")
@@ -224,10 +248,10 @@ def test_a_file_changed_in_the_middle_is_another_file(run, place, monkeypatch):
 
 
 def test_sealed_nonsense_is_no_checkpoint(run, place, monkeypatch):
-    from flagstone.models import write_document
+    from flagstone.store import write_document
 
     words = [*FRAMES, "--checkpoint", "c.ckpt"]
-    stopped_before_the_end(run, monkeypatch, words, "drive")
+    stopped_before_the_end(run, monkeypatch, words, "summarize")
     kind, content = read_document("c.ckpt")
     for change in ({"rows": "many"}, {"position": 3}, {"counts": []}, {"more": 1}):
         write_document("c.ckpt", kind, content | change, overwrite=True)

@@ -14,7 +14,7 @@ import pytest
 from flagstone.cli import runner, stopping
 from flagstone.disk import locking, writing
 from flagstone.signals import held_signals
-from tests.heard import SLOWLY, heard
+from tests.heard import SLOWLY
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 #: Sends itself a signal the moment a module begins to be imported.
@@ -50,7 +50,7 @@ def ended(child, number):
     out, err = child.communicate(timeout=240)
     assert child.returncode == CODES[number], err
     assert out == ""
-    [line] = [line for line in heard(err).splitlines() if "resuming after" not in line]
+    [line] = [line for line in err.splitlines() if "resuming after" not in line]
     assert line.startswith("flagstone: interrupted")
     return line
 
@@ -67,13 +67,68 @@ def start(words, folder):
 
 @pytest.mark.parametrize("number", CODES)
 @pytest.mark.parametrize(
-    "module", ["typer", "flagstone.cli.constraints", "numpy", "pyarrow", "numba", "flagstone.flag"]
+    "module",
+    [
+        "argparse",
+        "flagstone.cli.constraints",
+        "numpy",
+        "pyarrow",
+        "flagstone._kernels",
+        "flagstone.algebra.flag",
+    ],
 )
 def test_during_any_import(table, module, number):
     command = ["constraints", "parts", "--seed", "1", "-o", "m.json"]
     child = start(["-c", AT_IMPORT, module, str(int(number)), *command], table)
     ended(child, number)
     assert sorted(path.name for path in table.iterdir()) == ["parts"]
+
+
+def ignoring(*numbers):
+    """Return what makes a process start with signals ignored, as those of a script with & do."""
+    return lambda: [signal.signal(number, signal.SIG_IGN) for number in numbers]
+
+
+@pytest.mark.parametrize("module", ["argparse", "flagstone.algebra.flag"])
+def test_a_signal_that_is_ignored_at_the_start_stays_so(table, module):
+    command = ["constraints", "parts/000.csv", "--seed", "1", "-o", "m.json"]
+    for number in CODES:
+        words = ["-c", AT_IMPORT, module, str(int(number)), *command, "--force"]
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=table,
+            preexec_fn=ignoring(number),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (table / "m.json").exists()
+    child = subprocess.Popen(  # one that is ignored says nothing about the other
+        [sys.executable, "-c", AT_IMPORT, module, str(int(signal.SIGTERM)), *command],
+        cwd=table,
+        preexec_fn=ignoring(signal.SIGINT),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    ended(child, signal.SIGTERM)
+
+
+def test_the_tests_themselves_do_not_depend_on_how_they_are_started():
+    """Of all tests of signals, one in this process and one in another."""
+    chosen = ["test_held_signals_are_delivered_after_the_block", "test_a_stop_that_strikes"]
+    words = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]
+    chosen += ["test_what_the_signal_struck", "test_a_signal_between_the_work"]
+    done = subprocess.run(
+        [*words, "-k", " or ".join(chosen)],
+        preexec_fn=ignoring(*CODES),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "5 passed" in done.stdout
 
 
 def saved(path):
@@ -123,7 +178,7 @@ def test_what_the_signal_struck_may_make_another_error_of_it(capsys):
             raise ImportError("a library that takes it for its own failure") from None
 
     with stopping.caught(for_good=False):
-        assert runner._guarded(verb, {}) == 143
+        assert runner._guarded(verb) == 143
     assert capsys.readouterr().err == "flagstone: interrupted\n"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -137,7 +192,7 @@ def test_a_stop_right_after_a_file_is_made_leaves_none(tmp_path, monkeypatch):
     temporary = writing._temporary
     monkeypatch.setattr(writing, "_temporary", struck)
     with stopping.caught(for_good=False):
-        assert runner._guarded(writing.check_target, {"path": tmp_path / "m.json"}) == 143
+        assert runner._guarded(lambda: writing.check_target(tmp_path / "m.json")) == 143
     assert list(tmp_path.iterdir()) == []
 
 
@@ -154,7 +209,7 @@ def test_a_stop_right_after_a_lock_is_made_leaves_none(tmp_path, monkeypatch):
     acquire = locking._acquire
     monkeypatch.setattr(locking, "_acquire", struck)
     with stopping.caught(for_good=False):
-        assert runner._guarded(verb, {}) == 143
+        assert runner._guarded(verb) == 143
     assert list(tmp_path.iterdir()) == []
 
 
@@ -172,7 +227,7 @@ def verb():
     print("went on")
     return 0
 with stopping.caught(for_good=True):
-    sys.exit(runner._guarded(verb, {}))
+    sys.exit(runner._guarded(verb))
 """
     ended(start(["-c", program], tmp_path), signal.SIGTERM)
 

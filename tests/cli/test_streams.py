@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-from tests.heard import heard
-
 MAIN = [sys.executable, "-c", "from flagstone.cli import main; main()"]
 EVIL = "\x1b[31m\x9b1mred\x07\u202e"
 CONTROLS = [chr(c) for c in (*range(10), *range(11, 32), *range(127, 160), 0x202E)]
@@ -50,7 +48,7 @@ def test_a_sign_that_a_stream_lacks_is_spelled_out(run, place, encoding):
             sign = signs[sign]
         assert sign in (done.stdout + done.stderr).decode(encoding)
     said = spoken(["show", "m.json", "--json"], encoding, place)
-    assert "⊕" in json.loads(said.stdout.decode(encoding))["answer"]["text"]
+    assert "⊕" in json.loads(said.stdout.decode(encoding))["text"]["answer"]
 
 
 def test_no_message_commands_a_terminal(run, place):
@@ -83,7 +81,7 @@ def test_warnings_command_no_terminal(capsys):
         warnings.warn(EVIL, stacklevel=1)
         return 0
 
-    assert runner._guarded(verb, {}) == 0
+    assert runner._guarded(verb) == 0
     err = capsys.readouterr().err
     assert "\\x1b[31m" in err
     assert not any(c in err for c in CONTROLS)
@@ -122,8 +120,95 @@ def test_a_reader_that_has_enough_and_a_full_disk(place):
     os.close(ours)
     with os.fdopen(theirs, "wb") as closed:
         done = subprocess.run(words, stdout=closed, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, heard(done.stderr.decode())) == (0, "")
+    assert (done.returncode, done.stderr.decode()) == (0, "")
     with open("/dev/full", "wb") as full:  # written to as a shell does, and cannot be damaged
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
-    assert heard(done.stderr.decode()) == "flagstone: error: No space left on device\n"
+    assert done.stderr.decode() == "flagstone: error: No space left on device\n"
+
+
+TABLE = "a,b,c\n" + "1,0,1\n0,1,1\n" * 30
+CLOSED = "flagstone: error: standard output is closed, so nothing can be printed there\n"
+
+
+def closed(words, folder, which):
+    """Run a command with some of its standard streams closed, as a shell closes them."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {which}', "sh", *MAIN, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--version"],
+        ["--help"],
+        ["plan", "--dim", "3", "--rho", "0.1"],
+        ["constraints", "t.csv", "--seed", "1"],
+        ["constraints", "t.csv", "--seed", "1", "--json"],
+        ["predict", "m.json", "t.csv"],
+        ["constraints", "t.csv", "--seed", "1", "-o", "-"],
+    ],
+)
+def test_closed_streams(run, place, words):
+    (place / "t.csv").write_text(TABLE)
+    assert run("constraints", "t.csv", "--seed", "1", "-o", "m.json").code == 0
+    usual = closed(words, place, "")
+    assert usual.returncode == 0
+    for which in ("2>&-", "2>&- <&-"):
+        done = closed(words, place, which)
+        assert (done.returncode, done.stdout, done.stderr) == (0, usual.stdout, "")
+    done = closed(words, place, ">&-")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    if "--json" in words:
+        assert json.loads(done.stderr)["exit_code"] == 1
+    else:
+        assert done.stderr.startswith("flagstone: error: ")
+    assert closed(words, place, ">&- 2>&- <&-").returncode == 1
+    assert (place / "t.csv").read_text() == TABLE
+
+
+def test_what_is_said_goes_into_no_file_when_streams_are_closed(place):
+    """The next file to be opened would get the number of a closed stream."""
+    (place / "t.csv").write_text(TABLE + "2,0,0\n")
+    done = closed(["summarize", "t.csv", "-o", "a.flag"], place, "2>&- >&-")
+    assert done.returncode == 1
+    assert (place / "t.csv").read_text() == TABLE + "2,0,0\n"
+    (place / "t.csv").write_text(TABLE)
+    done = closed(["summarize", "t.csv", "-o", "a.flag"], place, "")
+    assert done.returncode == 0
+    whole = (place / "a.flag").read_bytes()
+    for which in ("2>&-", ">&-", "<&-", "<&- >&- 2>&-"):
+        closed(["summarize", "t.csv", "-o", "b.flag", "--force"], place, which)
+        assert (place / "b.flag").read_bytes() == whole
+
+
+def test_closed_output_is_told_and_outputs_are_written_all_the_same(place):
+    (place / "t.csv").write_text(TABLE)
+    done = closed(["constraints", "t.csv", "--seed", "1", "-o", "m.json"], place, ">&-")
+    assert (done.returncode, done.stderr) == (1, CLOSED)
+    assert closed(["show", "m.json"], place, "").returncode == 0
+
+
+def test_rows_of_a_closed_input_are_refused(place):
+    done = closed(["constraints", "-", "-f", "csv", "--seed", "1"], place, "<&-")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "standard input is no pipe and no file" in done.stderr
+
+
+def test_help_for_a_reader_that_has_enough_and_a_full_disk():
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "wb") as gone:
+        done = subprocess.run([*MAIN, "--help"], stdout=gone, stderr=subprocess.PIPE, check=False)
+    assert done.stderr == b""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*MAIN, "--help"], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"flagstone: error: No space left on device\n"

@@ -3,8 +3,10 @@
 import dataclasses
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -21,10 +23,10 @@ from flagstone import (
     SubspaceClassifier,
     merge_flags,
 )
-from flagstone.cli.clustered import CLUSTER_KEYS
-from flagstone.cli.constraints import EACH_KEYS, JSON_KEYS
-from flagstone.cli.layered import LAYER_KEYS
-from flagstone.models import load
+from flagstone.cli.json_keys import EACH_KEYS
+from flagstone.cli.predict import plain_cell
+from flagstone.cli.verbs import VERBS
+from flagstone.store import load, read_document
 
 FRAMES = ["examples/frames.txt", "-f", "bits", "--contamination", "0.01", "--seed", "2026"]
 
@@ -55,24 +57,25 @@ def test_constraints_find_the_hidden_checks_and_the_damaged_lines(run):
 
 
 def test_json_has_exactly_the_documented_keys(run):
-    done = run("constraints", *FRAMES, "--json", "--show-rows", "99")
+    done = run("constraints", *FRAMES, "--json", "--max-misfits", "99")
     found = json.loads(done.out)
-    documented = [keys for keys in JSON_KEYS if keys not in EACH_KEYS]
+    documented = [keys for keys in VERBS["constraints"].json_keys if keys not in EACH_KEYS]
     assert list(found) == [key for keys in documented for key in keys.split(", ")]
-    assert found["schema"] == 2
+    assert found["schema"] == 3
     assert " ".join(found["rows"]) == "read uncovered misfits skipped places values levels"
     assert list(found["window"]) == ["t_min", "t_max"]
     assert found["window"]["t_min"] <= found["threshold"] <= found["window"]["t_max"]
-    for promise in ("replicability", "coverage", "error"):
-        assert {"proven", "certified", "measured"} <= found["promises"][promise].keys()
-    assert found["promises"]["coverage"]["measured"] == 6 / 600
+    assert list(found["promises"])[:3] == ["proven", "certified", "measured"]
+    assert found["promises"]["measured"]["uncovered"] == 6 / 600
+    schema = files("flagstone") / "schema" / "finding-3.json"
+    jsonschema.validate(found, json.loads(schema.read_text()))
     assert found["rows"]["misfits"] == 6 == len(found["rows"]["places"])
     assert found["rows"]["places"][0] == ["examples/frames.txt", 18, 18]
     assert len(found["directions"]) == 16
     assert sum(d["count"] for d in found["directions"]) == 600
-    assert found["answer"]["masks"][0].startswith("0x")
+    assert found["text"]["masks"][0].startswith("0x")
     row = [int(bit) for bit in Path("examples/frames.txt").read_text().split()[0]]
-    assert eval(found["answer"]["expression"], {"x": row}) is True
+    assert eval(found["text"]["expression"], {"x": row}) is True
     assert found["provenance"]["command"].startswith("flagstone constraints examples/frames.txt")
 
 
@@ -86,12 +89,11 @@ def test_answers_print_as_masks_and_python(run, rule_finding):
 def test_the_saved_finding_is_what_json_prints(run):
     printed = json.loads(run("constraints", *FRAMES, "--json", "-o", "m.json").out)
     assert printed.pop("outputs") == ["m.json"]
-    for key in LAYER_KEYS | CLUSTER_KEYS:  # what rows say beyond the finding is printed only
-        printed.pop(key)
-    assert load("m.json").to_dict() == printed
     shown = json.loads(run("show", "m.json", "--json").out)
     assert shown.pop("outputs") == []
     assert shown == printed
+    assert printed.pop("text")["headline"] == load("m.json").headline
+    assert load("m.json").to_dict() == printed == read_document(Path("m.json"))[1]
 
 
 def test_linear_constraints_and_span_are_one_finding(run):
@@ -100,8 +102,9 @@ def test_linear_constraints_and_span_are_one_finding(run):
     span = json.loads(run("span", *FRAMES, "--json", "-o", "s.json").out)
     assert linear["fingerprint"] == span["fingerprint"]
     assert linear["subspace"]["dim"] == span["subspace"]["dim"] == 11
-    assert (linear["kind"], linear["dim"]) == (span["kind"], span["dim"]) == ("span", 16)
-    assert len(linear["answer"]["lines"]) == 16 - 11
+    assert linear["question"] == span["question"] == {"kind": "span", "row": "(x)"}
+    assert linear["dim"] == span["dim"] == 16
+    assert len(linear["text"]["lines"]) == 16 - 11
     for found in (linear, span):
         for key in ("provenance", "outputs"):
             found.pop(key)
@@ -111,9 +114,8 @@ def test_linear_constraints_and_span_are_one_finding(run):
     assert basis.startswith("A span of dimension 11 of 16, 5 check equations hold; at most")
     equations = run("constraints", *FRAMES, "--linear").out
     assert equations.startswith("A span of dimension 11 of 16, 5 check equations hold; at most")
-    lines = [line for line in equations.splitlines(keepends=True) if " × " not in line]
-    for file in ("c.json", "s.json"):  # which rows break what is printed only
-        assert run("show", file).out.partition("written")[0] == "".join(lines)
+    for file in ("c.json", "s.json"):
+        assert run("show", file).out.partition("written")[0] == equations
 
 
 def test_answers_print_as_a_basis(run, place, rule_finding):
@@ -123,7 +125,7 @@ def test_answers_print_as_a_basis(run, place, rule_finding):
     assert head == "dimension 11 of 16, basis:"
     found = json.loads(run("span", *FRAMES, "--json").out)
     assert rows == found["subspace"]["basis"]
-    assert run("span", *FRAMES, "--as", "text").out.splitlines() == found["answer"]["lines"]
+    assert run("span", *FRAMES, "--as", "text").out.splitlines() == found["text"]["lines"]
     # with a constant: a point, then the directions
     (place / "t.csv").write_text("a,b,c\n" + "1,0,0\n1,1,1\n" * 40)
     done = run("constraints", "t.csv", "--seed", "1", "--as", "basis")
@@ -221,7 +223,7 @@ def test_the_subspace_of_the_positive_rows(run, place):
     assert basis.startswith("dimension 3 of 4, basis:\n0010 +\n")
     # without --affine the subspace holds the origin, and here everything else
     plain = json.loads(run("subspace", *words, "--json").out)
-    assert plain["answer"]["lines"] == []
+    assert plain["text"]["lines"] == []
     assert plain["rows"]["misfits"] == int((~good).sum())
     assert plain["question"] == {"kind": "subspace", "affine": False, "row": "(x) or 0"}
     # a flag of the same rows answers the same, also in parts
@@ -260,7 +262,7 @@ def test_the_heavy_rule_draws_its_threshold(run, place):
     words = [*FRAMES[:3], "--seed", "1", "--rule", "heavy", "--t-min", "7", "--t-max", "20"]
     done = run("constraints", *words, "--plot", "p.svg", "--report", "r.html", "--json")
     found = json.loads(done.out)
-    assert (found["rule"], found["window"]) == ("heavy", {"t_min": 7, "t_max": 20})
+    assert (found["rule"]["name"], found["window"]) == ("heavy", {"t_min": 7, "t_max": 20})
     assert 6 < found["threshold"] <= 20
     dim = found["subspace"]["dim"]
     [sets] = [sets for height, sets, _ in found["levels"] if height == dim]
@@ -324,7 +326,7 @@ def test_contradicting_equations_are_bottom(run, place):
 
 def test_equations_over_other_fields(run):
     done = run("equations", "examples/equations.csv", "--label", "b", "--field", "7", "--json")
-    lines = json.loads(done.out)["answer"]["lines"]
+    lines = json.loads(done.out)["text"]["lines"]
     assert lines == [f"a{i} = {v} (mod 7)" for i, v in enumerate([3, 1, 4, 1, 5])]
 
 
@@ -335,6 +337,38 @@ def test_rationals_from_a_csv(run, place):
     done = run("learn", "q.csv", "-l", "y", "--field", "QQ", "--seed", "1")
     assert done.code == 0, done.err
     assert "y = 1/3·a - 1/2·b" in done.out
+
+
+def test_no_prediction_is_a_formula_for_a_spreadsheet(run, place):
+    """Whatever labels and columns are called; numbers stay numbers."""
+    rows = "".join(f"{a},{b},{'+1+1' if a ^ b else '@SUM(A1)'}\n" for a in (0, 1) for b in (0, 1))
+    (place / "t.csv").write_text("a,b,=cmd()\n" + rows * 50)
+    words = ["learn", "t.csv", "-l", "=cmd()", "-e", "=cmd()=levels:@SUM(A1),+1+1"]
+    done = run(*words, "--seed", "1", "-o", "m.json")
+    assert done.code == 0, done.err
+    assert run("predict", "m.json", "t.csv", "-o", "p.csv").code == 0
+    lines = (place / "p.csv").read_text().splitlines()
+    assert lines[:3] == ["row,'=cmd()", "1,'@SUM(A1)", "2,'+1+1"]
+    assert run("predict", "m.json", "t.csv").out.splitlines() == lines
+    found = json.loads(run("predict", "m.json", "t.csv", "--json").out)
+    assert found["predictions"][:2] == ["@SUM(A1)", "+1+1"]
+    (place / "=x.csv").write_text("a,b\n0,1\n")
+    assert run("predict", "m.json", "=x.csv", "=x.csv", "-o", "two.csv").code == 0
+    assert (place / "two.csv").read_text().splitlines()[1] == "'=x.csv,1,'+1+1"
+    (place / "q.csv").write_text("a,y\n" + "".join(f"{a},{-a}/2\n" for a in range(-4, 5)) * 9)
+    learn = ["learn", "q.csv", "-l", "y", "--field", "QQ", "--seed", "1", "-o", "q.json"]
+    assert run(*learn).code == 0
+    assert run("predict", "q.json", "q.csv", "-o", "r.csv").code == 0
+    values = [line.split(",")[1] for line in (place / "r.csv").read_text().splitlines()[1:10]]
+    assert values == ["2", "3/2", "1", "1/2", "0", "-1/2", "-1", "-3/2", "-2"]
+
+
+@pytest.mark.parametrize("start", list("=+-@\t\r\n"))
+def test_cells_that_begin_like_a_formula_begin_with_an_apostrophe(start):
+    for rest in ("", "1+1", "cmd|' /C calc'!A0", "1e5x", "1/", "1.", "١"):
+        assert plain_cell(start + rest) == f"'{start}{rest}"
+    for number in ("-1", "+1", "-2.50", "-1e-5", "-1/2"):
+        assert plain_cell(number) == number
 
 
 def test_predict_decodes_labels_and_check_counts_misfits(run, place, rule_finding):
@@ -407,7 +441,7 @@ def test_frame_masks_are_anded_with_frames_as_written(run, place, order):
     assert run("constraints", *words, "--as", "frames").out == f"{{16}}{2 * secret + 1:04x} = 1\n"
     column = {"msb": 0, "lsb": 7, "nibble": 3, "reversed": 15}[order]  # the first bit as written
     found = json.loads(run("constraints", *words, "--json").out)
-    mask = int(found["answer"]["masks"][0].split()[0], 16)
+    mask = int(found["text"]["masks"][0].split()[0], 16)
     assert mask >> column & 1 == (2 * secret) >> 15 & 1
     last = {"msb": 15, "lsb": 8, "nibble": 12, "reversed": 0}[order]
     done = run("learn", *words, "--intercept", "-l", f"x{last}", "--as", "frames")
@@ -423,6 +457,29 @@ def test_frame_masks_of_odd_lengths(run, place):
     (place / "f.bits").write_text("10001\n01010\n" * 30)
     done = run("span", "f.bits", "--seed", "1", "--as", "frames")
     assert done.out == "{5}88 = 0\n{5}50 = 0\n{5}20 = 0\n"
+
+
+def test_a_rule_that_the_coins_drew_alone_predicts_nothing(run, place):
+    rows = np.random.RandomState(1).randint(0, 2, (300, 4))
+    np.savetxt("t.csv", rows, fmt="%d", delimiter=",", header="a,b,c,y", comments="")
+    words = ["learn", "t.csv", "-l", "y", "--seed", "1", "--t-min", "280", "--t-max", "290"]
+    assert run(*words, "-o", "rule.json").code == 3
+    done = run("predict", "rule.json", "t.csv", "-o", "p.csv")
+    assert (done.code, done.out) == (3, "")
+    assert "No direction was kept: this rule is only a draw of the coins, which pre" in done.err
+    assert not Path("p.csv").exists()
+
+
+def test_show_of_a_fit_that_was_not_measured_yet_exits_0(run, place):
+    random = np.random.RandomState(1)
+    X = random.randint(0, 2, size=(4000, 10))
+    y = X[:, 1] ^ X[:, 4] ^ X[:, 8] ^ (random.random_sample(4000) < 0.02)
+    ParityClassifier(contamination=0.05, random_state=2026).fit(X, y).finding_.save("rule.json")
+    done = run("show", "rule.json")
+    assert done.code == 0
+    assert done.out.startswith("A linear rule for y; not measured yet: call certify()")
+    assert "ot supported" not in done.out
+    assert "certify the answer on the rows of the fit" in done.out
 
 
 def test_bottom_is_shown_and_saved_in_every_notation(run, place):
@@ -445,7 +502,9 @@ def test_show_draws_again(run, frames_finding):
     assert done.code == 0
     assert "written       r.html" in done.out
     assert Path("p.svg").read_text().startswith("<svg")
-    assert json.loads(run("show", frames_finding, "--json").out)["kind"] == "constraints"
+    assert (
+        json.loads(run("show", frames_finding, "--json").out)["question"]["kind"] == "constraints"
+    )
 
 
 def test_a_png_plot(run, frames_finding):
@@ -472,7 +531,7 @@ def test_compare_says_where_findings_part(run, place, frames_finding, rule_findi
 
 def test_summaries_merge_by_the_tree_and_answer(run, place):
     lines = Path("examples/frames.txt").read_text().split()
-    wide = ["".join(line) * 2 for line in lines]  # 32 columns: a flag, not a histogram
+    wide = ["".join(line) * 2 for line in lines]
     for part in range(3):
         (place / f"p{part}.bits").write_text("\n".join(wide[part::3]) + "\n")
         assert run("summarize", f"p{part}.bits", "-o", f"p{part}.flag", "--seed", "5").code == 0
@@ -497,16 +556,6 @@ def test_summaries_merge_by_the_tree_and_answer(run, place):
     assert "summarizes rows (x, 1), but learn needs (x, 1, y)" in wrong.err
 
 
-def test_histograms_merge_by_addition(run):
-    words = ["examples/frames.txt", "-f", "bits"]
-    assert run("summarize", *words, "--histogram", "-o", "h.flag").code == 0
-    assert run("merge", "h.flag", "h.flag", "-o", "two.flag").code == 0
-    assert (
-        run("summarize", *words, "examples/frames.txt", "--histogram", "-o", "both.flag").code == 0
-    )
-    assert run("compare", "two.flag", "both.flag").code == 0
-
-
 def test_a_summary_answers_like_the_rows(run):
     assert run("summarize", *FRAMES[:3], "-o", "part.flag").code == 0
     a = json.loads(run("constraints", *FRAMES, "--json").out)
@@ -514,10 +563,13 @@ def test_a_summary_answers_like_the_rows(run):
     assert a["fingerprint"] == b["fingerprint"]
     assert a["threshold"] == b["threshold"]
     # only rows can be measured, and certify by a second look
-    assert a["promises"]["coverage"]["measured"] == a["promises"]["error"]["measured"] is not None
-    assert b["promises"]["coverage"]["measured"] is b["promises"]["error"]["measured"] is None
-    assert (a["promises"]["certificate"] is None, b["promises"]["certificate"]) == (False, None)
-    for key in ("margin", "outliers", "labels"):
+    measured, nothing = a["promises"]["measured"], b["promises"]["measured"]
+    assert measured["uncovered"] == measured["misfits"] is not None
+    assert nothing["uncovered"] is nothing["misfits"] is None
+    assert measured["margin"] == nothing["margin"]
+    assert a["promises"]["certified"]["certificate"] is not None
+    assert b["promises"]["certified"]["certificate"] is None
+    for key in ("proven", "labels"):
         assert a["promises"][key] == b["promises"][key]
     for key in ("levels", "directions", "encoding", "answer", "question"):
         assert a[key] == b[key]
@@ -625,9 +677,3 @@ def test_audit_measures_agreement(run):
     table = run("audit", "examples/faults.csv", "-l", "fault", "-e", "auto", "--pairs", "3")
     assert table.code == 0, table.err
     assert "INDICATIVE ONLY" in table.out
-
-
-def test_bench_reports_speeds(run):
-    found = json.loads(run("bench", "--rows", "1000", "--repeats", "1", "--json").out)
-    assert {r["dim"] for r in found["results"]} == {20, 64, 128, 512}
-    assert all(r["rows_per_second"] > 0 for r in found["results"])

@@ -5,14 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
 import flagstone
-from flagstone.cli import VERBS, words
-from flagstone.cli.app import app
+from flagstone.cli import words
+from flagstone.cli.help import GENERAL
+from flagstone.cli.verbs import VERBS
 from flagstone.cli.words import as_option
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
-from flagstone.estimators import _contracts
+from flagstone.estimators import contracts
 
 SOURCE = Path(flagstone.__file__).parent
 
@@ -59,13 +59,11 @@ PYTHON_ONLY = {
 
 def options() -> set[str]:
     """Every option of every verb, and of the command itself."""
-    group = typer.main.get_command(app)
-    commands = [group, *(group.get_command(None, verb) for verb in VERBS)]
-    found = {"--help", "-h"}
-    for command in commands:
-        for parameter in command.params:
-            found.update(parameter.opts, parameter.secondary_opts)
-    return {option for option in found if option.startswith("-")}
+    found = {"-h", *(flag for flags in GENERAL for flag in re.findall(r"--[a-z-]+", flags))}
+    for verb in VERBS.values():
+        for option in verb.options.values():
+            found.update(option.names)
+    return found
 
 
 def trees() -> dict[str, ast.Module]:
@@ -76,7 +74,7 @@ def trees() -> dict[str, ast.Module]:
 
 def named_parameters() -> set[str]:
     """The names of all parameters that messages speak of."""
-    names = set(_contracts.SPAN) | set(_contracts.CLASSIFIER)
+    names = set(contracts.SPAN) | set(contracts.CLASSIFIER)
     for tree in trees().values():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not node.args:
@@ -110,14 +108,14 @@ def test_every_name_of_a_parameter_is_a_text():
                     continue
                 first = node.args[0]
                 handed_on = isinstance(first, ast.Name) and (
-                    function.name in NAMING or file == "estimators/_contracts.py"
+                    function.name in NAMING or file == "estimators/contracts.py"
                 )
                 assert isinstance(first, ast.Constant) or handed_on, (file, node.lineno)
 
 
 def test_only_the_command_line_speaks_of_options():
     for file, tree in trees().items():
-        if file.startswith(("cli/", "reports/scree.py")):
+        if file.startswith(("cli/", "frames/cli/", "paper/cli.py", "report/scree.py")):
             continue
         documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
         docs = [ast.get_docstring(n, False) for n in ast.walk(tree) if isinstance(n, documented)]
@@ -134,7 +132,7 @@ def test_only_the_command_line_speaks_of_options():
 def test_every_option_in_a_text_of_the_source_exists():
     known = options()
     for file, tree in trees().items():
-        if file == "reports/scree.py":
+        if file == "report/scree.py":
             continue  # CSS calls its colours --ink, --grid, …
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

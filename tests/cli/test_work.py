@@ -8,10 +8,10 @@ import pytest
 from pyarrow import csv as pacsv
 from pyarrow import parquet
 
-from flagstone.tables import keeping, textio
+from flagstone.tables import row_cache, textio
 from flagstone.tables.table import Table
 
-COMMAND = ["constraints", "--contamination", "0.01", "--seed", "3", "--show-rows", "30"]
+COMMAND = ["constraints", "--contamination", "0.01", "--seed", "3", "--max-misfits", "30"]
 KINDS = {
     "digits.csv": [],
     "gaps.csv": [],
@@ -86,10 +86,10 @@ def test_the_same_bytes_however_rows_come(run, files, name, monkeypatch, reading
         (SOME, True, 777),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(keeping, "KEPT_BYTES", room)
+            patch.setattr(row_cache, "CACHE_BYTES", room)
             cut(patch, size)
             if not overlap:
-                patch.setattr("flagstone.tables.ahead.ahead", lambda items: items)
+                patch.setattr("flagstone.tables.prefetch.prefetch", lambda items: items)
             readings.clear()
             ran = run(*words, "-o", "m.json")
             assert ran.code == 0, ran.err
@@ -124,7 +124,7 @@ def test_an_error_in_a_late_row_has_the_same_words(run, files, name, monkeypatch
     said = set()
     for room, size in ((0, 1 << 22), (SOME, 1000), (ALL * 3, 777)):
         with monkeypatch.context() as patch:
-            patch.setattr(keeping, "KEPT_BYTES", room)
+            patch.setattr(row_cache, "CACHE_BYTES", room)
             cut(patch, size)
             ran = run(*COMMAND, name, *KINDS[name], "--encode", "*=element")
         assert ran.code == 1
@@ -136,10 +136,10 @@ def test_an_error_in_a_late_row_has_the_same_words(run, files, name, monkeypatch
     ("words", "twice"),
     [
         ([], False),
-        (["--keep", "1MB"], False),
-        (["--keep", "24kB"], False),
-        (["--keep", "23kB"], True),
-        (["--keep", "0"], True),
+        (["--cache-size", "1MB"], False),
+        (["--cache-size", "24kB"], False),
+        (["--cache-size", "23kB"], True),
+        (["--cache-size", "0"], True),
     ],
 )
 def test_rows_are_read_once_where_they_fit(run, files, readings, words, twice):
@@ -148,19 +148,22 @@ def test_rows_are_read_once_where_they_fit(run, files, readings, words, twice):
 
 
 def test_rows_that_nobody_needs_twice_are_not_kept(run, files, monkeypatch):
-    monkeypatch.setattr(keeping.Kept, "__iter__", None)
     added = []
-    monkeypatch.setattr(keeping, "_size", lambda batch: added.append(batch) or 1)
+    monkeypatch.setattr(row_cache, "_size", lambda batch: added.append(batch) or 1)
     assert run(*COMMAND, "t.npy", "--no-measure").code == 0
     assert run("summarize", "t.npy", "-o", "t.flag").code == 0
+    assert len(added) == 2  # the first batch of each run had no room
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--keep", "much"], "--keep must be a size such as 64MB or 256MiB, got 'much'"),
-        (["--keep", "-1"], "--keep must be a size"),
-        (["--keep", "1MB", "--workers", "2"], "--keep is for one process"),
+        (
+            ["--cache-size", "much"],
+            "--cache-size must be a size such as 64MB or 256MiB, got 'much'",
+        ),
+        (["--cache-size", "-1"], "--cache-size must be a size"),
+        (["--cache-size", "1MB", "--workers", "2"], "--cache-size is for one process"),
     ],
 )
 def test_what_cannot_be_kept_is_said(run, files, words, said):
@@ -171,7 +174,7 @@ def test_what_cannot_be_kept_is_said(run, files, words, said):
 
 def test_a_resumed_run_reads_what_it_has_not_kept(run, files, monkeypatch, readings):
     """Half of the rows are behind it: the second go reads all of them again."""
-    from flagstone.flag import Flag
+    from flagstone.algebra.flag import Flag
 
     cut(monkeypatch, 9000)
     words = [*COMMAND, "t.npy", "--checkpoint", "c.ckpt", "--checkpoint-every", "0"]

@@ -20,10 +20,21 @@ from flagstone.disk import (
     parse_json,
     read_ledger,
     read_regular,
+    sealed,
 )
 from flagstone.errors import FormatError, InputError
 
-HEADER = b'{"flagstone-notes": 1}\n'
+HEADER = b'{"flagstone-notes": 2}\n'
+
+
+def seal(data: bytes) -> bytes:
+    """Give the lines of a ledger their checksums."""
+    lines, checksum = [], ""
+    for text in data.decode("latin-1").splitlines():
+        if text.endswith("}"):
+            text, checksum = sealed(text, checksum)
+        lines.append(f"{text}\n")
+    return "".join(lines).encode("latin-1")
 
 
 def read(path) -> list:
@@ -54,7 +65,7 @@ def test_what_is_appended_is_read_again(tmp_path):
 def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path_factory, cut):
     path = tmp_path_factory.mktemp("torn") / "n.jsonl"
     lines = [HEADER, *(json.dumps({"a": n}).encode() + b"\n" for n in range(4))]
-    data = b"".join(lines)
+    data = seal(b"".join(lines))
     path.write_bytes(data[: cut % (len(data) + 1)])
     kept: list = []
     with open_ledger(path, "notes", kept.append) as ledger:
@@ -70,18 +81,23 @@ def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path_factory, cut):
         (b"name,value\n", "is no notes file"),
         (b"not a ledger", "is no notes file"),
         (b'{"flagstone-audit": 1}\n', "is no notes file"),
-        (b'{"flagstone-notes": 99}\n', "format 99, not in 1; update"),
-        (b'{"flagstone-notes": 1, "x": 2}\n', "line 1.*unknown field 'x'"),
-        (HEADER + b'{"a": 1}\nrubbish\n{"a": 2}\n', "line 3 is damaged"),
-        (HEADER + b'{"a": 1}\n\n', "line 3 is damaged"),
-        (HEADER + b'{"a": 1, "a": 1}\n', "line 2 .*'a' comes twice"),
-        (HEADER + b'{"a": NaN}\n', "line 2 .*NaN is no JSON"),
-        (HEADER + b"[" * 100_000 + b"\n", "line 2 .*nested too deeply"),
-        (HEADER + b'{"a": ' + b"9" * 5000 + b"}\n", "line 2 is damaged"),
-        (HEADER + b'{"a": "\xff"}\n', "line 2 is damaged"),
-        (HEADER + b'{"a": "x"}\n', "line 2 .*'a' must be of type int, got 'x'"),
-        (HEADER + b'{"a": true}\n', "line 2 .*must be of type int"),
-        (HEADER + b"[1]\n", "line 2 .*no JSON object"),
+        (b'{"flagstone-notes": 99}\n', "format 99, not in 2; update"),
+        (b'{"flagstone-notes": 1}\n', "development version, in format 1, .*; start a new one"),
+        (HEADER, "line 1 is damaged .its checksum does not match"),
+        (seal(HEADER) + b'{"a": 1}\n', "line 2 is damaged .its checksum does not match"),
+        (seal(b'{"flagstone-notes": 2, "x": 2}\n'), "line 1.*unknown field 'x'"),
+        (seal(HEADER + b'{"a": 1}\nrubbish\n{"a": 2}\n'), "line 3 is damaged"),
+        (seal(HEADER + b'{"a": 1}\n') + b"\n", "line 3 is damaged"),
+        (seal(HEADER + b'{"a": 1, "a": 1}\n'), "line 2 .*'a' comes twice"),
+        (seal(HEADER + b'{"a": NaN}\n'), "line 2 .*NaN is no JSON"),
+        (seal(HEADER + b'{"a": ' + b"[" * 100_000 + b"}\n"), "line 2 .*nested too deeply"),
+        (seal(HEADER + b'{"a": ' + b"9" * 5000 + b"}\n"), "line 2 is damaged"),
+        (seal(HEADER) + b'{"a": "\xff"}\n', "line 2 is damaged"),
+        (seal(HEADER) + b"\xff" * 90 + b"\n", "line 2 is damaged"),
+        (seal(HEADER + b'{"a": "x"}\n'), "line 2 .*'a' must be of type int, got 'x'"),
+        (seal(HEADER + b'{"a": true}\n'), "line 2 .*must be of type int"),
+        (seal(HEADER + b"{}\n"), "line 2 .*it lacks 'a'"),
+        (seal(HEADER) + b"[1]\n", "line 2 is damaged"),
     ],
 )
 def test_foreign_and_damaged_files_are_refused_and_untouched(tmp_path, data, words):
@@ -93,6 +109,40 @@ def test_foreign_and_damaged_files_are_refused_and_untouched(tmp_path, data, wor
     with locked(path):  # nothing holds it any more
         pass
     assert [p.name for p in tmp_path.iterdir()] == ["n.jsonl"]
+
+
+def test_no_flipped_bit_changes_what_is_read(tmp_path):
+    """Every change is refused, but for the end of the last line, which looks like a torn one."""
+    path = tmp_path / "n.jsonl"
+    records = [{"a": 1}, {"b": "ü", "c": [1.5, None]}, {}, {"a": 2}]
+    with open_ledger(path, "notes", print) as ledger:
+        ledger.start()
+        ledger.append(records)
+    good = path.read_bytes()
+    assert read(path) == records
+    for bit in range(8 * len(good)):
+        data = bytearray(good)
+        data[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(data)
+        if bit // 8 == len(good) - 1:
+            assert read(path) == records[:-1]
+        else:
+            with pytest.raises(FormatError):
+                read(path)
+
+
+def test_lines_that_are_gone_repeated_or_moved_are_noticed(tmp_path):
+    path = tmp_path / "n.jsonl"
+    with open_ledger(path, "notes", print) as ledger:
+        ledger.start()
+        ledger.append({"a": n} for n in range(4))
+    header, *lines = path.read_bytes().splitlines(keepends=True)
+    for changed in (lines[1:], lines[:2] + lines[3:], [*lines[:2], *lines[1:]], lines[::-1]):
+        path.write_bytes(header + b"".join(changed))
+        with pytest.raises(FormatError, match="its checksum does not match"):
+            read(path)
+    path.write_bytes(header + b"".join(lines[:2]))  # as if the run had been stopped here
+    assert read(path) == [{"a": 0}, {"a": 1}]
 
 
 def test_only_regular_files_of_bounded_size_are_opened(tmp_path):

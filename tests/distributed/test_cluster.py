@@ -19,12 +19,18 @@ from pyarrow import parquet
 import flagstone
 from distributed import Client, LocalCluster
 from flagstone import Coins, ConstraintsQuestion, IndexRule, SpanQuestion, distributed
-from flagstone.distributed import ClusterError, Crew, Dataset, crew, tasks
+from flagstone.checkpoints import open_checkpoint
+from flagstone.disk import open_ledger
+from flagstone.distributed import ClusterError, DaskExecutor, Dataset, executor
 from flagstone.errors import FormatError, InputError
+from flagstone.pipeline import Pipeline
+from flagstone.shards import ShardTask
 from tests.distributed.conftest import PARTS, frames
-from tests.heard import heard
 
 RULE, COINS = IndexRule(t_min=0.02, t_max=0.06), Coins(2026)
+CUT_BY_FILES = (
+    "flagstone: the rows are cut by files (--partition files), because several processes read"
+)
 FLAGSTONE = [sys.executable, "-c", "from flagstone.cli import main; main()"]
 
 
@@ -60,9 +66,9 @@ def test_one_two_or_four_workers_give_the_same_bytes(client, own_cluster, folder
 
 def test_an_active_client_is_found_and_a_foreign_one_never_made(client, folder, cluster):
     wanted = content(asked(str(folder)))
-    assert Crew().client is None
+    assert DaskExecutor().client is None
     with Client(cluster) as active:
-        assert Crew().client is active
+        assert DaskExecutor().client is active
         assert content(asked(str(folder))) == wanted
 
 
@@ -102,14 +108,15 @@ class Killer:
 
 def killed(client, source, moments, dice=None):
     """The finding of a run in which workers die after so many partitions were done."""
-    crew = Crew(client)
-    crew.told = killer = Killer(client, moments, dice)
+    workers = DaskExecutor(client)
+    workers.told = killer = Killer(client, moments, dice)
     data = Dataset.of(source)
-    encoding = data.encoding(2)
-    job = tasks.Job(ConstraintsQuestion(), encoding)
-    leaf = crew.summarize(data, job)
-    finding = distributed.road.ask_leaf(leaf, job, RULE, COINS)
-    return crew.look_again(data, job, finding, leaf, 0.99, 5), killer.kills
+    task = ShardTask(ConstraintsQuestion(), data.encoding(2))
+    pipeline = Pipeline(task, data.partitions, workers)
+    summary = pipeline.summarize()
+    notes = {"partition": "files", **summary.notes(task.encoding)}
+    finding = pipeline.ask(summary, RULE, COINS, provenance=notes)
+    return pipeline.certify(finding, summary, shown=5), killer.kills
 
 
 def test_workers_that_are_killed_change_nothing(client, folder):
@@ -153,49 +160,52 @@ def test_a_damaged_partition_is_named_through_the_cluster(client, folder, tmp_pa
 
 def test_workers_of_another_version_are_refused_by_name(client, folder, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(crew, "__version__", "9.9")
+        patched.setattr(executor, "__version__", "9.9")
         with pytest.raises(ClusterError, match=r"worker tcp://\S+ has flagstone \S+, but 9.9 asks"):
             asked(str(folder), client)
-    job = tasks.Job(SpanQuestion(), Dataset.of(folder).encoding(2), version="0.0")
+    data = Dataset.of(folder)
+    task = ShardTask(SpanQuestion(), data.encoding(2), version="0.0")
     with pytest.raises(InputError, match=r"worker tcp://\S+ has flagstone"):
-        Crew(client).summarize(Dataset.of(folder), job)
+        Pipeline(task, data.partitions, DaskExecutor(client)).summarize()
     with pytest.raises(InputError, match=r"this process has flagstone"):
-        Crew().summarize(Dataset.of(folder), job)
+        Pipeline(task, data.partitions, DaskExecutor()).summarize()
 
 
 def test_a_lost_scheduler_costs_only_unfinished_partitions(own_cluster, folder, tmp_path):
     """With the checkpoint, another cluster reads what the first one had not finished."""
     checkpoint = tmp_path / "leaves.jsonl"
     data = Dataset.of(folder)
-    job = tasks.Job(ConstraintsQuestion(), data.encoding(2))
+    task = ShardTask(ConstraintsQuestion(), data.encoding(2))
     with own_cluster() as first, Client(first, set_as_default=False) as client:
-        lost = Crew(client)
+        lost = DaskExecutor(client)
 
         def lose(done, total):
             if done == 3:
                 first.close()
 
         lost.told = lose
+        pipeline = Pipeline(task, data.partitions, lost)
         with (
             pytest.raises(ClusterError, match="the cluster went away"),
-            distributed.store.open_store(checkpoint, "id", "2026", job) as store,
+            open_checkpoint(checkpoint, "id", "2026", task, PARTS) as kept,
         ):
-            lost.summarize(data, job, store)
-    kept = len(checkpoint.read_text().splitlines()) - 1
-    assert 3 <= kept < PARTS
+            pipeline.summarize(finished=kept.finished, keep=kept.keep)
+    n_kept = len(checkpoint.read_text().splitlines()) - 1
+    assert 3 <= n_kept < PARTS
     with own_cluster() as second, Client(second, set_as_default=False) as client:
-        again, told = Crew(client), []
+        again, told = DaskExecutor(client), []
         again.told = lambda done, total: told.append(done)
-        with distributed.store.open_store(checkpoint, "id", "2026", job) as store:
-            assert len(store.leaves) == kept
-            leaf = again.summarize(data, job, store)
-    assert len(told) == PARTS - kept
-    assert leaf.summary.to_bytes() == asked(str(folder)).flag.to_bytes()
+        with open_checkpoint(checkpoint, "id", "2026", task, PARTS) as kept:
+            assert len(kept.finished) == n_kept
+            pipeline = Pipeline(task, data.partitions, again)
+            summary = pipeline.summarize(finished=kept.finished, keep=kept.keep)
+    assert len(told) == PARTS - n_kept
+    assert summary.summary.to_bytes() == asked(str(folder)).flag.to_bytes()
 
 
 def run(*words, cwd):
     done = subprocess.run([*FLAGSTONE, *words], cwd=cwd, capture_output=True, text=True)
-    return done.returncode, done.stdout, heard(done.stderr)
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
@@ -212,7 +222,7 @@ def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
         "c",
         cwd=tmp_path,
     )
-    assert (code, err) == (0, "")
+    assert (code, err.splitlines()) == (0, [CUT_BY_FILES])
     assert "24,000 read, in 6 partitions (what is proven loses a factor 6" in out
     assert not (tmp_path / "c").exists()
     found = flagstone.load(tmp_path / "m.json")
@@ -228,11 +238,41 @@ def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
     code, out, _ = run("check", "m.json", str(folder), *crew, "--json", cwd=tmp_path)
     assert (code, json.loads(out)["rows"]["misfits"]) == (4, found.rows.misfits)
     assert run("predict", "m.json", str(folder), "-o", "a.csv", cwd=tmp_path)[0] == 0
-    small = ["--partition-size", "20kB"]
+    small = ["--partition", "20kB"]
     assert run("predict", "m.json", str(folder), *crew, *small, "-o", "b.csv", cwd=tmp_path)[0] == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    code, out, err = run("suggest", str(folder), "--seed", "7", *crew, "--json", cwd=tmp_path)
+    code, out, err = run(
+        "plan", "--pilot", str(folder), "--seed", "7", *crew, "--json", cwd=tmp_path
+    )
     assert json.loads(out)["rows"] == 24_000
+
+
+def test_as_many_rows_are_taken_as_without_workers(cluster, tmp_path):
+    """Runs that count once, and frames of other lengths, do not count; exactly N rows are used."""
+    rng = np.random.default_rng(5)
+    words = [f"{word:06x}" for word in rng.integers(0, 1 << 23, size=700) * 2 | 1]
+    lines = [
+        line for i, w in enumerate(words) for line in (w, w, *(["abcd"] if i % 9 == 0 else []))
+    ]
+    half = len(lines) // 2
+    (tmp_path / "rows").mkdir()
+    for name, part in (("a", lines[:half]), ("b", lines[half:])):
+        table = pa.table({"data": part})
+        parquet.write_table(table, tmp_path / "rows" / f"{name}.parquet", row_group_size=100)
+    asked = ["constraints", "rows", "--encode", "data=hex:24", "--seed", "7", "--t-min", "0.01"]
+    asked += ["--t-max", "0.03", "--max-rows", "600", "--deduplicate-runs", "--json"]
+    alone = run(*asked, cwd=tmp_path)
+    crew = ["--cluster", cluster.scheduler_address]
+    spread = run(*asked, *crew, cwd=tmp_path)
+    assert (alone[0], spread[0]) == (0, 0), spread
+    found = [json.loads(out) for _, out, _ in (alone, spread)]
+    assert [one["rows"]["read"] for one in found] == [600, 600]
+    assert found[0]["fingerprint"] == found[1]["fingerprint"]
+    asked[asked.index("600")] = "720"
+    for words in (asked, [*asked, *crew]):
+        code, out, err = run(*words, cwd=tmp_path)
+        assert (code, out) == (2, "")
+        assert "--max-rows 720 asks for more rows than there are (70" in err
 
 
 def test_local_workers_and_what_is_refused(folder, tmp_path):
@@ -242,14 +282,15 @@ def test_local_workers_and_what_is_refused(folder, tmp_path):
     words = ["constraints", str(folder), *window, "--workers", "2", "--json"]
     script = [sys.executable, "-P", *FLAGSTONE[1:], *words]
     done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, heard(done.stderr)) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [CUT_BY_FILES]
     assert json.loads(done.stdout)["fingerprint"] == asked(str(folder)).fingerprint
     (tmp_path / "numpy.py").unlink()
     (tmp_path / "joblib.py").unlink()
     for words, said in [
         (["--workers", "2", "--cluster", "tcp://127.0.0.1:1"], "leave one out"),
-        (["--partition-size", "1MB"], "--partition-size is for --cluster and --workers"),
-        (["--workers", "2", "--partition-size", "huge"], "a size such as 64MB"),
+        (["--partition", "huge"], "--partition must be none, files, or a size such as 64MB"),
+        (["--workers", "2", "--partition", "none"], "cut the rows with --partition files"),
         (["--cluster", "tcp://127.0.0.1:1"], "no scheduler answers there"),
         (["--cluster", "nonsense"], "--cluster must be an address such as tcp://host:8786"),
     ]:
@@ -269,6 +310,7 @@ def test_a_stopped_run_goes_on_with_what_is_done(cluster, tmp_path, number):
         table = pa.table({f"b{j}": rows[:, j] for j in range(40)})
         parquet.write_table(table, data / f"{i:02}.parquet")
     words = ["constraints", "data", "--seed", "7", "--cluster", cluster.scheduler_address]
+    words += ["--partition", "files"]
     words += ["--checkpoint", "c.jsonl", "-o", "m.json"]
     child = subprocess.Popen(
         [*FLAGSTONE, *words],
@@ -287,8 +329,20 @@ def test_a_stopped_run_goes_on_with_what_is_done(cluster, tmp_path, number):
     _, err = child.communicate(timeout=240)
     assert child.returncode == 128 + number
     assert re.search(r"interrupted; c.jsonl holds \d+ finished partitions. To resume", err), err
-    assert len(heard(err).splitlines()) == 1
+    assert len(err.splitlines()) == 1
     assert not (tmp_path / "m.json").exists()
+    # a checkpoint that says another seed than the command is refused, however well it is sealed
+    good, records = ledger.read_bytes(), []
+    fields = {"id": str, "seed": str, "partitions": int}
+    with open_ledger(ledger, "leaves", records.append, fields) as changed:
+        header = {name: changed.header[name] for name in fields}
+        changed.start(**(header | {"seed": "5"}))
+        changed.append(records)
+    code, out, err = run(*words, cwd=tmp_path)
+    assert (code, out) == (1, "")
+    assert "c.jsonl was begun with seed '5', not with '7'" in err
+    assert len(err.splitlines()) == 1
+    ledger.write_bytes(good)
     code, _, err = run(*words, cwd=tmp_path)
     assert code == 0, err
     assert not ledger.exists()
@@ -303,9 +357,9 @@ def test_what_the_loop_of_a_client_says_is_not_said_twice(cluster, tmp_path):
     lines = [
         "import time",
         "from types import SimpleNamespace",
-        "from flagstone.cli.crew import AT_END, hired",
+        "from flagstone.cli.executors import AT_END, dask_executor",
         f"at = SimpleNamespace(cluster={cluster.scheduler_address!r}, workers=None)",
-        "loop = hired(at).client.loop",
+        "loop = dask_executor(at).client.loop",
         "loop.add_callback(lambda: 1 / 0)",
         "loop.asyncio_loop.call_exception_handler({'message': 'a task was destroyed'})",
         "time.sleep(0.2)",

@@ -10,6 +10,8 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.zip import ZipFileSystem
 from hypothesis import given, settings
@@ -35,11 +37,14 @@ from flagstone import (
     load,
     merge_flags,
 )
-from flagstone.digests import surveyed
-from flagstone.distributed import Dataset, tasks
+from flagstone.algebra.fields import as_field
+from flagstone.certificates import pilot_rows
+from flagstone.checkpoints import open_checkpoint
+from flagstone.disk import open_ledger, sealed
+from flagstone.distributed import DaskExecutor, Dataset
 from flagstone.errors import FormatError, InputError
-from flagstone.fields import as_field
-from tests.digests import oracle
+from flagstone.pipeline import Pipeline
+from flagstone.shards import ShardTask, summarize_shard
 from tests.distributed.conftest import PARTS, ROWS, WIDTH, frames
 
 RULE, COINS = IndexRule(t_min=0.02, t_max=0.06), Coins(2026)
@@ -71,8 +76,8 @@ def same(a, b):
 @pytest.mark.parametrize("question", [SpanQuestion(), ConstraintsQuestion()])
 def test_arrays_frames_and_files_are_one_road(parts, folder, question):
     wanted = by_hand(parts, question)
-    assert wanted.promises.n_shards == PARTS
-    assert wanted.promises.rho_certified < 0.01
+    assert wanted.promises.setup.n_shards == PARTS
+    assert wanted.promises.certified.rho < 0.01
     X = da.from_array(np.concatenate(parts), chunks=(ROWS, 5))  # columns are put together
     found = distributed.ask(X, question, RULE, COINS)
     assert same(found, wanted)
@@ -102,14 +107,16 @@ def test_the_size_of_partitions_is_stated_and_part_of_the_run(folder, parts):
     whole = Dataset.of(folder)
     assert [p.n_rows for p in whole.partitions] == [ROWS] * PARTS
     group = max(g[2] for g in whole.table.readers[0]._groups)
-    cut = Dataset.of(folder, size=2 * group)
+    cut = Dataset.of(folder, partition=2 * group)
     assert [p.n_rows for p in cut.partitions] == [2000] * (2 * PARTS)
     halves = [half for X in parts for half in (X[:2000], X[2000:])]
     found = distributed.ask(cut, SpanQuestion(), RULE, COINS)
     assert same(found, by_hand(halves, SpanQuestion()))
     assert found.fingerprint == distributed.ask(whole, SpanQuestion(), RULE, COINS).fingerprint
-    with pytest.raises(InputError, match="partition_size must be an integer of at least 1"):
-        Dataset.of(folder, size=0)
+    with pytest.raises(InputError, match="partition must be an integer of at least 1"):
+        Dataset.of(folder, partition=0)
+    with pytest.raises(InputError, match="partition='days' must be"):
+        Dataset.of(folder, partition="days")
 
 
 LABELLED = [
@@ -157,7 +164,7 @@ def test_spans_are_fitted_and_may_be_adopted_from_a_file(estimator, folder, tmp_
     estimator.set_params(t_min=0.02, t_max=0.06, random_state=2026, confidence=0.95)
     fitted = distributed.fit(estimator, str(folder))
     assert fitted.feature_names_in_.tolist() == [f"b{i}" for i in range(WIDTH)]
-    assert fitted.guarantee_.confidence == 0.95
+    assert fitted.guarantee_.certified.confidence == 0.95
     fitted.finding_.save(tmp_path / "found.json")
     again = type(estimator)().adopt(load(tmp_path / "found.json"))
     assert again.fingerprint_ == fitted.fingerprint_
@@ -199,32 +206,21 @@ def test_named_labels_have_one_fingerprint(tmp_path):
         distributed.fit(LinearSpan(take=3), str(tmp_path))
 
 
-def test_histograms_lose_nothing_to_partitions(parts):
-    small = [X[:, [0, 3, 11]] for X in parts]
-    X = da.from_array(np.concatenate(small), chunks=(ROWS, 3))
-    found = distributed.ask(X, SpanQuestion(), RULE, COINS, histogram=True)
-    one = distributed.ask(X.rechunk((-1, -1)), SpanQuestion(), RULE, COINS, histogram=True)
-    assert found.flag == one.flag
-    assert found.promises.n_shards == 1
-    assert found.promises.rho == one.promises.rho
-    assert found.promises.rho_certified < 0.05
-
-
 def test_what_shards_cost_and_what_they_do_not(parts):
     """The proven bounds lose the factor R; the certificate, inside a plateau, does not (S34)."""
     rows = np.concatenate(parts)
     one = distributed.ask(da.from_array(rows, chunks=(-1, -1)), SpanQuestion(), RULE, COINS)
     many = distributed.ask(da.from_array(rows, chunks=(ROWS, -1)), SpanQuestion(), RULE, COINS)
-    assert (one.promises.n_shards, many.promises.n_shards) == (1, PARTS)
-    assert many.promises.rho is None or many.promises.rho > one.promises.rho
-    assert many.promises.uncovered_bracket[1] > one.promises.uncovered_bracket[1]
-    assert many.promises.rho_certified < 2 * one.promises.rho_certified + 1e-6
+    assert (one.promises.setup.n_shards, many.promises.setup.n_shards) == (1, PARTS)
+    assert many.promises.proven.rho is None or many.promises.proven.rho > one.promises.proven.rho
+    assert many.promises.measured.bracket[1] > one.promises.measured.bracket[1]
+    assert many.promises.certified.rho < 2 * one.promises.certified.rho + 1e-6
 
 
 def test_partitions_shorter_than_a_piece_certify_nothing_and_say_so(parts):
     rows = np.concatenate(parts)
     short = distributed.ask(da.from_array(rows, chunks=(16, -1)), SpanQuestion(), RULE, COINS)
-    assert short.promises.rho_certified is None
+    assert short.promises.certified.rho is None
     assert short.provenance["partitions"]["short"] == len(rows) // 16
     assert "shorter than the pieces of rows that certify" in short.partitions
 
@@ -310,13 +306,12 @@ def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monke
     cut[4:2000] = b"\xff" * 1996
     checkpoint = tmp_path / "leaves.jsonl"
     read = []
-    original = tasks.read_rows
 
-    def counted(job, name, *rest):
-        read.append(name)
-        return original(job, name, *rest)
+    def counted(task, shard, *rest):
+        read.append(shard.name)
+        return summarize_shard(task, shard, *rest)
 
-    monkeypatch.setattr(tasks, "read_rows", counted)
+    monkeypatch.setattr("flagstone.pipeline.summarize_shard", counted)
 
     def run(**more):
         read.clear()
@@ -326,7 +321,7 @@ def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monke
             )
 
     before = Dataset.identity
-    monkeypatch.setattr(Dataset, "identity", lambda self: "the same files")
+    monkeypatch.setattr(Dataset, "identity", lambda self, shards: "the same files")
     last.write_bytes(bytes(cut))
     with pytest.raises(FormatError, match=r"part-5.parquet"):
         run()
@@ -345,12 +340,13 @@ def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monke
     last.write_bytes(good)
     with pytest.raises(InputError, match="belongs to another run"):
         run()
-    monkeypatch.setattr(Dataset, "identity", lambda self: "the same files")
+    monkeypatch.setattr(Dataset, "identity", lambda self, shards: "the same files")
     checkpoint.unlink()
     last.write_bytes(bytes(cut))
     with pytest.raises(FormatError):
         run()
     lines = checkpoint.read_text().splitlines()
+    start = json.loads(lines[0])["sha256"]
     leaf = json.loads(lines[1])["leaf"]
     other = base64.b64encode(Flag(3).to_bytes()).decode()
     for wrong in (
@@ -362,10 +358,78 @@ def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monke
         leaf | {"labels": [["a", 1]]},
         leaf | {"labels": 3},
     ):
-        record = json.dumps({"partition": 0, "leaf": wrong})
+        record, _ = sealed(json.dumps({"partition": 0, "leaf": wrong}), start)
         checkpoint.write_text(f"{lines[0]}\n{record}\n")
         with pytest.raises(FormatError, match="damaged"):
             run()
+
+
+def on_dask(task, data):
+    """The pipeline of the rows to take, by threads of this process."""
+    return Pipeline(task, data.partitions, DaskExecutor()).first(data.take)
+
+
+def small_store(path, n_partitions=3):
+    """A checkpoint of the first partitions; return its job and their leaves."""
+    X = da.from_array(np.eye(4, dtype=int)[[0, 1, 1, 2, 0, 3]], chunks=(6 // n_partitions, 4))
+    data = Dataset.of(X)
+    job = ShardTask(SpanQuestion(), data.encoding(2))
+    with open_checkpoint(path, "mine", "7", job, n_partitions) as store:
+        on_dask(job, data).summarize(finished=store.finished, keep=store.keep)
+        return job, dict(store.finished)
+
+
+def test_no_flipped_bit_of_a_checkpoint_changes_a_leaf(tmp_path):
+    path = tmp_path / "leaves.jsonl"
+    job, leaves = small_store(path)
+    assert sorted(leaves) == [0, 1, 2]
+    last = json.loads(path.read_text().splitlines()[-1])["partition"]
+    good = path.read_bytes()
+    for bit in [*range(0, 8 * len(good) - 8, 11), 8 * len(good) - 8]:
+        data = bytearray(good)
+        data[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(data)
+        if bit // 8 < len(good) - 1:
+            with pytest.raises(FormatError), open_checkpoint(path, "mine", "7", job, 3):
+                pass
+        else:  # the end of the last line: as if it were torn
+            with open_checkpoint(path, "mine", "7", job, 3) as store:
+                assert store.seed == "7"
+                assert sorted(store.finished) == sorted({0, 1, 2} - {last})
+
+
+@pytest.mark.parametrize("numbers", [(0, 0), (3,), (-1,)])
+def test_partitions_that_cannot_be_are_refused(tmp_path, numbers):
+    path = tmp_path / "leaves.jsonl"
+    job, leaves = small_store(path)
+    with open_ledger(path, "leaves", print, {"id": str, "seed": str, "partitions": int}) as ledger:
+        ledger.start(id="mine", seed="7", partitions=3)
+        ledger.append({"partition": n, "leaf": leaves[0].to_dict()} for n in numbers)
+    with (
+        pytest.raises(FormatError, match=r"damaged \((partition 0 comes twice|there is no part)"),
+        open_checkpoint(path, "mine", "7", job, 3),
+    ):
+        pass
+
+
+def test_what_is_asked_for_wins_over_a_checkpoint(tmp_path):
+    path = tmp_path / "leaves.jsonl"
+    job, _ = small_store(path)
+    before = path.read_bytes()
+    with (
+        pytest.raises(InputError, match="was begun with seed '7', not with '5'"),
+        open_checkpoint(path, "mine", "5", job, 3),
+    ):
+        pass
+    with (
+        pytest.raises(InputError, match="is about 3 partitions, but there are 4"),
+        open_checkpoint(path, "mine", "7", job, 4),
+    ):
+        pass
+    assert path.read_bytes() == before
+    # a seed that was drawn gives way to the one that the run was begun with
+    with open_checkpoint(path, "mine", "5", job, 3, seed_is_fresh=True) as store:
+        assert store.seed == "7"
 
 
 def test_files_elsewhere_are_read_where_they_are(folder, tmp_path):
@@ -375,6 +439,18 @@ def test_files_elsewhere_are_read_where_they_are(folder, tmp_path):
     filesystem = ZipFileSystem(str(tmp_path / "all.zip"))
     found = distributed.ask("deep", SpanQuestion(), RULE, COINS, filesystem=filesystem)
     assert same(found, distributed.ask(str(folder), SpanQuestion(), RULE, COINS))
+
+
+def test_labels_may_hold_commas_and_quotes(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, size=(400, 3))
+    classes = ["a, b", 'say "no"']
+    frame = pd.DataFrame(X, columns=list("pqr"))
+    frame["kind"] = [classes[i] for i in X[:, 0] ^ X[:, 2]]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    learner = ParityClassifier(classes=classes, random_state=7)
+    found = distributed.fit(learner, str(tmp_path / "t.csv"), "kind")
+    assert (found.predict(X) == frame["kind"]).all()
 
 
 def test_check_and_predict_map_over_partitions(folder, parts):
@@ -391,11 +467,98 @@ def test_check_and_predict_map_over_partitions(folder, parts):
 
 def test_so_many_first_rows(folder, parts):
     rows = Dataset.of(folder).first(ROWS + 1500)
-    assert [(p.n_rows, p.limit) for p in rows.partitions] == [(ROWS, ROWS), (1500, 1500)]
+    chosen = on_dask(ShardTask(SpanQuestion(), rows.encoding(2)), rows)
+    assert [(p.n_rows, p.limit) for p in chosen.shards] == [(ROWS, ROWS), (1500, 1500)]
     found = distributed.ask(rows, SpanQuestion(), RULE, COINS)
     assert same(found, by_hand([parts[0], parts[1][:1500]], SpanQuestion()))
     with pytest.raises(InputError, match="asks for more rows than there are"):
         Dataset.of(folder).first(10**6)
+
+
+def frames_in_a_column(folder, n_files=3, n_rows=400):
+    """Frames of 16 bits as text, every third one cut to 8 bits; return the whole ones."""
+    rng = np.random.default_rng(6)
+    kept = []
+    for number in range(n_files):
+        words = rng.integers(0, 1 << 16, size=n_rows)
+        cells = [f"{word:04x}"[: 2 if i % 3 == 2 else 4] for i, word in enumerate(words)]
+        pq.write_table(pa.table({"data": cells}), folder / f"{number}.parquet", row_group_size=100)
+        whole = np.array([word for i, word in enumerate(words) if i % 3 != 2])
+        kept.append(whole[:, None] >> np.arange(15, -1, -1) & 1)
+    return kept
+
+
+@pytest.mark.parametrize("n_rows", [1, 266, 267, 268, 600, 801])
+def test_so_many_first_rows_where_some_are_left_out(tmp_path, n_rows):
+    parts = frames_in_a_column(tmp_path)
+    assert [len(part) for part in parts] == [267, 267, 267]
+    rows = Dataset.of(str(tmp_path)).first(n_rows)
+    encoding = rows.encoding(2, encode={"data": "hex:16"})
+    wanted = [part for part in np.split(np.concatenate(parts)[:n_rows], [267, 534]) if len(part)]
+    found = distributed.ask(rows, SpanQuestion(), RULE, COINS, encoding=encoding)
+    assert found.rows.read == n_rows
+    assert same(found, by_hand(wanted, SpanQuestion()))
+    assert distributed.check(found, rows).read == n_rows
+    assert len(distributed.predict(found, rows).compute()) == n_rows
+
+
+def test_fewer_rows_than_asked_for_after_some_are_left_out(tmp_path):
+    frames_in_a_column(tmp_path)
+    rows = Dataset.of(str(tmp_path)).first(802)  # of 1,200 before
+    encoding = rows.encoding(2, encode={"data": "hex:16"})
+    with pytest.raises(InputError, match=r"take=802 asks for more rows than there are \(801\)"):
+        distributed.ask(rows, SpanQuestion(), RULE, COINS, encoding=encoding)
+
+
+def test_a_tenth_of_the_rows_that_count_is_pilot(tmp_path):
+    """Rows that planned certificates must not be those that certify."""
+    frames_in_a_column(tmp_path)
+    data = Dataset.of(str(tmp_path))
+    leaf = on_dask(
+        ShardTask(SpanQuestion(), data.encoding(2, encode={"data": "hex:16"})), data
+    ).summarize()
+    assert leaf.sizes == (267, 267, 267)
+    assert leaf.pilot.n_rows == 3 * pilot_rows(267)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("n_rows", [1, 300, 301, 450])
+def test_so_many_first_rows_where_runs_count_once(tmp_path, kind, n_rows):
+    X = np.arange(900)[:, None] >> np.arange(9, -1, -1) & 1
+    parts = [np.repeat(part, 2, axis=0) for part in np.split(X, 3)]
+    for number, part in enumerate(parts):
+        frame = pd.DataFrame(part, columns=[f"x{i}" for i in range(10)])
+        path = tmp_path / f"{number}.{kind}"
+        frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    data = Dataset.of(str(tmp_path)).first(n_rows)
+    pipeline = on_dask(ShardTask(SpanQuestion(), data.encoding(2), deduplicate=True), data)
+    leaf = pipeline.summarize()
+    cuts = [n for n in (min(300, n_rows), max(0, n_rows - 300)) if n]
+    assert leaf.sizes == tuple(cuts)
+    wanted = [Flag(10).update(part) for part in np.split(X[:n_rows], np.cumsum(cuts)[:-1])]
+    assert leaf.summary == merge_flags(wanted)
+    assert leaf.pilot.n_rows == sum(map(pilot_rows, cuts))
+    finding = pipeline.ask(leaf, RULE, COINS)
+    assert pipeline.certify(finding, leaf, shown=5).rows.read == n_rows
+
+
+def test_a_partition_that_changes_after_it_was_counted_is_refused(tmp_path):
+    frame = pd.DataFrame({"a": [0, 1] * 50, "b": [1, 0] * 50})
+    for name in ("s", "t"):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    data = Dataset.of(str(tmp_path)).first(180)
+    chosen = on_dask(ShardTask(SpanQuestion(), data.encoding(2)), data)
+    frame[:70].to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(InputError, match=r"t.csv: it had 80 rows, and has 70 now"):
+        chosen.summarize()
+
+
+def test_rows_of_one_partition_are_counted_as_they_are_read(tmp_path):
+    pd.DataFrame({"a": [0, 1] * 50, "b": [1, 0] * 50}).to_csv(tmp_path / "t.csv", index=False)
+    data = Dataset.of(str(tmp_path / "t.csv")).first(101)
+    chosen = on_dask(ShardTask(SpanQuestion(), data.encoding(2)), data)
+    with pytest.raises(InputError, match=r"take=101 asks for more rows than there are \(100\)"):
+        chosen.summarize()
 
 
 @settings(max_examples=15, deadline=None)
@@ -411,21 +574,41 @@ def test_any_cut_equals_the_merged_flags(sizes, seed):
     assert flag == merge_flags([Flag(4).update(part) for part in parts])
 
 
-def test_a_survey_of_frames_sees_the_rows_of_all_partitions():
-    """Digests are named and counted as in one process; sums look at the first rows of all."""
-    rng = np.random.default_rng(4)
-    payload = oracle.skewed(rng, 6000, 4)
-    both = np.column_stack([payload, np.bitwise_xor.reduce(payload, axis=1)])
-    checks = both.astype(np.int64).sum(axis=1) & 255
-    X = oracle.damaged(rng, oracle.frames(both, checks, 8), 0.01)[0]
-    data = Dataset.of(da.from_array(X, chunks=(1700, -1)))
-    job = tasks.Job(ConstraintsQuestion(), data.encoding(2))
-    crew = distributed.Crew()
-    leaf = crew.summarize(data, job)
-    rule = IndexRule(contamination=0.01)
-    finding = ask(leaf.summary, job.question, rule, COINS, encoding=job.encoding)
-    alone, spread = surveyed(finding.answer), surveyed(finding.answer)
-    alone.update(X)
-    spread.add(crew.second_look(data, job, finding, leaf, 0.99, 5, spread).survey)
-    assert spread.to_dict() == alone.to_dict()
-    assert [(d.kind, d.rows_verified) for d in spread.digests] == [("xor", 6000), ("sum", 6000)]
+class Counter:
+    """An observer that remembers how many rows it saw, and the first of them."""
+
+    n_first = 3
+
+    def __init__(self):
+        self.rows, self.broken, self.first = 0, 0, None
+
+    def begin(self, rows):
+        self.first = rows.tolist()
+
+    def update(self, rows, broken, places):
+        self.rows += len(rows)
+        self.broken += len(places(broken, len(rows)))
+
+    def empty(self):
+        fresh = Counter()
+        fresh.first = self.first
+        return fresh
+
+    def merge(self, other):
+        both = self.empty()
+        both.rows, both.broken = self.rows + other.rows, self.broken + other.broken
+        return both
+
+
+def test_observers_see_the_rows_of_all_partitions():
+    X = np.random.RandomState(4).randint(0, 2, size=(600, 5)).astype(np.uint8)
+    X[:, 4] = X[:, 0] ^ X[:, 1]
+    X[[5, 400], 4] ^= 1
+    data = Dataset.of(da.from_array(X, chunks=(170, -1)))
+    pipeline = on_dask(ShardTask(ConstraintsQuestion(), data.encoding(2)), data)
+    summary = pipeline.summarize()
+    finding = pipeline.ask(summary, RULE, COINS)
+    counter = Counter()
+    (seen,) = pipeline.second_pass(finding, summary, shown=5, observers=[counter]).observers
+    assert (seen.rows, seen.broken, seen.first) == (600, 2, X[:3].tolist())
+    assert counter.rows == 0

@@ -12,7 +12,7 @@ from importlib import import_module
 import pytest
 
 import flagstone
-from flagstone.cli import VERBS
+from flagstone.cli.verbs import VERBS
 
 from .snippets import ROOT
 
@@ -36,10 +36,12 @@ def used(text: str) -> set[str]:
 
 
 USED = {page: used(text) for page, text in API.items()}
-PACKAGES = [name for name in flagstone.__all__ if inspect.ismodule(getattr(flagstone, name))]
+NAMED = [name for name in flagstone.__all__ if inspect.ismodule(getattr(flagstone, name))]
+#: flagstone, the packages that it names, and those that have a page, as frames does.
+PACKAGES = sorted({"flagstone", *(f"flagstone.{n}" for n in NAMED), *(m for m, _ in LISTED)})
 PUBLIC = [
     (package, name)
-    for package in ["flagstone", *(f"flagstone.{name}" for name in PACKAGES)]
+    for package in PACKAGES
     for name in import_module(package).__all__
     if not inspect.ismodule(getattr(import_module(package), name)) and name != "__version__"
 ]
@@ -86,11 +88,11 @@ def test_the_page_of_verbs_has_every_option_key_and_example(reference, verb, cap
     from flagstone.cli import main
 
     with pytest.raises(SystemExit):
-        main([verb, "--help"])
+        main([verb, "--help-all"])
     text = capsys.readouterr().out
     section = re.search(rf"^## {verb}\n(.*?)(?=^## |\Z)", reference, re.MULTILINE | re.DOTALL)[1]
     options, _, keys = text.partition("Keys of --json:")
-    for option in re.findall(r"^  (?:-\w, )?(--[\w-]+)", options.partition("Options:")[2], re.M):
+    for option in re.findall(r"^  (?:-\w, )?(--[\w-]+)", options, re.M):
         assert option == "--help" or option in section, option
     for example in re.findall(r"^  (flagstone .*)$", options, re.MULTILINE):
         assert f"$ {example}" in section

@@ -15,7 +15,8 @@ import tomllib
 
 import pytest
 
-from flagstone.cli import VERBS, main
+from flagstone.cli import main
+from flagstone.cli.verbs import VERBS
 
 from .snippets import PAGES, ROOT, blocks, commands
 
@@ -89,7 +90,7 @@ def test_commands_inside_a_sentence_name_what_there_is(page, capsys):
             continue
         assert verb in VERBS, line
         with pytest.raises(SystemExit):
-            main([verb, "--help"])
+            main([verb, "--help-all"])
         known = capsys.readouterr().out
         for option in (word.partition("=")[0] for word in words if word.startswith("-")):
             assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", known), (line, option)

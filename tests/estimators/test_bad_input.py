@@ -13,20 +13,20 @@ from flagstone import (
     LinearEquations,
     LinearSpan,
     ParityClassifier,
-    PrivateParityClassifier,
     SubspaceClassifier,
 )
 from flagstone.errors import ReplicabilityWarning, WindowError
+from tests.optional import PRIVATE
 
 REPLICABLE = [ParityClassifier, LinearSpan, AffineSpan, LinearEquations, SubspaceClassifier]
-ALL = [*REPLICABLE, EliminationClassifier, PrivateParityClassifier]
+ALL = [*REPLICABLE, EliminationClassifier, *PRIVATE]
 WEIGHTED = [*REPLICABLE, EliminationClassifier]
 LABELLED = [
     ParityClassifier,
     LinearEquations,
     SubspaceClassifier,
     EliminationClassifier,
-    PrivateParityClassifier,
+    *PRIVATE,
 ]
 X = np.random.RandomState(0).randint(0, 2, size=(60, 3))
 Y = X[:, 0] ^ X[:, 1]
@@ -236,12 +236,12 @@ def test_delta_out_of_range():
         ParityClassifier(fit_intercept=False, delta=0).fit(X, Y)
 
 
-@pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier, PrivateParityClassifier])
+@pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier, *PRIVATE])
 def test_a_single_class_is_a_rule_or_bottom(cls):
     """Labels that are all 0 follow the rule y = 0 on every row seen; so nothing is undefined."""
     model = cls(random_state=1).fit(X, [0] * 60)
     assert model.classes_.tolist() == [0]
-    if cls is not PrivateParityClassifier:
+    if cls not in PRIVATE:
         assert model.formula_ == "y = 0"
     constant = cls(fit_intercept=True, random_state=1, on_bottom="majority").fit(X, [1] * 60)
     assert constant.predict(X).tolist() == [1] * 60

@@ -21,9 +21,10 @@ from flagstone import (
     ask,
     rep_linear_span,
 )
-from flagstone.errors import InputError, ReplicabilityWarning
+from flagstone.algebra.fields import GF, QQ
+from flagstone.apply import predict
+from flagstone.errors import BottomError, InputError, ReplicabilityWarning
 from flagstone.estimators._digest import digest_of
-from flagstone.fields import GF, QQ
 
 WINDOW = {"t_min": 0.03, "t_max": 0.1, "random_state": 7}
 
@@ -47,11 +48,11 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_every_estimator_certifies_its_rows(estimator):
     before = clone(estimator).fit(X, Y)
-    assert before.guarantee_.certificate is None
+    assert before.guarantee_.certified.certificate is None
     g = before.certify(X, Y)
     assert g == before.guarantee_ == before.finding_.promises
-    assert g.certificate.n_certifying == 810
-    assert g.rho_certified is not None
+    assert g.certified.certificate.n_certifying == 810
+    assert g.certified.rho is not None
     assert before.finding_.rows.uncovered is not None
     at_once = clone(estimator).set_params(confidence=0.99).fit(X, Y)
     assert at_once.guarantee_ == g
@@ -74,7 +75,7 @@ def test_other_rows_are_refused(rows, labels):
     fitted = ParityClassifier(**WINDOW).fit(X, Y)
     with pytest.raises(InputError, match="on the rows of its fit, in their order; these are other"):
         fitted.certify(rows, labels)
-    assert fitted.guarantee_.certificate is None
+    assert fitted.guarantee_.certified.certificate is None
 
 
 def test_rows_that_came_in_parts_are_certified_together():
@@ -86,14 +87,14 @@ def test_rows_that_came_in_parts_are_certified_together():
         parts.certify(X[:400], Y[:400])
     assert parts.certify(X, Y) == whole
     parts.partial_fit(X[:1], Y[:1])  # what was certified was for fewer rows
-    assert parts.guarantee_.certificate is None
+    assert parts.guarantee_.certified.certificate is None
 
 
 def test_a_pickled_estimator_still_knows_its_rows():
     fitted = pickle.loads(pickle.dumps(LinearSpan(**WINDOW).fit(X)))
     with pytest.raises(InputError, match="these are others"):
         fitted.certify(X[::-1])
-    assert fitted.certify(X).rho_certified is not None
+    assert fitted.certify(X).certified.rho is not None
     again = pickle.loads(pickle.dumps(fitted))
     assert again.guarantee_ == fitted.guarantee_
 
@@ -141,11 +142,11 @@ def test_weights_withhold_every_promise():
     fitted = LinearSpan(**WINDOW).fit(X, sample_weight=[2] * 900)
     g = fitted.guarantee_
     assert str(g).startswith("no promise about fresh samples: sample_weight may count rows that")
-    assert (g.rho, g.eps_certified, g.containment_failure) == (None, None, None)
+    assert (g.proven.rho, g.certified.eps, g.proven.containment_failure) == (None, None, None)
     with pytest.raises(InputError, match="counted by sample_weight cannot be certified"):
         fitted.certify(X)
     at_once = LinearSpan(confidence=0.9, **WINDOW).fit(X, sample_weight=[2] * 900)
-    assert at_once.guarantee_.certificate is None
+    assert at_once.guarantee_.certified.certificate is None
 
 
 def test_weights_of_one_are_no_weights():
@@ -163,10 +164,10 @@ def test_many_times_the_same_few_rows_prove_nothing():
         g = said.fit(sample, sample_weight=[10**9] * 60).guarantee_
         trusted = LinearSpan(rho=0.1, random_state=1, weights_count_rows=True)
         word = trusted.fit(sample, sample_weight=[10**9] * 60).guarantee_
-    assert g.rho is None
+    assert g.proven.rho is None
     assert not g.is_replicable
     assert "proven)" not in str(g).split(";")[0]
-    assert word.rho is not None
+    assert word.proven.rho is not None
     assert word.is_replicable
 
 
@@ -175,11 +176,11 @@ def test_rows_counted_by_value_certify_coverage_as_such():
     values, counts = np.unique(X, axis=0, return_counts=True)
     word = LinearSpan(weights_count_rows=True, **WINDOW).fit(values, sample_weight=counts)
     g = word.guarantee_
-    assert g.in_values
+    assert g.setup.sorted_rows
     flag = Flag(5).update(values, weights=counts)
     wrong = ask(flag, SpanQuestion(), IndexRule(t_min=0.03, t_max=0.1), Coins(7)).promises
-    assert g.eps_future >= wrong.eps_future
-    assert not LinearSpan(weights_count_rows=True, **WINDOW).fit(X).guarantee_.in_values
+    assert g.certified.future >= wrong.certified.future
+    assert not LinearSpan(weights_count_rows=True, **WINDOW).fit(X).guarantee_.setup.sorted_rows
 
 
 # take
@@ -190,9 +191,12 @@ def test_take_fits_and_certifies_the_first_rows():
     taken = ParityClassifier(take=600, **WINDOW).fit(X, Y)
     assert taken.guarantee_ == short.guarantee_
     assert taken.certify(X, Y) == short.certify(X[:600], Y[:600])
-    assert ParityClassifier(take=600, confidence=0.9, **WINDOW).fit(X, Y).guarantee_.n_rows == 600
+    assert (
+        ParityClassifier(take=600, confidence=0.9, **WINDOW).fit(X, Y).guarantee_.setup.n_rows
+        == 600
+    )
     weights = np.arange(900) + 1
-    assert LinearSpan(take=3, **WINDOW).fit(X, sample_weight=weights).guarantee_.n_rows == 6
+    assert LinearSpan(take=3, **WINDOW).fit(X, sample_weight=weights).guarantee_.setup.n_rows == 6
 
 
 def test_take_refuses_what_it_cannot_have():
@@ -254,12 +258,12 @@ def test_labels_keep_their_caveat_where_a_rare_one_is_missing(pair):
     common, rare = pair
     for y in (np.full(900, common), np.where(np.arange(900) == 5, rare, common)):
         g = ParityClassifier(t_max=20, random_state=1).fit(X, y).certify(X, y)
-        assert g.labels is not None
+        assert g.setup.labels is not None
         assert any("the same labels in both samples" in text for text in g.hypotheses)
         if g.is_replicable:
             assert "if both samples show the same labels" in str(g)
     named = ParityClassifier(t_max=20, classes=sorted(pair), random_state=1)
-    assert named.fit(X, np.full(900, common)).guarantee_.labels is None
+    assert named.fit(X, np.full(900, common)).guarantee_.setup.labels is None
 
 
 # honest edges
@@ -277,6 +281,40 @@ def test_nothing_kept_is_said_at_once_and_everywhere():
     assert not ParityClassifier(**WINDOW).fit(X, Y).nothing_kept_
     with pytest.warns(ReplicabilityWarning, match="the rows say nothing"):
         assert LinearSpan(**window).fit(X).nothing_kept_
+
+
+def test_nothing_kept_predicts_nothing():
+    """A rule that the coins drew alone is right half of the time, and looks like any other."""
+    window = {"t_min": 880, "t_max": 890, "random_state": 1}
+    with pytest.warns(ReplicabilityWarning, match="No direction was kept"):
+        fitted = ParityClassifier(**window).fit(X, Y)
+    majority = clone(fitted).set_params(on_bottom="majority").partial_fit(X, Y)
+    for used in (fitted.predict, lambda rows: fitted.score(rows, Y)):
+        with pytest.raises(BottomError, match=r"no direction was kept.*on_bottom="):
+            used(X)
+    most = int(Y.mean() > 0.5)
+    assert (majority.predict(X) == most).all()
+    adopted = ParityClassifier().adopt(fitted.finding_)
+    with pytest.raises(BottomError, match="no direction was kept"):
+        adopted.predict(X)
+    with pytest.raises(BottomError, match=r"No direction was kept.*starts and ends earlier"):
+        predict(fitted.finding_, X)
+    span = LinearSpan(**window).partial_fit(X)  # what no coin decides is said as it is
+    assert (span.predict(X) == np.where(X.any(axis=1), -1, 1)).all()
+    assert (predict(span.finding_, span.finding_.field.rows(X)) == ~X.any(axis=1)).all()
+
+
+def test_zero_rows_alone_are_no_window_that_keeps_nothing():
+    """{0} holds every row, so its equations say all there is."""
+    for m in (20, 500):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            span = LinearSpan(random_state=1).fit(np.zeros((m, 4), dtype=int))
+        assert span.formula_ == "x0 = 0\nx1 = 0\nx2 = 0\nx3 = 0"
+        assert not span.nothing_kept_
+        assert span.finding_.support == "whole"
+    with pytest.warns(ReplicabilityWarning, match="starts past the only set"):
+        LinearSpan(random_state=1).fit(np.eye(500, 4, dtype=int)[-500:])
 
 
 def test_bottom_is_said_at_once_with_the_ways_out():

@@ -20,10 +20,10 @@ from flagstone import (
     LinearEquations,
     LinearSpan,
     ParityClassifier,
-    PrivateParityClassifier,
     SubspaceClassifier,
     pack,
 )
+from tests.optional import PRIVATE
 
 RNG = np.random.RandomState(0)
 X = RNG.randint(0, 2, size=(400, 4))
@@ -195,9 +195,7 @@ def test_a_grid_search_finds_the_contamination():
     assert search.best_score_ > 0.95
 
 
-@pytest.mark.parametrize(
-    "cls", [*FORMULAS, PrivateParityClassifier, FieldEncoder], ids=lambda cls: cls.__name__
-)
+@pytest.mark.parametrize("cls", [*FORMULAS, *PRIVATE, FieldEncoder], ids=lambda cls: cls.__name__)
 def test_clones_have_the_parameters_and_nothing_else(cls):
     model = cls(field=3).fit(X, Y)
     copy = clone(model)

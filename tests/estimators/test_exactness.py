@@ -23,10 +23,10 @@ from flagstone import (
     ParityClassifier,
     Subspace,
 )
+from flagstone.algebra.fields import GF, as_field
 from flagstone.checks import checked_weights
 from flagstone.encoding import ColumnEncoder
 from flagstone.exact import exact_array
-from flagstone.fields import GF, as_field
 from flagstone.tables import open_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::flagstone.errors.ReplicabilityWarning")

@@ -12,9 +12,9 @@ from flagstone import (
     InputError,
     LinearEquations,
     ParityClassifier,
-    PrivateParityClassifier,
     SubspaceClassifier,
 )
+from tests.optional import PRIVATE
 
 NAMES = np.array(["a", "b", "c"])
 #: Two samples of y = x over GF(3); the second lacks the rare middle value.
@@ -45,7 +45,7 @@ def test_named_classes_fix_the_code_and_lift_the_hypothesis():
     assert one.classes_.tolist() == two.classes_.tolist() == ["a", "b", "c"]
     for model in (one, two, fitted(WITH, labels=[0, 1, 2])):
         assert "labels" not in str(model.guarantee_)
-        assert model.guarantee_.labels is None
+        assert model.guarantee_.setup.labels is None
         assert not any("labels" in text for text in model.guarantee_.hypotheses)
 
 
@@ -92,8 +92,8 @@ def test_subspaces_are_known_by_their_labels_too():
     assert plain.fingerprint_ == plain.answer_.fingerprint("subspace")
     assert plain.fingerprint_ == of(False, True).fingerprint_
     assert len({of(*pair).fingerprint_ for pair in [(0, 1), (-1, 1), ("a", "b"), (1, 2)]}) == 4
-    assert of(0, 1).guarantee_.labels is of(-1, 1).guarantee_.labels is None
-    assert of(1, 2).guarantee_.labels == ("1", "2")
+    assert of(0, 1).guarantee_.setup.labels is of(-1, 1).guarantee_.setup.labels is None
+    assert of(1, 2).guarantee_.setup.labels == ("1", "2")
 
 
 def test_the_sign_of_a_lone_class_is_read_off_or_asked_for_never_guessed():
@@ -103,14 +103,14 @@ def test_the_sign_of_a_lone_class_is_read_off_or_asked_for_never_guessed():
     for label, positive in [(1, True), (True, True), (0, False), (-1, False), (False, False)]:
         lone = SubspaceClassifier(random_state=1).fit(X, [label] * 60)
         assert (lone.subspace_.dim > 0) == positive
-        assert lone.guarantee_.labels == (repr(label),)
+        assert lone.guarantee_.setup.labels == (repr(label),)
     named = SubspaceClassifier(classes=[1, 2], random_state=1).fit(X, [1] * 60)
     assert named.subspace_.dim == 0
     assert named.predict([[0, 0, 0], [1, 0, 0]]).tolist() == [2, 1]
-    assert named.guarantee_.labels is None
+    assert named.guarantee_.setup.labels is None
 
 
-@pytest.mark.parametrize("cls", [ParityClassifier, SubspaceClassifier, PrivateParityClassifier])
+@pytest.mark.parametrize("cls", [ParityClassifier, SubspaceClassifier, *PRIVATE])
 def test_remedies_that_the_caller_has(cls):
     with pytest.raises(InputError, match=r"'c', .*known \('a', 'b'\).*made: classes=\[...\]"):
         cls(classes=["a", "b"]).fit(X, ["c"] * 60)
@@ -197,9 +197,7 @@ def test_a_vector_of_right_hand_sides_is_no_table():
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), pd.NA, pd.NaT])
-@pytest.mark.parametrize(
-    "cls", [ParityClassifier, SubspaceClassifier, LinearEquations, PrivateParityClassifier]
-)
+@pytest.mark.parametrize("cls", [ParityClassifier, SubspaceClassifier, LinearEquations, *PRIVATE])
 def test_a_label_that_is_missing_is_called_so(cls, gap):
     labels = np.array(["no", "yes"] * 10, dtype=object)
     labels[3] = gap
@@ -215,9 +213,9 @@ def test_the_formula_names_the_label_and_its_classes():
     model = ParityClassifier(random_state=1).fit(frame, y)
     assert model.formula_ == EliminationClassifier(random_state=1).fit(frame, y).formula_ == formula
     assert ParityClassifier(random_state=1).fit(frame, y.to_frame()).formula_ == formula
-    assert PrivateParityClassifier(random_state=1, alpha=2).fit(
-        pd.concat([frame] * 90), pd.concat([y] * 90)
-    ).formula_ == formula  # fmt: skip
+    for private in PRIVATE:
+        many = private(random_state=1, alpha=2).fit(pd.concat([frame] * 90), pd.concat([y] * 90))
+        assert many.formula_ == formula
     assert model.finding_.answer.text == "quality = a ⊕ c"
     assert model.finding_.encoding.label.column == "quality"
     assert model.fingerprint_ == ParityClassifier(random_state=1).fit(X, y.tolist()).fingerprint_

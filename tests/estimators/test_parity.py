@@ -44,7 +44,7 @@ def test_the_rule_is_that_of_the_road_taken_by_hand(d):
     assert model.formula_ == f"y = x1 ⊕ x{d - 1}"
     counts, dim = flag.counts.tolist(), result.subspace.dim
     assert model.guarantee_ == result.guarantee.with_coverage(counts, dim)
-    assert model.margin_ == result.guarantee.margin
+    assert model.margin_ == result.guarantee.measured.margin
 
 
 def test_fresh_samples_agree():
@@ -109,9 +109,9 @@ def test_too_few_rows_for_an_asked_rho_warns_once_with_the_rows_needed():
     assert ["together need" in str(warning.message) for warning in seen].count(True) == 1
     assert not model.guarantee_.is_coverage_proven
     assert "not proven" in str(model.guarantee_)
-    assert model.guarantee_.rows_needed == 731_850
-    assert model.plan_["index"].rows == model.guarantee_.rows_needed  # one count for one rho
-    assert model.set_params(delta=0.05).plan_["index"].rows > model.guarantee_.rows_needed
+    assert model.guarantee_.proven.rows_needed == 731_850
+    assert model.plan_["index"].rows == model.guarantee_.proven.rows_needed  # one count for one rho
+    assert model.set_params(delta=0.05).plan_["index"].rows > model.guarantee_.proven.rows_needed
 
 
 def test_a_proven_fit_says_so_and_does_not_warn():
@@ -177,8 +177,8 @@ def test_elimination_fits_everything_and_promises_nothing():
     model = EliminationClassifier(fit_intercept=False, random_state=1).fit(X, y)
     assert model.formula_ == "y = x0 ⊕ x5"
     assert (model.finding_.window.t_min, model.finding_.window.t_max) == (1, 1)
-    assert model.guarantee_.rho is None
-    assert model.guarantee_.uncovered_bracket == (0, 0)
+    assert model.guarantee_.proven.rho is None
+    assert model.guarantee_.measured.bracket == (0, 0)
     y[0] ^= 1
     assert EliminationClassifier(fit_intercept=False, random_state=1).fit(X, y).is_bottom_
 
@@ -195,7 +195,7 @@ def test_contamination_outlives_wrong_labels_where_elimination_does_not():
     found = model.measure(X, y)
     assert (found.read, found.misfits) == (2000, 20)
     assert found.uncovered >= 20
-    low, high = model.guarantee_.uncovered_bracket
+    low, high = model.guarantee_.measured.bracket
     assert low <= found.uncovered <= high
 
 

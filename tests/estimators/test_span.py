@@ -46,7 +46,7 @@ def test_linear_span_is_rep_linear_span(case, seed, t_max):
     assert ((model.syndrome(X) == 0).all(axis=1) == inside).all()
     assert model.transform(X).shape == (len(X), 3 - result.subspace.dim)
     assert model.measure(X).uncovered == np.count_nonzero(~inside)
-    low, high = model.guarantee_.uncovered_bracket
+    low, high = model.guarantee_.measured.bracket
     assert low <= model.measure(X).uncovered <= high
 
 
@@ -69,7 +69,7 @@ def test_affine_span_lies_in_the_affine_span_and_covers(case, seed, t_max):
     assert (model.predict(X) == np.where(A.contains(X), 1, -1)).all()
     uncovered = np.count_nonzero(~A.contains(X))
     assert model.measure(X).uncovered == uncovered
-    assert uncovered <= model.guarantee_.uncovered_bracket[1]
+    assert uncovered <= model.guarantee_.measured.bracket[1]
     obeying = model.constraints_.subspace
     if isinstance(obeying, Subspace):
         obeying = AffineSubspace.from_point(F.array(F.empty(1, 3))[0], obeying)
@@ -90,7 +90,7 @@ def test_linear_equations_keep_what_they_promise(case, seed, t_max):
         assert model.answer_.check([x]).all()
         found = model.measure(A, b)
         assert found.misfits == found.uncovered
-        low, high = model.guarantee_.uncovered_bracket
+        low, high = model.guarantee_.measured.bracket
         assert low <= found.uncovered <= high
         if order in (2, 3, 4):
             points = np.array(list(itertools.product(range(order), repeat=3)))
@@ -127,7 +127,7 @@ def test_no_false_positive_on_realizable_data(seed, order, affine, t_max):
     assert model.flag_.n_rows == len(X)
     found = model.measure(X, y)
     assert found.misfits == found.uncovered
-    assert found.uncovered <= model.guarantee_.uncovered_bracket[1]
+    assert found.uncovered <= model.guarantee_.measured.bracket[1]
 
 
 def test_merged_directions_do_not_enter_with_contamination():

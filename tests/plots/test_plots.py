@@ -14,16 +14,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from flagstone import LinearSpan, ParityClassifier
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase
 from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_subspace, random_subspace
 from flagstone.errors import InputError
-from flagstone.flag import Flag
+from flagstone.pipeline import ask
 from flagstone.plots import OKABE_ITO, SERIES, ScreeDisplay, style
 from flagstone.plots.style import COLUMN_WIDTH
 from flagstone.question import SpanQuestion
-from flagstone.road import ask
 from flagstone.rules import rule_named
-from flagstone.staircase import Staircase
 
 
 @pytest.fixture(scope="module")

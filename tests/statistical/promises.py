@@ -21,7 +21,7 @@ def check_both_promises(law, rule, m, *, rho, eps, count, seed, **parameters):
             assert promise.is_coverage_proven
             uncovered = sample.uncovered(result.subspace)
             assert uncovered <= eps * m
-            low, high = promise.uncovered_bracket
+            low, high = promise.measured.bracket
             assert low <= uncovered <= high
             answers.append(result.subspace)
         differ += answers[0] != answers[1]

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from flagstone import distributions as laws
+from flagstone.algebra.flag import Flag, merge_flags
+from flagstone.algebra.subspace import Subspace
 from flagstone.certificates import Certifier, pilot_rows
-from flagstone.flag import Flag, merge_flags
-from flagstone.histogram import Histogram
-from flagstone.subspace import Subspace
 from tests.statistical.tools import holds, lower_limit, violated
 
 CONFIDENCE = 0.9
@@ -30,15 +29,13 @@ CASES = {
 
 
 def summary(X, kind):
-    if kind == "histogram":
-        return Histogram(X.shape[1]).update(X).to_flag()
     parts = np.array_split(X, 2) if kind == "two shards" else [X]
     return merge_flags([Flag(X.shape[1]).update(part) for part in parts])
 
 
 def certificate(X, kind, first, last, subspace=None):
     k = pilot_rows(len(X))
-    pilot = (Histogram if kind == "histogram" else Flag)(X.shape[1]).update(X[:k])
+    pilot = Flag(X.shape[1]).update(X[:k])
     certifier = Certifier.plan(pilot, len(X), t_min=first, t_max=last, confidence=CONFIDENCE)
     runs = 2 if kind == "two shards" else 1
     return certifier.update(X[k:]).certificate(subspace, runs=runs)
@@ -67,7 +64,7 @@ def truths(law, m, kind, t_min, t_max, count, seed):
 @pytest.mark.parametrize(
     ("count", "number"), [(80, 40), pytest.param(600, 400, marks=pytest.mark.statistical)]
 )
-@pytest.mark.parametrize("kind", ["flag", "two shards", "histogram"])
+@pytest.mark.parametrize("kind", ["flag", "two shards"])
 @pytest.mark.parametrize("name", CASES)
 def test_certified_rho_covers_the_truth(name, kind, count, number):
     """Not below the truth in more than a tenth of the samples; a hundredth of it would be."""
@@ -81,7 +78,7 @@ def test_certified_rho_covers_the_truth(name, kind, count, number):
         assert violated([rho / 100 < truth for rho in rhos], 1 - CONFIDENCE)
 
 
-@pytest.mark.parametrize("kind", ["flag", "two shards", "histogram"])
+@pytest.mark.parametrize("kind", ["flag", "two shards"])
 def test_a_certified_range_is_met_by_fresh_samples(kind):
     """V_t is this very space at both ends of the range, as often as is said."""
     law, m, first, last = CASES["gap"]

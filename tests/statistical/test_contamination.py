@@ -3,9 +3,10 @@
 import pytest
 
 from flagstone import distributions as laws
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 from flagstone.coins import Coins
 from flagstone.errors import ReplicabilityWarning
-from flagstone.flag import Flag
 from flagstone.guarantees import (
     adaptive_adversary_rho,
     blind_adversary_rho,
@@ -14,7 +15,6 @@ from flagstone.guarantees import (
     index_rho,
     outlier_start_for_failure,
 )
-from flagstone.subspace import Subspace
 from tests.bridge import span_of
 from tests.statistical.tools import (
     Sample,

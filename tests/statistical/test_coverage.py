@@ -5,7 +5,7 @@ S36, S41: rows to come.
 
 import pytest
 
-from flagstone.flag import Flag
+from flagstone.algebra.flag import Flag
 from flagstone.guarantees import heavy_uncovered, index_uncovered
 from tests.certificates.tools import coverage_failures
 from tests.statistical.tools import Sample, answer, hard_laws, np, window_of
@@ -42,9 +42,9 @@ def test_heavy_rule_attains_its_bound():
     assert flag.n_rows > heavy_uncovered(d, T / 100)
 
 
-@pytest.mark.parametrize("in_values", [False, True])
-def test_rows_to_come_lie_outside_as_seldom_as_is_certified(in_values):
+@pytest.mark.parametrize("sorted_rows", [False, True])
+def test_rows_to_come_lie_outside_as_seldom_as_is_certified(sorted_rows):
     """Each bound has a tenth of δ: 3,000 trials, 150 failures expected at most, five sigma more."""
-    failures, informative = coverage_failures(3000, in_values=in_values, confidence=0.5)
+    failures, informative = coverage_failures(3000, sorted_rows=sorted_rows, confidence=0.5)
     assert informative > 1000
     assert max(failures) <= 150 + 5 * 12

@@ -5,8 +5,8 @@ import pytest
 
 from flagstone import EliminationClassifier, LinearSpan, ParityClassifier
 from flagstone import distributions as laws
+from flagstone.algebra.subspace import Subspace
 from flagstone.guarantees import index_rows
-from flagstone.subspace import Subspace
 from tests.statistical.tools import holds, violated
 
 RHO, EPS, DIM = 0.1, 0.1, 6

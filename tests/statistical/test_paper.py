@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
+from flagstone.algebra.subspace import Subspace
 from flagstone.guarantees import paper_gap, paper_length, paper_rows
-from flagstone.subspace import Subspace
 from tests.statistical.tools import (
     Sample,
     answer,

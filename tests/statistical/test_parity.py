@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from flagstone import distributions as laws
+from flagstone.algebra.subspace import Subspace
 from flagstone.coins import Coins
 from flagstone.guarantees import generalization_rows, index_length, parity_rows
 from flagstone.rules import IndexRule
-from flagstone.subspace import Subspace
 from tests.statistical.tools import Sample, answer, holds, violated
 
 

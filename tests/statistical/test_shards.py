@@ -2,14 +2,14 @@
 
 import pytest
 
-from flagstone.flag import Flag, merge_flags
+from flagstone.algebra.flag import Flag, merge_flags
+from flagstone.algebra.subspace import Subspace
 from flagstone.guarantees import (
     heavy_length,
     index_length,
     index_uncovered,
     uncovered_bracket,
 )
-from flagstone.subspace import Subspace
 from tests.statistical.tools import (
     Sample,
     answer,

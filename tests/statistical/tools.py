@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from flagstone import distributions as laws
-from flagstone.flag import Flag, merge_flags
+from flagstone.algebra.flag import Flag, merge_flags
+from flagstone.algebra.staircase import Staircase
+from flagstone.algebra.subspace import Subspace
 from flagstone.guarantees import Window
 from flagstone.rules import HeavyRule, IndexRule
-from flagstone.staircase import Staircase
-from flagstone.subspace import Subspace
 
 RULES = {"index": IndexRule(), "heavy": HeavyRule()}
 

@@ -1,7 +1,23 @@
 """What a reader of frames finds, by its kernels and by the careful parser alone."""
 
+from contextlib import contextmanager
+
+import pytest
+
+from flagstone._kernels import available
 from flagstone.errors import InputError
-from flagstone.tables import frames
+from flagstone.tables import blanking, frames
+
+VERSIONS = available()
+
+
+@contextmanager
+def version(name):
+    """Read frames with another version of the kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (blanking, frames):
+            patch.setattr(module, "kernels", VERSIONS[name])
+        yield
 
 
 def with_care(reader):

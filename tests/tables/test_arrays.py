@@ -75,6 +75,18 @@ def test_columns_of_an_archive(tmp_path, save):
     assert rows(path, ["y"]) == Y[:, np.newaxis].tolist()
 
 
+@pytest.mark.parametrize("name", ["x0", "x2", "x1"])
+def test_a_matrix_may_be_called_like_one_of_its_columns(tmp_path, name):
+    path = tmp_path / "t.npz"
+    np.savez(path, **{name: X, "y": Y})
+    both = np.column_stack([X, Y])
+    assert rows(path) == both.tolist()
+    assert rows(path, ["y", "x1"]) == both[:, [3, 1]].tolist()
+    assert rows(path, ["x0"]) == X[:, [0]].tolist()
+    np.savez(path, **{name: X})
+    assert rows(path) == X.tolist()
+
+
 def test_columns_of_an_archive_of_vectors(tmp_path):
     path = tmp_path / "t.npz"
     np.savez(path, a=X[:, 0], b=X[:, 1], c=X[:, 2])

@@ -1,4 +1,4 @@
-"""What stands beside frames is blanked by the kernel as by patterns: the same rows and errors."""
+"""What stands beside frames is blanked by kernels as by patterns: the same rows and errors."""
 
 import warnings
 
@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone.errors import InputError
-from flagstone.kernels import small
 from flagstone.tables.blanking import Blanking
 from flagstone.tables.frames import FrameReader
-from tests.tables.careful import everything, with_care
+from tests.tables.careful import VERSIONS, everything, version, with_care
 
 #: D is a decimal digit, H a hexadecimal one, and ~ some blanks.
 BEGINNINGS = {
@@ -82,10 +81,9 @@ def test_the_kernel_blanks_what_the_patterns_do(tmp_path_factory, kind, random, 
         return
     size = random.choice([200, 1 << 20])
     expected = everything(reader, with_care(reader), size)
-    assert everything(reader, reader._block, size) == expected
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(small, "ALLOWANCE", 1e15)
-        assert everything(reader, reader._block, size) == expected
+    for name in VERSIONS:
+        with version(name):
+            assert everything(reader, reader._block, size) == expected
 
 
 @pytest.mark.filterwarnings("ignore:.*begin with")
@@ -108,13 +106,16 @@ def test_what_only_looks_alike_is_left_to_the_patterns(tmp_path, good, odd):
     path = tmp_path / "a.hex"
     path.write_text(f"{good}\n" * 6000 + f"{odd}\n" + f"{good}\n" * 20)
     reader = FrameReader(path)
-    found = everything(reader, reader._block)
-    assert found == everything(reader, with_care(reader))
-    assert "line 6001: " in str(found[-1])
+    expected = everything(reader, with_care(reader))
+    assert "line 6001: " in str(expected[-1])
+    for name in VERSIONS:
+        with version(name):
+            assert everything(reader, reader._block) == expected
 
 
+@pytest.mark.parametrize("name", sorted(set(VERSIONS) - {"python"}))
 @pytest.mark.parametrize("kind", BEGINNINGS)
-def test_few_lines_are_shown_to_the_patterns(tmp_path, monkeypatch, kind):
+def test_few_lines_are_shown_to_the_patterns(tmp_path, monkeypatch, kind, name):
     """Were the kernel to ask for every line, nobody would notice but by the clock."""
     path = tmp_path / "a.hex"
     shape = BEGINNINGS[kind][0]
@@ -134,7 +135,8 @@ def test_few_lines_are_shown_to_the_patterns(tmp_path, monkeypatch, kind):
         Blanking, "_line", lambda self, text: looked.append(text) or line(self, text)
     )
     monkeypatch.setattr(FrameReader, "_with_care", None)
-    (batch,) = reader.batches(reader.columns, {}, None)
+    with version(name):
+        (batch,) = reader.batches(reader.columns, {}, None)
     assert len(batch) == 2000
     assert len(looked) < 20
 

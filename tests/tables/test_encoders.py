@@ -12,7 +12,7 @@ from flagstone.tables import open_table, propose
 
 
 def encode(text, values, field=2):
-    from flagstone.fields import as_field
+    from flagstone.algebra.fields import as_field
 
     return ColumnEncoder.parse("c", text).encode(np.asarray(values), as_field(field)).tolist()
 

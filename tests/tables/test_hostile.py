@@ -1,5 +1,6 @@
 """Hostile files: a short answer, whatever a file announces; never a crash, a hang or all memory."""
 
+import bz2
 import gzip
 import io
 import json
@@ -21,7 +22,7 @@ from flagstone.tables.limits import MOST_COLUMNS
 
 #: Reads every file it is given and prints what came of it; memory is bounded, so is time.
 READ = """
-import json, resource, sys
+import contextlib, json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 from flagstone.errors import FlagstoneError
 from flagstone.tables import open_table
@@ -36,16 +37,24 @@ for path in sys.argv[1:]:
     except FlagstoneError as error:
         found = f"{type(error).__name__}: {error}"
     print(json.dumps(found), flush=True)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with contextlib.suppress(OSError):  # on Linux the other number counts the parent, too
+    peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+print(peak, file=sys.stderr)
 """
 
 
-def outcomes(paths):
-    """Read files in a process of its own; a crash or a traceback there fails the test."""
+def outcomes(paths, most_kib=4 << 20):
+    """Read files in a process of its own; a crash or a traceback there fails the test.
+
+    So does a process that once held more memory than ``most_kib``.
+    """
     words = [sys.executable, "-c", READ, *map(str, paths)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     bad = str(paths[len(found)]) if len(found) < len(paths) else "none"
     assert done.returncode == 0, f"exit code {done.returncode} at {bad}: {done.stderr[-2000:]}"
+    assert int(done.stderr.split()[-1]) < most_kib
     return found
 
 
@@ -274,6 +283,91 @@ def test_small_files_that_announce_much_are_answered_at_once(tmp_path):
         assert part in text
 
 
+#: One line each, just below the longest that is read: (start, what is repeated, end, message).
+LINES = {
+    "blanks.hex": (b"", b"1 ", b"1", "134,217,724 columns"),
+    "blanks.bits": (b"", b"1 ", b"1", "33,554,431 columns"),
+    "separators.hex": (b"", b"11:", b"11", "blanks and separators"),
+    "prefixes.hex": (b"", b"0x11 ", b"0x11", "blanks and separators"),
+    "frames.hex": (b"", b"1/", b"1", "write fewer frames on each line"),
+    "lengths.hex": (b"", b"{4}8", b"{4}8", "write fewer frames on each line"),
+    "long.hex": (b"", b"8" * 1000 + b"/", b"8" * 1000, "write fewer frames on each line"),
+    "stamped.hex": (b"(1436509052.2) can0 123#", b"1:", b"1", "blanks and separators"),
+    "comment.hex": (b"11 ;", b"11;", b"11", "looks like more bytes of the row"),
+    "comments.hex": (b"11 ", b"/**/", b"", "comments"),
+    "cells.csv": (b"", b"11,", b"11", " cells (told apart by "),
+    "quoted.csv": (b'"', b"11,", b'"', "cells"),
+    "row.csv": (b"a,b\n1,0\n", b"11,", b"11", "line 3: has 22,369,"),
+    "lists.jsonl": (b"[", b"[],", b"1]", "values and names"),
+    "objects.jsonl": (b"[", b"{},", b"1]", "values and names"),
+    "codes.jsonl": (
+        b"{" + b"".join(b'"c%d":1,' % i for i in range(9000)) + b'"codes":[', b'"8",', b'"8"]}',
+        "values and names",
+    ),
+}  # fmt: skip
+#: The same with as many parts as are read, or with that many of them.
+N_PARTS = {"frames.bits": 300_000, "wide.jsonl": 349_000, "codes.jsonl": 1_200}
+ALLOWED = {
+    "frames.bits": (b"", b"1/", b"1", "300001 rows"),
+    "wide.hex": (b"", b"11:", b"11", "8,388,608 columns"),
+    "wide.csv": (b"", b"11,", b"11", "1,048,576 columns"),
+    "wide.jsonl": (b"[", b"[],", b"1]", "columns"),
+    "codes.jsonl": (
+        b"{" + b"".join(b'"c%d":1,' % i for i in range(900)) + b'"codes":[', b'"8",', b'"8"]}',
+        "cells in all its frames",
+    ),
+}  # fmt: skip
+
+
+def packed(path, start, part, n_parts, end):
+    """Write one line, compressed: a part, and a block of many over and over."""
+    many = 1 << 14
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(start)
+        for _ in range(n_parts // many):
+            stream.write(part * many)
+        stream.write(part * (n_parts % many) + end + b"\n")
+    return path
+
+
+def test_memory_is_limited_for_rows_of_many_parts(tmp_path):
+    """A part of one byte takes 100 bytes of memory and more once it is told from the others."""
+    wanted, paths = [], []
+    for name, (start, part, end, message) in LINES.items():
+        n_parts = ((1 << 26) - len(start) - len(end) - 2) // len(part)
+        paths.append(packed(tmp_path / f"most-{name}.gz", start, part, n_parts, end))
+        wanted.append(message)
+    for name, (start, part, end, message) in ALLOWED.items():
+        n_parts = N_PARTS.get(name, (1 << 20) - 1)
+        paths.append(packed(tmp_path / f"many-{name}.gz", start, part, n_parts, end))
+        wanted.append(message)
+    for text, message, path in zip(outcomes(paths, most_kib=1_000_000), wanted, paths, strict=True):
+        assert message in text, (path, text)
+
+
+def test_a_bomb_of_two_kilobytes_is_refused_at_once(tmp_path):
+    block = bz2.compress(b"1 " * 449_000)
+    (tmp_path / "t.hex.bz2").write_bytes(block * 74)  # streams in a row are one file
+    assert (tmp_path / "t.hex.bz2").stat().st_size < 4000
+    (found,) = outcomes([tmp_path / "t.hex.bz2"], most_kib=500_000)
+    assert "InputError" in found
+    assert "has 132,904,000 columns, but up to 131,072 are read" in found
+
+
+def test_frames_that_repeat_many_columns_come_in_several_batches(tmp_path):
+    codes, other = ["{4}8", "{4}9"] * 50, {f"c{i}": i % 2 for i in range(400)}
+    line = json.dumps(other | {"codes": codes}) + "\n"
+    (tmp_path / "t.jsonl").write_text(line * 50)
+    table = open_table(tmp_path / "t.jsonl")
+    batches = [batch for _, batch in table.batches()]
+    assert [len(batch) for batch in batches] == [2700, 2300]
+    assert batches[1].place(table.files[0], 0).line == 28
+    start = (0, *batches[0].after)
+    (rest,) = [batch for _, batch in table.batches(start=start)]
+    assert (rest.first_row, len(rest), rest.column(400).tolist()) == (2701, 2300, codes * 23)
+    assert rest.after == batches[1].after
+
+
 def test_the_limit_of_columns_can_be_raised(tmp_path):
     path = tmp_path / "t.npy"
     np.save(path, np.ones((1, MOST_COLUMNS + 1), dtype=np.uint8))
@@ -408,3 +502,17 @@ def test_carriage_returns_in_quotes_are_part_of_a_level(tmp_path):
     assert [batch.matrix.tolist() for batch in table.rows(encoding)] == [[[0, 1], [1, 0]]]
     with pytest.raises(InputError, match="put those with a line end in quotes"):
         table.encoding(2, encode={"a": "levels:x\ry,z"})
+
+
+@pytest.mark.parametrize("ending", ["arrow", "arrows"])
+def test_a_dictionary_of_records_is_refused_as_records_are(tmp_path, ending):
+    levels = pa.array([{"x": 1}, {"x": 2}])
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int32()), levels)
+    table = pa.table({"a": [0, 1, 1], "s": column})
+    path = tmp_path / f"t.{ending}"
+    write = pa.ipc.new_file if ending == "arrow" else pa.ipc.new_stream
+    with write(str(path), table.schema) as stream:
+        stream.write_table(table)
+    found = open_table(path)
+    with pytest.raises(InputError, match=r"column 's': holds dictionary<.*must hold numbers"):
+        found.encoding(2, encode="auto")

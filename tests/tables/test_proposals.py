@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from flagstone import GF, QQ, InputError
-from flagstone.fields import as_field
+from flagstone.algebra.fields import as_field
 from flagstone.tables import Table, open_table, propose
 from flagstone.tables.columnar import ParquetReader
 from flagstone.tables.memory import MemoryReader

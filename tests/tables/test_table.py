@@ -212,6 +212,15 @@ def test_columns_by_pattern_and_by_exclusion(tmp_path, matrix):
     assert table.encoding(2, columns=["[ab]", "y"]).columns == ("a", "b", "y")
 
 
+def test_a_column_may_be_called_like_the_pattern_for_all(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,*,y\n1,0,1\n0,1,1\n")
+    table = open_table(path)
+    assert table.encoding(2).columns == ("a", "*", "y")
+    assert table.encoding(2, columns=["-y"]).columns == ("a", "*")
+    assert table.encoding(2, columns=["*"], label="y").columns == ("*", "y")
+
+
 def test_the_identity_changes_with_the_files(tmp_path, matrix):
     path = write(tmp_path, matrix, "csv")
     before = open_table(path).identity()

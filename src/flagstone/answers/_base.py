@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Field, as_field
+from flagstone.algebra.subspace import canonical_text
 from flagstone.answers._text import mask
 from flagstone.errors import FormatError, InputError
-from flagstone.fields import Array, Field, as_field
 from flagstone.markup import card, listing
-from flagstone.subspace import canonical_text
 
 
 class Answer(ABC):

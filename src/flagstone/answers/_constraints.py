@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Field, as_field
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers._base import (
     Answer,
     check_names,
@@ -19,8 +21,6 @@ from flagstone.answers._base import (
 from flagstone.answers._solve import pick_solution
 from flagstone.answers._text import equation, expression, feature_names
 from flagstone.errors import FormatError, InputError
-from flagstone.fields import Array, Field, as_field
-from flagstone.subspace import AffineSubspace, Subspace
 from flagstone.wording import counted
 
 

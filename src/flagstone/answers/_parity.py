@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Field, FieldLike, as_field
+from flagstone.algebra.subspace import Subspace
 from flagstone.answers._base import (
     Answer,
     as_column,
@@ -21,8 +23,6 @@ from flagstone.answers._solve import VectorCoins, check_choice, pick_solution
 from flagstone.answers._text import combination, expression, feature_names, modulus
 from flagstone.errors import BottomError, FormatError, InputError, Parameter
 from flagstone.exact import exact_array
-from flagstone.fields import Array, Field, FieldLike, as_field
-from flagstone.subspace import Subspace
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Field
+from flagstone.algebra.subspace import Subspace
 from flagstone.answers._sparse import sparsest
 from flagstone.errors import InputError, Parameter
-from flagstone.fields import Array, Field
-from flagstone.subspace import Subspace
 
 
 class VectorCoins(Protocol):

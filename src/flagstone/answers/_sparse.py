@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flagstone.fields import Array, Field
-from flagstone.subspace import Subspace
+from flagstone.algebra.fields import Array, Field
+from flagstone.algebra.subspace import Subspace
 
 #: Coefficients that the search looks at: over GF(2), other finite fields, and QQ.
 _LOOKS = {"bits": 1 << 28, "finite": 1 << 22, "rational": 1 << 17}

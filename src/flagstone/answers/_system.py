@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from flagstone.algebra.bitrows import BitRows
+from flagstone.algebra.fields import Array, Field
+from flagstone.algebra.subspace import Subspace
 from flagstone.answers._base import check_names, frozen
 from flagstone.answers._constraints import Equations
 from flagstone.answers._solve import VectorCoins, pick_solution
-from flagstone.bitrows import BitRows
 from flagstone.errors import BottomError, InputError
 from flagstone.exact import exact_array
-from flagstone.fields import Array, Field
-from flagstone.subspace import Subspace
 
 _CHUNK = 4096
 

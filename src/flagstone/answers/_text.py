@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.fields import Array, Field
+from flagstone.algebra.fields import Array, Field
 
 
 def feature_names(names: Sequence[str] | None, dim: int) -> tuple[str, ...]:

@@ -18,13 +18,17 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class AuditReport:
-    """An audit for people (``str``) and for programs (:meth:`to_dict`)."""
+    """An audit for people (``str``) and for programs (:meth:`to_dict`).
+
+    ``bottom_hint`` says what may be behind answers that are ⊥.
+    """
 
     stats: AuditStats
     confidence: float
     task: str | None = None
     indicative: bool = False
     verdict: Verdict | None = None
+    bottom_hint: str = "wrong labels need contamination, a rule with a constant needs an intercept"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -98,13 +102,17 @@ class AuditReport:
         """Return the rate, and in the same breath what it is not about."""
         s = self.stats
         line = f"  replicability {s.replicability:.4f} (disagreement {s.disagreement_rate:.4f})"
+        counted = s.agreements / s.pairs
+        if s.is_integrated and abs(s.replicability - counted) >= 0.00005:
+            line += (
+                ", the mean over all thresholds of the window; at the thresholds that were drawn "
+                f"{s.agreements} of {s.pairs} pairs agree ({counted:.4f})"
+            )
         if s.errors:
             most = "MOST PAIRS ERRED: " if s.errors > s.answered else ""
             line += f" — {most}{s.errors} of {s.pairs} pairs with an error, which is no agreement"
         if s.all_bottom:
-            line += (
-                " — EVERY ANSWER IS ⊥: no rule was learned (one with a constant needs an intercept)"
-            )
+            line += f" — EVERY ANSWER IS ⊥: no rule was learned ({self.bottom_hint})"
         elif s.agree_on_nothing:
             line += (
                 " — THE RUNS AGREE ON NOTHING: no direction was kept, so that answers are drawn "
@@ -139,4 +147,17 @@ def report(
         None if task is None else f"{task.name} on {task.source!r}",
         False if task is None else task.source.indicative,
         None if claim is None else stats.verdict(claim, confidence),
+        AuditReport.bottom_hint if task is None else _bottom_hint(task.estimator),
     )
+
+
+def _bottom_hint(estimator: Any) -> str:
+    """Say what may be behind ⊥, by what the estimator allows for already."""
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    known = last.get_params(deep=False) if hasattr(last, "get_params") else vars(last)
+    if not known.get("fit_intercept", True):
+        return AuditReport.bottom_hint
+    text = "the labels of the kept rows fit no rule together: allow for "
+    if "contamination" not in known:
+        return f"{text}wrong ones, with ParityClassifier and its contamination"
+    return f"{text}{'more ' if known['contamination'] else ''}wrong ones with contamination"

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.algebra.fields import FieldLike, Rows, as_field
+from flagstone.algebra.subspace import Subspace
 from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
 from flagstone.audit.intervals import standard_error
 from flagstone.audit.sources import FromLaw, Sample, Source
@@ -20,12 +22,10 @@ from flagstone.audit.task import as_source
 from flagstone.distributions import LabelledParity
 from flagstone.errors import InputError, Parameter
 from flagstone.estimators.coders import LabelCoder
-from flagstone.fields import FieldLike, Rows, as_field
 from flagstone.guarantees.exact import positive
 from flagstone.markup import card, table
 from flagstone.plots.style import SERIES, Axes, Display, caption
 from flagstone.question import ParityQuestion, Question, SpanQuestion
-from flagstone.subspace import Subspace
 
 #: Means that are equal but for their last digits are equal.
 _ROUNDING = 1e-9

@@ -17,14 +17,14 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from flagstone.algebra.fields import FieldLike, as_field, width
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase
+from flagstone.algebra.subspace import Subspace
 from flagstone.coins import Coins
 from flagstone.errors import InputError
-from flagstone.fields import FieldLike, as_field, width
 from flagstone.finding import Finding
-from flagstone.flag import Flag
 from flagstone.rules import rule_named
-from flagstone.staircase import Staircase
-from flagstone.subspace import Subspace
 
 
 def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:

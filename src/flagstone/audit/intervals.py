@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from flagstone.errors import InputError
+from flagstone.guarantees.binomial import share_at_least, share_at_most
 
 #: Bets q at equal quantiles of Jeffreys' law: a fair mixture as it stands, not an approximation
 #: of one, so the number of bets decides about width only (256 serve some 10⁵ values).
@@ -76,14 +77,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tu
         raise InputError(f"successes must lie in 0..{trials}, got {successes}")
     if trials == 0:
         return 0.0, 1.0
-    from scipy.special import betaincinv  # the quantile of Beta, without loading scipy.stats
-
-    low, high, failures = 0.0, 1.0, trials - successes
-    if successes:
-        low = float(betaincinv(successes, failures + 1, alpha / 2))
-    if failures:
-        high = float(betaincinv(successes + 1, failures, 1 - alpha / 2))
-    return low, high
+    return share_at_least(successes, trials, alpha / 2), share_at_most(successes, trials, alpha / 2)
 
 
 def log_evidence(successes: float, trials: int, p: float) -> float:

@@ -18,7 +18,7 @@ from flagstone.audit.sources import Sample
 from flagstone.audit.stats import AuditStats
 from flagstone.audit.task import Task
 from flagstone.checks import owner_of
-from flagstone.errors import ReplicabilityWarning
+from flagstone.errors import BottomError, ReplicabilityWarning
 from flagstone.finding import Finding
 
 OUTCOMES = (
@@ -188,7 +188,10 @@ def _accuracy(run: Any, other: Sample) -> float | None:
         return 0.0
     if getattr(run, "_estimator_type", "classifier") != "classifier":
         return None
-    right = np.asarray(run.predict(other.X)) == np.asarray(other.y)
+    try:
+        right = np.asarray(run.predict(other.X)) == np.asarray(other.y)
+    except BottomError:  # what is not predicted is not right
+        return 0.0
     return float(np.average(right, weights=other.weights))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from flagstone.audit.sources import array_hash, identified
 from flagstone.checks import owner_of
-from flagstone.errors import InputError
+from flagstone.errors import BottomError, InputError
 
 
 class TaskError(InputError):
@@ -75,7 +75,8 @@ class Same:
         if kind == "auto":
             kind = "coef" if owner_of(a, "fingerprint_") is None else "fingerprint"
         if kind == "predictions":
-            return bool(np.array_equal(a.predict(self.grid), b.predict(self.grid)))
+            first, second = (_predicted(estimator, self.grid) for estimator in (a, b))
+            return bool(np.array_equal(first, second))
         attribute = "fingerprint_" if kind == "fingerprint" else "coef_"
         if meaning(a) != meaning(b):
             return False
@@ -106,6 +107,14 @@ def meaning(estimator: Any) -> list[Any]:
     except (AttributeError, ValueError):  # some steps have no names to hand on
         names = []
     return [names, *(getattr(step, "encoders_", None) for step in before)]
+
+
+def _predicted(estimator: Any, grid: Any) -> Any:
+    """Return what is predicted of the rows; None where the answer predicts nothing."""
+    try:
+        return estimator.predict(grid)
+    except BottomError:
+        return None
 
 
 def _owner(estimator: Any, attribute: str) -> Any:

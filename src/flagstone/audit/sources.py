@@ -12,7 +12,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 
-from flagstone.bitrows import BitRows
+from flagstone.algebra.bitrows import BitRows
 from flagstone.checks import checked_integer
 from flagstone.distributions import Distribution, LabelledParity
 from flagstone.errors import InputError

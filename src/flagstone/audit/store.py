@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.audit.pairs import OUTCOMES, Outcome
-from flagstone.audit.task import Task
+from flagstone.audit.task import Task, strong_id_of
 from flagstone.disk import Ledger, check_fields, open_ledger, read_ledger
 from flagstone.errors import InputError
 
@@ -29,7 +29,12 @@ def read_outcomes(path: str | os.PathLike[str]) -> Outcomes:
 def _take(outcomes: Outcomes, record: Any) -> None:
     """Note a line: that of a task, or that of a pair of a task noted before."""
     if isinstance(record, dict) and "task" in record:
-        outcomes.setdefault(check_fields(record, {"id": str, "task": dict})["id"], {})
+        check_fields(record, {"id": str, "task": dict})
+        if record["id"] != strong_id_of(record["task"]):
+            raise ValueError("its id is that of another task")
+        if record["id"] in outcomes:
+            raise ValueError("a line before it describes the same task")
+        outcomes[record["id"]] = {}
         return
     check_fields(
         record,
@@ -42,6 +47,8 @@ def _take(outcomes: Outcomes, record: Any) -> None:
         raise ValueError("no line before it describes its task")
     if record["pair"] < 0:
         raise ValueError(f"there is no pair {record['pair']}")
+    if record["pair"] in outcomes[record["id"]]:
+        raise ValueError(f"a line before it holds pair {record['pair']} of the same task")
     details = {name: record[name] for name in _DETAILS if name in record}
     outcomes[record["id"]][record["pair"]] = Outcome(
         record["outcome"], seconds=record["seconds"], **details
@@ -84,7 +91,6 @@ def open_store(
         return
     for task in tasks:
         _check_named(task)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with open_ledger(Path(path), "audit", partial(_take, outcomes)) as ledger:
         strangers = [task for task in tasks if task.strong_id not in outcomes]
         if outcomes and strangers and not add:
@@ -110,11 +116,15 @@ class Store:
         return self._outcomes.get(task.strong_id, {})
 
     def record(self, task: Task, first: int, outcomes: Iterable[Outcome]) -> None:
-        """Append the outcomes of consecutive pairs."""
+        """Append the outcomes of consecutive pairs, of each pair once."""
         if self._ledger is None:
             return
         lines: list[dict[str, Any]] = []
+        known = self._outcomes.setdefault(task.strong_id, {})
         for pair, outcome in enumerate(outcomes, first):
+            if pair in known:
+                continue
+            known[pair] = outcome
             line: dict[str, Any] = {"id": task.strong_id, "pair": pair, "outcome": outcome.kind}
             line |= {n: v for n in _DETAILS if (v := getattr(outcome, n)) is not None}
             line["seconds"] = round(outcome.seconds, 6)

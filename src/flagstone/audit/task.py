@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -99,8 +99,7 @@ class Task:
     @cached_property
     def strong_id(self) -> str:
         """SHA-256 of the canonical task."""
-        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return strong_id_of(self.canonical())
 
     def stream(self, pair: int, purpose: str) -> np.random.RandomState:
         """Return the random stream of a pair for a purpose; a function of the task alone."""
@@ -113,6 +112,12 @@ class Task:
 
     def __repr__(self) -> str:
         return f"Task({self.name} on {self.source!r}, {self.strong_id[:16]})"
+
+
+def strong_id_of(canonical: Mapping[str, Any]) -> str:
+    """Return the strong id of a task from the plain data that identify it."""
+    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def random_stream(text: str) -> np.random.RandomState:

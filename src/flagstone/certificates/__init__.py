@@ -13,7 +13,6 @@ module           what it does
 `pieces`         cuts rows into independent pieces whose sets add up
 `collector`      one pass over the certifying rows: counts, pieces; merges over shards
 `evidence`       from the pieces seen to sums of fresh ones
-`bands`          the same for histograms, by bands of counts
 `claims`         everything that is proven of each space, with δ shared out
 `window`         from certified spaces to ρ for a window of thresholds
 `certifier`      `Certifier`, the way through all of it

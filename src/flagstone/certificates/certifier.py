@@ -8,17 +8,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from flagstone.certificates.bands import Bands, claims_of_bands
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 from flagstone.certificates.claims import Claims, claims_of_pieces
 from flagstone.certificates.collector import Collector
-from flagstone.certificates.plan import Plan
+from flagstone.certificates.plan import CertificatePlan
 from flagstone.certificates.window import heavy_window, index_window, mean_failure
 from flagstone.errors import InputError
-from flagstone.flag import Flag
 from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.exact import Share, check_share, positive
-from flagstone.histogram import Histogram
-from flagstone.subspace import Subspace
 
 #: More rows than this many times those at hand are not worth extrapolating to.
 _FARTHEST = 256.0
@@ -33,7 +31,7 @@ class Certifier:
 
     Attributes
     ----------
-    collector : Collector or Bands
+    collector : Collector
         What was seen so far.
     confidence : float
 
@@ -61,7 +59,7 @@ class Certifier:
     come lie outside
     """
 
-    def __init__(self, collector: Collector | Bands, confidence: Share = 0.99) -> None:
+    def __init__(self, collector: Collector, confidence: Share = 0.99) -> None:
         self.collector = collector
         share = check_share("confidence", confidence)
         self.confidence, self._failure = float(share), float(1 - share)
@@ -70,7 +68,7 @@ class Certifier:
     @classmethod
     def plan(
         cls,
-        pilot: Flag | Histogram,
+        pilot: Flag,
         n_rows: int,
         *,
         rule: str = "index",
@@ -82,9 +80,8 @@ class Certifier:
 
         Parameters
         ----------
-        pilot : Flag or Histogram
-            Of the first rows, `pilot_rows(n_rows)` of them; of the kind that samples are summed up
-            in.
+        pilot : Flag
+            Of the first rows, `pilot_rows(n_rows)` of them.
         n_rows : int
             Rows of the whole sample, the pilot included: fresh samples have as many.
         rule, t_min, t_max
@@ -92,9 +89,7 @@ class Certifier:
         confidence : float, default 0.99
         """
         window: dict[str, Any] = {"rule": rule, "t_min": t_min, "t_max": t_max}
-        if isinstance(pilot, Histogram):
-            return cls(Bands.of_pilot(pilot, n_rows, **window), confidence)
-        return cls(Collector(Plan.of_pilot(pilot, n_rows, **window)), confidence)
+        return cls(Collector(CertificatePlan.of_pilot(pilot, n_rows, **window)), confidence)
 
     def update(self, X: Any, weights: Any = None) -> Certifier:
         """Take certifying rows, in the order they come, and return self; see `Collector.update`."""
@@ -111,8 +106,7 @@ class Certifier:
                 f"the certifiers do not fit: one is for a confidence of {self.confidence:g}, the "
                 f"other for {other.confidence:g}; make both from one plan"
             )
-        mine: Any = self.collector
-        return Certifier(mine.merge(other.collector), self.confidence)
+        return Certifier(self.collector.merge(other.collector), self.confidence)
 
     def certificate(
         self,
@@ -174,15 +168,12 @@ class Certifier:
     @property
     def piece_rows(self) -> int:
         """Rows that the shortest kind of piece may take; no piece reaches over the end of a run."""
-        parts = () if isinstance(self.collector, Bands) else self.collector.plan.parts
+        parts = self.collector.plan.parts
         return min((part.inside.cut.longest for part in parts), default=0)
 
     def empty(self) -> Certifier:
         """Return a certifier of the same plan that has seen no rows: for those of another run."""
-        collector = self.collector
-        if isinstance(collector, Bands):
-            return Certifier(Bands(collector.plan, collector.cells), self.confidence)
-        return Certifier(Collector(collector.plan), self.confidence)
+        return Certifier(Collector(self.collector.plan), self.confidence)
 
     def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
         """Return the certifier of the same evidence for samples of another size and window.
@@ -223,8 +214,7 @@ class Certifier:
         asked = [] if threshold is None else [math.ceil(threshold)]
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
         past = first - 1 if self.collector.plan.rule == "heavy" else 0
-        prove: Any = claims_of_bands if isinstance(self.collector, Bands) else claims_of_pieces
-        proven: Claims = prove(
+        return claims_of_pieces(
             self.collector,
             self._failure,
             self._failure / 2,
@@ -233,7 +223,6 @@ class Certifier:
             runs=runs,
             factor=factor,
         )
-        return proven
 
     def _rho(self, claims: Claims, factor: float) -> float:
         first, last = self._window(factor)
@@ -269,5 +258,4 @@ class Certifier:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certifier:
         """Read what `to_dict` wrote; rows that come later begin a new run."""
-        kind = Bands if "cells" in values else Collector
-        return cls(kind.from_dict(values), values["confidence"])
+        return cls(Collector.from_dict(values), values["confidence"])

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flagstone.algebra.fields import Array
 from flagstone.certificates.collector import Collector
 from flagstone.certificates.evidence import Evidence
 from flagstone.certificates.plan import SidePlan
-from flagstone.certificates.window import Bounds, CertifiedSpace
-from flagstone.fields import Array
+from flagstone.certificates.window import CertifiedSpace, RowBounds
 from flagstone.guarantees.binomial import binomial_above, binomial_least, share_at_most
 
 #: δ goes to: pieces inside, pieces outside, rows outside, rows between spaces.
@@ -29,7 +29,7 @@ class Claims:
 
     spaces: tuple[CertifiedSpace, ...]
     beyond: Array
-    bounds: Bounds
+    bounds: RowBounds
 
 
 class SharesBetween(dict[tuple[int, int], float]):
@@ -121,10 +121,10 @@ def claims_of_pieces(
         )
     between = SharesBetween(counts, failure * _BETWEEN)
     spaces.append(CertifiedSpace.full(plan.spaces.dim))
-    bounds = Bounds(m, between, beyond, plan.spaces.dim, between.seen)
+    bounds = RowBounds(m, between, beyond, plan.spaces.dim, between.seen)
     if runs > 1:
         beyond[0] = between[0, len(counts) - 1]
-        bounds = Bounds.of_all_rows(m, beyond, runs * plan.spaces.dim)
+        bounds = RowBounds.of_all_rows(m, beyond, runs * plan.spaces.dim)
     return Claims(tuple(spaces), beyond, bounds)
 
 

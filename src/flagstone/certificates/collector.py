@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Rows
 from flagstone.certificates.pieces import Cutter
-from flagstone.certificates.plan import Plan
+from flagstone.certificates.plan import CertificatePlan
 from flagstone.errors import InputError
-from flagstone.fields import Array, Rows
 
 #: Rows that are looked at, or passed over, in a stretch; those taken at a time if none are passed.
 _STRETCH, _MANY = 1 << 14, 1 << 17
@@ -42,7 +42,7 @@ class Collector:
     --------
     >>> from flagstone import Flag
     >>> pilot = Flag(2).update([[1, 1]] * 40)
-    >>> plan = Plan.of_pilot(pilot, 400, rule="index", t_min=1, t_max=300)
+    >>> plan = CertificatePlan.of_pilot(pilot, 400, rule="index", t_min=1, t_max=300)
     >>> collector = Collector(plan).update([[1, 1]] * 50 + [[0, 0], [1, 0]])
     >>> collector.counts.tolist()
     [1, 50, 1]
@@ -50,7 +50,7 @@ class Collector:
     Counter({(8, 8): 6})
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: CertificatePlan) -> None:
         self.plan = plan
         self.n_rows = self.n_runs = self._in_run = 0
         self.counts: Array = np.zeros(len(plan.parts) + 2, dtype=np.int64)
@@ -140,7 +140,7 @@ class Collector:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Collector:
         """Read what `to_dict` wrote; rows that come later begin a new run."""
-        read = cls(Plan.from_dict(values["plan"]))
+        read = cls(CertificatePlan.from_dict(values["plan"]))
         read._add(values["n_rows"], values["n_runs"], np.array(values["counts"]))
         for side, totals in read._before.items():
             for total, pieces in zip(totals, values[side], strict=True):

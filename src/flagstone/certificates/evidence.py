@@ -13,20 +13,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from flagstone._kernels import kernels
+from flagstone.algebra.fields import Array
 from flagstone.certificates.pieces import Cut
-from flagstone.fields import Array
 
 #: Room for rounding: far above the error of any one factor, far below what matters.
 _ROOM = 1e-12
 #: No claim goes below exp(−_MOST_NATS); they are found up to exp(_NATS).
 _MOST_NATS, _NATS = 200.0, 1e-5
-#: So many points are tried until an edge is found, about one of which plain Python weighs against
-#: a piece and a rate in a microsecond.
-_TRIALS = 10.0
 
 
 def rates(span: float, expected: float) -> Array:
@@ -103,7 +100,7 @@ class Evidence:
         P[sum > b] ≤ β, or None if no b below ``rows`` is proven.
         """
         nats, sign = -math.log(beta) + _ROOM, self._sign
-        _, values, lengths, times, _ = self._pieces
+        _, values, lengths, times = self._pieces
         # As exp(x) − 1 ≥ x, nothing is proven of sums on the wrong side of what was seen.
         likely = math.floor(rows * float(values @ times) / max(1.0, float(lengths @ times)))
         if self.cut.inside:
@@ -121,27 +118,26 @@ class Evidence:
     def _edge(
         self, rows: int, at_total: bool, other: float, good: float, bad: float, step: float
     ) -> float | None:
-        """How far from ``good`` to ``bad`` the evidence reaches: see `kernels.evidence.edge`."""
-        from flagstone.kernels.small import affordable
-
+        """How far from ``good`` to ``bad`` the evidence reaches: see the kernel `evidence_edge`."""
         if rows <= 0 or not self.outcomes:
             return None
-        numbers = float(rows), float(self.bet), _ROOM
-        needed = -math.log(self.failure)
-        pieces: Any = self._pieces
-        if affordable("evidence.edge", _TRIALS * pieces[0].size * pieces[1].size):
-            from flagstone.kernels.evidence import edge
-
-            pieces = tuple(part.tolist() for part in pieces)
-        else:
-            from flagstone.kernels.evidence_compiled import edge
-        found = edge(pieces, numbers, needed, at_total, float(other), good, bad, step)
+        found = kernels.evidence_edge(
+            *self._pieces,
+            float(rows),
+            float(self.bet),
+            _ROOM,
+            -math.log(self.failure),
+            at_total,
+            float(other),
+            good,
+            bad,
+            step,
+        )
         return None if math.isnan(found) else float(found)
 
     @cached_property
-    def _pieces(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Rates; values, lengths, numbers of the worst pieces that could come, then of those seen;
-        room for a number per rate.
+    def _pieces(self) -> tuple[Array, Array, Array, Array]:
+        """Rates; values, lengths, numbers of the worst pieces that could come, then of those seen.
 
         A factor must not be negative for any piece that could come, not only for those that came;
         a rate that violates this has the product 0, and keeps its weight in the mean.
@@ -151,4 +147,4 @@ class Evidence:
         came = [(*piece, times) for piece, times in self.outcomes.items()]
         table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
         values, lengths, times = table.T.copy()
-        return self._sign * self.grid, values, lengths, times, np.empty_like(self.grid)
+        return self._sign * self.grid, values, lengths, times

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Rows, as_field
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import canonical_text
 from flagstone.certificates.evidence import rates
 from flagstone.certificates.pieces import Cut
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
-from flagstone.fields import Array, Rows, as_field
-from flagstone.flag import Flag
-from flagstone.subspace import canonical_text
 
 #: Spaces that are looked at, at most: memory and time stay those of a few flags.
 _MOST_SPACES = 12
@@ -80,7 +80,7 @@ class SpacePlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class CertificatePlan:
     """Everything that is fixed before the certifying rows are seen.
 
     Attributes
@@ -107,7 +107,7 @@ class Plan:
     @classmethod
     def of_pilot(
         cls, pilot: Flag, n_rows: int, *, rule: str, t_min: int, t_max: int | float
-    ) -> Plan:
+    ) -> CertificatePlan:
         """Choose spaces and pieces from the flag of the pilot rows."""
         if not 0 < pilot.n_rows < n_rows:
             raise InputError(
@@ -151,7 +151,7 @@ class Plan:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Plan:
+    def from_dict(cls, values: Mapping[str, Any]) -> CertificatePlan:
         """The inverse of `to_dict`."""
         field = as_field(values["field"])
         number = str if field.order is None else int

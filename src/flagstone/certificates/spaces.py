@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.bitrows import BitRows
-from flagstone.fields import Array, Field, Rows, width
-from flagstone.flag import Flag
-from flagstone.subspace import Subspace
+from flagstone._kernels import kernels
+from flagstone.algebra.bitrows import BitRows
+from flagstone.algebra.fields import Array, Field, Rows, width
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 
 
 class NestedSpaces:
@@ -65,10 +66,7 @@ class NestedSpaces:
         if self.dims == (self.dim,):
             return rows  # in the whole space any will do
         if isinstance(rows, BitRows) and isinstance(self._inverse, BitRows):
-            from flagstone.kernels.small_gf2 import add_named
-
-            words = np.zeros_like(rows.words)
-            add_named(rows.words, self._inverse.words, words)
+            words = kernels.gf2_multiply(rows.words, self._inverse.words)
             return BitRows.trusted(words, self.dim)
         return self.field.rows(self.field.dot(rows, self.field.array(self._inverse).T))
 
@@ -79,9 +77,8 @@ class NestedSpaces:
         places = np.searchsorted([0, *self.dims], np.arange(self.dim + 1))
         places = places.astype(np.uint8 if few else np.int64)
         if isinstance(coordinates, BitRows):
-            from flagstone.kernels.small_gf2 import place
-
-            return place(matrix, places)
+            first: Array = kernels.gf2_place(matrix, places)
+            return first
         needed = matrix != 0
         last = self.dim - needed[:, ::-1].argmax(axis=1)
         return places.take(np.where(needed.any(axis=1), last, 0))
@@ -96,7 +93,6 @@ class NestedSpaces:
         """Return the images modulo space i, for kernels."""
         r = self.dims[i]
         if isinstance(coordinates, BitRows):
-            from flagstone.kernels.small_gf2 import drop
-
-            return drop(coordinates.words, r, self.dim)
+            images: Array = kernels.gf2_columns_from(coordinates.words, r, self.dim)
+            return images
         return np.ascontiguousarray(coordinates[:, r:])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.fields import Array
+from flagstone.algebra.fields import Array
 from flagstone.guarantees import index_constant
 
 
@@ -76,7 +76,7 @@ class CertifiedSpace:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class RowBounds:
     """How many rows can move the spaces V_t between two of the spaces, on average.
 
     E N ≤ min(m·(between[i, l] + β′_l·beyond[l]), each·t) for V_1, …, V_t between spaces i and l
@@ -91,12 +91,14 @@ class Bounds:
     least: Callable[[int, int], float] = lambda i, j: 0.0
 
     @classmethod
-    def of_all_rows(cls, n_rows: int, beyond: Array, each: int) -> Bounds:
-        """For merged shards and histograms: any row but a zero row may matter (S34)."""
+    def of_all_rows(cls, n_rows: int, beyond: Array, each: int) -> RowBounds:
+        """For merged shards: any row but a zero row may matter (S34)."""
         return cls(n_rows, np.full((len(beyond), len(beyond)), beyond[0]), 0 * beyond, each)
 
 
-def index_window(spaces: Sequence[CertifiedSpace], bounds: Bounds, t_min: int, t_max: int) -> float:
+def index_window(
+    spaces: Sequence[CertifiedSpace], bounds: RowBounds, t_min: int, t_max: int
+) -> float:
     """The least ρ that S33 gives for t uniform on {t_min..t_max}; at most 1.
 
     ``spaces`` are nested, from {0} to F^d. The window is cut into pieces at the thresholds where
@@ -108,7 +110,7 @@ def index_window(spaces: Sequence[CertifiedSpace], bounds: Bounds, t_min: int, t
 
     >>> plane = CertifiedSpace(2, ((90, 0.0005),), ((10, 0.0005),))
     >>> spaces = [CertifiedSpace.zero(), plane, CertifiedSpace.full(3)]
-    >>> bounds = Bounds(1000, np.ones((3, 3)), np.zeros(3), 3)
+    >>> bounds = RowBounds(1000, np.ones((3, 3)), np.zeros(3), 3)
     >>> index_window(spaces, bounds, 11, 90)
     0.002
     """

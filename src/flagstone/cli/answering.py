@@ -1,4 +1,4 @@
-"""Every answering verb: files in, a finding of the core's road out, printed, drawn and saved.
+"""Every answering verb: files in, a finding of the core's pipeline out, printed, drawn and saved.
 
 No mathematics lives here; each step is one call into the core.
 """
@@ -7,32 +7,31 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flagstone.cli.clustered import capture_for, cluster_keys, misfit_notes, types_of
-from flagstone.cli.crew import Together, hired
-from flagstone.cli.describe import answer_lines, headline_notes, print_finding
-from flagstone.cli.inputs import Source, load_protocol, open_source, reading_of
-from flagstone.cli.layered import layer_keys, layer_lines, survey_of
+from flagstone.cli.describe import answer_lines, print_finding
+from flagstone.cli.inputs import InputSource, load_protocol, open_source, reading_of
 from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions, RunOptions
 from flagstone.cli.outputs import (
     check_outputs,
     output_paths,
     refuse_existing_outputs,
     refuse_inputs,
-    refuse_several,
     write_outputs,
 )
-from flagstone.cli.repeating import repeat_command
+from flagstone.cli.rerun_command import rerun_command
 from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
-from flagstone.cli.typed import Found, check_split, print_types
 from flagstone.cli.words import parsed
-from flagstone.cli.work import Alone
+from flagstone.cli.work import Run
 from flagstone.disk import read_regular
 
 if TYPE_CHECKING:
+    from flagstone.finding import Finding
     from flagstone.question import Question
+    from flagstone.rules import SpanRule
+    from flagstone.second_pass import Observer
 
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
@@ -57,6 +56,16 @@ def _number(text: str | None) -> int | float | str | None:
     return text
 
 
+@dataclass(frozen=True)
+class Found:
+    """A finding, the observers of its rows, its rule, and who read the rows."""
+
+    finding: Finding
+    observers: Sequence[Observer]
+    rule: SpanRule
+    work: Run
+
+
 def answer(
     question: Question,
     files: Sequence[str],
@@ -64,38 +73,16 @@ def answer(
     options: AnswerOptions,
     *,
     view: str = "text",
-    solve: Sequence[str] | None = None,
-    split: bool = False,
 ) -> int:
-    """Answer a question about files, and print, draw and save the finding.
-
-    With ``split``, types of rows are answered apart, if there are several.
-    """
+    """Answer a question about files, and print, draw and save the finding."""
     check_outputs(options)
-    if split:
-        refuse_several("split-types", options)
-    found = find(question, files, table, options, solve=solve, all_places=split)
-    finding, survey, capture = found.finding, found.survey, found.capture
-    if split:
-        check_split(found)
+    found = find(question, files, table, options)
+    finding = found.finding
     # what cannot be shown fails before anything is written
-    answer_lines(finding, options.show_as or view, survey)
-    types = types_of(capture, finding, found.rule)
-    notes = misfit_notes(capture, finding, options.listed_rows, types)
-    loud = headline_notes(finding, notes)
-    written = write_outputs(finding, options, survey, resumed=found.work.resumed, notes=loud)
+    answer_lines(finding, options.show_as or view)
+    written = write_outputs(finding, options, resumed=found.work.resumed)
     found.work.finish()
-    if split and (len(types) > 1 or (types and options.json)):
-        print_types(found, types, options, solve)
-        return OK
-    said = layer_lines(survey, finding) if view == "text" else None
-    extra = {}
-    if finding.question.kind in ("constraints", "span"):
-        extra = layer_keys(survey) | cluster_keys(capture, finding, options.listed_rows, types)
-    if split:
-        none = "not looked for: there is no answer that the rows support"
-        notes.append(("types", "one: nothing speaks for a second one" if types else none))
-    print_finding(finding, options, written, view, said, extra, survey, notes)
+    print_finding(finding, options, written, view)
     return OK if finding.is_answer else BOTTOM
 
 
@@ -105,31 +92,41 @@ def find(
     table: ColumnOptions,
     options: AnswerOptions,
     *,
-    solve: Sequence[str] | None = None,
-    all_places: bool = False,
+    observe: Callable[[Finding], Sequence[Observer]] | None = None,
 ) -> Found:
-    """Read the rows of files, twice where they are to be measured, and ask the question."""
-    from flagstone.coins import Coins, fresh_seed
-    from flagstone.road import ask
+    """Read the rows of files, twice where they are to be measured, and ask the question.
+
+    ``observe`` returns who watches the rows the second time; where they are read only once, its
+    observers see none.
+    """
+    from flagstone.coins import Coins
+    from flagstone.pipeline import ask
 
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, table, options)
         question = protocol.question
+        if protocol.partition == "none" and (options.workers or options.cluster):
+            raise UsageError(
+                f"the rows of {options.protocol} are one part (partition none), which one process "
+                "reads: leave out --cluster and --workers"
+            )
         options = dataclasses.replace(
             options,
             seed=protocol.seed,
-            take=protocol.take or options.take,
+            max_rows=protocol.take or options.max_rows,
             confidence=protocol.confidence,
+            partition=protocol.partition,
         )
     chosen = rule_of(options) if protocol is None else protocol.to_rule()
-    once = not options.measure and not (options.checkpoint or options.workers or options.cluster)
+    once = not (options.measure or options.checkpoint or _is_cut(options))
     source = open_source(files, table, question, protocol, once=once)
     if options.deduplicate_runs and (options.checkpoint is not None or source.table is None):
         what = "flag, where runs are lost" if source.table is None else "run that may be resumed"
         raise UsageError(f"--deduplicate-runs is not for a {what}: leave it out")
     read = files if source.table is None else source.table.files
-    refuse_inputs([*output_paths(options), options.checkpoint], read)
+    used = [*read, *([] if options.protocol is None else [options.protocol])]
+    refuse_inputs([*output_paths(options), options.checkpoint], used)
     refuse_inputs([options.checkpoint], output_paths(options), "an output")
     seed = options.seed
     if seed is None and source.saved is not None:
@@ -137,14 +134,7 @@ def find(
     given = {k: v for k, v in dataclasses.asdict(options).items() if k not in _LOOSE}
     given |= {"seed": seed, "rule": repr(chosen)}
     identity = identity_of(question, source, files, table, options, **given)
-    work = work_of(
-        source,
-        question,
-        options,
-        identity,
-        fresh_seed() if seed is None else seed,
-        again=options.measure,
-    )
+    work = Run(source, question, options, identity, seed, again=options.measure)
     refuse_existing_outputs(options, resumed=work.resumed)
     summary, counted = work.read()
     finding = ask(
@@ -160,38 +150,21 @@ def find(
             "sources": [] if source.table is None else [str(path) for path in read],
             "reading": reading_of(table) | dict(protocol.reading if protocol else {}),
             "summary": type(summary).__name__.lower(),
-            "command": repeat_command(work.seed if protocol is None else None, outputs=options),
+            "command": rerun_command(work.seed if protocol is None else None, outputs=options),
             **work.notes,
         },
     )
-    survey, capture = survey_of(finding, solve), None
+    observers = [] if observe is None else list(observe(finding))
     if source.table is not None and options.measure:
-        capture = capture_for(survey, all_places=all_places)
-        finding = work.again(finding, survey, capture)
-        if survey is not None:
-            named = [digest.to_dict() for digest in survey.digests if digest.name]
-            kept = {**finding.provenance, "digest": named}
-            finding = dataclasses.replace(finding, provenance=kept)
-    return Found(finding, survey, capture, chosen, work)
+        finding, observers = work.again(finding, observers)
+    return Found(finding, observers, chosen, work)
 
 
-def work_of(
-    source: Source,
-    question: Question,
-    options: RunOptions,
-    identity: Mapping[str, Any],
-    seed: str,
-    *,
-    histogram: bool = False,
-    again: bool = True,
-) -> Alone | Together:
-    """Return who reads the rows, once or ``again``: this process, or the crew of the options."""
-    crew = hired(options)
-    if crew is None:
-        return Alone(source, question, options, identity, seed, histogram=histogram, again=again)
-    return Together(
-        crew, source, question, options, identity, seed, histogram=histogram, again=again
-    )
+def _is_cut(options: RunOptions) -> bool:
+    """Say whether the rows are cut into partitions."""
+    if options.partition is None:
+        return options.workers is not None or options.cluster is not None
+    return options.partition != "none"
 
 
 def _conditions(table: ColumnOptions, options: AnswerOptions) -> list[str]:
@@ -206,7 +179,7 @@ def _conditions(table: ColumnOptions, options: AnswerOptions) -> list[str]:
 
 def identity_of(
     question: Question,
-    source: Source,
+    source: InputSource,
     files: Sequence[str],
     table: ColumnOptions,
     run: RunOptions,
@@ -219,7 +192,7 @@ def identity_of(
     if run.checkpoint is not None:  # only a run that may be resumed pays for a second reading
         if source.table is None:
             data = hashlib.sha256(read_regular(files[0])).hexdigest()
-        elif run.cluster is None and run.workers is None:  # partitions have an id of their own
+        elif not _is_cut(run):  # partitions have an id of their own
             data = source.table.identity()
     return {
         "version": __version__,
@@ -228,6 +201,7 @@ def identity_of(
         "files": list(files),
         "table": dataclasses.asdict(table),
         "options": options,
+        "cut": _is_cut(run),
         "encoding": source.encoding.to_dict(),
         "data": data,
     }

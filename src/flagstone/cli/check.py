@@ -2,64 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
+from flagstone.cli.describe import places_text
+from flagstone.cli.executors import dask_executor, partition_of, partition_progress
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.longrun import watched
-from flagstone.cli.options import CrewOptions, ExpectSeedOption, Files, JsonOption, ReadOptions
-from flagstone.cli.runner import FAILED, OK, UsageError, verb
+from flagstone.cli.options import CrewOptions, ReadOptions
+from flagstone.cli.output import number, print_json, safe
+from flagstone.cli.runner import FAILED, OK, UsageError
 from flagstone.errors import BottomError
+from flagstone.finding import SCHEMA, Finding
+from flagstone.measurement import Measurement
+from flagstone.pipeline import LocalExecutor, Pipeline
+from flagstone.shards import ShardTask
+from flagstone.tables import Table
+from flagstone.tables.partitions import Dataset
 from flagstone.wording import counted
 
-if TYPE_CHECKING:
-    from flagstone.finding import Finding
-    from flagstone.measurement import Measurement
-    from flagstone.tables import Table
 
-JSON_KEYS = {
-    "schema": "2, the version of these keys",
-    "fingerprint": "of the finding",
-    "ok": "whether the share of rows that break it is within the tolerance",
-    "rows": "read, skipped (frames of another length), misfits, places (the first of them: file, "
-    "row, line), values (what stands there), uncovered (outside the span, where it is known), "
-    "levels (null)",
-    "share": "misfits / rows read",
-    "tolerance": "the share that may break it",
-    "equations": "for each equation, how many rows break it",
-}
-
-EXAMPLES = ("flagstone check frames.json examples/frames.txt --tolerance 0.02",)
-
-
-@verb
 def command(
-    finding: Annotated[str, typer.Argument(metavar="FINDING", help="A saved finding.")],
-    files: Files,
+    finding: str,
+    files: list[str],
     read: ReadOptions,
     crew: CrewOptions,
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", help="The share of rows that may break it.")
-    ] = 0.0,
-    show_rows: Annotated[
-        int, typer.Option("--show-rows", min=0, help="How many of them are listed.")
-    ] = 5,
-    seed: ExpectSeedOption = None,
-    json: JsonOption = False,
+    tolerance: float,
+    max_misfits: int,
+    seed: str | None,
+    json: bool,
 ) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
-    from flagstone.cli.describe import places_text
-    from flagstone.cli.output import number, print_json, safe
-    from flagstone.finding import SCHEMA
-
     if not 0 <= tolerance <= 1:
         raise UsageError(f"--tolerance must be a share between 0 and 1, got {tolerance:g}")
     found = load_finding(finding, seed)
     if found.answer.is_bottom:
         raise BottomError(f"{finding} holds ⊥: there is nothing that rows could break")
     table = open_tables(files, read, found.provenance.get("reading"))
-    rows, equations = _count(found, table, show_rows, crew)
+    rows, equations = _count(found, table, max_misfits, crew)
     misfits = rows.misfits or 0
     share = misfits / rows.read  # a table without rows is refused
     ok = share <= tolerance
@@ -91,19 +70,17 @@ def _count(
     finding: Finding, table: Table, shown: int, options: CrewOptions
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
-    from flagstone.cli.crew import crew_progress, hired, partition_bytes
-    from flagstone.tables.counting import count_rows
-
-    crew = hired(options)
-    if crew is None:
-        batches = watched(table, table.rows(finding.encoding), "checking")
-        total, broken = count_rows(finding, batches, shown)
+    dask = dask_executor(options)
+    data = Dataset.of_table(table, partition_of(options, matters=False))
+    task = ShardTask(finding.question, finding.encoding)
+    if dask is not None:
+        with partition_progress(dask, "checking"):
+            found = Pipeline(task, data.partitions, dask).check(finding, shown)
     else:
-        from flagstone.distributed import Dataset
-
-        data = Dataset.of_table(table, partition_bytes(options))
-        with crew_progress(crew, "checking"):
-            total, broken = crew.check(data, finding, shown)
+        with watched(table, "checking", len(data.partitions)) as opened:
+            local = LocalExecutor(opened)
+            found = Pipeline(task, data.partitions, local).check(finding, shown)
+    total, broken = found.counted, found.broken
     if broken is None:
         return total, None
     pairs = zip(finding.answer.lines, broken.tolist(), strict=True)

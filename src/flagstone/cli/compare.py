@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Any
 
 from flagstone.cli.inputs import expect_seed
-from flagstone.cli.options import ExpectSeedOption, JsonOption
 from flagstone.cli.output import print_json, safe
-from flagstone.cli.runner import FAILED, OK, UsageError, verb
+from flagstone.cli.runner import FAILED, OK, UsageError
+from flagstone.comparison import compare as compare_findings
+from flagstone.finding import SCHEMA, Finding
+from flagstone.protocol import Protocol
+from flagstone.store import SummaryFile, load
 from flagstone.wording import counted
 
-if TYPE_CHECKING:
-    from flagstone.models import SummaryFile
 
-JSON_KEYS = {
-    "same": "whether the two answers (or flags) are equal",
-    "fingerprints": "of the first and of the second",
-    "shared": "equations that follow from both answers: fingerprint (as of a finding of these) "
-    "and lines (null: the answers cannot share any, see note; or these are flags)",
-    "only_in_first, only_in_second": "equations that, with the shared ones, make up each answer; "
-    "where nothing can be shared, lines of one answer that the other one lacks",
-    "note": "why nothing can be shared; of two rules, where they give the same label (null: none)",
-    "dims": "dimensions of the two spans, of their intersection and of their sum",
-    "schema": "2, the version of these keys",
-    "settings": "seed, columns, rows and window that differ: [name, first, second]",
-    "first_difference": "flags: the first set whose spaces differ",
-}
-
-EXAMPLES = ("flagstone compare frames.json frames.json",)
-
-
-@verb
 def command(
-    first: Annotated[str, typer.Argument(metavar="FIRST", help="A finding or flag file.")],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another one.")],
-    seed: ExpectSeedOption = None,
-    json: JsonOption = False,
+    first: str,
+    second: str,
+    seed: str | None,
+    json: bool,
 ) -> int:
     """Compare two findings (or flags): what they share, where they part; exit code 0 or 4."""
-    from flagstone.comparison import compare as compare_findings
-    from flagstone.finding import SCHEMA, Finding
-    from flagstone.models import load
-    from flagstone.protocol import Protocol
-
     a, b = load(first), load(second)
     expect_seed(a, first, seed)
     expect_seed(b, second, seed)
@@ -101,9 +78,8 @@ def _short(text: str, most: int = 60) -> str:
 
 
 def _compare_flags(a: SummaryFile, b: SummaryFile) -> dict[str, Any]:
-    import hashlib
 
-    V, W = flags = [part.summary.to_flag() for part in (a, b)]
+    V, W = flags = [part.summary for part in (a, b)]
     prints = [hashlib.sha256(s.summary.to_bytes()).hexdigest() for s in (a, b)]
     part = None
     if V.field == W.field and V.dim == W.dim:

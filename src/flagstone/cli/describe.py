@@ -2,58 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from flagstone.cli.layered import code_lines
 from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, percent, print_json, safe
 from flagstone.wording import counted
 
 if TYPE_CHECKING:
-    from flagstone.digests import Survey
     from flagstone.finding import Finding
 
-FINDING_KEYS = {
-    "schema": "2, the version of these keys",
-    "kind": "the question: parity, span, constraints, equations or subspace",
-    "question": "the same with its options, and what stands in a row",
-    "title, headline": "what was found, in a few words, and with what is known of it",
-    "support": "whole, part or none: how far rows to come will fit the answer (null: unknown)",
-    "caution": "a warning where more rows do not fit than was allowed for (null: none)",
-    "hint": "where the flag has a wider plateau, for a window on fresh rows (null: nowhere)",
-    "alternatives": "how many rules fit (dim of their set, count), which this is (text), and "
-    "whether a sparsest one is proven to be (null: no other fits)",
-    "fingerprint": "64 hex digits; equal answers have equal fingerprints",
-    "field": "the field, e.g. GF(2)",
-    "dim": "number of feature columns",
-    "answer": "text, lines, masks (GF(2) only; bit i, counted from the least significant one, is "
-    "column i), expression (Python), is_bottom, value (coefficients)",
-    "nothing_kept": "true if no direction was kept: the answer says nothing about the rows "
-    "(exit code 3)",
-    "subspace": "dim and basis of the span behind the answer",
-    "seed, seed_is_fresh": "the published seed, and whether it was drawn for this run",
-    "rule, window, threshold": "index or heavy, first and last threshold (t_min, t_max), and the "
-    "one that the coins drew",
-    "margin": "no so many altered rows change the answer",
-    "promises": "replicability, coverage and error, each with proven, certified and measured; "
-    "outliers, margin, rows, text",
-    "rows": "read, skipped, uncovered (outside the span), misfits (break the answer), places "
-    "(the first of them: file, row, line), values (what stands there), levels (rows outside each "
-    "level of the flag)",
-    "levels": "the flag: [dimension, sets, first set], from the largest space down",
-    "directions": "how often each direction was seen (count, kept, vector)",
-    "columns, encoding": "names of the encoded feature columns, and how the table was encoded",
-    "provenance": "command, sources, reading, digest (those with a name, as verified on the rows)",
-    "outputs": "files written",
-}
 
-
-def answer_lines(finding: Finding, shown_as: str, survey: Survey | None = None) -> list[str]:
-    """Return the answer as text, basis, bit masks (by columns or frames), Python or code."""
+def answer_lines(finding: Finding, shown_as: str) -> list[str]:
+    """Return the answer as text, basis, bit masks (by columns or frames) or Python."""
     answer = finding.answer
-    if shown_as in ("c", "python-check", "rtl_433"):
-        return code_lines(finding, survey, shown_as)
     if answer.augmented is None:
         return [answer.text]  # ⊥ looks the same in every notation
     if shown_as == "python":
@@ -61,11 +23,18 @@ def answer_lines(finding: Finding, shown_as: str, survey: Survey | None = None) 
     if shown_as == "masks":
         return list(answer.mask_lines)
     if shown_as == "frames":
-        from flagstone.models import frame_masks
+        from flagstone.tables import frame_masks
 
         return frame_masks(finding)
     lines = answer.basis_lines if shown_as == "basis" else answer.lines or (answer.text,)
     return [safe(line) for line in lines]
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """Return the facts that files hold, and under ``text`` what is derived from them to be read."""
+    from flagstone.text import summary
+
+    return finding.to_dict() | {"text": summary(finding)}
 
 
 def print_finding(
@@ -74,20 +43,17 @@ def print_finding(
     written: Sequence[str] = (),
     view: str = "text",
     said: Sequence[str] | None = None,
-    extra: Mapping[str, Any] | None = None,
-    survey: Survey | None = None,
     notes: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Print a finding as the options say, or else as was said of it, or in the view of the verb.
 
-    What is ``extra`` goes into its JSON; ``notes`` follow the rows that do not fit, but those
-    under ``!`` the headline.
+    ``notes`` follow the rows that do not fit, but those under ``!`` the headline.
     """
     if options.json:
-        print_json(finding.to_dict() | {"outputs": list(written)} | dict(extra or {}))
+        print_json(finding_json(finding) | {"outputs": list(written)})
         return
     if options.show_as is not None:
-        print("\n".join(answer_lines(finding, options.show_as, survey)))
+        print("\n".join(answer_lines(finding, options.show_as)))
         return
     print(f"{safe(finding.headline)}:")
     for note in headline_notes(finding, notes):
@@ -114,16 +80,16 @@ def remarks(
     """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
     lines = []
     if finding.promises is not None:
-        from flagstone.guarantees.words import next_step, promises_in_words
+        from flagstone.text import next_step, promises
 
         uncovered = finding.rows.share(finding.rows.uncovered)
-        for i, text in enumerate(promises_in_words(finding.promises, uncovered)):
+        for i, text in enumerate(promises(finding.promises, uncovered)):
             lines.append(("" if i else "promises", safe(text)))
         step = next_step(finding.promises)
         lines += [("what now", step)] if step is not None else []
-        lines += [("condition", safe(text)) for text in finding.promises.conditions]
-        drawn = number(finding.promises.threshold)
-        lines.append(("threshold", f"{drawn} from {finding.promises.window}"))
+        lines += [("condition", safe(text)) for text in finding.promises.setup.conditions]
+        drawn = number(finding.promises.setup.threshold)
+        lines.append(("threshold", f"{drawn} from {finding.promises.setup.window}"))
     rows = finding.rows
     if rows.read:
         text = f"{number(rows.read)} read{f', in {cut}' if (cut := finding.partitions) else ''}"

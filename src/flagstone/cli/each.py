@@ -1,46 +1,80 @@
-"""``constraints a.hex b.hex --each``: an answer for each file, and what they have in common."""
+"""``constraints a.csv b.csv --each``: an answer for each file, and what they have in common."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from flagstone.cli.answering import find
+from flagstone.cli.answering import Found, find
 from flagstone.cli.compare import print_list
-from flagstone.cli.describe import answer_lines, places_text
-from flagstone.cli.layered import layer_keys, layer_lines, survey_of
+from flagstone.cli.describe import answer_lines, finding_json, places_text
+from flagstone.cli.executors import partition_of
 from flagstone.cli.options import AnswerOptions, ColumnOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.outputs import refuse_several
 from flagstone.cli.runner import BOTTOM, OK, UsageError
-from flagstone.cli.typed import Found
-from flagstone.cli.work import Alone
 
 if TYPE_CHECKING:
-    from flagstone.digests import Survey
     from flagstone.finding import Finding
     from flagstone.question import Question
+    from flagstone.second_pass import Observer
 
 
-class _Said(NamedTuple):
+@dataclass(frozen=True)
+class EachFound:
+    """The answers for several files.
+
+    Attributes
+    ----------
+    names : sequence of str
+    found : sequence of Found
+    shared : Finding or None
+        What all of them share; None if fewer than two keep anything.
+    beyond : sequence of list of str, or None
+        The equations of each beyond the shared ones; None where it is not counted.
+    together : tuple of float, or None
+        How often a second set of files shares something else, at most, and the confidence.
+    seed_is_fresh : bool
+    """
+
     names: Sequence[str]
     found: Sequence[Found]
     shared: Finding | None
-    survey: Survey | None
-    more: Sequence[list[str] | None]
+    beyond: Sequence[list[str] | None]
     together: tuple[float, float] | None
+    seed_is_fresh: bool
+
+    @property
+    def exit_code(self) -> int:
+        """Whether every file has an answer."""
+        return OK if all(one.finding.is_answer for one in self.found) else BOTTOM
 
 
 def answer_each(
+    question: Question, files: Sequence[str], table: ColumnOptions, options: AnswerOptions
+) -> int:
+    """Answer the question for each file with one seed, and say what the answers share."""
+    each = find_each(question, files, table, options)
+    for one in each.found:
+        one.work.finish()
+    if options.json:
+        print_json(each_keys(each))
+    else:
+        print_each(each)
+    return each.exit_code
+
+
+def find_each(
     question: Question,
     files: Sequence[str],
     table: ColumnOptions,
     options: AnswerOptions,
     *,
-    solve: Sequence[str] | None = None,
-) -> int:
-    """Answer the question for each file with one seed, and say what the answers share."""
+    observe: Callable[[Finding], Sequence[Observer]] | None = None,
+) -> EachFound:
+    """Ask the question for each file with one seed, and compare the answers."""
     from flagstone.coins import fresh_seed
     from flagstone.comparison import beyond, common
     from flagstone.tables.files import expand
@@ -52,33 +86,23 @@ def answer_each(
     fresh = options.seed is None and options.protocol is None
     if fresh:
         options = dataclasses.replace(options, seed=fresh_seed())
-    found = [find(question, [name], table, options) for name in names]
+    if options.protocol is None:  # decided, and told, once for all files
+        options = dataclasses.replace(options, partition=str(partition_of(options)))
+    found = [find(question, [name], table, options, observe=observe) for name in names]
     _check_columns(names, found)
     findings = [one.finding for one in found]
-    counted = [not (finding.nothing_kept or finding.answer.is_bottom) for finding in findings]
+    counted = [_keeps(finding) for finding in findings]
     kept = [finding for finding, counts in zip(findings, counted, strict=True) if counts]
     shared = common(*kept) if len(kept) > 1 else None
-    survey = None if shared is None else survey_of(shared, solve)
-    for one in found:
-        if survey is not None and options.measure and isinstance(one.work, Alone):
-            one.work.show(survey)
-        one.work.finish()
     more = [
         beyond(finding, shared) if shared is not None and counts else None
         for finding, counts in zip(findings, counted, strict=True)
     ]
-    said = _Said(names, found, shared, survey, more, _together(kept))
-    if options.json:
-        print_json(_keys(said) | {"seed": findings[0].seed, "seed_is_fresh": fresh})
-    else:
-        _print(said)
-        note = " (drawn afresh: publish it to be replicable)" if fresh else ""
-        print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
-    return OK if all(finding.is_answer for finding in findings) else BOTTOM
+    return EachFound(names, found, shared, more, _together(findings), fresh)
 
 
 def _check_columns(names: Sequence[str], found: Sequence[Found]) -> None:
-    """Refuse captures whose columns are not those of the first."""
+    """Refuse files whose columns are not those of the first."""
     first = found[0].finding.encoding
     for name, one in zip(names, found, strict=True):
         other = one.finding.encoding
@@ -90,71 +114,97 @@ def _check_columns(names: Sequence[str], found: Sequence[Found]) -> None:
             )
 
 
+def _keeps(finding: Finding) -> bool:
+    """Whether a file has something to share; decided by V* alone, as its promises are."""
+    V = finding.subspace
+    return not (finding.answer.is_bottom or (V is not None and V.dim == 0))
+
+
 def _together(findings: Sequence[Finding]) -> tuple[float, float] | None:
-    """Bound how often a second set of captures shares something else, and at which confidence."""
+    """Bound how often a second set of files shares something else, and at which confidence.
+
+    Of all files: one that keeps nothing this time may keep something the next time.
+    """
     rho, doubt = 0.0, 0.0
     for finding in findings:
         promises = finding.promises
         if promises is None:
             return None
-        known = [share for share in (promises.rho, promises.rho_certified) if share is not None]
+        proven, certified = promises.proven.rho, promises.certified
+        known = [share for share in (proven, certified.rho) if share is not None]
         if not known:
             return None
         rho += min(known)
-        doubt += 1 - promises.confidence if min(known) != promises.rho else 0.0
+        doubt += 1 - certified.confidence if min(known) != proven else 0.0
     return (rho, 1 - doubt) if rho < 1 and doubt < 1 else None
 
 
-def _keys(said: _Said) -> dict[str, Any]:
+def each_keys(each: EachFound) -> dict[str, Any]:
+    """Return the answers and what they share, for JSON."""
     from flagstone.finding import SCHEMA
 
-    names, found, shared, survey, more, together = said
+    shared, together = each.shared, each.together
     captures = [
-        {"name": name, "finding": one.finding.to_dict() | layer_keys(one.survey), "beyond": lines}
-        for name, one, lines in zip(names, found, more, strict=True)
+        {"name": name, "finding": finding_json(one.finding), "beyond": lines}
+        for name, one, lines in zip(each.names, each.found, each.beyond, strict=True)
     ]
     common = None
     if shared is not None:
         common = {
             "fingerprint": shared.fingerprint,
             "lines": list(shared.answer.lines),
-            "captures": sum(lines is not None for lines in more),
+            "captures": sum(lines is not None for lines in each.beyond),
             "rho": None if together is None else together[0],
             "confidence": None if together is None else together[1],
-        } | layer_keys(survey)
-    return {"schema": SCHEMA, "captures": captures, "common": common}
+        }
+    seed = each.found[0].finding.seed
+    return {
+        "schema": SCHEMA,
+        "captures": captures,
+        "common": common,
+        "seed": seed,
+        "seed_is_fresh": each.seed_is_fresh,
+    }
 
 
-def _print(said: _Said) -> None:
-    names, found, shared, survey, more, together = said
-    n = sum(lines is not None for lines in more)
-    which = f"all {n}" if n == len(names) else f"{n} of {len(names)}"
+def print_each(
+    each: EachFound,
+    said: Sequence[str] | None = None,
+    notes: Callable[[Found], Sequence[tuple[str, str]]] = lambda found: (),
+) -> None:
+    """Print what the answers share, as was said of it or as plain lines, and then each file.
+
+    ``notes`` returns what is said of a file besides.
+    """
+    shared = each.shared
+    n = sum(lines is not None for lines in each.beyond)
+    which = f"all {n}" if n == len(each.names) else f"{n} of {len(each.names)}"
     if shared is None:
         print("Nothing to compare: fewer than two captures keep anything")
     else:
         print(f"{safe(shared.title)} in {which} captures:")
-        layers = layer_lines(survey, shared, always=True)
-        for line in layers or answer_lines(shared, "text"):
+        for line in said or answer_lines(shared, "text"):
             print(f"  {line}")
         print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
-        if together is not None:
-            rho, sure = together
+        if each.together is not None:
+            rho, sure = each.together
             print(
                 f"{'promises':<14}two such sets of captures share something else with probability "
                 f"at most {rho:.2g} (confidence {sure:.3g})"
             )
-    for name, one, lines in zip(names, found, more, strict=True):
+    for name, one, lines in zip(each.names, each.found, each.beyond, strict=True):
         rows = one.finding.rows
         print(f"\n{safe(name)}: {safe(one.finding.headline)}")
         if rows.misfits is not None:
             print(f"  {'do not fit':<14}{places_text(rows.misfits, rows.read, rows.places)}")
         else:
             print(f"  {'rows':<14}{number(rows.read)}")
-        digests = [] if one.survey is None else one.survey.digests
-        for digest in digests:
-            print(f"  {'digest':<14}{safe(digest.name or digest.formula)}")
+        for label, text in notes(one):
+            print(f"  {label:<14}{safe(text)}")
         print(f"  {'fingerprint':<14}{one.finding.fingerprint[:16]}")
         if lines is None:
             print("  not counted: it keeps nothing to compare")
         elif lines:
             print_list("  beyond what they share:", [f"  {line}" for line in lines])
+    note = " (drawn afresh: publish it to be replicable)" if each.seed_is_fresh else ""
+    print(f"\n{'seed':<14}{safe(str(each.found[0].finding.seed))}{note}")

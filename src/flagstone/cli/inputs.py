@@ -6,27 +6,29 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from flagstone.algebra.fields import as_field
 from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.output import tell
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.cli.spool import spooled
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
+from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.errors import FormatError, InputError, Parameter
-
-if TYPE_CHECKING:
-    from flagstone.encoding import Encoding
-    from flagstone.finding import Finding
-    from flagstone.models import SummaryFile
-    from flagstone.protocol import Protocol
-    from flagstone.question import Question
-    from flagstone.tables import Table
+from flagstone.finding import Finding
+from flagstone.protocol import READING, Protocol
+from flagstone.question import QUESTIONS, Question, SpanQuestion
+from flagstone.store import SummaryFile, is_saved, load
+from flagstone.tables import Table, open_table
+from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
+from flagstone.tables.limits import MOST_COLUMNS
 
 #: What a protocol says once and for all.
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
-    "header", "label", "length", "rho", "rule", "seed", "skip_fields", "t_max", "t_min", "take",
+    "header", "label", "length", "max_rows", "partition", "rho", "rule", "seed", "skip_fields",
+    "t_max", "t_min",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
 #: What is read from the beginning to the end.
@@ -34,7 +36,7 @@ _ONE_PASS = ("csv", "tsv", "jsonl", "hex", "bits")
 
 
 @dataclass(frozen=True)
-class Source:
+class InputSource:
     """Rows to read (a table and its encoding), or a summary of rows read before."""
 
     table: Table | None
@@ -44,9 +46,6 @@ class Source:
 
 def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
     """Return the question of a verb; options of another verb are refused."""
-    from flagstone.fields import as_field
-    from flagstone.question import QUESTIONS, SpanQuestion
-
     verb, linear = purpose.purpose or "constraints", purpose.linear
     verbs = {question.verb: question for question in QUESTIONS.values()}
     if verb not in verbs:
@@ -73,11 +72,6 @@ def open_tables(
 
     ``once`` says that rows are read once only, so that those of a stream need not be kept.
     """
-    from flagstone.protocol import READING
-    from flagstone.tables import open_table
-    from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
-    from flagstone.tables.limits import MOST_COLUMNS
-
     found = spooled(files, once=once and options.format in _ONE_PASS)
     reading = reading_of(options)
     known = dict(remembered or {})
@@ -118,8 +112,6 @@ def _check_remembered(table: Table, delimiter: str) -> None:
 
 def reading_of(options: ReadOptions) -> dict[str, Any]:
     """Return how files are read, as far as it was said: what a finding remembers."""
-    from flagstone.protocol import READING
-
     given = {name: getattr(options, name) for name in READING}
     if given["delimiter"] == TAB_AS_TYPED:
         given["delimiter"] = TAB
@@ -128,8 +120,6 @@ def reading_of(options: ReadOptions) -> dict[str, Any]:
 
 def says_format(file: str) -> bool:
     """Say whether the name of a file tells its format."""
-    from flagstone.tables.files import format_of
-
     try:
         format_of(Path(file))
     except InputError:
@@ -139,12 +129,9 @@ def says_format(file: str) -> bool:
 
 def load_protocol(file: str, question: Question, *given: Any) -> Protocol:
     """Load a protocol for this question; options that say something else are refused."""
-    from flagstone.models import load
-    from flagstone.protocol import Protocol
-
     protocol = load(file)
     if not isinstance(protocol, Protocol):
-        raise InputError(f"{file} holds no protocol; write one with: flagstone suggest")
+        raise InputError(f"{file} holds no protocol; write one with: flagstone plan --pilot FILE")
     asked = protocol.question
     if asked.kind != question.kind or (asked != question and any(map(_is_given, _OF_QUESTIONS))):
         raise InputError(
@@ -154,7 +141,7 @@ def load_protocol(file: str, question: Question, *given: Any) -> Protocol:
         for option in dataclasses.fields(options):
             word = f"--{option.name.replace('_', '-')}"
             changed = getattr(options, option.name) != option.default
-            free = option.name == "take" and protocol.take is None
+            free = option.name == "max_rows" and protocol.take is None
             if option.name in _FIXED and not free and (changed or _is_given(word)):
                 raise UsageError(f"{word} is fixed by {file}; leave it out")
     return protocol
@@ -172,16 +159,13 @@ def open_source(
     protocol: Protocol | None = None,
     *,
     once: bool = False,
-) -> Source:
+) -> InputSource:
     """Open the input of a verb that answers: tables, or one file written by summarize."""
-    from flagstone.fields import as_field
-    from flagstone.models import is_saved
-
     if protocol is not None:
         if len(files) == 1 and is_saved(files[0]):
             raise UsageError(f"a protocol is run on rows, and {files[0]} holds none")
         table = open_tables(files, options, protocol.reading, once=once)
-        return Source(table, protocol.encoding)
+        return InputSource(table, protocol.encoding)
     field = parsed(as_field, options.field)
     label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(files[0]):
@@ -203,7 +187,7 @@ def open_source(
     encoding = table.encoding(field, columns=columns or None, label=label, encode=wanted)
     if "auto" in wanted.values():
         _say_proposals(table, encoding, unnamed=not columns)
-    return Source(table, encoding)
+    return InputSource(table, encoding)
 
 
 def _say_proposals(table: Table, encoding: Encoding, *, unnamed: bool) -> None:
@@ -223,11 +207,7 @@ def _say_proposals(table: Table, encoding: Encoding, *, unnamed: bool) -> None:
         tell(f"leaving out {', '.join(left_out)} (to have them all the same: --columns)")
 
 
-def _saved_source(file: str, options: ColumnOptions, question: Question) -> Source:
-    from flagstone.encoding import Encoding
-    from flagstone.finding import Finding
-    from flagstone.models import load
-    from flagstone.protocol import Protocol
+def _saved_source(file: str, options: ColumnOptions, question: Question) -> InputSource:
 
     loaded = load(file)
     if isinstance(loaded, Finding):
@@ -257,11 +237,10 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Sour
     if asked is not None and (encoding.label is None or encoding.label.column != asked):
         known = "no label" if encoding.label is None else f"the label {encoding.label.column!r}"
         raise InputError(f"{file} was summarized with {known}, not with {asked!r}")
-    return Source(None, encoding, loaded)
+    return InputSource(None, encoding, loaded)
 
 
 def _same_field(text: str, field: Any) -> bool:
-    from flagstone.fields import as_field
 
     return bool(as_field(text) == field)
 
@@ -283,10 +262,6 @@ def _remedy(found: Question, needed: Question) -> str:
 
 def load_finding(file: str, seed: str | None = None) -> Finding:
     """Load a finding; say it plainly if the file is something else or has another seed."""
-    from flagstone.finding import Finding
-    from flagstone.models import load
-    from flagstone.protocol import Protocol
-
     loaded = load(file)
     if isinstance(loaded, Protocol):
         raise InputError(
@@ -295,7 +270,7 @@ def load_finding(file: str, seed: str | None = None) -> Finding:
         )
     if not isinstance(loaded, Finding):
         raise InputError(
-            f"{file} holds a {loaded.kind}, not a finding; answer from it first, e.g. with: "
+            f"{file} holds a flag, not a finding; answer from it first, e.g. with: "
             f"flagstone constraints {file} -o finding.json"
         )
     expect_seed(loaded, file, seed)
@@ -310,8 +285,6 @@ def expect_seed(loaded: Finding | SummaryFile | Protocol, file: str, seed: str |
 
 def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
     """Read --encode options: COLUMN=ENCODER, or auto for every column."""
-    from flagstone.encoding import ColumnEncoder
-
     encoders: dict[str, str] = {}
     for text in texts or []:
         if text == "auto":

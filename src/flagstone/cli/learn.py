@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from flagstone.cli.describe import FINDING_KEYS
-from flagstone.cli.options import AnswerOptions, Files, TableOptions
-from flagstone.cli.runner import verb
-
-EXAMPLES = ("flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",)
-JSON_KEYS = FINDING_KEYS
+from flagstone.algebra.fields import as_field
+from flagstone.cli.answering import answer
+from flagstone.cli.options import AnswerOptions, TableOptions
+from flagstone.cli.words import parsed
+from flagstone.question import ParityQuestion
 
 
-@verb
 def command(
-    files: Files,
+    files: list[str],
     table: TableOptions,
     options: AnswerOptions,
-    intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="Allow a constant: y = x3 ⊕ x7 ⊕ 1.")
-    ] = True,
-    choice: Annotated[
-        str | None,
-        typer.Option(
-            "--choice",
-            help="Which of the rules that fit: uniform (by coins; the default), lexmin (the "
-            "default over QQ, which has no uniform choice) or sparsest (few columns, by a bounded "
-            "search).",
-        ),
-    ] = None,
+    intercept: bool,
+    choice: str | None,
 ) -> int:
     """Learn a label as a parity (a linear function) of the other columns; exit code 3 means ⊥."""
-    from flagstone.cli.answering import answer
-    from flagstone.cli.words import parsed
-    from flagstone.fields import as_field
-    from flagstone.question import ParityQuestion
-
     field = parsed(as_field, table.field)
     usual = "lexmin" if field.order is None else "uniform"
     question = ParityQuestion(intercept, usual if choice is None else choice)

@@ -1,8 +1,8 @@
 """Long runs: progress, checkpoints, and a Ctrl-C that loses nothing.
 
-The state of a run is small (a summary, a position, a few counts) and is written atomically,
-so a run killed at any moment resumes from the last state, and ends with the same bytes: the
-flag does not depend on how its rows came in batches.
+`LongRun` is the checkpoint of rows that are read as one shard. Its state is small (a summary, a
+position, a few counts) and is written atomically, so a run killed at any moment resumes from the
+last state, and ends with the same bytes: the flag does not depend on how its rows came in batches.
 """
 
 from __future__ import annotations
@@ -17,28 +17,26 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from flagstone.algebra.flag import Flag
 from flagstone.cli.options import RunOptions
 from flagstone.cli.output import tell
-from flagstone.cli.repeating import repeat_command
+from flagstone.cli.rerun_command import rerun_command
 from flagstone.cli.runner import AT_END, Interrupted
 from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
+from flagstone.pipeline import Pipeline
 from flagstone.progress import progress_bar
+from flagstone.shards import Shard, ShardSummary, ShardTask
 from flagstone.signals import held_signals
+from flagstone.tables import EncodedBatch, Table
+from flagstone.tables.encoded import Batches
 from flagstone.wording import counted
-
-if TYPE_CHECKING:
-    from flagstone.flag import Flag
-    from flagstone.histogram import Histogram
-    from flagstone.tables import EncodedBatch, Table
-    from flagstone.tables.encoded import Batches
 
 _FIELDS = {
     "id": str,
     "seed": str,
-    "summary": str,
     "bytes": str,
     "phase": str,
     "position": list | None,
@@ -52,7 +50,7 @@ class State:
     """How far a run has come: everything a resumed run needs."""
 
     seed: str
-    summary: Flag | Histogram
+    summary: Flag
     phase: str = "read"
     position: list[int] | None = None
     rows: int = 0
@@ -63,7 +61,6 @@ class State:
         return {
             "id": identity,
             "seed": self.seed,
-            "summary": type(self.summary).__name__,
             "bytes": base64.b64encode(self.summary.to_bytes()).decode(),
             "phase": self.phase,
             "position": self.position,
@@ -74,16 +71,14 @@ class State:
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> State:
         """Read the JSON form."""
-        from flagstone.flag import Flag
-        from flagstone.histogram import Histogram
+        from flagstone.algebra.flag import Flag
 
         check_fields(content, _FIELDS)
         if content["phase"] not in ("read", "measure"):
             raise ValueError("it is in no phase of a run")
         if min(content["rows"], content["skipped"]) < 0:
             raise ValueError("it counts fewer rows than none")
-        kind: Any = {"Flag": Flag, "Histogram": Histogram}[content["summary"]]
-        summary = kind.from_bytes(base64.b64decode(content["bytes"]))
+        summary = Flag.from_bytes(base64.b64decode(content["bytes"]))
         return cls(
             content["seed"],
             summary,
@@ -95,7 +90,7 @@ class State:
 
 
 class LongRun:
-    """One run over a table: resumed if its checkpoint says so.
+    """One run over a table as one shard: resumed if its checkpoint says so.
 
     Parameters
     ----------
@@ -103,25 +98,40 @@ class LongRun:
     identity : mapping
         Everything the result depends on (files, options, outputs); a checkpoint of another
         run is refused. A function stands for its value, which only a checkpoint needs.
+    start : Flag
+        The summary that a run begins with.
+    seed : str, optional
+        Drawn afresh otherwise, or that of the run that is resumed.
     """
 
-    def __init__(self, options: RunOptions, identity: Mapping[str, Any]) -> None:
+    def __init__(
+        self, options: RunOptions, identity: Mapping[str, Any], start: Flag, seed: str | None
+    ) -> None:
+        from flagstone.coins import fresh_seed
+
         self.path = None if options.checkpoint is None else Path(options.checkpoint)
         self.id = "" if self.path is None else _digest(identity)
         self._every = options.checkpoint_every
-        self._shown = False if options.quiet else None
         self._warned = self._finished = False
         self._saved, self._kept = time.monotonic(), 0
         AT_END.push(self._say_how_to_resume)
+        found = self._resume(start, seed)
+        self.resumed = found is not None
+        self.state = found or State(fresh_seed() if seed is None else seed, start)
+        self.seed = self.state.seed
+        #: Whether rows are behind it that this process has not read.
+        self.is_begun = self.state.position is not None or self.state.phase != "read"
 
-    def resume(self, start: Flag | Histogram) -> State | None:
-        """Return the state of an earlier run of the same command, or None.
+    def start(self) -> None:
+        """Write a checkpoint before the first row, if there is none yet: it must be possible."""
+        if not self.resumed:
+            self.save(self.state, must=True)
 
-        ``start`` is the summary that such a run begins with.
-        """
+    def _resume(self, start: Flag, seed: str | None) -> State | None:
+        """Return the state of an earlier run of the same command, or None."""
         if self.path is None:
             return None
-        from flagstone.models import read_document
+        from flagstone.store import read_document
 
         if destination(self.path, overwrite=True) is None:
             raise InputError(f"{self.path}: a checkpoint is read again, which needs a regular file")
@@ -143,6 +153,11 @@ class LongRun:
                 raise ValueError(f"it summarizes other rows, {kept!r}")
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{self.path}: damaged ({error}); remove it") from error
+        if seed is not None and state.seed != seed:
+            raise InputError(
+                f"{self.path} was begun with seed {state.seed!r}, not with {seed!r}; give that "
+                "seed, or remove the checkpoint, or choose another one"
+            )
         if state.rows or state.phase != "read":
             tell(f"resuming after {counted(state.rows, 'row')}")
             self._kept = state.rows
@@ -152,7 +167,7 @@ class LongRun:
         """Write the checkpoint; a full disk keeps the last one and is reported once."""
         if self.path is None:
             return
-        from flagstone.models import write_document
+        from flagstone.store import write_document
 
         try:
             write_document(self.path, "checkpoint", state.to_content(self.id), overwrite=True)
@@ -174,49 +189,64 @@ class LongRun:
         if self.path is not None:
             Path(os.path.realpath(self.path)).unlink(missing_ok=True)
 
-    def drive(
-        self,
-        state: State,
-        batches: Batches,
-        step: Callable[[EncodedBatch], None],
-        total: int | None,
-        n_files: int,
-    ) -> None:
-        """Feed every batch to ``step``, keeping state, progress and checkpoint in time.
+    def summarize(self, pipeline: Pipeline) -> ShardSummary:
+        """Return the summary of the only shard, gone on with where an earlier run was stopped."""
+        from flagstone.shards import ShardSummary
 
-        Only the first reading is resumed where it was stopped; of a later one nothing is saved.
-        """
-        resumable = state.phase == "read"
-        word = {"read": "reading", "measure": "measuring"}[state.phase]
-        with (
-            held_signals() as held,
-            contextlib.closing(batches),
-            _progress(word, total, n_files, self._shown) as progress,
-        ):
-            for batch in batches:
-                step(batch)
-                state.rows += len(batch)
-                state.skipped += batch.batch.skipped
-                state.position = list(batch.after)
-                progress(state.rows, batch)
-                if held.number is not None:
-                    break
-                if resumable and time.monotonic() - self._saved >= self._every:
-                    self.save(state)
-            if resumable:
-                self.save(state)
+        state = self.state
+        if state.phase == "read":
+            begun = ShardSummary(state.summary, None, (), state.skipped)
+            pipeline.summarize(begun=begun)
+            state.phase, state.position = "measure", None
+            self.save(state)
+        return ShardSummary(state.summary, None, (state.rows,), state.skipped)
+
+    def note(self, batch: EncodedBatch) -> None:
+        """Note that a batch is summarized; save the state now and then."""
+        self.state.rows += len(batch)
+        self.state.skipped += batch.skipped
+        self.state.position = list(batch.after)
+        if time.monotonic() - self._saved >= self._every:
+            self.save_now()
+
+    def save_now(self) -> None:
+        """Write the checkpoint as it is."""
+        self.save(self.state)
 
     def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
         """Say what is kept when the verb ends because it was stopped."""
         if self._finished or not isinstance(error, KeyboardInterrupt):
             return
-        text = "interrupted. With --checkpoint FILE a run can be resumed"
-        if self.path is not None:
-            text = (
-                f"interrupted; {self.path} holds the state after {counted(self._kept, 'row')}. To "
-                f"resume, run the same command again: {repeat_command(None)}"
-            )
-        raise Interrupted(text) from error
+        held = f"the state after {counted(self._kept, 'row')}"
+        raise interrupted(self.path, held) from error
+
+
+def interrupted(path: str | Path | None, held: str) -> Interrupted:
+    """Return what to say of a run that was stopped, whose checkpoint holds this."""
+    if path is None:
+        return Interrupted("interrupted. With --checkpoint FILE a run can be resumed")
+    return Interrupted(
+        f"interrupted; {path} holds {held}. To resume, run the same command again: "
+        f"{rerun_command(None)}"
+    )
+
+
+def interruptible(
+    batches: Batches,
+    after: Callable[[EncodedBatch], None],
+    end: Callable[[], None] = lambda: None,
+) -> Batches:
+    """Pass batches on; a signal is met between two of them.
+
+    ``after`` is called when a batch was used, ``end`` after the last one, and when a signal came.
+    """
+    with held_signals() as held, contextlib.closing(batches):
+        for batch in batches:
+            yield batch
+            after(batch)
+            if held.number is not None:
+                break
+        end()
 
 
 def _digest(identity: Mapping[str, Any]) -> str:
@@ -226,26 +256,56 @@ def _digest(identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def watched(table: Table, batches: Batches, word: str) -> Iterator[EncodedBatch]:
-    """Read batches ahead and pass them on, with a progress bar if somebody watches."""
-    from flagstone.tables.ahead import ahead
+@dataclass
+class OpenShard:
+    """A shard whose rows are read by a function, which shows progress or keeps them."""
 
-    rows = 0
-    with (
-        contextlib.closing(ahead(batches)) as read,
-        _progress(word, table.n_rows, len(table.files), None) as progress,
-    ):
-        for batch in read:
-            yield batch
-            rows += len(batch)
-            progress(rows, batch)
+    shard: Shard
+    read: Callable[[ShardTask, int | None], Batches]
+
+    def __post_init__(self) -> None:
+        self.name, self.n_rows, self.limit = self.shard.name, self.shard.n_rows, self.shard.limit
+
+    def batches(self, task: ShardTask, limit: int | None = None) -> Batches:
+        """Yield the rows that count, encoded."""
+        return self.read(task, limit)
+
+    def limited(self, n_rows: int, *, counted: bool = True) -> OpenShard:
+        """Return the shard of so many rows, the first ones."""
+        return OpenShard(self.shard.limited(n_rows, counted=counted), self.read)
 
 
 @contextlib.contextmanager
-def _progress(
-    word: str, total: int | None, n_files: int, shown: bool | None
-) -> Iterator[Callable[[int, EncodedBatch], None]]:
-    """Show rows, rows per second and the time left on stderr, or nothing."""
+def watched(table: Table, word: str, n_shards: int) -> Iterator[Callable[[int, Shard], OpenShard]]:
+    """Yield a function that opens shards: they are read ahead, with a progress bar."""
+    from flagstone.tables.prefetch import prefetch
+
+    rows = 0
+    n_files = max(len(table.files), n_shards)
+    with row_progress(word, table.n_rows, n_files) as progress:
+
+        def opened(number: int, shard: Shard) -> OpenShard:
+            def read(task: ShardTask, limit: int | None) -> Batches:
+                nonlocal rows
+                with contextlib.closing(prefetch(shard.batches(task, limit))) as batches:
+                    for batch in batches:
+                        yield batch
+                        rows += len(batch)
+                        progress(rows, number, batch)
+
+            return OpenShard(shard, read)
+
+        yield opened
+
+
+@contextlib.contextmanager
+def row_progress(
+    word: str, total: int | None, n_files: int, shown: bool | None = None
+) -> Iterator[Callable[[int, int, EncodedBatch], None]]:
+    """Show rows, rows per second and the time left on stderr, or nothing.
+
+    The function that it yields takes the rows so far, the number of their shard, and a batch.
+    """
     # Arrow would end a read in the middle at a signal; ours are met between two batches
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.enable_signal_handlers(False)
@@ -253,10 +313,11 @@ def _progress(
     with progress_bar(word, shown) as show:
         first: list[int] = []  # a resumed run starts with rows that it did not read
 
-        def update(rows: int, batch: EncodedBatch) -> None:
+        def update(rows: int, shard: int, batch: EncodedBatch) -> None:
             first[:] = first or [rows]
             seconds = max(1e-9, time.monotonic() - started)
-            share = rows / total if total else (batch.file + batch.batch.done) / n_files
+            done = shard + batch.file + batch.batch.done
+            share = rows / total if total else done / n_files
             show(share, f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s")
 
         yield update

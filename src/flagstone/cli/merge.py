@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
-
-from flagstone.cli.options import JsonOption
-from flagstone.cli.runner import OK, UsageError, verb
-from flagstone.cli.show import FLAG_KEYS
+from flagstone.algebra.flag import merge_flags
+from flagstone.cli.output import print_json
+from flagstone.cli.outputs import refuse_inputs
+from flagstone.cli.runner import OK, UsageError
+from flagstone.cli.show import describe_flag, print_flag
+from flagstone.disk import check_target
 from flagstone.errors import InputError
+from flagstone.finding import Finding
+from flagstone.store import SummaryFile, load, save
 
-EXAMPLES = ("flagstone merge part1.flag part1.flag -o both.flag",)
-JSON_KEYS = FLAG_KEYS
 
-
-@verb
 def command(
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FLAG...", help="Flag files; their order is part of the result."),
-    ],
-    output: Annotated[str, typer.Option("--output", "-o", help="The flag file to write.")],
-    seed: Annotated[
-        str | None, typer.Option("--seed", help="Publish a seed with the flag, for later verbs.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
-    json: JsonOption = False,
+    files: list[str],
+    output: str,
+    seed: str | None,
+    force: bool,
+    json: bool,
 ) -> int:
     """Merge flags: (1, 2), (3, 4), … and again, an odd one carried up."""
-    from flagstone.cli.output import print_json
-    from flagstone.cli.show import describe_flag, print_flag
-    from flagstone.disk import check_target
-    from flagstone.finding import Finding
-    from flagstone.flag import merge_tree
-    from flagstone.models import SummaryFile, load, save
-
+    refuse_inputs([output], files)
     check_target(output, overwrite=force)
     parts: list[SummaryFile] = []
     for file in files:
@@ -50,10 +36,7 @@ def command(
                 "like with like"
             )
         parts.append(part)
-    summaries: list[Any] = [part.summary for part in parts]
-    if len({type(summary) for summary in summaries}) > 1:
-        raise InputError("some files are flags and some histograms; merge like with like")
-    merged = merge_tree(summaries, lambda a, b: a.merge(b))
+    merged = merge_flags(part.summary for part in parts)
     seeds = {part.seed for part in parts}
     if seed is None and len(seeds) > 1:
         found_seeds = ", ".join(sorted(map(str, seeds)))

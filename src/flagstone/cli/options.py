@@ -1,313 +1,413 @@
-"""The options that verbs share: each is written once, here, and grouped in frozen records.
+"""The options that several verbs share, in frozen records, one field for each option.
 
-A verb names the records it wants; :func:`flagstone.cli.runner.verb` spreads their fields into
-the command line and hands the filled records back.
+A verb names the records it takes (:mod:`flagstone.cli.verbs`), and is called with them filled.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
-import typer
+from flagstone.cli.parser import COLUMNS, INPUT, OUTPUT, RULE, SCALE, Option, as_field, option
 
-from flagstone.cli.table_options import TABLE, ColumnOptions, ReadOptions, TableOptions
+FILES = Option(
+    "",
+    "Files, directories or globs; - for standard input",
+    value="FILE",
+    many=True,
+    required=True,
+)
+FINDING = Option("", "A saved finding", value="FINDING", required=True)
+JSON = Option("--json", "Print one JSON object; errors too, on standard error", OUTPUT)
+FORCE = Option("--force", "Replace files that exist", OUTPUT)
+SEED = Option("--seed", "The published seed; drawn and shown if left out", RULE, value="TEXT")
+EXPECT_SEED = Option("--seed", "Refuse a finding made with another seed", RULE, value="TEXT")
+PUBLISH_SEED = Option("--seed", "Publish a seed with the flag", OUTPUT, value="TEXT")
+FLAG_OUTPUT = Option("-o, --output", "The flag file to write", OUTPUT, value="FILE", required=True)
+RULE_NAME = Option(
+    "--rule",
+    "How a threshold is drawn: index, heavy (the paper's)",
+    RULE,
+    value="NAME",
+    default="index",
+)
+INTERCEPT = Option("--[no-]intercept", "Allow a constant: y = x3 ⊕ x7 ⊕ 1", RULE, default=True)
+#: The field of rows.
+FIELD = "2"
+#: How an answer can be printed alone.
+SHOWN_AS = ("text", "basis", "masks", "frames", "python")
+#: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
+FRAMES_SHOWN_AS = (*SHOWN_AS, "c", "rtl_433")
 
-__all__ = [
-    "AnswerOptions",
-    "ColumnOptions",
-    "CrewOptions",
-    "ExpectSeedOption",
-    "Files",
-    "JsonOption",
-    "OutputOptions",
-    "PurposeOptions",
-    "ReadOptions",
-    "RuleOptions",
-    "RunOptions",
-    "SeedOption",
-    "TableOptions",
-]
 
-RULE, OUTPUT, RUN = "Rule and promises", "Output", "Long runs"
-CREW, PURPOSE = "Past one process", "What for"
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read."""
 
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help="Files, directories or globs; - for standard input.",
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-SeedOption = Annotated[
-    str | None,
-    typer.Option("--seed", help="The published seed (drawn afresh and shown if left out)."),
-]
-ExpectSeedOption = Annotated[
-    str | None,
-    typer.Option("--seed", help="Refuse a finding that was made with another seed."),
-]
+    format: str | None = option(
+        "-f, --format",
+        "csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits",
+        INPUT,
+        value="NAME",
+    )
+    header: bool | None = option(
+        "--[no-]header", "Whether the first line of csv or tsv names the columns", INPUT
+    )
+    delimiter: str | None = option(
+        "--delimiter", "What separates the cells of csv; \\t is a tab", INPUT, value="CHARACTER"
+    )
+    bit_order: str | None = option(
+        "--bit-order",
+        "Bits of frames: msb, lsb (in bytes), nibble or reversed (msb)",
+        INPUT,
+        value="NAME",
+    )
+    length: int | None = option(
+        "--length",
+        "Read only frames of this many bits; count the others",
+        INPUT,
+        value="BITS",
+        type=int,
+        least=1,
+    )
+    skip_fields: int | None = option(
+        "--skip-fields",
+        "Leading fields to skip in each line; 0: detect no timestamps",
+        INPUT,
+        value="NUMBER",
+        type=int,
+        least=0,
+    )
+    max_columns: int | None = option(
+        "--max-columns",
+        "Refuse files with more columns (131072)",
+        INPUT,
+        value="NUMBER",
+        type=int,
+        least=1,
+    )
+
+
+@dataclass(frozen=True)
+class ColumnOptions(ReadOptions):
+    """How files are read, and how their columns become rows over a field."""
+
+    columns: Sequence[str] | None = option(
+        "-c, --columns",
+        "Columns to use, as a,b x13..x40 b3.5 'x*'; '-NAME' drops one",
+        COLUMNS,
+        value="COLUMNS",
+        many=True,
+    )
+    encode: Sequence[str] | None = option(
+        "-e, --encode",
+        "Make field elements of a column (COLUMN=bits:8); or: auto",
+        COLUMNS,
+        value="ENCODER",
+        many=True,
+    )
+    field: str = option(
+        "--field", "The field: 2, 7, 2^8, … or QQ", COLUMNS, value="FIELD", default=FIELD
+    )
+
+
+@dataclass(frozen=True)
+class TableOptions(ColumnOptions):
+    """The same for verbs that know a label."""
+
+    label: str | None = option("-l, --label", "The label column", COLUMNS, value="COLUMN")
 
 
 @dataclass(frozen=True)
 class PurposeOptions:
     """Which question rows are read for, by the verb that will ask it."""
 
-    purpose: Annotated[
-        str | None,
-        typer.Option(
-            "--for",
-            help="The verb it is for: constraints, span, learn, equations or subspace.",
-            rich_help_panel=PURPOSE,
-        ),
-    ] = None
-    intercept: Annotated[
-        bool,
-        typer.Option(
-            "--intercept/--no-intercept",
-            help="For learn: allow a constant, which is one column more.",
-            rich_help_panel=PURPOSE,
-        ),
-    ] = True
-    linear: Annotated[
-        bool,
-        typer.Option(
-            "--linear",
-            help="For constraints: right-hand sides 0 only, one column less.",
-            rich_help_panel=PURPOSE,
-        ),
-    ] = False
-    affine: Annotated[
-        bool,
-        typer.Option(
-            "--affine",
-            help="For subspace: it may miss the origin, one column more.",
-            rich_help_panel=PURPOSE,
-        ),
-    ] = False
+    purpose: str | None = option(
+        "--for",
+        "The verb: constraints, span, learn, equations or subspace",
+        COLUMNS,
+        value="VERB",
+    )
+    intercept: bool = option(
+        "--[no-]intercept", "For learn: allow a constant, one column more", COLUMNS, default=True
+    )
+    linear: bool = option(
+        "--linear",
+        "For constraints: right-hand sides 0, one column less",
+        COLUMNS,
+    )
+    affine: bool = option(
+        "--affine",
+        "For subspace: it may miss the origin, one column more",
+        COLUMNS,
+    )
 
 
 @dataclass(frozen=True)
 class RuleOptions:
     """What is promised, and how the threshold is drawn."""
 
-    rho: Annotated[
-        float | None,
-        typer.Option(
-            "--rho",
-            help="Allowed probability that a second sample gives another answer; the window is "
-            "then chosen to prove it.",
-            rich_help_panel=RULE,
-        ),
-    ] = None
-    eps: Annotated[
-        float,
-        typer.Option("--eps", help="Allowed share of rows left out.", rich_help_panel=RULE),
-    ] = 0.1
-    rule: Annotated[
-        str,
-        typer.Option("--rule", help="index, or heavy (the paper's).", rich_help_panel=RULE),
-    ] = "index"
-    t_min: Annotated[
-        str | None,
-        typer.Option(
-            "--t-min",
-            help="First threshold by hand (after a look at pilot data): a whole number, or a "
-            "fraction of the rows.",
-            rich_help_panel=RULE,
-        ),
-    ] = None
-    t_max: Annotated[
-        str | None,
-        typer.Option(
-            "--t-max",
-            help="Last threshold by hand: a whole number, a fraction of the rows, or 'paper'.",
-            rich_help_panel=RULE,
-        ),
-    ] = None
-    contamination: Annotated[
-        float,
-        typer.Option(
-            "--contamination",
-            help="Largest share of rows that may be damaged.",
-            rich_help_panel=RULE,
-        ),
-    ] = 0.0
+    rho: float | None = option(
+        "--rho",
+        "Largest probability that a second sample answers differently",
+        RULE,
+        value="PROBABILITY",
+        type=float,
+    )
+    eps: float = option(
+        "--eps",
+        "Largest share of rows that may be left out",
+        RULE,
+        value="SHARE",
+        type=float,
+        default=0.1,
+    )
+    rule: str = as_field(RULE_NAME)
+    t_min: str | None = option(
+        "--t-min", "First threshold: rows, or a share of the rows", RULE, value="NUMBER"
+    )
+    t_max: str | None = option(
+        "--t-max", "Last threshold: rows, a share, or 'paper'", RULE, value="NUMBER"
+    )
+    contamination: float = option(
+        "--contamination",
+        "Largest share of rows that may be damaged",
+        RULE,
+        value="SHARE",
+        type=float,
+        default=0.0,
+    )
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """Where the answer goes."""
 
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", help="Write the finding here (JSON).", rich_help_panel=OUTPUT
-        ),
-    ] = None
-    report: Annotated[
-        str | None,
-        typer.Option(
-            "--report", help="Write one self-contained HTML page here.", rich_help_panel=OUTPUT
-        ),
-    ] = None
-    plot: Annotated[
-        str | None,
-        typer.Option(
-            "--plot",
-            help="Draw the flag as a scree plot here (.png or .svg; png needs matplotlib).",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Replace files that exist.", rich_help_panel=OUTPUT),
-    ] = False
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print one JSON object instead of text.", rich_help_panel=OUTPUT
-        ),
-    ] = False
-    show_as: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            help="Print the answer alone, as text; basis (of a span); masks (hexadecimal, bit i "
-            "is column i, so x0 is the lowest bit); frames (masks written like frames, {41}cfb9…, "
-            "x0 first, to be ANDed with them); python; the check bits as a function of the bytes "
-            "of a frame: c, python-check; or rtl_433: the named digests by its routines.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None
-    show_rows: Annotated[
-        int | None,
-        typer.Option(
-            "--show-rows",
-            min=0,
-            help="How many rows that do not fit are listed: 5 here, and 50 in reports and files, "
-            "unless told.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None
+    output: str | None = option("-o, --output", "Write the finding (JSON)", OUTPUT, value="FILE")
+    report: str | None = option("--report", "Write one HTML page", OUTPUT, value="FILE")
+    plot: str | None = option(
+        "--plot", "Draw the flag as a scree plot (.svg, or .png)", OUTPUT, value="FILE"
+    )
+    force: bool = as_field(FORCE)
+    json: bool = as_field(JSON)
+    show_as: str | None = option(
+        "--as",
+        "Print the answer alone, as " + ", ".join(SHOWN_AS),
+        OUTPUT,
+        value="NAME",
+        choices=SHOWN_AS,
+    )
+    max_misfits: int | None = option(
+        "--max-misfits",
+        "List at most this many rows that do not fit (5; in files 50)",
+        OUTPUT,
+        value="NUMBER",
+        type=int,
+        least=0,
+    )
 
     @property
     def listed_rows(self) -> int:
         """How many rows that do not fit are printed."""
-        return 5 if self.show_rows is None else self.show_rows
+        return 5 if self.max_misfits is None else self.max_misfits
 
     @property
     def kept_rows(self) -> int:
         """How many rows that do not fit a finding keeps."""
-        return 50 if self.show_rows is None else self.show_rows
+        return 50 if self.max_misfits is None else self.max_misfits
 
 
 @dataclass(frozen=True)
 class CrewOptions:
     """Who reads the rows, if not this process alone."""
 
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Read by a running Dask cluster: tcp://host:8786 or tls://host:8786.",
-            rich_help_panel=CREW,
-        ),
-    ] = None
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", min=1, help="Read by so many processes here.", rich_help_panel=CREW
-        ),
-    ] = None
-    partition_size: Annotated[
-        str | None,
-        typer.Option(
-            "--partition-size",
-            metavar="SIZE",
-            help="Cut Parquet files between row groups into parts of this size, unpacked (256MiB "
-            "unless told); every other file is one part.",
-            rich_help_panel=CREW,
-        ),
-    ] = None
-
-
-_KEEP = "Memory for packed rows (256MB unless told): what fits is read once, not twice."
+    cluster: str | None = option(
+        "--cluster", "Read by a running Dask cluster: tcp://host:8786", SCALE, value="ADDRESS"
+    )
+    workers: int | None = option(
+        "--workers",
+        "Read by this many processes here",
+        SCALE,
+        value="NUMBER",
+        type=int,
+        least=1,
+    )
+    partition: str | None = option(
+        "--partition",
+        "Summarize apart: none, files (with --workers) or parts of a SIZE",
+        SCALE,
+        value="none|files|SIZE",
+    )
 
 
 @dataclass(frozen=True)
 class RunOptions(CrewOptions):
     """What a long run needs."""
 
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoint",
-            help="Save the state here now and then; the same command resumes from it.",
-            rich_help_panel=RUN,
-        ),
-    ] = None
-    checkpoint_every: Annotated[
-        float,
-        typer.Option(
-            "--checkpoint-every", min=0.0, help="Seconds between saves.", rich_help_panel=RUN
-        ),
-    ] = 10.0
-    keep: Annotated[
-        str | None,
-        typer.Option("--keep", metavar="SIZE", help=_KEEP, rich_help_panel=RUN),
-    ] = None
-    quiet: Annotated[
-        bool,
-        typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=RUN),
-    ] = False
+    checkpoint: str | None = option(
+        "--checkpoint", "Save the state; the same command resumes from it", SCALE, value="FILE"
+    )
+    checkpoint_every: float = option(
+        "--checkpoint-every",
+        "Time between saves",
+        SCALE,
+        value="SECONDS",
+        type=float,
+        least=0,
+        default=10.0,
+    )
+    cache_size: str | None = option(
+        "--cache-size",
+        "Memory for packed rows; what fits is read only once (256MB)",
+        SCALE,
+        value="SIZE",
+    )
+    quiet: bool = option("-q, --quiet", "Show no progress bar", OUTPUT)
 
 
 @dataclass(frozen=True)
 class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
     """Everything that the verbs share that answer a question."""
 
-    seed: SeedOption = None
-    measure: Annotated[
-        bool,
-        typer.Option(
-            "--measure/--no-measure",
-            help="Look at the rows again, to count misfits and to certify the answer.",
-        ),
-    ] = True
-    confidence: Annotated[
-        float,
-        typer.Option(
-            "--confidence",
-            help="Of everything that the rows certify.",
-            rich_help_panel=RULE,
-        ),
-    ] = 0.99
-    take: Annotated[
-        int | None,
-        typer.Option(
-            "--take",
-            min=1,
-            help="Take so many rows, the first ones: promises are for equal numbers of rows.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    deduplicate_runs: Annotated[
-        bool,
-        typer.Option(
-            "--deduplicate-runs",
-            help="Count equal rows that follow each other once: a sender that repeats its frames.",
-            rich_help_panel=TABLE,
-        ),
-    ] = False
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol",
-            help="Run a published protocol (see suggest): its window, seed, columns, rows.",
-            rich_help_panel=RULE,
-        ),
-    ] = None
+    seed: str | None = as_field(SEED)
+    measure: bool = option(
+        "--[no-]measure",
+        "Read the rows again, to count misfits and certify the answer",
+        RULE,
+        default=True,
+    )
+    confidence: float = option(
+        "--confidence",
+        "Confidence of what the rows certify",
+        RULE,
+        value="PROBABILITY",
+        type=float,
+        default=0.99,
+    )
+    max_rows: int | None = option(
+        "--max-rows",
+        "Use the first rows only, exactly this many",
+        INPUT,
+        value="NUMBER",
+        type=int,
+        least=1,
+    )
+    deduplicate_runs: bool = option(
+        "--deduplicate-runs",
+        "Count equal rows that follow each other once",
+        INPUT,
+    )
+    protocol: str | None = option(
+        "--protocol",
+        "Run a published protocol: its window, seed, columns, rows",
+        RULE,
+        value="FILE",
+    )
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is to be promised, for a plan without rows."""
+
+    dim: int | None = option(
+        "-d, --dim", "Number of feature columns", RULE, value="NUMBER", type=int, least=1
+    )
+    rho: float | None = option(
+        "--rho",
+        "Largest probability that two samples answer differently",
+        RULE,
+        value="PROBABILITY",
+        type=float,
+    )
+    eps: float = option(
+        "--eps",
+        "Largest share of rows that may be left out",
+        RULE,
+        value="SHARE",
+        type=float,
+        default=0.1,
+    )
+    delta: float | None = option(
+        "--delta",
+        "Chance that more than eps of future rows do not fit",
+        RULE,
+        value="PROBABILITY",
+        type=float,
+    )
+    contamination: float = option(
+        "--contamination",
+        "Largest share of rows that may be damaged",
+        RULE,
+        value="SHARE",
+        type=float,
+        default=0.0,
+    )
+
+
+@dataclass(frozen=True)
+class PilotOptions:
+    """Pilot rows, and the protocol to write for fresh ones."""
+
+    pilot: Sequence[str] | None = option(
+        "--pilot", "Choose a window on pilot rows; repeatable", INPUT, value="FILE", many=True
+    )
+    rule: str = as_field(RULE_NAME)
+    max_rows: int | None = option(
+        "--max-rows",
+        "With --pilot: rows of each run; forecast if left out",
+        RULE,
+        value="NUMBER",
+        type=int,
+        least=2,
+    )
+    confidence: float = option(
+        "--confidence",
+        "Confidence of what the runs will certify",
+        RULE,
+        value="PROBABILITY",
+        type=float,
+        default=0.99,
+    )
+    output: str | None = option(
+        "-o, --output", "With --pilot: write the protocol", OUTPUT, value="FILE"
+    )
+    force: bool = as_field(FORCE)
+
+
+@dataclass(frozen=True)
+class StopOptions:
+    """When an audit has seen enough."""
+
+    pairs: int = option(
+        "--pairs",
+        "Compare at most this many pairs",
+        RULE,
+        value="NUMBER",
+        type=int,
+        least=1,
+        default=200,
+    )
+    disagreements: int | None = option(
+        "--disagreements",
+        "Stop after this many pairs that differ",
+        RULE,
+        value="NUMBER",
+        type=int,
+        least=1,
+    )
+    width: float | None = option(
+        "--width", "Stop once the interval is this narrow: 0.05", RULE, value="NUMBER", type=float
+    )
+
+
+@dataclass(frozen=True)
+class FrameOptions(AnswerOptions):
+    """The options of ``frames``, which also prints code that checks a frame."""
+
+    show_as: str | None = option(
+        "--as",
+        "Print it as " + ", ".join(FRAMES_SHOWN_AS),
+        OUTPUT,
+        value="NAME",
+        choices=FRAMES_SHOWN_AS,
+    )

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import math
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
+
+#: Colours of a terminal.
+BOLD, RED, YELLOW, CYAN = "1", "1;31", "1;33", "36"
 
 _SPELLED = {
     "⊕": "^", "⊥": "_|_", "×": "x", "·": "*", "…": "...", "–": "-", "—": "-", "−": "-", "→": "->",
@@ -58,8 +63,33 @@ def safe(text: str) -> str:
 
 
 def tell(text: object) -> None:
-    """Say one line on standard error."""
-    print(f"flagstone: {safe(' '.join(str(text).split()))}", file=sys.stderr)
+    """Say one line on standard error; what kind of line it is stands out on a terminal."""
+    line = safe(" ".join(str(text).split()))
+    for kind, colour in (("error:", RED), ("warning:", YELLOW)):
+        if line.startswith(kind):
+            line = painted(kind, colour, sys.stderr) + line.removeprefix(kind)
+    print(f"flagstone: {line}", file=sys.stderr)
+
+
+def tell_json(message: str, code: int) -> None:
+    """Say an error on standard error, as one JSON object."""
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    error = {"error": " ".join(message.split()), "exit_code": code}
+    text = json.dumps(error, ensure_ascii=not encoding.lower().startswith("utf"))
+    print(safe(text), file=sys.stderr)
+
+
+def painted(text: str, colour: str, stream: TextIO) -> str:
+    """Return text in colour, where the stream is a terminal that has any and NO_COLOR is unset.
+
+    >>> import io
+    >>> painted("error:", RED, io.StringIO())
+    'error:'
+    """
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if plain or not stream.isatty():
+        return text
+    return f"\x1b[{colour}m{text}\x1b[0m"
 
 
 class Plain(io.TextIOBase):

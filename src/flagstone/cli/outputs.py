@@ -12,10 +12,8 @@ from flagstone.cli.runner import UsageError
 from flagstone.disk import check_target, same_place, write_all
 
 if TYPE_CHECKING:
-    from flagstone.digests import Survey
     from flagstone.finding import Finding
-
-SHOWN_AS = ("text", "basis", "masks", "frames", "python", "c", "python-check", "rtl_433")
+    from flagstone.report import AnswerView
 
 
 def output_paths(options: OutputOptions) -> list[str]:
@@ -26,13 +24,11 @@ def output_paths(options: OutputOptions) -> list[str]:
 
 def check_outputs(options: OutputOptions) -> None:
     """Refuse what cannot work before any row is read, except for files that exist."""
-    if options.show_as not in (None, *SHOWN_AS):
-        raise UsageError(f"--as must be one of {', '.join(SHOWN_AS)}, got {options.show_as!r}")
     for a, b in itertools.combinations(output_paths(options), 2):
         if same_place(a, b):
             raise UsageError(f"{a} and {b} are one file; give every output its own")
     if options.report is not None:
-        from flagstone.reports import report_date
+        from flagstone.report import report_date
 
         report_date()
     if options.plot is not None:
@@ -40,7 +36,7 @@ def check_outputs(options: OutputOptions) -> None:
         if suffix not in (".png", ".svg"):
             raise UsageError(f"--plot must end in .png or .svg, got {options.plot!r}")
         if suffix == ".png":
-            from flagstone.reports import need_matplotlib
+            from flagstone.report import need_matplotlib
 
             need_matplotlib()
 
@@ -84,7 +80,7 @@ def refuse_existing_outputs(options: OutputOptions, *, resumed: bool = False) ->
 def write_outputs(
     finding: Finding,
     options: OutputOptions,
-    survey: Survey | None = None,
+    view: AnswerView | None = None,
     *,
     resumed: bool = False,
     notes: Sequence[str] | None = None,
@@ -94,19 +90,19 @@ def write_outputs(
     What a resumed run wrote before it was killed may stand there, and holds the same bytes (of a
     report with the same date); what anybody else wrote meanwhile does not, and is kept.
     """
-    from flagstone.models import pack_document
+    from flagstone.store import pack_document
 
     files: dict[str | Path, bytes] = {}
     if options.output is not None:
         files[options.output] = pack_document("finding", finding.to_dict())
     if options.report is not None:
-        from flagstone.reports import date_of, html_report
+        from flagstone.report import date_of, html_report
 
         made = date_of(options.report) if resumed else None
-        files[options.report] = html_report(finding, survey, made=made, notes=notes).encode()
+        files[options.report] = html_report(finding, view, made=made, notes=notes).encode()
     if options.plot is not None:
         from flagstone.plots import ScreeDisplay
-        from flagstone.reports import plot_bytes
+        from flagstone.report import plot_bytes
 
         suffix = Path(options.plot).suffix.lower()
         files[options.plot] = plot_bytes(ScreeDisplay.of(finding), suffix)

@@ -1,64 +1,65 @@
-"""``flagstone plan``: how many rows a promise needs."""
+"""``flagstone plan``: how many rows a promise needs, or which window pilot rows propose."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from flagstone.cli.options import JsonOption, PurposeOptions
-from flagstone.cli.runner import OK, verb
-from flagstone.cli.words import parsed
-
-JSON_KEYS = {
-    "schema": "2, the version of these keys",
-    "columns, verb, row": "what was planned for: columns, verb, and what stands in a row of its",
-    "dim": "dimension of the rows the rule works on: the columns, and what the verb adds",
-    "rho, eps, delta, field, contamination": "what was asked",
-    "entries": "for each analysis: rows needed, length T and first threshold t_min of the window",
-    "drawn": "with --seed: the window and the threshold that the seed will draw (index rule)",
-    "generalization_rows": "rows that generalization alone needs (with --delta)",
-}
-
-EXAMPLES = (
-    "flagstone plan --dim 20 --rho 0.05 --eps 0.1",
-    "flagstone plan --dim 20 --rho 0.05 --for constraints",
+from flagstone.cli.inputs import question_for
+from flagstone.cli.options import (
+    FIELD,
+    PilotOptions,
+    PlanOptions,
+    PurposeOptions,
+    RunOptions,
+    TableOptions,
 )
+from flagstone.cli.output import print_json
+from flagstone.cli.pilot import plan_window
+from flagstone.cli.runner import OK, UsageError
+from flagstone.cli.words import parsed
+from flagstone.coins import Coins
+from flagstone.finding import SCHEMA
+from flagstone.guarantees import Window, plan
+from flagstone.rules import IndexRule
 
 
-@verb
 def command(
+    promise: PlanOptions,
+    pilot: PilotOptions,
+    table: TableOptions,
     purpose: PurposeOptions,
-    dim: Annotated[int, typer.Option("--dim", "-d", min=1, help="Number of columns (features).")],
-    rho: Annotated[float, typer.Option("--rho", help="Allowed probability of disagreement.")],
-    eps: Annotated[float, typer.Option("--eps", help="Allowed share of rows left out.")] = 0.1,
-    delta: Annotated[
-        float | None,
-        typer.Option(
-            "--delta",
-            help="Plan for rows to come: at most eps of them do not fit, but for this chance.",
-        ),
-    ] = None,
-    field: Annotated[str, typer.Option("--field", help="2, 7, 2^8, … or QQ.")] = "2",
-    contamination: Annotated[
-        float, typer.Option("--contamination", help="Largest share of damaged rows.")
-    ] = 0.0,
-    seed: Annotated[
-        str | None, typer.Option("--seed", help="Show the threshold that this seed will draw.")
-    ] = None,
-    json: JsonOption = False,
+    run: RunOptions,
+    seed: str | None,
+    json: bool,
+) -> int:
+    """Plan a promise from numbers alone, or a window from pilot rows."""
+    if pilot.pilot:
+        _refuse("has no place beside --pilot", promise)
+        return plan_window(pilot.pilot, pilot, table, purpose, run, seed, json)
+    _refuse("is for --pilot", pilot, dataclasses.replace(table, field=FIELD), run)
+    return _plan_rows(promise, table.field, purpose, seed, json)
+
+
+def _refuse(why: str, *records: Any) -> None:
+    """Refuse options that were given, but are for the other kind of plan."""
+    for record in records:
+        for field in dataclasses.fields(record):
+            if getattr(record, field.name) != field.default:
+                name = next(n for n in field.metadata["option"].names if n.startswith("--"))
+                raise UsageError(f"{name} {why}; leave it out")
+
+
+def _plan_rows(
+    promise: PlanOptions, field: str, purpose: PurposeOptions, seed: str | None, json: bool
 ) -> int:
     """Say how many rows a promise needs, by the paper's analysis and by ours."""
-    from flagstone.cli.inputs import question_for
-    from flagstone.cli.output import print_json
-    from flagstone.coins import Coins
-    from flagstone.finding import SCHEMA
-    from flagstone.guarantees import Window, plan
-    from flagstone.rules import IndexRule
-
-    verb_asked = purpose.purpose or ("span" if delta is None else "learn")
+    dim, rho = promise.dim, promise.rho
+    if dim is None or rho is None:
+        raise UsageError("plan needs --dim and --rho, or pilot rows: --pilot FILE")
+    verb_asked = purpose.purpose or ("span" if promise.delta is None else "learn")
     question = question_for(dataclasses.replace(purpose, purpose=verb_asked))
+    eps, delta, contamination = promise.eps, promise.delta, promise.contamination
     found = parsed(plan, question.dim(dim), rho, eps, delta, field, contamination)
     drawn = None
     if seed is not None and found.rows is not None:

@@ -4,53 +4,41 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
+from flagstone.apply import predict
+from flagstone.cli.executors import dask_executor, partition_of, partition_progress
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.longrun import watched
-from flagstone.cli.options import CrewOptions, ExpectSeedOption, Files, JsonOption, ReadOptions
-from flagstone.cli.runner import OK, verb
+from flagstone.cli.options import CrewOptions, ReadOptions
+from flagstone.cli.output import print_json
+from flagstone.cli.outputs import refuse_inputs
+from flagstone.cli.runner import OK
+from flagstone.disk import atomic_file, check_target
+from flagstone.finding import SCHEMA, Finding
+from flagstone.shards import ShardCall, predict_shard, predict_task
+from flagstone.tables import Table
+from flagstone.tables.partitions import Dataset
 from flagstone.wording import counted
 
-if TYPE_CHECKING:
-    from flagstone.finding import Finding
-    from flagstone.tables import Table
 
-JSON_KEYS = {
-    "schema": "2, the version of these keys",
-    "fingerprint": "of the finding",
-    "rows": "read: how many rows were predicted",
-    "values": "how often each value was predicted",
-    "output": "the file written, if any; otherwise predictions lists every value",
-    "predictions": "the predicted values, when no file is written",
-}
-
-EXAMPLES = ("flagstone predict rule.json examples/faults.csv -o predicted.csv",)
-
-
-@verb
 def command(
-    finding: Annotated[str, typer.Argument(metavar="FINDING", help="A saved finding.")],
-    files: Files,
+    finding: str,
+    files: list[str],
     read: ReadOptions,
     crew: CrewOptions,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write a CSV file instead of printing.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
-    seed: ExpectSeedOption = None,
-    json: JsonOption = False,
+    output: str | None,
+    force: bool,
+    seed: str | None,
+    json: bool,
 ) -> int:
-    """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
-    from flagstone.cli.output import print_json
-    from flagstone.cli.outputs import refuse_inputs
-    from flagstone.disk import atomic_file, check_target
-    from flagstone.finding import SCHEMA
+    """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0).
 
+    In CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an apostrophe.
+    """
     found = load_finding(finding, seed)
     if output is not None:
         check_target(output, overwrite=force)
@@ -68,16 +56,22 @@ def command(
             counts[value] = counts.get(value, 0) + 1
             yield [*([file] if many else []), row, value]
 
+    def cells() -> Iterator[list[Any]]:
+        return (
+            [plain_cell(cell) if isinstance(cell, str) else cell for cell in line]
+            for line in lines()
+        )
+
     if output is not None:
         with atomic_file(output, overwrite=force) as stream:
             text = io.TextIOWrapper(stream, "utf-8", errors="backslashreplace", newline="")
-            csv.writer(text, lineterminator="\n").writerows(lines())
+            csv.writer(text, lineterminator="\n").writerows(cells())
             text.flush()
             text.detach()
     elif json:
         kept = [row[-1] for row in lines()][1:]
     else:
-        csv.writer(getattr(sys.stdout, "raw", sys.stdout), lineterminator="\n").writerows(lines())
+        csv.writer(getattr(sys.stdout, "raw", sys.stdout), lineterminator="\n").writerows(cells())
     if json:
         said: dict[str, Any] = {
             "schema": SCHEMA,
@@ -92,29 +86,40 @@ def command(
     return OK
 
 
+#: How a cell begins that spreadsheets take for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: A number is none: -1, 2.5e-3, -1/2.
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?(/\d+)?", re.ASCII)
+
+
+def plain_cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet runs as a formula; numbers stay as they are.
+
+    >>> [plain_cell(text) for text in ("=1+1", "+1+1", "@a", "-1", "-1/2", "yes")]
+    ["'=1+1", "'+1+1", "'@a", '-1', '-1/2', 'yes']
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
 def _predictions(
     finding: Finding, table: Table, options: CrewOptions
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
-    from flagstone.cli.crew import crew_progress, hired, partition_bytes
-
-    crew = hired(options)
-    if crew is None:
-        encoding = finding.encoding.without_label()
-        for batch in watched(table, table.rows(encoding), "predicting"):
-            elements = finding.question.predict(finding.answer, batch.rows)
-            file = str(table.files[batch.file])
-            index = range(len(batch)) if batch.index is None else batch.index.tolist()
-            for row, text in zip(index, finding.encoding.decoded(elements), strict=True):
-                yield file, batch.batch.first_row + row, text
+    dask, task = dask_executor(options), predict_task(finding)
+    parts = Dataset.of_table(table, partition_of(options, matters=False)).partitions
+    if dask is None:
+        with watched(table, "predicting", len(parts)) as opened:
+            for number, part in enumerate(parts):
+                for batch in opened(number, part).batches(task):
+                    elements = predict(finding, batch.rows)
+                    index = range(len(batch)) if batch.index is None else batch.index.tolist()
+                    for row, text in zip(index, finding.encoding.decoded(elements), strict=True):
+                        yield str(batch.path), batch.batch.first_row + row, text
         return
-    from flagstone.distributed import Dataset
-
-    data = Dataset.of_table(table, partition_bytes(options))
     done: dict[str, int] = {}  # rows of each file: several partitions may be of one
-    with crew_progress(crew, "predicting"):
-        found = crew.in_order(crew.predict(data, finding))
-        for part, texts in zip(data.partitions, found, strict=True):
+    with partition_progress(dask, "predicting"):
+        found = dask.each(ShardCall(predict_shard, task, [finding]), parts)
+        for part, texts in zip(parts, found, strict=True):
             first = done.get(part.name, 0) + 1
             done[part.name] = first + len(texts) - 1
             for row, text in enumerate(texts, first):

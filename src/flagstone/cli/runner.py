@@ -1,22 +1,25 @@
-"""From a plain function to a verb: shared options in, exit codes and one-line errors out."""
+"""Run a verb: from the words of the command line to an exit code, and errors in one line."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import functools
-import inspect
+import importlib
 import os
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, get_type_hints
+from typing import Any
 
-import typer
-
-from flagstone.cli.output import Plain, spell_out, tell
+from flagstone._version import __version__
+from flagstone.cli import shortage
+from flagstone.cli.help import GENERAL, overview, verb_help
+from flagstone.cli.output import Plain, spell_out, tell, tell_json
+from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
 from flagstone.cli.stopping import at_work, signal_seen
+from flagstone.cli.verbs import VERBS
+from flagstone.disk.leftovers import remove_leftovers
+from flagstone.disk.writing import is_stdout
 from flagstone.errors import (
     BottomError,
     FlagstoneError,
@@ -27,9 +30,8 @@ from flagstone.errors import (
     WindowError,
 )
 
-#: What typer raises for words it does not know: the root of click's errors, which typer
-#: imports or brings along, depending on its version.
-MISUSE: Any = typer.BadParameter.__mro__[2]
+#: The module that prints completion scripts.
+COMPLETION = "flagstone.cli.completion"
 
 #: The words of the command line, for the record that repeats a run.
 ARGUMENTS: list[str] = []
@@ -50,101 +52,101 @@ class Interrupted(Exception):
 
 def run(words: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
-    from flagstone.cli.app import app
-
     spell_out()
     ARGUMENTS[:] = words
     try:
-        with contextlib.redirect_stdout(Plain(sys.stdout)):
-            code = app(args=list(words) or ["--help"], prog_name="flagstone", standalone_mode=False)
-    except MISUSE as error:
-        path = error.ctx.command_path if getattr(error, "ctx", None) is not None else "flagstone"
-        code = _complain(f"{error.format_message().rstrip('.')}; see: {path} --help", USAGE)
-    return int(code or OK) if words else USAGE
+        code = _run(list(words))
+        sys.stdout.flush()
+    except OSError as error:  # of what is printed without a verb at work: help, the version
+        code = OK if isinstance(error, BrokenPipeError) else _complain(*_explained(error))
+        _forget_output()
+    except CommandLineError as error:
+        code = _complain(f"{error}; see: {error.path} --help", USAGE)
+    finally:
+        _settle_output()
+    return code
 
 
-def verb(function: Callable[..., int]) -> Callable[..., None]:
-    """Turn a function that returns an exit code into a Typer command.
-
-    Parameters whose annotation is a record of :mod:`flagstone.cli.options` are spread into
-    that record's fields on the command line.
-    """
-    hints = get_type_hints(function, include_extras=True)
-    parameters: list[inspect.Parameter] = []
-    records: dict[str, tuple[Any, list[str]]] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        hint = hints[name]
-        if dataclasses.is_dataclass(hint):
-            fields = dataclasses.fields(hint)
-            records[name] = (hint, [field.name for field in fields])
-            types = get_type_hints(hint, include_extras=True)
-            parameters += [_keyword(f.name, types[f.name], f.default) for f in fields]
-        else:
-            parameters.append(_keyword(name, hint, parameter.default))
-
-    @functools.wraps(function)
-    def command(**given: Any) -> None:
-        from flagstone.disk import is_stdout
-
-        # what is said must not mix with an output that goes to standard output
-        aside = any(is_stdout(given.get(name) or "") for name in ("output", "report", "plot"))
-        for name, (record, names) in records.items():
-            given[name] = record(**{field: given.pop(field) for field in names})
-        with contextlib.redirect_stdout(Plain(sys.stderr) if aside else sys.stdout):
-            raise typer.Exit(_guarded(function, given))
-
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
-    return command
-
-
-def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    if default is dataclasses.MISSING:
-        default = inspect.Parameter.empty
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
-
-
-def _guarded(function: Callable[..., int], given: dict[str, Any]) -> int:
-    """Run a verb; every expected failure becomes one line on stderr and an exit code."""
+def _run(words: list[str]) -> int:
+    """Print what is asked for before any verb, or call the verb."""
+    first, *rest = words or ["--help"]
+    if first in ("-h", "--help", "--help-all"):
+        print(overview(everything=first == "--help-all"))
+        return OK if words else USAGE
+    if first == "--version":
+        print(f"flagstone {__version__}")
+        return OK
+    if first.partition("=")[0] == "--print-completion":
+        shell = first.partition("=")[2] or "".join(rest[:1])
+        return _guarded(lambda: importlib.import_module(COMPLETION).command(shell))
+    if first not in VERBS:
+        kind = "option" if first.startswith("-") else "verb"
+        known = VERBS if kind == "verb" else [flag.split()[-1] for flag in GENERAL]
+        raise CommandLineError(f"there is no {kind} {first!r}{closest(first, known)}")
+    verb = VERBS[first]
     try:
-        return _at_work(function, given)
+        values = verb.parse(rest)
+    except HelpAsked as asked:
+        print(verb_help(verb, everything=asked.everything))
+        return OK
+    # what is said must not mix with an output that goes to standard output
+    aside = any(is_stdout(values.get(name) or "") for name in ("output", "report", "plot"))
+    with contextlib.redirect_stdout(Plain(sys.stderr if aside else sys.stdout)):
+        return _guarded(lambda: _call(verb, values))
+
+
+def _call(verb: Verb, values: dict[str, Any]) -> int:
+    """Load the module of a verb, and call it."""
+    command = importlib.import_module(verb.module).command
+    return int(command(**verb.arguments(values)))
+
+
+def _guarded(function: Callable[[], int]) -> int:
+    """Run a verb; every expected failure becomes one line on stderr and an exit code."""
+    if shortage.too_little():
+        return _complain(shortage.sentence(), ERROR)
+    try:
+        return _at_work(function)
     except KeyboardInterrupt as stop:  # a signal that struck between the work and its end
         return _complain(*_explained(stop))
 
 
-def _tell_of_compiling() -> None:
-    """Let the kernels say on standard error that a first run waits for their compiler."""
-    import logging
-
-    handler = logging.Handler()
-    handler.emit = lambda record: tell(record.getMessage())  # type: ignore[method-assign]
-    kernels = logging.getLogger("flagstone.kernels")
-    kernels.addHandler(handler)
-    kernels.setLevel(logging.INFO)
-
-
-def _at_work(function: Callable[..., int], given: dict[str, Any]) -> int:
-    from flagstone.disk.leftovers import remove_leftovers
-
-    if sys.argv[1:] == ARGUMENTS:  # a process of its own, with somebody who waits for it
-        _tell_of_compiling()
+def _at_work(function: Callable[[], int]) -> int:
     with warnings.catch_warnings(), at_work():
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning
         try:
             with AT_END:
-                code = function(**given)
+                code = function()
             sys.stdout.flush()
             return code
         except BrokenPipeError:
             # the reader of our output (head, less) has enough: not an error of ours
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _forget_output()
             return OK
         except BaseException as error:
             remove_leftovers()  # of a block that the signal struck before it could tidy up
-            return _complain(*_explained(error))
+            said = _explained(error)
+            _settle_output()
+            return _complain(*said)
+
+
+def _settle_output() -> None:
+    """Print what is held back, or let it go nowhere if it cannot be printed."""
+    try:
+        (sys.__stdout__ or sys.stdout).flush()
+    except OSError:
+        _forget_output()
+    except ValueError:  # it is closed
+        pass
+
+
+def _forget_output() -> None:
+    """Let what could not be printed go nowhere: at the end Python would try, and fail, again."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
 
 
 def _explained(error: BaseException) -> tuple[object, int]:
@@ -163,17 +165,20 @@ def _explained(error: BaseException) -> tuple[object, int]:
         about = isinstance(error, InputError) and not isinstance(error, WindowError)
         misuse = about and error.args and isinstance(error.args[0], Parameter)
         return error, USAGE if misuse else ERROR
+    if shortage.is_shortage(error):
+        return shortage.sentence(), ERROR
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}", ERROR
-    if isinstance(error, MemoryError):
-        return "not enough memory; choose fewer columns or rows", ERROR
     raise error
 
 
 def _complain(error: object, code: int) -> int:
     text = _worded(error)
-    tell(text if code > 128 else f"error: {text}")
+    if "--json" in ARGUMENTS:
+        tell_json(text, code)
+    else:
+        tell(text if code > 128 else f"error: {text}")
     return code
 
 

@@ -2,58 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
-
-from flagstone.cli.describe import FINDING_KEYS
+from flagstone.algebra.staircase import Staircase
+from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import expect_seed
-from flagstone.cli.options import ExpectSeedOption, OutputOptions
-from flagstone.cli.runner import BOTTOM, OK, UsageError, verb
+from flagstone.cli.options import OutputOptions
+from flagstone.cli.output import number, print_json, safe
+from flagstone.cli.outputs import (
+    check_outputs,
+    refuse_existing_outputs,
+    refuse_inputs,
+    write_outputs,
+)
+from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.disk import atomic_write
+from flagstone.finding import SCHEMA, Finding
+from flagstone.protocol import Protocol
+from flagstone.store import SummaryFile, load
 from flagstone.wording import counted
 
-if TYPE_CHECKING:
-    from flagstone.models import SummaryFile
-    from flagstone.protocol import Protocol
 
-FLAG_KEYS = {
-    "summary": "flag or histogram",
-    "field, dim": "the rows live in field^dim",
-    "question": "what the rows are for, and what stands in one: (x), (x, 1), (x, y) or (x, 1, y)",
-    "columns": "names of the encoded feature columns",
-    "rows": "read, shards (separately built flags merged)",
-    "rank, n_sets": "dimension of the first space, number of sets of the partition",
-    "levels": "[dimension, sets, first set], from the largest space down",
-    "directions": "how often each direction was seen",
-    "outputs": "files written",
-    "schema": "2, the version of these keys",
-}
-
-EXAMPLES = ("flagstone show frames.json --report frames.html",)
-JSON_KEYS = {f"{key} (findings)": text for key, text in FINDING_KEYS.items()} | {
-    f"{key} (flags)": text for key, text in FLAG_KEYS.items()
-}
-
-
-@verb
 def command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A finding, flag or protocol file.")],
+    file: str,
     output: OutputOptions,
-    seed: ExpectSeedOption = None,
+    seed: str | None,
 ) -> int:
     """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
-    from flagstone.cli.describe import answer_lines, print_finding
-    from flagstone.cli.layered import layer_lines, survey_of
-    from flagstone.cli.outputs import (
-        check_outputs,
-        refuse_existing_outputs,
-        refuse_inputs,
-        write_outputs,
-    )
-    from flagstone.finding import Finding
-    from flagstone.models import load
-    from flagstone.protocol import Protocol
-
     if output.output is not None:
         raise UsageError("show writes no finding; copy the file instead")
     check_outputs(output)
@@ -62,30 +38,26 @@ def command(
     loaded = load(file)
     expect_seed(loaded, file, seed)
     if isinstance(loaded, Finding):
-        survey = survey_of(loaded, None)
         answer_lines(loaded, output.show_as or "text")
-        written = write_outputs(loaded, output, survey)
-        print_finding(loaded, output, written, said=layer_lines(survey, loaded))
+        written = write_outputs(loaded, output)
+        print_finding(loaded, output, written)
         return OK if loaded.is_answer else BOTTOM
     if isinstance(loaded, Protocol):
         _show_protocol(loaded, output)
         return OK
     if output.report is not None:
-        raise UsageError(f"{file} holds a {loaded.kind} without an answer: leave out --report")
+        raise UsageError(f"{file} holds a flag without an answer: leave out --report")
     _show_flag(loaded, output)
     return OK
 
 
 def describe_flag(loaded: SummaryFile) -> dict[str, Any]:
     """Return the documented JSON form of a flag file (see FLAG_KEYS)."""
-    from flagstone.finding import SCHEMA
-    from flagstone.staircase import Staircase
-
-    flag = loaded.summary.to_flag()
+    flag = loaded.summary
     basis, counts = flag.adapted_basis()
     return {
         "schema": SCHEMA,
-        "summary": loaded.kind,
+        "summary": "flag",
         "field": flag.field.name,
         "dim": flag.dim,
         "question": loaded.question.to_dict(),
@@ -102,7 +74,6 @@ def describe_flag(loaded: SummaryFile) -> dict[str, Any]:
 
 
 def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
-    from flagstone.cli.output import number, print_json, safe
 
     if output.report is not None or output.plot is not None:
         raise UsageError("a protocol has no rows to draw: leave out --report and --plot")
@@ -124,17 +95,13 @@ def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
 
 
 def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
-    from pathlib import Path
-
-    from flagstone.cli.output import print_json
-    from flagstone.disk import atomic_write
 
     written = []
     if output.plot is not None:
         from flagstone.plots import ScreeDisplay
-        from flagstone.reports import plot_bytes
+        from flagstone.report import plot_bytes
 
-        scree = ScreeDisplay.from_flag(loaded.summary.to_flag())
+        scree = ScreeDisplay.from_flag(loaded.summary)
         data = plot_bytes(scree, Path(output.plot).suffix.lower())
         atomic_write(output.plot, data, overwrite=output.force)
         written.append(output.plot)
@@ -147,8 +114,6 @@ def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
 
 def print_flag(found: dict[str, Any]) -> None:
     """Print a flag for people: the staircase, its steps merged where there are many."""
-    from flagstone.cli.output import number
-
     rows, row = found["rows"], found["question"]["row"]
     shards = f", {rows['shards']} shards merged" if rows["shards"] > 1 else ""
     print(

@@ -33,12 +33,17 @@ def signal_seen() -> int | None:
 
 @contextlib.contextmanager
 def caught(*, for_good: bool) -> Iterator[None]:
-    """Take Ctrl-C and SIGTERM over; after the block nobody gets them if it is ``for_good``."""
+    """Take Ctrl-C and SIGTERM over; after the block they are ignored if it is ``for_good``.
+
+    One that is ignored already stays so: whoever started the command (``nohup``, a script that
+    runs it in the background) meant it to go on.
+    """
     before: dict[int, Any] = {}
     hook, sys.unraisablehook = sys.unraisablehook, _unraisable
     with contextlib.suppress(ValueError):  # not the main thread: signals are not ours
         for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, _stop)
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, _stop)
     try:
         yield
     finally:
@@ -60,20 +65,24 @@ def at_work() -> Iterator[None]:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """End the verb at work; without one, within an import, or the second time, leave at once.
+    """End the verb at work; without one, the second time, or where it is delicate, leave at once.
 
-    An import might take the exception for its own failure.
+    An import might take the exception for its own failure. While processes start the first signal
+    waits, and a second one would leave Dask half started, with much to print.
     """
     global _seen
-    if not _working or _seen is not None or _is_import(frame):
+    if not _working or _seen is not None or _is_delicate(frame):
         _leave(number)
     _seen = number
     raise Stopped(number)
 
 
-def _is_import(frame: FrameType | None) -> bool:
+def _is_delicate(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        name = frame.f_globals.get("__name__"), frame.f_code.co_name
+        if name == ("flagstone.distributed.local", "_started"):
             return True
         frame = frame.f_back
     return False

@@ -20,6 +20,7 @@ _OPTIONS = {
     "n_jobs": "--jobs",
     "overwrite": "--force",
     "random_state": "--seed",
+    "take": "--max-rows",
 }
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
@@ -52,8 +53,8 @@ def as_option(parameter: Parameter) -> str:
 def size_of(option: str, text: str, *, least: int = 1) -> int:
     """Return a number of bytes as typed: 64MB, 256MiB, or plain.
 
-    >>> size_of("--keep", "64MB"), size_of("--keep", "1 GiB"), size_of("--keep", "0", least=0)
-    (64000000, 1073741824, 0)
+    >>> size_of("--cache-size", "64MB"), size_of("--cache-size", "1 GiB")
+    (64000000, 1073741824)
     """
     found = _SIZE.fullmatch(text.strip())
     size = -1 if found is None else int(found[1]) * _UNITS[found[2].lower()]

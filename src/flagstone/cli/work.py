@@ -1,190 +1,272 @@
-"""The two readings of an answering verb, by this process: one to sum up, one to measure."""
+"""The two passes of an answering verb: one to summarize the rows, one to measure and certify."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from flagstone.cli.inputs import Source
-from flagstone.cli.longrun import LongRun, State
+from flagstone.cli.executors import dask_executor, partition_of, partition_progress
+from flagstone.cli.inputs import InputSource
+from flagstone.cli.longrun import LongRun, OpenShard, interrupted, interruptible, row_progress
 from flagstone.cli.options import RunOptions
+from flagstone.cli.runner import AT_END, UsageError
 from flagstone.cli.words import size_of
-from flagstone.errors import InputError, Parameter
 
 if TYPE_CHECKING:
-    from flagstone.captures import Capture
-    from flagstone.certification import Certification
-    from flagstone.digests import Survey
-    from flagstone.fields import Rows
+    from flagstone.algebra.fields import Rows
+    from flagstone.algebra.flag import Flag
+    from flagstone.checkpoints import ShardCheckpoint
     from flagstone.finding import Finding
-    from flagstone.flag import Flag
-    from flagstone.histogram import Histogram
     from flagstone.measurement import Measurement
+    from flagstone.pipeline import Pipeline
     from flagstone.question import Question
-    from flagstone.tables import EncodedBatch
-    from flagstone.tables.encoded import Batches
+    from flagstone.second_pass import Observer, SecondPass
+    from flagstone.shards import ShardReview, ShardSummary, ShardTask
+    from flagstone.tables.encoded import Batches, EncodedBatch
+    from flagstone.tables.partitions import Partition
 
 
-class Alone:
-    """Reads row after row; a run that was stopped is resumed where it was.
+class Run:
+    """One run of the pipeline over files, by this process or by Dask, with its checkpoint.
 
-    `flagstone.cli.crew.Together` does the same with many processes.
+    Rows that are not cut are one shard, and a run that was stopped resumes where it was. Of rows in
+    several shards it resumes with those that are not finished.
 
     Attributes
     ----------
+    cut : str
+        How the rows are cut: none, files, or a number of bytes.
+    is_local : bool
+        Whether this process reads the rows.
     resumed : bool
         Whether an earlier run of the same command has left its state.
     seed : str
     notes : dict
-        What is worth keeping of how rows were read.
+        What a finding keeps of how rows were read.
     """
 
     def __init__(
         self,
-        source: Source,
+        source: InputSource,
         question: Question,
         options: RunOptions,
         identity: Mapping[str, Any],
-        seed: str,
+        seed: str | None,
         *,
-        histogram: bool = False,
         again: bool = True,
     ) -> None:
-        from flagstone.flag import Flag
-        from flagstone.histogram import Histogram
-        from flagstone.tables.keeping import KEPT_BYTES, Kept
+        from flagstone.pipeline import LocalExecutor, Pipeline
+        from flagstone.shards import ShardTask
+        from flagstone.tables.partitions import Dataset
+        from flagstone.tables.row_cache import CACHE_BYTES, RowCache
 
-        self._source, self._question, self._options = source, question, options
-        kind = Histogram if histogram else Flag
-        if source.saved is not None:
-            summary = source.saved.summary
+        self._table, self._options = source.table, options
+        dask = dask_executor(options)
+        if source.table is None and (dask or options.partition not in (None, "none")):
+            raise UsageError("a flag is small: ask it without --cluster, --workers and --partition")
+        partition = partition_of(options)
+        self.cut, self.is_local, self._dask = str(partition), dask is None, dask
+        task = ShardTask(
+            question,
+            source.encoding,
+            pilot=again and partition != "none",
+            deduplicate=getattr(options, "deduplicate_runs", False),
+        )
+        room = CACHE_BYTES
+        if options.cache_size:
+            room = size_of("--cache-size", options.cache_size, least=0)
+        self._cache = RowCache(room if again else 0)
+        self._pipeline = Pipeline(task, [], dask or LocalExecutor(self._open))
+        self._begun: set[int] = set()  # shards that were read, or are
+        data = None
+        if source.table is not None:
+            data = Dataset.of_table(source.table, partition)
+            take = getattr(options, "max_rows", None)
+            data = data if take is None else data.first(take)
+            self._pipeline = Pipeline(task, data.partitions, self._pipeline.executor)
+            with self._watching("counting", None):
+                self._pipeline = self._pipeline.first(take)
+        self._checkpoint: LongRun | _FinishedShards
+        if data is None or partition == "none":
+            start = task.empty() if source.saved is None else source.saved.summary
+            self._checkpoint = LongRun(options, identity, start, seed)
+            self._cache.whole &= not self._checkpoint.is_begun
         else:
-            summary = kind(question.dim(len(source.encoding.names)), source.encoding.field)
-        self._run = LongRun(options, identity)
-        found = self._run.resume(summary)
-        self.resumed = found is not None
-        self._state = State(seed, summary) if found is None else found
-        self.seed, self.notes = self._state.seed, dict[str, Any]()
-        room = size_of("--keep", options.keep, least=0) if options.keep else KEPT_BYTES
-        self._kept = Kept(room if again else 0)
-        if self._state.position is not None or self._state.phase != "read":
-            self._kept.whole = False  # rows of an earlier run are behind us
+            known = None if options.checkpoint is None else data.identity(self._pipeline.shards)
+            about = [dict(identity), known]
+            self._checkpoint = _FinishedShards(options, about, seed, self._pipeline)
+        self.resumed, self.seed = self._checkpoint.resumed, self._checkpoint.seed
+        self.notes: dict[str, Any] = {}
 
-    def read(self) -> tuple[Flag | Histogram, Measurement]:
+    def read(self) -> tuple[Flag, Measurement]:
         """Return the summary of all rows that count, and how many they are."""
         from flagstone.measurement import Measurement
 
-        state, table = self._state, self._source.table
-        if not self.resumed:
-            self._run.save(state, must=True)
-        if table is None:
-            return state.summary, Measurement(state.summary.n_rows)
-        take = getattr(self._options, "take", None)
-        if state.phase == "read":
-            field = self._source.encoding.field
-
-            def step(batch: EncodedBatch) -> None:
-                self._kept.add(batch)
-                state.summary.update(self._question.lift(field, batch.rows, batch.labels))
-
-            total = table.n_rows if take is None else take
-            self._run.drive(state, self._rows(state), step, total, len(table.files))
-        if take is not None and state.rows < take:
-            raise InputError(
-                Parameter("take", take), f" asks for more rows than there are ({state.rows:,})"
-            )
-        if state.phase == "read":
-            state.phase, state.position = "measure", None
-            self._run.save(state)
-        return state.summary, Measurement(state.rows, skipped=state.skipped)
+        self._checkpoint.start()
+        if self._table is None:
+            assert isinstance(self._checkpoint, LongRun)
+            summary = self._checkpoint.state.summary
+            return summary, Measurement(summary.n_rows)
+        take = getattr(self._options, "max_rows", None)
+        with self._watching("reading", self._table.n_rows if take is None else take):
+            self._summary = self._checkpoint.summarize(self._pipeline)
+        self.notes = {"partition": self.cut}
+        if self.cut != "none":
+            self.notes |= self._summary.notes(self._pipeline.task.encoding)
+        counted = Measurement(sum(self._summary.sizes), skipped=self._summary.skipped)
+        return self._summary.summary, counted
 
     def again(
-        self, finding: Finding, survey: Survey | None = None, capture: Capture | None = None
-    ) -> Finding:
-        """Go through the rows again: certify, count misfits, show them to who wants to see."""
+        self, finding: Finding, observers: Sequence[Observer] = ()
+    ) -> tuple[Finding, list[Observer]]:
+        """Pass over the rows again: certify, count misfits, show the rows to the observers."""
         options: Any = self._options
-        look, counted = self._look(finding, options.confidence, options.kept_rows, survey, capture)
-        return dataclasses.replace(look.certified(), rows=counted)
+        review = self._review(finding, options.confidence, options.kept_rows, observers)
+        certified = review.certified(finding, options.confidence, self._summary.sizes)
+        return certified, list(review.observers)
 
-    def second_look(self, finding: Finding, confidence: float) -> Certification:
-        """Read the rows again, and return what they show."""
-        return self._look(finding, confidence, 0)[0]
+    def second_pass(self, finding: Finding, confidence: float) -> SecondPass:
+        """Pass over the rows again, and return what they show."""
+        return self._review(finding, confidence, 0).second_pass
 
-    def _look(
+    def _review(
         self,
         finding: Finding,
         confidence: float,
         shown: int,
-        survey: Survey | None = None,
-        capture: Capture | None = None,
-    ) -> tuple[Certification, Measurement]:
-        """Go through the rows again, kept ones or read anew, and return what they show.
+        observers: Sequence[Observer] = (),
+    ) -> ShardReview:
+        """Pass over the rows again, kept ones or read anew.
 
-        A run that was stopped here begins the second reading again: pieces of rows certify, and a
-        piece must not begin where somebody stopped.
+        A run that was stopped here begins the second pass again: pieces of rows certify, and a
+        piece must not begin where the run was stopped.
         """
-        from flagstone.certification import Certification
-        from flagstone.measurement import Measurement
-        from flagstone.road import look
-        from flagstone.tables.counting import measured
-
-        table, n_rows = self._source.table, self._state.rows
-        certification = Certification(finding, confidence=confidence)
-        assert table is not None
-        total = Measurement(0, 0, 0)
-
-        def step(batch: EncodedBatch) -> None:
-            nonlocal total
-            seen = look(finding, batch.rows, batch.labels, certification)
-            total += measured(finding, batch, seen, shown - len(total.places))
-            if survey is None and capture is None:
-                return
-            X = batch.matrix  # these have no labels
-            if survey is not None:
-                survey.update(X, seen.wrong)
-            if capture is not None and seen.wrong is not None:
-                capture.update(X, seen.wrong, batch.places)
-
-        state = dataclasses.replace(self._state, rows=0)
-        self._run.drive(state, self._once_more(), step, n_rows, len(table.files))
-        return certification, total
+        with self._watching("measuring", sum(self._summary.sizes)):
+            return self._pipeline.second_pass(
+                finding, self._summary, confidence=confidence, shown=shown, observers=observers
+            )
 
     def sample(self, most: int) -> Rows | None:
-        """Return lifted rows, so many at most, evenly spread over all."""
-        field, rows = self._source.encoding.field, 0
-        stride, parts = -(-self._state.rows // most), []
+        """Return so many lifted rows, evenly spread over all; None if they are elsewhere."""
+        import numpy as np
+
+        if not self.is_local:
+            return None
+        task, rows = self._pipeline.task, 0
+        field = task.encoding.field
+        stride, parts = -(-sum(self._summary.sizes) // most), []
         for batch in self._once_more():
-            some = slice(-rows % stride, None, stride)
-            labels = None if batch.labels is None else batch.labels[some]
-            parts.append(field.array(self._question.lift(field, batch.rows[some], labels)))
-            rows += len(batch.rows)
+            some = batch.chosen(slice(-rows % stride, None, stride))
+            parts.append(field.array(task.lifted(some)))
+            rows += len(batch)
         return field.rows(np.concatenate(parts)) if parts else None
 
-    def show(self, survey: Survey) -> None:
-        """Show the rows to a survey once more."""
-        for batch in self._once_more() if self._source.table is not None else ():
-            survey.update(batch.matrix)
-
-    def _once_more(self) -> Batches:
-        return (batch for batch in self._kept) if self._kept.whole else self._rows()
+    def show(self, observer: Observer) -> None:
+        """Show the rows to an observer once more, if this process reads them."""
+        if self.is_local and self._table is not None:
+            for batch in self._once_more():
+                observer.update(batch.matrix, None, batch.places)
 
     def finish(self) -> None:
         """Forget the state: everything it stood for is written."""
-        self._run.finish()
+        self._checkpoint.finish()
 
-    def _rows(self, state: State | None = None) -> Batches:
-        """Read the rows that count, from the beginning or from where a run was stopped."""
-        from flagstone.tables.ahead import ahead
-        from flagstone.tables.choosing import first_rows, without_repeats
+    def _once_more(self) -> Iterator[EncodedBatch]:
+        """Yield all rows that count, kept ones or read anew."""
+        self._word = ""
+        for number, shard in enumerate(self._pipeline.shards):
+            yield from self._open(number, shard).batches(self._pipeline.task, shard.limit)
 
-        assert self._source.table is not None
-        position = None if state is None else state.position
-        batches = self._source.table.rows(self._source.encoding, position)
-        if getattr(self._options, "deduplicate_runs", False):
-            batches = without_repeats(batches)
-        if (take := getattr(self._options, "take", None)) is not None:
-            batches = first_rows(batches, take - (0 if state is None else state.rows))
-        return ahead(batches)
+    @contextlib.contextmanager
+    def _watching(self, word: str, total: int | None) -> Iterator[None]:
+        """Show how far a pass has come, in rows here, in partitions elsewhere."""
+        shown = False if self._options.quiet else None
+        if self._dask is not None:
+            with partition_progress(self._dask, word, shown):
+                yield
+            return
+        assert self._table is not None
+        n_files = max(len(self._table.files), len(self._pipeline.shards))
+        with row_progress(word, total, n_files, shown) as progress:
+            self._word, self._rows_done, self._progress = word, 0, progress
+            yield
+
+    def _open(self, number: int, shard: Any) -> OpenShard:
+        return OpenShard(shard, lambda task, limit: self._rows(number, shard, task, limit))
+
+    def _rows(self, number: int, shard: Partition, task: ShardTask, limit: int | None) -> Batches:
+        """Yield the rows of a shard, with progress; keep them at the first reading.
+
+        Of a run that is resumed, the first reading leaves out what is behind it.
+        """
+        from flagstone.tables.prefetch import prefetch
+        from flagstone.tables.row_filters import first_rows
+
+        first = self._word == "reading" and number not in self._begun
+        start, run, progress = None, None, self._progress
+        if first:
+            self._begun.add(number)
+            if isinstance(self._checkpoint, LongRun):
+                run = self._checkpoint
+                start, self._rows_done = run.state.position, run.state.rows
+                limit = None if limit is None else limit - run.state.rows
+        kept = self._cache.of(number)
+        if kept is None:
+            batches = prefetch(shard.batches(task, limit, start))
+        else:
+            batches = first_rows(iter(kept), sum(map(len, kept)) if limit is None else limit)
+
+        def after(batch: EncodedBatch) -> None:
+            if run is not None:
+                run.note(batch)
+            self._rows_done += len(batch)
+            progress(self._rows_done, number, batch)
+
+        with contextlib.closing(
+            interruptible(batches, after, (lambda: None) if run is None else run.save_now)
+        ) as read:
+            for batch in read:
+                if first:
+                    self._cache.add(batch, number)
+                yield batch
+
+
+class _FinishedShards:
+    """The checkpoint of rows in several shards: the summaries of those that are finished."""
+
+    def __init__(
+        self, options: RunOptions, known: Sequence[Any], seed: str | None, pipeline: Pipeline
+    ) -> None:
+        from flagstone.checkpoints import digest_of, open_checkpoint
+        from flagstone.coins import fresh_seed
+
+        self._path, self._finished = options.checkpoint, False
+        opened = open_checkpoint(
+            self._path,
+            digest_of(*known),
+            fresh_seed() if seed is None else seed,
+            pipeline.task,
+            len(pipeline.shards),
+            seed_is_fresh=seed is None,
+        )
+        self._kept: ShardCheckpoint = AT_END.enter_context(opened)
+        self.resumed, self.seed = bool(self._kept.finished), self._kept.seed
+        AT_END.push(self._say_how_to_resume)
+
+    def start(self) -> None:
+        """Do nothing: the file is written when it is opened."""
+
+    def summarize(self, pipeline: Pipeline) -> ShardSummary:
+        """Return the summary of all shards, of which finished ones are not read again."""
+        return pipeline.summarize(finished=self._kept.finished, keep=self._kept.keep)
+
+    def finish(self) -> None:
+        """Forget finished shards: everything they stood for is written."""
+        self._kept.finish()
+        self._finished = True
+
+    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, KeyboardInterrupt) and not self._finished:
+            held = f"{len(self._kept.finished):,} finished partitions"
+            raise interrupted(self._path, held) from error

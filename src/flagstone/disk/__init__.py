@@ -3,13 +3,19 @@
 - :mod:`~flagstone.disk.writing`: outputs that are complete or absent, and never replace what is
   not a regular file.
 - :mod:`~flagstone.disk.reading`: bytes of regular files, of bounded size; strict JSON.
-- :mod:`~flagstone.disk.ledger`: append-only files of JSON lines.
+- :mod:`~flagstone.disk.ledger`: append-only files of JSON lines, each with a checksum.
 - :mod:`~flagstone.disk.locking`: locks that vanish with their process.
 """
 
-from flagstone.disk.ledger import Ledger, open_ledger, read_ledger
+from flagstone.disk.ledger import Ledger, open_ledger, read_ledger, sealed
 from flagstone.disk.locking import locked
-from flagstone.disk.reading import check_fields, json_text, parse_json, read_regular
+from flagstone.disk.reading import (
+    check_fields,
+    json_checksum,
+    json_text,
+    parse_json,
+    read_regular,
+)
 from flagstone.disk.writing import (
     atomic_file,
     atomic_write,
@@ -28,6 +34,7 @@ __all__ = [
     "check_target",
     "destination",
     "is_stdout",
+    "json_checksum",
     "json_text",
     "locked",
     "open_ledger",
@@ -35,5 +42,6 @@ __all__ = [
     "read_ledger",
     "read_regular",
     "same_place",
+    "sealed",
     "write_all",
 ]

@@ -1,12 +1,18 @@
 """Ledgers: append-only files of JSON lines, the first of which says what they are.
 
-A line is complete or absent: a torn last line (an interrupted write) is dropped. Anything else
-that is not understood stops the reader, with the number of the line, and the file is left as it is.
+    {"flagstone-audit": 2, "sha256": "…"}
+
+Every line ends with a checksum: the SHA-256 of the checksum of the line before it (nothing for the
+first line) and of the line itself without its own. So a line that was changed, left out, repeated
+or moved is noticed. A line is complete or absent: a torn last line (an interrupted write) is
+dropped. Anything else that is not understood stops the reader, with the number of the line, and the
+file is left as it is.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,14 +25,53 @@ from flagstone.disk.reading import check_fields, json_text, parse_json, read_reg
 from flagstone.disk.writing import destination
 from flagstone.errors import FormatError, InputError
 
-_VERSION = 1
+_VERSION = 2
+#: How a line ends, without the checksum itself.
+_BEFORE, _AFTER = b'"sha256": "', b'"}'
+_DIGITS = 64
 Take = Callable[[Any], object]
+
+
+def sealed(text: str, before: str = "") -> tuple[str, str]:
+    """Return a JSON object with its checksum as a last field, and that checksum.
+
+    ``before`` is the checksum of the line before.
+
+    >>> line, checksum = sealed('{"a": 1}')
+    >>> line == f'{{"a": 1, "sha256": "{checksum}"}}'
+    True
+    """
+    checksum = hashlib.sha256((before + text).encode()).hexdigest()
+    comma = "" if text == "{}" else ", "
+    return f"{text[:-1]}{comma}{_BEFORE.decode()}{checksum}{_AFTER.decode()}", checksum
+
+
+def _unsealed(line: bytes, before: str) -> tuple[bytes, str]:
+    """Return the JSON object that was sealed, and its checksum; ValueError if it was changed."""
+    start = len(line) - len(_BEFORE) - _DIGITS - len(_AFTER)
+    body = line[: max(0, start)].removesuffix(b", ") + b"}"
+    try:
+        wanted, checksum = sealed(body.decode(), before)
+    except UnicodeDecodeError:
+        wanted = ""
+    if wanted.encode() != line:
+        raise ValueError("its checksum does not match")
+    return body, checksum
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What was read of a ledger: its header, the bytes of its complete lines, the last checksum."""
+
+    header: dict[str, Any] | None = None
+    size: int = 0
+    checksum: str = ""
 
 
 def read_ledger(
     path: str | Path, kind: str, take: Take, fields: Mapping[str, type] | None = None
-) -> tuple[dict[str, Any] | None, int]:
-    """Hand every record to ``take``; return the header and the length of the complete lines.
+) -> Contents:
+    """Hand every record to ``take``; return what else is known of the complete lines.
 
     ``take`` raises ValueError for a record it does not understand. ``fields`` are those of the
     header beside the kind. A file that ends within its first line has no header yet.
@@ -37,24 +82,37 @@ def read_ledger(
     if not (data.startswith(start) or start.startswith(data)):
         raise FormatError(f"{path} is no {kind} file (its first line says otherwise)")
     complete = data.rfind(b"\n") + 1
-    header = None
+    header, checksum = None, ""
     for number, line in enumerate(data[:complete].split(b"\n")[:-1], 1):
         try:
-            record = parse_json(line)
-            if number > 1:
-                take(record)
-            elif record[mark] == _VERSION:
+            if number == 1:
+                _check_version(path, parse_json(line)[mark])
+            body, checksum = _unsealed(line, checksum)
+            record = parse_json(body)
+            if number == 1:
                 header = check_fields(record, {mark: int, **(fields or {})})
+            else:
+                take(record)
         except ValueError as problem:
+            if isinstance(problem, FormatError):
+                raise
             raise FormatError(
                 f"{path}, line {number} is damaged ({problem}); the file is left untouched. "
                 "Restore it from a copy, or start a new one"
             ) from problem
-        if header is None:
-            raise FormatError(
-                f"{path} was written in format {record[mark]}, not in {_VERSION}; update flagstone"
-            )
-    return header, complete
+    return Contents(header, complete, checksum)
+
+
+def _check_version(path: str | Path, version: Any) -> None:
+    if type(version) is int and version < _VERSION:
+        raise FormatError(
+            f"{path} was written by a development version, in format {version}, which nothing "
+            "reads any more; start a new one"
+        )
+    if version != _VERSION:
+        raise FormatError(
+            f"{path} was written in format {version}, not in {_VERSION}; update flagstone"
+        )
 
 
 @contextlib.contextmanager
@@ -78,28 +136,35 @@ def open_ledger(
     ...     ledger.append([{"d": 4}])
     {'a': 1}
     {'b': 2}
-    >>> print(path.read_text(), end="")
-    {"flagstone-notes": 1}
-    {"a": 1}
-    {"b": 2}
-    {"d": 4}
+    >>> for line in path.read_text().splitlines():
+    ...     print(line[:34])
+    {"flagstone-notes": 2, "sha256": "
+    {"a": 1, "sha256": "0df62b5559c486
+    {"b": 2, "sha256": "8e1c6ab8cc9166
+    {"d": 4, "sha256": "67513707116f7d
     """
     target = destination(path, overwrite=True)
     if target is None:
         raise InputError(f"{path}: lines are read again later, which needs a regular file")
     with locked(path):
-        found = read_ledger(path, kind, take, fields) if target.exists() else (None, 0)
-        yield Ledger(target, kind, *found)
+        found = read_ledger(path, kind, take, fields) if target.exists() else Contents()
+        yield Ledger(target, kind, found)
 
 
-@dataclass
 class Ledger:
-    """An open ledger: its file, its kind, its header if it has one, its complete bytes."""
+    """An open ledger.
 
-    path: Path
-    kind: str
-    header: dict[str, Any] | None
-    size: int
+    Attributes
+    ----------
+    path : Path
+    kind : str
+    header : dict or None
+        The first line, if there is one.
+    """
+
+    def __init__(self, path: Path, kind: str, found: Contents) -> None:
+        self.path, self.kind, self.header = path, kind, found.header
+        self._size, self._checksum = found.size, found.checksum
 
     def remove(self) -> None:
         """Delete the file: everything it stood for is kept elsewhere."""
@@ -107,25 +172,29 @@ class Ledger:
 
     def start(self, **header: Any) -> None:
         """Begin the file anew with a first line; whatever it held is gone."""
-        self.size = 0
+        self._size, self._checksum = 0, ""
         self.header = {f"flagstone-{self.kind}": _VERSION, **header}
         self.append([self.header])
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Write some lines after the last complete one: all of them, on the disk, or none."""
-        rest = memoryview("".join(json_text(record) + "\n" for record in records).encode())
-        end = self.size + len(rest)
+        lines, checksum = [], self._checksum
+        for record in records:
+            line, checksum = sealed(json_text(record), checksum)
+            lines.append(f"{line}\n")
+        rest = memoryview("".join(lines).encode())
+        end = self._size + len(rest)
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o666)
         with open(handle, "wb", buffering=0) as file:
             try:
-                file.truncate(self.size)
-                file.seek(self.size)
+                file.truncate(self._size)
+                file.seek(self._size)
                 while rest:
                     rest = rest[file.write(rest) :]
                 os.fsync(handle)
             except OSError as error:
                 with contextlib.suppress(OSError):
-                    file.truncate(self.size)
+                    file.truncate(self._size)
                 text = f"{error.strerror}; what it held before is kept"
                 raise OSError(error.errno, text, str(self.path)) from error
-        self.size = end
+        self._size, self._checksum = end, checksum

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -86,6 +87,15 @@ def json_text(data: Any, **options: Any) -> str:
 def _escape(found: re.Match[str]) -> str:
     character = found[0]
     return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+def json_checksum(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a JSON object: with sorted keys, no spaces, and ASCII alone.
+
+    ValueError for numbers that JSON does not have.
+    """
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_fields(

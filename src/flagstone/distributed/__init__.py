@@ -1,4 +1,4 @@
-"""Past one machine: the same road over rows in partitions, on Dask.
+"""Past one machine: the same pipeline over rows in partitions, on Dask.
 
 Data sets that live as thousands of files, or as Dask arrays and frames, are summarized where they
 are; the summaries merge along a fixed tree, and the one that is left is asked. Same partitions,
@@ -12,15 +12,16 @@ same answer, same fingerprint, whatever the workers do or die of.
 x0 ⊕ x3 ⊕ x4 = 0
 """
 
-from flagstone.distributed.crew import ClusterError, Crew
-from flagstone.distributed.dataset import PARTITION_BYTES, Dataset, Partition
+from flagstone.distributed.executor import ClusterError, DaskExecutor
+from flagstone.distributed.interface import ask, check, fit, predict, summarize
 from flagstone.distributed.local import local_workers
-from flagstone.distributed.road import ask, check, fit, predict, summarize
+from flagstone.distributed.reaching import running_cluster
+from flagstone.tables.partitions import PARTITION_BYTES, Dataset, Partition
 
 __all__ = [
     "PARTITION_BYTES",
     "ClusterError",
-    "Crew",
+    "DaskExecutor",
     "Dataset",
     "Partition",
     "ask",
@@ -28,5 +29,6 @@ __all__ = [
     "fit",
     "local_workers",
     "predict",
+    "running_cluster",
     "summarize",
 ]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from flagstone.algebra.fields import Field
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.distributions._laws import (
     Array,
     Distribution,
@@ -18,8 +20,6 @@ from flagstone.distributions._laws import (
     lift,
 )
 from flagstone.errors import InputError
-from flagstone.fields import Field
-from flagstone.subspace import AffineSubspace, Subspace
 
 
 class LabelledParity(Distribution):

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from flagstone.algebra.fields import Field, FieldLike, as_field
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.checks import checked_integer
 from flagstone.errors import InputError
-from flagstone.fields import Field, FieldLike, as_field
-from flagstone.subspace import AffineSubspace, Subspace
 
 Array = npt.NDArray[Any]
 Weighted = tuple[Array, npt.NDArray[np.int64]]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from flagstone.algebra.fields import Field, FieldLike, as_field
+from flagstone.algebra.subspace import Subspace
 from flagstone.checks import checked_dim
 from flagstone.distributions._labelled import LabelledParity
 from flagstone.distributions._laws import (
@@ -20,8 +22,6 @@ from flagstone.distributions._laws import (
     as_random_state,
 )
 from flagstone.errors import InputError
-from flagstone.fields import Field, FieldLike, as_field
-from flagstone.subspace import Subspace
 
 #: A law holds so many rows of so many entries, and more than 8 GiB serve nobody.
 _MOST_COLUMNS = 1 << 15

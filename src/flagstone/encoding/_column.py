@@ -19,6 +19,7 @@ from numbers import Rational
 
 import numpy as np
 
+from flagstone.algebra.fields import Array, Field
 from flagstone.checks import shown
 from flagstone.errors import InputError
 from flagstone.exact import (
@@ -28,8 +29,7 @@ from flagstone.exact import (
     exact_rational,
     is_missing,
 )
-from flagstone.fields import Array, Field
-from flagstone.notation import Frame, FrameProblem, digit_bits, one_frame
+from flagstone.notation import FrameProblem, WrittenFrame, digit_bits, one_frame
 
 KINDS = {
     "element": "entries are elements of the field already (0 or 1, true or false)",
@@ -217,11 +217,11 @@ def frame_lengths(values: Array) -> Counter[int]:
     return Counter(frame.n_bits for frame in _frames(values))
 
 
-def _frames(values: Array) -> list[Frame]:
+def _frames(values: Array) -> list[WrittenFrame]:
     """Return the frames that cells of text hold, one each."""
     cells = values.tolist()
     if all(type(cell) is str and cell for cell in cells) and not _NOT_HEX.search("".join(cells)):
-        return [Frame(4 * len(cell), cell.encode()) for cell in cells]
+        return [WrittenFrame(4 * len(cell), cell.encode()) for cell in cells]
     found = []
     for index, cell in enumerate(cells):
         if is_missing(cell) or cell == "":

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.bitrows import BitRows
+from flagstone._kernels import kernels
+from flagstone.algebra.bitrows import BitRows
+from flagstone.algebra.fields import Array, Field, Rows, as_field
 from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
 from flagstone.errors import FormatError
-from flagstone.fields import Array, Field, Rows, as_field
 
 
 class EncodedError(ValueError):
@@ -199,13 +200,11 @@ def _packed(values: BitRows | Array | Sequence[Array]) -> BitRows | None:
     """Return values as packed rows; None if one of them is neither 0 nor 1."""
     if isinstance(values, BitRows):
         return values
-    from flagstone.kernels import small_gf2
-
     parts = [values] if isinstance(values, np.ndarray) else values
     if not all(part.dtype.kind in "bui" and part.dtype.isnative for part in parts):
         return None
     if isinstance(values, np.ndarray):
-        words, bad = small_gf2.pack(values)
+        words, bad = kernels.pack(values)
         return BitRows.trusted(words, values.shape[1]) if bad < 0 else None
-    words, fits = small_gf2.pack_columns(parts)
+    words, fits = kernels.pack_columns(parts)
     return BitRows.trusted(words, len(parts)) if fits else None

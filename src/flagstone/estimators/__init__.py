@@ -9,7 +9,6 @@ from flagstone.estimators.elimination import EliminationClassifier
 from flagstone.estimators.encoder import FieldEncoder
 from flagstone.estimators.equations import LinearEquations
 from flagstone.estimators.parity import ParityClassifier
-from flagstone.estimators.private import PrivateParityClassifier
 from flagstone.estimators.span import LinearSpan
 from flagstone.estimators.subspaces import SubspaceClassifier
 
@@ -20,6 +19,5 @@ __all__ = [
     "LinearEquations",
     "LinearSpan",
     "ParityClassifier",
-    "PrivateParityClassifier",
     "SubspaceClassifier",
 ]

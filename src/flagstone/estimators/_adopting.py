@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from flagstone.algebra.flag import Flag
 from flagstone.coins import Coins
 from flagstone.errors import InputError
-from flagstone.estimators._atomic import all_or_nothing
-from flagstone.estimators._contracts import check_parameters
+from flagstone.estimators.atomic import all_or_nothing
+from flagstone.estimators.contracts import check_parameters
 from flagstone.finding import Finding
-from flagstone.flag import Flag
 from flagstone.question import Question
 from flagstone.rules import SpanRule
 

@@ -1,4 +1,4 @@
-"""What all replicable estimators share: rows in, a finding out, both by way of the one road."""
+"""What all replicable estimators share: rows in, a finding out, both by way of the one pipeline."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from flagstone.certification import StreamCertification
+from flagstone.algebra.fields import Array, Field, Rows, as_field, width
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.lift import chunks, value_order
+from flagstone.apply import inside, measure
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
-from flagstone.credibility import too_few
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._adopting import Adopting
-from flagstone.estimators._atomic import all_or_nothing
-from flagstone.estimators._contracts import (
+from flagstone.estimators._digest import RowDigest, digest_of
+from flagstone.estimators._reading import Reading
+from flagstone.estimators.atomic import all_or_nothing
+from flagstone.estimators.contracts import (
     RULE,
     SPAN,
     Contract,
@@ -28,23 +32,20 @@ from flagstone.estimators._contracts import (
     check_shape,
     shape_of,
 )
-from flagstone.estimators._digest import RowDigest, digest_of
-from flagstone.estimators._input import checked_counts, feature_names, table_rows
-from flagstone.estimators._labels import label_name
-from flagstone.estimators._reading import Reading
-from flagstone.fields import Array, Field, Rows, as_field, width
+from flagstone.estimators.input_rows import checked_counts, feature_names, table_rows
+from flagstone.estimators.labels import label_name
 from flagstone.finding import Finding
-from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee
 from flagstone.guarantees.promise import CONFIDENCE
-from flagstone.lift import chunks
 from flagstone.measurement import Measurement
+from flagstone.pipeline import ask, certify
 from flagstone.question import Question
-from flagstone.road import ask, certify, inside, measure
 from flagstone.rules import SpanRule, rule_named
+from flagstone.second_pass import StreamCertification
+from flagstone.shards import add_rows
 
 _FITTED = {
-    "_adopted", "_coder", "_digest", "_finding", "_stream", "_label_counts", "_shape",
+    "_adopted", "_batches", "_coder", "_digest", "_finding", "_stream", "_label_counts", "_shape",
     "_summary", "_target", "feature_names_in_", "n_features_in_", "random_state_",
 }  # fmt: skip
 
@@ -91,7 +92,8 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         y : array-like of shape (n_samples,)
             Labels, or the right-hand sides of equations; ignored where there are none.
         sample_weight : array-like of whole numbers, shape (n_samples,), optional
-            How often each row counts: weights are repeated rows.
+            How often each row counts: weights are repeated rows. With ``weights_count_rows`` the
+            rows are read in the order of their values, whatever the order they are listed in.
 
         Returns
         -------
@@ -155,12 +157,18 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         """Return how often each row counts (None for once); there must be room for them all."""
         weights, total = checked_counts(sample_weight, n_rows)
         checked_total(self._summary.n_rows if self._is_begun else 0, total)
-        return None if weights is None or (weights == 1).all() else weights
+        if weights is None or self.weights_count_rows:
+            return weights  # whether they are all 1 depends on the sample, the order must not
+        return None if (weights == 1).all() else weights
 
     def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
         """Count checked rows in: all of them or none, whatever happens on the way."""
         self._refuse_if_adopted("added")
-        begun, pieces = self._is_begun, list(chunks(*rows.shape))
+        if weights is not None and self.weights_count_rows:
+            order = value_order(self._field, rows, labels)
+            rows, weights = rows[order], weights[order]
+            labels = None if labels is None else labels[order]
+        begun = self._is_begun
         question, F = self._question, self._field
         digest = getattr(self, "_digest", None) if begun else RowDigest(F)
         if digest is not None:
@@ -168,24 +176,18 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
             digest = None if weights is not None else digest.update(rows, labels)
         if begun:
             # An update is all or nothing by itself; several of them are so on a copy only.
-            single = len(pieces) < 2 and self._stream is None
+            single = self._stream is None and len(list(chunks(*rows.shape))) < 2
             summary = self._summary if single else self._summary.copy()
         else:
             seed = fresh_seed() if self.random_state is None else Coins(self.random_state).seed
             summary = Flag(question.dim(width(rows)), F)
         stream = None if digest is None else copy.deepcopy(self._stream)
-        for piece in pieces:
-            lifted = question.lift(F, rows[piece], None if labels is None else labels[piece])
-            if stream is None:
-                summary.update(lifted, None if weights is None else weights[piece])
-                continue
-            for part in stream.parts(summary.n_rows, lifted):
-                summary.update(part)
-                stream.update(part, summary)
+        add_rows(summary, question, rows, labels, weights, stream)
         self._stream = stream
         self._digest: RowDigest | None = digest
         self._summary: Flag = summary
         self._finding: Finding | None = None
+        self._batches: int = getattr(self, "_batches", 0) + 1
         if not begun:
             self.random_state_ = seed
 
@@ -196,7 +198,7 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         if self.confidence is not None and self._digest is not None:
             self.certify(X, y, confidence=self.confidence)
         finding = self._ask()
-        if finding.nothing_kept or finding.answer.is_bottom or too_few(finding):
+        if finding.nothing_kept or finding.answer.is_bottom or finding.credibility.too_few:
             warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
         return self
 
@@ -231,7 +233,7 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
                 encoding=self._encoding(),
                 labels=self._numbered_labels,
                 withheld=self._withheld,
-                in_values=self._digest is None,
+                sorted_rows=self._digest is None,
                 seed_is_fresh=self.random_state is None,
             )
             if self._stream is not None:
@@ -241,19 +243,26 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
     @property
     def _withheld(self) -> str | None:
         """Why nothing is promised about fresh samples, if so."""
-        if self._digest is not None or self.weights_count_rows:
+        if self._digest is not None:
             return None
-        return (
-            "sample_weight may count rows that were not drawn independently "
-            "(weights_count_rows=True says that they were)"
-        )
+        if not self.weights_count_rows:
+            return (
+                "sample_weight may count rows that were not drawn independently "
+                "(weights_count_rows=True says that they were)"
+            )
+        if self._batches > 1:
+            return (
+                "rows counted by sample_weight came in several batches, and which row is in which "
+                "batch may depend on the sample; pass all of them in one call"
+            )
+        return None
 
     def certify(self, X: Any, y: Any = None, *, confidence: float = CONFIDENCE) -> Guarantee:
         """Prove from the rows of the fit what fresh samples of their source will answer.
 
         Where data have a gap (frequent directions, and rare ones), two samples agree practically
         always, with far fewer rows than any bound made in advance asks for. A second pass over the
-        rows certifies it: docs/theory/certificates.md, S30 to S38.
+        rows certifies it: docs/theory/certificates.md, S30 to S37.
 
         Parameters
         ----------
@@ -307,6 +316,12 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         """Return the first ``take`` of rows, labels and weights, or all of them."""
         if self.take is None:
             return list(parts)
+        if parts[-1] is not None and self.weights_count_rows:
+            raise InputError(
+                Parameter("take", self.take),
+                " means the first rows as they were drawn, and rows that are counted by "
+                "sample_weight do not tell which these are; leave one of the two out",
+            )
         if self._is_begun:
             raise InputError(Parameter("take"), " fixes the rows of one fit; leave it out here")
         if len(parts[0]) < self.take:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flagstone.fields import Array, Field, Rows
-from flagstone.subspace import canonical_text
+from flagstone.algebra.fields import Array, Field, Rows
+from flagstone.algebra.subspace import canonical_text
 
 _CHUNK = 1 << 16
 _START, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from flagstone.algebra.fields import Array
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Answer
-from flagstone.estimators._input import feature_names
-from flagstone.fields import Array
+from flagstone.estimators.input_rows import feature_names
 from flagstone.finding import Finding
-from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee
-from flagstone.subspace import Subspace
 
 
 class Reading:
@@ -55,7 +55,7 @@ class Reading:
     @property
     def margin_(self) -> int:
         """No so many altered rows change the answer, with the threshold held fixed."""
-        return self.guarantee_.margin
+        return self.guarantee_.measured.margin
 
     @property
     def fingerprint_(self) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from flagstone.algebra.fields import Array
+from flagstone.algebra.subspace import AffineSubspace
 from flagstone.estimators.span import SpanLearner
-from flagstone.fields import Array
 from flagstone.question import ConstraintsQuestion
-from flagstone.subspace import AffineSubspace
 
 
 class AffineSpan(SpanLearner):

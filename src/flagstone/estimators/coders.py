@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from flagstone.algebra.fields import Array, Field
 from flagstone.errors import InputError
-from flagstone.estimators._labels import refuse_label, some_of
-from flagstone.fields import Array, Field
+from flagstone.estimators.labels import refuse_label, some_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,8 @@ class EliminationClassifier(LinearRuleClassifier):
     told of the contamination, is not disturbed:
 
     >>> import numpy as np
-    >>> from flagstone import EliminationClassifier, ParityClassifier
+    >>> from flagstone import ParityClassifier
+    >>> from flagstone import EliminationClassifier
     >>> X = np.random.RandomState(0).randint(0, 2, size=(400, 6))
     >>> y = X[:, 0] ^ X[:, 5]
     >>> y[17] ^= 1

@@ -12,14 +12,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from flagstone.algebra.fields import Array, Field, as_field
 from flagstone.checks import shown
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
 from flagstone.errors import EntryTypeError, InputError
-from flagstone.estimators._atomic import all_or_nothing
-from flagstone.estimators._contracts import COMMON, check_parameters, one_of
-from flagstone.estimators._input import feature_names, named_columns, plain_table
+from flagstone.estimators.atomic import all_or_nothing
+from flagstone.estimators.contracts import COMMON, check_parameters, one_of
+from flagstone.estimators.input_rows import feature_names, named_columns, plain_table
 from flagstone.exact import exact_array, exact_column, exact_floor, exact_integers, missing_entries
-from flagstone.fields import Array, Field, as_field
 from flagstone.tables.proposals import propose
 
 _CONTRACTS = {

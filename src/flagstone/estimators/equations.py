@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from flagstone.algebra.fields import Array
 from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
 from flagstone.errors import BottomError
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._labels import label_vector
-from flagstone.fields import Array
+from flagstone.estimators.labels import label_vector
 from flagstone.question import EquationsQuestion
 
 

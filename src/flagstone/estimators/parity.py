@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
-from flagstone.estimators._classifier import RuleReader, SpanClassifier
-from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, optional
+from flagstone.estimators.classifier import RuleReader, SpanClassifier
+from flagstone.estimators.contracts import CLASSIFIER, SPAN, Contract, optional
 from flagstone.guarantees import Plan, plan
 from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion
@@ -62,9 +62,9 @@ class ParityClassifier(LinearRuleClassifier):
         (``finding_.alternatives`` says whether fewer are impossible). There is no uniform one
         over QQ, where ``"lexmin"`` sets free coordinates to 0.
     on_bottom : {"raise", "majority"}, default="raise"
-        What ``predict`` does when the answer is ⊥ (no linear rule fits the kept rows):
-        explain it in a BottomError, or predict the most frequent label, about which two
-        samples may differ.
+        What ``predict`` does when the answer is ⊥ (no linear rule fits the kept rows), or when
+        no direction was kept and the rule is only a draw of the coins: explain it in a
+        BottomError, or predict the most frequent label, about which two samples may differ.
     classes : array-like, optional
         All labels that can occur. Needed for labels that are no field elements, such as
         {"no", "yes"}, wherever a sample may lack one of them: see Notes.
@@ -89,8 +89,10 @@ class ParityClassifier(LinearRuleClassifier):
         Refuse entries of X outside the field, or map them into it (floor, then modulo q).
     weights_count_rows : bool, default=False
         The caller's word that a sample_weight of n stands for n rows that were drawn
-        independently, and that rows are listed in an order that owes nothing to when they came
-        (sorted, say); without it, weights forfeit every promise about fresh samples.
+        independently. Rows are then sorted by value first, so that the order in which they are
+        listed (by frequency, say) does not matter. They must come in one call: weights in
+        several batches of `partial_fit`, and weights without this word, forfeit every promise
+        about fresh samples.
     take : int, optional
         Fit on so many rows, the first ones: promises are for equal numbers of rows.
     confidence : float, optional
@@ -137,7 +139,8 @@ class ParityClassifier(LinearRuleClassifier):
     - With ``contamination`` × rows or fewer arbitrary rows among otherwise consistent ones the
       answer is never ⊥, and the rule fits the consistent rows inside U*; unless a smaller
       ``t_min`` overrides that start of the window.
-    - The answer is a function of the rows in the order in which they come.
+    - The answer is a function of the rows in the order in which they come (sorted by value with
+      ``weights_count_rows``).
     - Not promised: anything under noise on a constant share of labels (that problem is
       believed hard), or that ``on_bottom="majority"`` predicts the same label twice.
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import TransformerMixin
 
+from flagstone.algebra.fields import Array
+from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Constraints
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators._input import feature_names
-from flagstone.fields import Array
+from flagstone.estimators.input_rows import feature_names
 from flagstone.question import SpanQuestion
-from flagstone.subspace import Subspace
 
 
 class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
@@ -81,8 +81,10 @@ class LinearSpan(SpanLearner):
         Refuse entries outside the field, or map them into it (floor, then modulo q).
     weights_count_rows : bool, default=False
         The caller's word that a sample_weight of n stands for n rows that were drawn
-        independently, and that rows are listed in an order that owes nothing to when they came
-        (sorted, say); without it, weights forfeit every promise about fresh samples.
+        independently. Rows are then sorted by value first, so that the order in which they are
+        listed (by frequency, say) does not matter. They must come in one call: weights in
+        several batches of `partial_fit`, and weights without this word, forfeit every promise
+        about fresh samples.
     take : int, optional
         Fit on so many rows, the first ones: promises are for equal numbers of rows.
     confidence : float, optional
@@ -117,7 +119,8 @@ class LinearSpan(SpanLearner):
     - The subspace lies in the span of the rows, so every equation that all rows obey is
       among (the consequences of) ``constraints_``.
     - Replicability and coverage as stated by ``guarantee_``, proven or not.
-    - The answer is a function of the rows in the order in which they come.
+    - The answer is a function of the rows in the order in which they come (sorted by value with
+      ``weights_count_rows``).
 
     **Remarks**
 

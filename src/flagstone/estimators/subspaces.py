@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from flagstone.algebra.fields import Array
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import Constraints
-from flagstone.estimators._classifier import SpanClassifier
-from flagstone.estimators._contracts import CLASSIFIER, SPAN, Contract, truth
+from flagstone.estimators.classifier import SpanClassifier
 from flagstone.estimators.coders import SignCoder
-from flagstone.fields import Array
+from flagstone.estimators.contracts import CLASSIFIER, SPAN, Contract, truth
 from flagstone.question import SubspaceQuestion
-from flagstone.subspace import AffineSubspace, Subspace
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -17,8 +17,7 @@ module               statements
 `pac`                sizes for the parity learner
 `private`            sizes for the pure-DP learner, for comparison
 `planning`           rows needed under each analysis, as a table
-`promise`            `Guarantee`: what is proven for one fit, and what its data certify
-`words`              the same in words
+`promise`            `Guarantee`: what is proven for one fit, certified by its data, measured
 `certificate`        `Certificate`: what a second look at the rows certifies
 `window`             `Window`: where thresholds are drawn from
 ===================  ==========================================================================
@@ -70,7 +69,15 @@ from flagstone.guarantees.pac import (
 from flagstone.guarantees.paper import paper_gap, paper_length, paper_rows
 from flagstone.guarantees.planning import Plan, PlanRow, plan
 from flagstone.guarantees.private import PrivateSizes, private_rows, private_sizes
-from flagstone.guarantees.promise import Guarantee
+from flagstone.guarantees.promise import (
+    Asked,
+    Certified,
+    Counted,
+    Guarantee,
+    Measured,
+    Proven,
+    Setup,
+)
 from flagstone.guarantees.sample import (
     heavy_margin,
     index_margin,
@@ -80,11 +87,17 @@ from flagstone.guarantees.sample import (
 from flagstone.guarantees.window import Window
 
 __all__ = [
+    "Asked",
     "Certificate",
+    "Certified",
+    "Counted",
     "Guarantee",
+    "Measured",
     "Plan",
     "PlanRow",
     "PrivateSizes",
+    "Proven",
+    "Setup",
     "Window",
     "adaptive_adversary_rho",
     "adversary_length",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from flagstone.guarantees.words import agreement, percent, sure
+from flagstone import text
 
 
 @dataclass(frozen=True)
@@ -95,24 +95,4 @@ class Certificate:
         return asdict(self)
 
     def __str__(self) -> str:
-        head = f"certified at {sure(self.confidence)} confidence, from {self.n_certifying} rows"
-        said = []
-        if self.rho is not None:
-            agree = f"two samples of {self.n_rows} rows agree with probability"
-            said.append(f"{agree} ≥ {agreement(self.rho)}")
-        else:
-            said.append("nothing for this window" + self._instead())
-        if self.misses is not None:
-            gives = "a fresh one gives this space with probability"
-            said.append(f"{gives} ≥ {agreement(self.misses)}")
-        if self.eps is not None:
-            said.append(f"at most {percent(self.eps)} of the rows to come lie outside")
-        return f"{head}: {'; '.join(said)}"
-
-    def _instead(self) -> str:
-        hints = []
-        if self.t_first is not None:
-            hints.append(f"thresholds {self.t_first}..{self.t_last} would be")
-        if self.rows_needed is not None:
-            hints.append(f"about {self.rows_needed} rows of this kind would do")
-        return f" ({', '.join(hints)})" if hints else ""
+        return text.certificate(self)

@@ -44,7 +44,7 @@ def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share 
     **Guarantees**
 
     With the given confidence over the sample, for t fixed or drawn by coins. One flag in arrival
-    order; neither merged shards nor a histogram. For the heavy rule read d·⌈t⌉ for t.
+    order, neither merged nor sorted. For the heavy rule read d·⌈t⌉ for t.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def future_coverage(
     n_rows: int,
     sets: int | None,
     *,
-    in_values: bool = False,
+    sorted_rows: bool = False,
     any_time: bool = False,
     confidence: float = 0.99,
 ) -> tuple[float | None, float | None]:
@@ -143,7 +143,7 @@ def future_coverage(
     span = coverage_certificate(len(counts), n_rows, confidence=sure(rest))
     future = 1.0
     if sets is not None:
-        prove = values_certificate if in_values and sets > 1 else coverage_certificate
+        prove = values_certificate if sorted_rows and sets > 1 else coverage_certificate
         future = prove(rows_in_first_sets(counts, sets), n_rows, confidence=sure(_SHARE_OF_FUTURE))
     return future if future < 1 else None, span if span < 1 else None
 

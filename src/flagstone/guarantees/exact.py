@@ -13,6 +13,8 @@ from flagstone.errors import InputError, Parameter
 
 #: A probability or share: floats are read as the decimal they print as.
 Share: TypeAlias = float | Fraction
+#: Floating point errs by less than this factor in the few steps to the length of a window.
+ROUNDING = 1 + Fraction(1, 2**50)
 
 
 def exact(value: Any) -> Fraction:

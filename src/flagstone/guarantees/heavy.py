@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import (
+    ROUNDING,
     Share,
     at_least,
     check_dim,
@@ -100,12 +101,15 @@ def heavy_length(
     d, r = check_dim(dim), check_share("rho", rho)
     k, R = at_least("start", start, 0), positive("shards", shards)
     second = smallest(lambda T: 8 * R * d**3 * (k + T) <= (r * T) ** 2)
+    every = float(second)
+    while exact(every) < second:
+        every = math.nextafter(every, math.inf)
     if n_rows is None:
-        return float(second)
+        return every
     first = root(8 * d * positive("n_rows", n_rows) / r**2)
     while not heavy_proves(d, rho, first, start=k, shards=R, n_rows=n_rows):
         first = math.nextafter(first, math.inf)
-    return min(first, float(second))
+    return min(first, every)
 
 
 def heavy_uncovered(dim: int, length: float, *, start: int = 0, shards: int = 1) -> int:
@@ -161,7 +165,7 @@ def heavy_rows(
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
     c, R = exact(contamination), positive("shards", shards)
     k0, area = at_least("start", start, 0), Fraction(d * (d + 1), 2)
-    if R * area * c >= e:
+    if R * area * c * ROUNDING >= e:
         return None
 
     def enough(m: int) -> bool:
@@ -170,8 +174,9 @@ def heavy_rows(
             A = float(8 * R * d**3 / r**2)
             T = (A + math.sqrt(A * A + 4 * A * float(k))) / 2 + 1
             T = min(T, root(8 * d * m / r**2))
-            return float(R * area) * (float(k) + T) <= float(e * m)
+            return R * area * (k + Fraction(T)) * ROUNDING <= e * m
         room = (e * m / (R * area)) ** 2  # the square of the longest window that ε allows
-        return room >= 8 * d * m / r**2 or room >= (8 * R * d**3 / r**2) ** 2
+        slack = ROUNDING**2 if room > 2**106 else 1  # past 2^53, not every integer is a float
+        return room >= slack * 8 * d * m / r**2 or room >= slack * (8 * R * d**3 / r**2) ** 2
 
     return smallest(enough)

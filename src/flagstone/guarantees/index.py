@@ -9,6 +9,7 @@ import math
 from fractions import Fraction
 
 from flagstone.guarantees.exact import (
+    ROUNDING,
     Share,
     at_least,
     check_dim,
@@ -75,7 +76,7 @@ def index_rho(
     **Guarantees**
 
     For every field, every distribution of the rows and every number of rows. Needs i.i.d. rows and
-    the same m, T, path (flag or histogram) and shard tree in both runs. A value ≥ 1 says nothing.
+    the same m, T and shard tree in both runs. A value ≥ 1 says nothing.
 
     Examples
     --------
@@ -161,14 +162,14 @@ def index_rows(
     if c == 0:
         T = index_length(d, rho, start=start, shards=R)
         return math.ceil(R * d * (start + T) / e)
-    if R * d * c >= e:
+    if R * d * c * ROUNDING >= e:
         return None
     # Real k ≤ cm + 1 and T ≤ T(cm + 1) + 1 make the condition smooth in m, hence monotone.
     A = R * d * index_constant(d) ** 2 / float(r) ** 2
 
     def enough(m: int) -> bool:
-        k = float(c * m) + 1
-        T = (A + math.sqrt(A * A + 4 * A * k)) / 2 + 1
-        return R * d * (k + T) <= float(e * m)
+        k = c * m + 1
+        T = (A + math.sqrt(A * A + 4 * A * float(k))) / 2 + 1
+        return R * d * (k + Fraction(T)) * ROUNDING <= e * m
 
     return smallest(enough)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from flagstone.fields import FieldLike, as_field
+from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.guarantees.contamination import check_contamination, outlier_start
 from flagstone.guarantees.coverage import pac_rows, pac_start
 from flagstone.guarantees.exact import check_dim, check_share

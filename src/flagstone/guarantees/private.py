@@ -69,7 +69,7 @@ def private_rows(
 ) -> int:
     """Rows that suffice for the pure-DP learner: of the order d·ln(1/δ)/(εα) (S29).
 
-    With ``equal_blocks`` those of :class:`~flagstone.PrivateParityClassifier` (unless it
+    With ``equal_blocks`` those of :class:`~flagstone.paper.PrivateParityClassifier` (unless it
     answers ⊥ by a majority, which takes half of α from the choice), whose held-out block is as
     large as the others; without, of the learner that divides its rows best.
 

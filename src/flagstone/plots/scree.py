@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flagstone.algebra.staircase import Staircase, Step
 from flagstone.checks import owner_of
 from flagstone.errors import InputError
 from flagstone.guarantees import Window
 from flagstone.plots.style import OKABE_ITO, Axes, Display
-from flagstone.staircase import Staircase, Step
 
 if TYPE_CHECKING:
+    from flagstone.algebra.flag import Flag
     from flagstone.finding import Finding
-    from flagstone.flag import Flag
 
 X_LABEL, Y_LABEL = "set index j", "dimension of V(j)"
 

@@ -10,18 +10,18 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 from flagstone import guarantees as g
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase, Step
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
-from flagstone.flag import Flag
 from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.exact import check_share, exact, positive
-from flagstone.staircase import Staircase, Step
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
 
 
-class Bounds(NamedTuple):
+class RuleBounds(NamedTuple):
     """What the theory says about a rule, as functions of dimension, window, shards and rows."""
 
     rho: Callable[..., float]  # bound on the probability of disagreement
@@ -57,7 +57,7 @@ class SpanRule(ABC):
     contamination: float = 0.0
 
     name: ClassVar[str]
-    _bounds: ClassVar[Bounds]
+    _bounds: ClassVar[RuleBounds]
 
     def __post_init__(self) -> None:
         if self.rho is not None:
@@ -118,10 +118,10 @@ class SpanRule(ABC):
         start = t_min - 1
         if t_max == "paper":
             assert self.rho is not None
-            return start + max(1.0, g.paper_length(dim, self.rho, n_rows))
+            return _end(start, max(1.0, g.paper_length(dim, self.rho, n_rows)))
         if t_max is None:
             length = self._promised_length(dim, n_rows, n_shards, start)
-            return max(t_min, length) if self.is_default else start + length
+            return max(t_min, length) if self.is_default else _end(start, length)
         if not _is_integer(t_max):
             return max(t_min, math.floor(exact(t_max) * n_rows))
         if t_max > n_rows:
@@ -183,30 +183,56 @@ class SpanRule(ABC):
             if self.contamination
             else None
         )
+        asked_rho = None if self.rho is None else float(self.rho)
+        bracket = g.uncovered_bracket(flag.counts.tolist(), index, shards=flag.n_shards)
         return Guarantee(
-            dim=flag.dim,
-            n_rows=m,
-            n_shards=flag.n_shards,
-            window=window,
-            threshold=t,
-            rho=rho if rho < 1 else None,
-            rho_asked=None if self.rho is None else float(self.rho),
-            eps=float(share) if share < 1 else None,
-            eps_asked=float(self.eps),
-            uncovered_bracket=g.uncovered_bracket(
-                flag.counts.tolist(), index, shards=flag.n_shards
+            g.Setup(flag.dim, m, flag.n_shards, window, t),
+            g.Asked(asked_rho, float(self.eps), float(self.contamination)),
+            g.Proven(
+                rho=rho if rho < 1 else None,
+                eps=float(share) if share < 1 else None,
+                containment_failure=tail,
+                rows_needed=needed,
             ),
-            margin=self.margin(flag, t),
-            contamination=float(self.contamination),
-            containment_failure=tail,
-            rows_needed=needed,
+            g.Measured(bracket, self.margin(flag, t)),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and parameters as JSON values; `rule_from_dict` reads them back."""
+        return {"name": self.name} | {key: _plain(value) for key, value in vars(self).items()}
 
     def _outliers(self, window: Window) -> dict[str, Any]:
         """How the start of the window grows with the rows: by a rate, or not at all."""
         if self.t_min is None and self.contamination:
             return {"contamination": self.contamination}
         return {"start": window.start}
+
+
+def _end(start: int, length: int | float) -> int | float:
+    """Return start + length, rounded up: a window that is one bit too short proves nothing.
+
+    No integer is passed by it, so that coverage, which counts whole sets, costs nothing.
+
+    >>> (341 + 0.2) - 341 < 0.2 <= _end(341, 0.2) - 341
+    True
+    """
+    end = start + length
+    while Fraction(end) - start < Fraction(length) or exact(end - start) < exact(length):
+        end = math.nextafter(end, math.inf)
+    return end
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as a JSON value: a fraction that no float prints as is written out.
+
+    >>> _plain(0.05), _plain(7), _plain(Fraction(1, 3)), _plain(Fraction(1, 4)), _plain("paper")
+    (0.05, 7, '1/3', 0.25, 'paper')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if _is_integer(value):
+        return int(value)
+    return float(value) if exact(float(value)) == exact(value) else str(exact(value))
 
 
 def _is_integer(value: object) -> bool:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from flagstone import guarantees as g
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase, Step
 from flagstone.coins import Coins
-from flagstone.flag import Flag
 from flagstone.guarantees import Window
-from flagstone.rules.base import Bounds, SpanRule
-from flagstone.staircase import Staircase, Step
+from flagstone.rules.base import RuleBounds, SpanRule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class HeavyRule(SpanRule):
     """
 
     name: ClassVar[str] = "heavy"
-    _bounds: ClassVar = Bounds(g.heavy_rho, g.heavy_proves, g.heavy_uncovered, g.heavy_rows)
+    _bounds: ClassVar = RuleBounds(g.heavy_rho, g.heavy_proves, g.heavy_uncovered, g.heavy_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> float:
         if self.rho is not None:

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 from flagstone import guarantees as g
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase, Step
 from flagstone.coins import Coins
-from flagstone.flag import Flag
 from flagstone.guarantees import Window
 from flagstone.guarantees.exact import exact
-from flagstone.rules.base import DEFAULT_EPS, Bounds, SpanRule
-from flagstone.staircase import Staircase, Step
+from flagstone.rules.base import DEFAULT_EPS, RuleBounds, SpanRule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class IndexRule(SpanRule):
     """
 
     name: ClassVar[str] = "index"
-    _bounds: ClassVar = Bounds(g.index_rho, g.index_proves, g.index_uncovered, g.index_rows)
+    _bounds: ClassVar = RuleBounds(g.index_rho, g.index_proves, g.index_uncovered, g.index_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int:
         if self.rho is not None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from flagstone import guarantees as g
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.staircase import Staircase
+from flagstone.algebra.subspace import Subspace
 from flagstone.coins import Coins
-from flagstone.errors import InputError, Parameter, ReplicabilityWarning
-from flagstone.flag import Flag
+from flagstone.errors import FormatError, InputError, Parameter, ReplicabilityWarning
 from flagstone.guarantees import Guarantee
 from flagstone.guarantees.exact import exact
 from flagstone.rules.base import DEFAULT_EPS, SpanRule
 from flagstone.rules.heavy import HeavyRule
 from flagstone.rules.index import IndexRule
-from flagstone.staircase import Staircase
-from flagstone.subspace import Subspace
 
 _RULES: dict[str, type[SpanRule]] = {"index": IndexRule, "heavy": HeavyRule}
 
@@ -42,6 +44,31 @@ def rule_named(rule: Any, **parameters: Any) -> SpanRule:
     return _RULES[rule](**parameters)
 
 
+def rule_from_dict(data: Mapping[str, Any]) -> SpanRule:
+    """Read what `SpanRule.to_dict` wrote.
+
+    >>> rule_from_dict(IndexRule(rho=Fraction(1, 3)).to_dict()).rho
+    Fraction(1, 3)
+    """
+    if data.keys() != {"name", *vars(IndexRule())}:
+        raise FormatError("its rule lacks a parameter, or has one too many")
+    parameters = {
+        key: Fraction(value) if isinstance(value, str) and value != "paper" else value
+        for key, value in data.items()
+        if key != "name"
+    }
+    return rule_named(data["name"], **parameters)
+
+
+def choose_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
+    """Choose a span from a flag with published coins, without a warning."""
+    window = rule.window(flag.dim, flag.n_rows, flag.n_shards)
+    t = rule.draw(window, coins)
+    stairs = Staircase.of(flag)
+    index = rule.index(stairs, t)
+    return Selection(flag.span_at(index), rule.guarantee(flag, window, t, index), stairs)
+
+
 def select_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
     """Choose a span from a flag with published coins.
 
@@ -51,7 +78,7 @@ def select_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
         If a promise that was asked for explicitly is not proven. Asked for are: eps if it
         differs from the default 0.1; both rho and eps if rho is given. And if the window starts
         past the last set, where the answer is {0} whatever the threshold: an error there would
-        depend on the data, and break the promise.
+        depend on the data, and break the promise. (Not if all rows are zero: {0} holds them.)
 
     Raises
     ------
@@ -63,27 +90,24 @@ def select_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
     >>> from flagstone import Coins, Flag, IndexRule
     >>> flag = Flag(3).update([[1, 0, 0], [0, 1, 1]], weights=[600, 400])
     >>> chosen = select_span(flag, IndexRule(t_max=100), Coins(2026))
-    >>> chosen.subspace.dim, chosen.guarantee.threshold <= 100
+    >>> chosen.subspace.dim, chosen.guarantee.setup.threshold <= 100
     (2, True)
     """
     if flag.n_rows == 0:
         raise InputError("no rows: a span is chosen from at least one row")
-    window = rule.window(flag.dim, flag.n_rows, flag.n_shards)
-    t = rule.draw(window, coins)
-    stairs = Staircase.of(flag)
-    index = rule.index(stairs, t)
-    guarantee = rule.guarantee(flag, window, t, index)
+    chosen = choose_span(flag, rule, coins)
+    guarantee = chosen.guarantee
     for parts in (_past_the_end(rule, flag, guarantee), _unproven(rule, flag, guarantee)):
         if parts:
             warnings.warn(ReplicabilityWarning(*parts), stacklevel=_callers_level())
-    return Selection(flag.span_at(index), guarantee, stairs)
+    return chosen
 
 
 def _past_the_end(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Parameter]:
-    k = guarantee.window.start
-    if k == 0 or k < flag.n_sets:
+    k = guarantee.setup.window.start
+    if k == 0 or k < flag.n_sets or flag.rank == 0:  # of zero rows alone, {0} says all there is
         return []
-    text = f"the window {guarantee.window} starts past {_last(flag)}, so "
+    text = f"the window {guarantee.setup.window} starts past {_last(flag)}, so "
     text += "nothing is kept and the answer says nothing about the rows"
     if rule.t_min is not None:
         return [text, ": give a smaller ", Parameter("t_min")]
@@ -107,14 +131,14 @@ def _unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Pa
     if not unproven:
         return []
     parts: list[str | Parameter] = [
-        f"{' and '.join(unproven)} not proven with {guarantee.n_rows:,} rows; "
+        f"{' and '.join(unproven)} not proven with {guarantee.setup.n_rows:,} rows; "
     ]
-    if rule.rho is not None and guarantee.rows_needed is not None:
+    if rule.rho is not None and guarantee.proven.rows_needed is not None:
         parts.append(
             f"rho = {float(rule.rho):g} and eps = {float(rule.eps):g} together need "
-            f"{guarantee.rows_needed:,} rows of dimension {flag.dim} ({rule.name} rule)"
+            f"{guarantee.proven.rows_needed:,} rows of dimension {flag.dim} ({rule.name} rule)"
         )
-    elif k := guarantee.window.start:
+    elif k := guarantee.setup.window.start:
         share = g.index_uncovered(flag.dim, 1, start=k, shards=flag.n_shards) / flag.n_rows
         parts += [
             f"the {k:,} sets before the window may cost {share:.3g} of the rows by themselves, on "
@@ -129,9 +153,9 @@ def _unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Pa
             Parameter("t_max"),
             " keeps coverage",
         ]
-    if rule.rho is not None and guarantee.window.t_max > flag.n_sets:
+    if rule.rho is not None and guarantee.setup.window.t_max > flag.n_sets:
         parts += [
-            f"; the window {guarantee.window} reaches past {_last(flag)}, "
+            f"; the window {guarantee.setup.window} reaches past {_last(flag)}, "
             "where the answer is {0}: to keep coverage rather than rho, leave ",
             Parameter("rho"),
             " out",

@@ -22,6 +22,7 @@ from flagstone.tables.frames import reorder
 from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import Proposal, propose
 from flagstone.tables.table import Table
+from flagstone.tables.written import as_written, frame_masks, frame_text, row_texts
 
 __all__ = [
     "BIT_ORDERS",
@@ -33,7 +34,11 @@ __all__ = [
     "Place",
     "Proposal",
     "Table",
+    "as_written",
+    "frame_masks",
+    "frame_text",
     "open_table",
     "propose",
     "reorder",
+    "row_texts",
 ]

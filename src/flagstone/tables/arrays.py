@@ -152,8 +152,9 @@ class NpzReader:
         skip = (start or (0,))[0]
         total = self.n_rows or 0
         asked = set(columns)
-        keys = [v for v in self._vectors if v in asked]
-        keys += [] if self._matrix is None else [self._matrix]
+        vectors = [v for v in self._vectors if v in asked]
+        keys = [*vectors, *([] if self._matrix is None else [self._matrix])]
+        places = {name: i for i, name in enumerate(self.columns[: self._width])}
         with (
             reading(self.path, "NPZ"),
             zipfile.ZipFile(binary_file(self.path)) as archive,
@@ -167,12 +168,12 @@ class NpzReader:
                     continue
                 cut = max(0, skip - first)
                 matrix = np.empty((0, 0)) if self._matrix is None else parts[self._matrix][cut:]
-                if keys == [self._matrix]:
+                if not vectors:
                     chosen = _chosen(columns, self.columns)
                     values: Any = matrix if chosen is None else matrix[:, chosen]
                 else:
                     values = [
-                        parts[c][cut:] if c in members else matrix[:, int(c[1:])] for c in columns
+                        matrix[:, places[c]] if c in places else parts[c][cut:] for c in columns
                     ]
                 _check_text(self.path, values, first + cut + 1)
                 yield Batch(tuple(columns), values, first + cut + 1, None, (after,), after / total)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
-from flagstone.bitrows import BitRows
+from flagstone.algebra.bitrows import BitRows
 from flagstone.errors import InputError
 from flagstone.tables.remote import Location
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from flagstone.errors import FormatError
 from flagstone.tables.batches import Array, Batch, Position, Reader, fail, rows_per_batch
+from flagstone.tables.footer import row_groups
 from flagstone.tables.limits import MOST_COLUMNS, MOST_ROW_BYTES, check_width, reading
 from flagstone.tables.remote import Location, arrow_file
 
@@ -30,13 +31,13 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
 
     if column.type.id in _dtypes() and not column.null_count:  # most columns: at once
         return _plain(column)
-    if pa.types.is_nested(column.type):
+    is_dictionary = pa.types.is_dictionary(column.type)
+    if pa.types.is_nested(column.type.value_type if is_dictionary else column.type):
         fail(
             reader.path,
             f"column {name!r}",
             f"holds {column.type}; a column must hold numbers, text, or true and false",
         )
-    is_dictionary = pa.types.is_dictionary(column.type)
     if column.null_count or (is_dictionary and column.dictionary.null_count):
         gaps = np.asarray(column.is_null())
         if is_dictionary and not gaps.any():  # whether Arrow looks there depends on its version
@@ -112,7 +113,11 @@ class ParquetReader:
             check_width(self.path, len(schema.names), self.max_columns)
             self.columns = tuple(schema.names)
             self._flat = {f.name for f in schema if not pa.types.is_nested(f.type)}
-            self._whole = {f.name for f in schema if pa.types.is_integer(f.type)}
+            self._whole = {
+                f.name: pa.types.is_signed_integer(f.type)
+                for f in schema
+                if pa.types.is_integer(f.type)
+            }
             self._groups = [
                 (index, group.num_rows, group.total_byte_size)
                 for index in range(file.num_row_groups)
@@ -143,28 +148,28 @@ class ParquetReader:
 
         None unless it says so of each column, and of whole numbers, none negative or missing.
         """
-        from pyarrow import parquet
-
-        largest: int | None = None
-        with (
-            reading(self.path, "Parquet"),
-            arrow_file(self.path) as source,
-            parquet.ParquetFile(source) as file,
-        ):
-            for index, size, _ in self._groups:
-                if n_rows <= 0:
-                    break
-                group = file.metadata.row_group(index)
-                chunks = map(group.column, range(group.num_columns))
-                found = {chunk.path_in_schema: chunk.statistics for chunk in chunks}
-                for name in columns:
-                    seen = found.get(name) if name in self._whole else None
-                    if seen is None or not seen.has_min_max or seen.null_count != 0:
-                        return None
-                    if seen.min < 0:
-                        return None
-                    largest = max(largest or 0, seen.max)
+        needed: list[int] = []
+        for index, size, _ in self._groups:
+            if n_rows > 0:
+                needed.append(index)
                 n_rows -= size
+        try:
+            with arrow_file(self.path) as source:
+                groups = row_groups(source, needed[-1] + 1 if needed else 0)
+            found = [groups[index] for index in needed]
+        except Exception:  # the rows are looked at instead, and Arrow says what is wrong
+            return None
+        largest: int | None = None
+        for group in found:
+            for name in columns:
+                seen, signed = group.get(name), self._whole.get(name)
+                if seen is None or signed is None or seen.n_missing != 0:
+                    return None
+                least = int.from_bytes(seen.least, "little", signed=signed)
+                most = int.from_bytes(seen.most, "little", signed=signed)
+                if not 0 <= least <= most:
+                    return None
+                largest = max(largest or 0, most)
         return largest
 
     def batches(

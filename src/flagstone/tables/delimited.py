@@ -17,7 +17,7 @@ from flagstone.errors import InputError, Parameter
 from flagstone.exact import exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.columnar import as_numpy
-from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
+from flagstone.tables.limits import MOST_COLUMNS, check_parts, check_width, repeated
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks, lines, whole_number
 
@@ -215,6 +215,9 @@ class DelimitedReader:
         number = 0
         try:
             for number, raw in enumerate(lines(self.path), 1):
+                cells = raw.count(self.delimiter.encode()) + 1  # or fewer, with quotes
+                what = f"cells (told apart by {self.delimiter!r})"
+                check_parts(self.path, f"line {number}", cells, what, self.max_columns)
                 bare = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if bare:
                     yield number, next(csv.reader([bare], delimiter=self.delimiter))

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from flagstone.bitrows import BitRows
-from flagstone.fields import Rows
+from flagstone.algebra.bitrows import BitRows
+from flagstone.algebra.fields import Rows
 from flagstone.tables.batches import Array, Batch, Place
 from flagstone.tables.remote import Location
 
@@ -43,6 +43,11 @@ class EncodedBatch:
         return len(self.rows)
 
     @property
+    def skipped(self) -> int:
+        """How many rows were left out on request."""
+        return self.batch.skipped
+
+    @property
     def matrix(self) -> Array:
         """The rows as a plain matrix of elements, the label (if any) last."""
         return self._labelled(self.rows.unpack() if isinstance(self.rows, BitRows) else self.rows)
@@ -73,8 +78,12 @@ class EncodedBatch:
 
     def places(self, mask: Array, most: int) -> list[list[Any]]:
         """Return [file, row, line] of the first marked rows."""
-        marked = mask.nonzero()[0][: max(0, most)].tolist()
-        return [list(dataclasses.astuple(self.place(index))) for index in marked]
+        marked = mask.nonzero()[0][: max(0, most)]
+        index = marked if self.index is None else self.index[marked]
+        file, first, lines = str(self.path), self.batch.first_row, self.batch.lines
+        if lines is None:
+            return [[file, first + i, None] for i in index.tolist()]
+        return [[file, first + i, int(lines[i])] for i in index.tolist()]
 
 
 Batches: TypeAlias = Generator[EncodedBatch, None, None]

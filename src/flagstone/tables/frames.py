@@ -17,14 +17,15 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from flagstone.bitrows import BitRows, Words, pack
+from flagstone._kernels import kernels
+from flagstone.algebra.bitrows import BitRows, Words, pack
 from flagstone.errors import InputError, InputWarning, Parameter
-from flagstone.notation import ALPHABETS, Frame, FrameProblem, digit_bits, parse_frames
+from flagstone.notation import ALPHABETS, FrameProblem, WrittenFrame, digit_bits, parse_frames
 from flagstone.tables.batches import Array, Batch, Position, fail
 from flagstone.tables.blanking import Blanking
 from flagstone.tables.files import BIT_ORDERS
 from flagstone.tables.layouts import QUOTED, detect, hint, is_row, skipping
-from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width
+from flagstone.tables.limits import MOST_COLUMNS, check_parts, check_row_bytes, check_width
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
 from flagstone.wording import counted
@@ -37,6 +38,8 @@ _LOOKED = 1000
 _TELLING = 16
 #: So much of a file is looked at to say which lengths its rows have, and so many are listed.
 _COUNTED, _LISTED = 1 << 23, 6
+#: So many bits are held one by one, in a byte each, at a time.
+_UNPACKED = 1 << 24
 _COMMENTS = re.compile(
     rb"(?:^|(?<=[ \t\r\v\f]))(?:[;#]|//)[^\n]*|/\*(?s:.*?)(?P<end>\*/|\Z)", re.MULTILINE
 )
@@ -139,7 +142,7 @@ class FrameReader:
             "per line is expected"
         )
 
-    def _look_at(self, lines: Sequence[bytes], number: int) -> Iterator[Frame]:
+    def _look_at(self, lines: Sequence[bytes], number: int) -> Iterator[WrittenFrame]:
         """Yield the frames of some lines, of which only the first must be good."""
         for i, line in enumerate(lines):
             try:
@@ -179,8 +182,7 @@ class FrameReader:
             line += n_lines
             rows = BitRows.trusted(words, self.n_bits)
             if self.bit_order != "msb" or chosen is not None:
-                bits = reorder(rows.unpack(), self.bit_order)
-                rows = pack(bits if chosen is None else bits[:, chosen])
+                rows = self._arranged(rows, chosen)
             first, row = row, row + len(rows)
             if len(rows) or skipped:
                 yield Batch(tuple(columns), rows, first, lines, (after, line, row), done, skipped)
@@ -202,6 +204,8 @@ class FrameReader:
         for block, after, done in line_blocks(self.path, offset, size):
             text, held = held + block, b""
             if b"*" in text and self._has_comments:  # a single byte is found fast
+                where = f"the lines before byte {after:,}"
+                check_parts(self.path, where, text.count(b"/*"), "comments (/* */)")
                 plain, cut = _without_comments(text)
                 text, held = plain[:cut], text[cut:]
                 check_row_bytes(self.path, f"the comment before byte {after:,}", len(held))
@@ -215,14 +219,12 @@ class FrameReader:
 
         Plain lines are read by a kernel, the others, and every line that is wrong, with care.
         """
-        from flagstone.kernels.small_digits import parse
-
         if not block.endswith(b"\n"):
             block += b"\n"
-        words, lines, hard, skipped, n_lines = parse(
+        words, lines, hard, skipped, n_lines = kernels.parse_digits(
             self._blanked(block),
             line,
-            ALPHABETS[self.notation][:3],
+            ALPHABETS[self.notation].width,
             self.n_bits,
             self.length is not None,
         )
@@ -237,7 +239,10 @@ class FrameReader:
 
     def _with_care(self, texts: Iterable[tuple[int, bytes]]) -> tuple[Words, Array, int]:
         """Parse numbered lines one by one: (packed rows, line of each row, rows skipped)."""
-        kept, numbers, skipped = [], [], 0
+        packed: list[Words] = []
+        kept: list[bytes] = []
+        numbers: list[int] = []
+        skipped = 0
         for number, text in texts:
             try:
                 frames = self._parse(text)
@@ -247,14 +252,29 @@ class FrameReader:
                 if frame.n_bits == self.n_bits:
                     kept.append(frame.digits)
                     numbers.append(number)
+                    if len(kept) * self.n_bits >= _UNPACKED:
+                        packed.append(self._packed(kept))
+                        kept = []
                 elif self.length is not None:
                     skipped += 1
                 else:
                     self._refuse_length(number, frame.n_bits)
-        words = pack(digit_bits(kept, self.n_bits, self.notation)).words
+        words = np.concatenate([*packed, self._packed(kept)])
         return words, np.array(numbers, dtype=np.int64), skipped
 
-    def _parse(self, line: bytes) -> list[Frame]:
+    def _packed(self, digits: Sequence[bytes]) -> Words:
+        return pack(digit_bits(digits, self.n_bits, self.notation)).words
+
+    def _arranged(self, rows: BitRows, chosen: Array | None) -> BitRows:
+        """Return the chosen bits of rows in the order asked for, few rows at a time."""
+        step = max(1, _UNPACKED // self.n_bits)
+        parts = []
+        for first in range(0, max(1, len(rows)), step):
+            bits = reorder(rows[first : first + step].unpack(), self.bit_order)
+            parts.append(pack(bits if chosen is None else bits[:, chosen]))
+        return BitRows.trusted(np.concatenate([part.words for part in parts]), parts[0].dim)
+
+    def _parse(self, line: bytes) -> list[WrittenFrame]:
         return parse_frames(self.layout.frame(line), self.notation)
 
     def _refuse(self, number: int, problem: FrameProblem) -> NoReturn:

@@ -17,9 +17,12 @@ import numpy as np
 from flagstone.errors import Parameter
 from flagstone.exact import exact_integer, exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
-from flagstone.tables.limits import MOST_COLUMNS, check_width, repeated
+from flagstone.tables.limits import MOST_COLUMNS, check_parts, check_width, repeated
 from flagstone.tables.remote import Location
 from flagstone.tables.textio import line_blocks
+
+#: A batch ends after the line with which it has this many cells.
+_MOST_CELLS = 1 << 20
 
 
 @dataclass
@@ -47,17 +50,23 @@ class JsonLinesReader:
         """Yield the columns as arrays of what the lines hold."""
         offset, line, row = start or (0, 1, 1)
         for block, after, done in line_blocks(self.path, offset):
+            offset = after - len(block)
             texts = block.split(b"\n")
-            n_lines = len(texts) - (not texts[-1])
-            found = ((n, self._record(t, n)) for n, t in enumerate(texts, line) if t.strip())
-            records = [row for n, record in found for row in self._rows(columns, n, record)]
-            line += n_lines
-            if not records:
-                continue
-            first, row = row, row + len(records)
-            lines = np.array([number for number, _ in records], dtype=np.int64)
-            values = [self._column(name, records) for name in columns]
-            yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
+            texts = texts if texts[-1] else texts[:-1]
+            records: list[tuple[int, dict[str, Any]]] = []
+            for number, text in enumerate(texts, 1):
+                if text.strip():
+                    records += self._rows(columns, line, self._record(text, line))
+                line, offset = line + 1, min(offset + len(text) + 1, after)
+                # frames repeat the other columns of their line: cells can be many more than bytes
+                is_full = len(records) * len(columns) >= _MOST_CELLS or number == len(texts)
+                if not records or not is_full:
+                    continue
+                first, row = row, row + len(records)
+                lines = np.array([number for number, _ in records], dtype=np.int64)
+                values = [self._column(name, records) for name in columns]
+                yield Batch(tuple(columns), values, first, lines, (offset, line, row), done)
+                records = []
 
     def _rows(
         self, columns: Sequence[str], line: int, record: dict[str, Any]
@@ -83,8 +92,10 @@ class JsonLinesReader:
                 "with ",
                 Parameter("columns"),
             )
-        for index in range(lengths.pop()):
-            yield line, record | {name: found[index] for name, found in frames.items()}
+        n_frames, chosen = lengths.pop(), {name: record[name] for name in columns}
+        check_parts(self.path, f"line {line}", n_frames * len(columns), "cells in all its frames")
+        for index in range(n_frames):
+            yield line, chosen | {name: found[index] for name, found in frames.items()}
 
     def _refuse(self, line: int, name: str) -> NoReturn:
         fail(
@@ -107,6 +118,8 @@ class JsonLinesReader:
                     yield line, self._record(text, line)
 
     def _record(self, text: bytes, line: int) -> dict[str, Any]:
+        n_values = sum(map(text.count, (b",", b":", b"[", b"{")))  # or fewer, with texts
+        check_parts(self.path, f"line {line}", n_values, "values and names", 4 * self.max_columns)
         try:
             found = _parse(text)
         except (ValueError, RecursionError) as error:

@@ -26,6 +26,8 @@ _EPOCH = _S + rb"*([12]\d{9}|[12]\d{12})(?=" + _S + rb")" + _BEFORE
 _SURELY = frozenset(bytes([c]) for c in b"0123456789acdefABCDEF{[(")
 #: So many lines are tried before a number of fields is recommended, and so many fields.
 _TRIED, _MOST_FIELDS = 50, 8
+#: No advice is worth taking apart a longer line for each number of fields.
+_LONGEST_TRIED = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def detect(lines: Sequence[bytes]) -> Layout:
             remedy=(Parameter("skip_fields", 1), ", else ", Parameter("skip_fields", 0)),
         )
     if _counts(rows):
-        first = rows[0].split()[0].decode()
+        first = rows[0].split(None, 1)[0].decode()
         raise FrameProblem(
             f"{first!r} counts the lines: if it is no part of the frame, give ",
             1,
@@ -168,7 +170,7 @@ def is_row(line: bytes) -> bool:
 
 def _counts(rows: Sequence[bytes]) -> bool:
     """Say whether the lines begin with their numbers, in a field unlike the others."""
-    words = [row.split() for row in rows]
+    words = [row.split(None, 2) for row in rows]
     if len(words) < 3 or any(len(w) < 2 or not w[0].isdigit() or len(w[0]) > 9 for w in words):
         return False
     numbers = [int(w[0]) for w in words]
@@ -178,7 +180,7 @@ def _counts(rows: Sequence[bytes]) -> bool:
 
 def hint(lines: Sequence[bytes], notation: str) -> list[str | Parameter]:
     """Return what reads these lines, if leaving out some of them, or some fields, does."""
-    rows = list(filter(is_row, lines))[:_TRIED]
+    rows = [line for line in lines if len(line) <= _LONGEST_TRIED and is_row(line)][:_TRIED]
     if any(re.match(rb"\s*codes\s*:\s*\{", row) for row in rows):
         return ["; of what a receiver prints keep the frames alone, with: grep '^codes'"]
     for fields in range(1, _MOST_FIELDS):

@@ -12,6 +12,9 @@ from flagstone.tables.remote import Location
 MOST_COLUMNS = 1 << 17
 #: A row is held in memory as a whole, and compressed files unpack to much more than their size.
 MOST_ROW_BYTES = 1 << 26
+#: A cell, a value or a comment takes 100 to 250 bytes of memory once it is told from the others,
+#: however short its text is.
+MOST_PARTS = 1 << 20
 
 
 def check_width(path: Location, n_columns: int, most: int = MOST_COLUMNS) -> None:
@@ -43,6 +46,16 @@ def check_row_bytes(path: Location, where: str, n_bytes: int) -> None:
         raise InputError(
             f"{path} {where} is longer than {MOST_ROW_BYTES >> 20} MiB, the most that one row may "
             "take; is this a file of rows, one per line?"
+        )
+
+
+def check_parts(path: Location, where: str, n_parts: int, what: str, most: int = 0) -> None:
+    """Refuse a row that would take far more memory than its text, before it is taken apart."""
+    most = max(MOST_PARTS, most)
+    if n_parts > most:
+        raise InputError(
+            f"{path} {where}: has {n_parts:,} {what}, but up to {most:,} are read: each takes "
+            "memory of its own; is this a file of rows, one per line?"
         )
 
 

@@ -28,19 +28,24 @@ def columns_meant(text: str, names: Sequence[str]) -> list[int]:
     [32, 33, 34, 35, 36, 37, 38, 39, 40]
     >>> columns_meant("x99", names), columns_meant("b4.7..x34", names)
     ([], [32, 33, 34])
+    >>> columns_meant("a..b..c", ["a..b", "c"])
+    [0, 1]
     """
     place = {name: i for i, name in enumerate(names)}
     if text in place:
         return [place[text]]
-    first, dots, last = text.partition("..")
-    if not dots:
+    if ".." not in text:
         return _bits(text, place)
-    ends = [_bits(end, place) for end in (first, last)]
-    if not all(ends):
-        return []
-    if ends[0][0] > ends[1][-1]:
-        raise InputError(f"the range {text} runs backwards: write {last}..{first}")
-    return list(range(ends[0][0], ends[1][-1] + 1))
+    for dots in range(len(text) - 1):  # a name may hold two dots itself
+        if text[dots : dots + 2] != "..":
+            continue
+        first, last = text[:dots], text[dots + 2 :]
+        start, end = _bits(first, place), _bits(last, place)
+        if start and end:
+            if start[0] > end[-1]:
+                raise InputError(f"the range {text} runs backwards: write {last}..{first}")
+            return list(range(start[0], end[-1] + 1))
+    return []
 
 
 def _bits(text: str, place: dict[str, int]) -> list[int]:

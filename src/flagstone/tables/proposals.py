@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flagstone.bitrows import BitRows
+from flagstone.algebra.bitrows import BitRows
+from flagstone.algebra.fields import Field
 from flagstone.checks import shown
 from flagstone.encoding import BadEntry, ColumnEncoder, frame_lengths, texts
 from flagstone.errors import Parameter
 from flagstone.exact import exact_integers, exact_rational, is_missing
-from flagstone.fields import Field
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
+import tempfile
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
@@ -14,6 +17,8 @@ from typing import IO, Any, TypeAlias, cast
 
 from flagstone.errors import InputError, MissingDependencyError
 
+#: Bytes of an unpacked member of an archive that are kept in memory.
+_IN_MEMORY = 1 << 26
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -49,7 +54,28 @@ class RemoteFile:
 
     def open(self, mode: str = "rb") -> IO[bytes]:
         """Open the file for reading bytes, at any place in it."""
-        return cast("IO[bytes]", io.BufferedReader(self.filesystem.open_input_file(self.path)))
+        return cast("IO[bytes]", io.BufferedReader(self.arrow_file()))
+
+    def arrow_file(self) -> Any:
+        """Open the file as Arrow reads it.
+
+        A member of a ZIP archive is unpacked first, in memory or, if it is large, to a temporary
+        file: to seek in it is to unpack it again and again, and in some versions of Python, where
+        others read from the archive at the same time, ends up at the wrong place.
+        """
+        import pyarrow as pa
+        from pyarrow import fs
+
+        handler = getattr(self.filesystem, "handler", None)
+        if not isinstance(handler, fs.FSSpecHandler):
+            return self.filesystem.open_input_file(self.path)
+        opened = handler.fs.open(self.path, mode="rb")
+        if isinstance(opened, zipfile.ZipExtFile):
+            with opened as member:
+                opened = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115
+                shutil.copyfileobj(member, opened)
+            opened.seek(0)
+        return pa.PythonFile(opened, mode="r")
 
 
 Location: TypeAlias = Path | RemoteFile
@@ -65,7 +91,7 @@ def arrow_file(path: Location) -> Any:
     import pyarrow as pa
 
     if isinstance(path, RemoteFile):
-        return path.filesystem.open_input_file(path.path)
+        return path.arrow_file()
     return pa.OSFile(str(path))
 
 

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.encoding import BadEntry, ColumnEncoder, EncodedError, Encoding, frame_lengths
 from flagstone.errors import InputError, Parameter
-from flagstone.fields import FieldLike, as_field
 from flagstone.tables.batches import Array, Batch, Position, Reader, checked_start
 from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.files import closest
@@ -34,8 +34,8 @@ from flagstone.tables.proposals import (
 class Table:
     """Files of rows with the same columns, read one after the other.
 
-    Made by :func:`open_table`. Nothing is kept in memory but one batch; `ahead` and `Kept`, beside
-    it, keep some or all of them.
+    Made by :func:`open_table`. Nothing is kept in memory but one batch; `prefetch` and `RowCache`,
+    beside it, keep some or all of them.
 
     Attributes
     ----------
@@ -296,8 +296,9 @@ class Table:
     def _choose(self, columns: Sequence[str] | None, label: str | None) -> list[str]:
         known = dict.fromkeys(self.columns)  # sets that keep their order
         unwanted = {c: c[1:] for c in columns or [] if c.startswith("-") and c not in known}
-        chosen: dict[str, None] = {}
-        for pattern in [c for c in columns or [] if c not in unwanted] or ["*"]:
+        patterns = [c for c in columns or [] if c not in unwanted]
+        chosen: dict[str, None] = {} if patterns else dict(known)
+        for pattern in patterns:
             chosen |= dict.fromkeys(self._matching(pattern, known))
         for pattern in unwanted.values():
             for name in self._matching(pattern, chosen):

@@ -1,0 +1,161 @@
+// Arithmetic of GF(p), p < 2^31, for rows and for panels.
+//
+// A row or panel that is worked on holds *lanes* wider than the field's elements, so that products
+// are subtracted without a remainder. Invariant: a lane stands for its value modulo p and is below
+// `bound`, a multiple of p. After at most kRun products of elements were subtracted, one addition
+// of `bound` to the lanes that became negative restores it; bound >= kRun (p - 1)^2 and
+// 2 bound <= 2^bits make sure that it does. Only single elements are reduced modulo p.
+#pragma once
+
+#include <stdexcept>
+
+#include "finite/lanes.h"
+
+namespace flagstone::FLAGSTONE_VERSION {
+
+// Lanes of 16, 32 or 64 bits, unsigned; a negative lane is one that wrapped around.
+template <class Lane_>
+class Prime {
+  public:
+    using Lane = Lane_;
+    using Plane = Lane_;
+    using Cell = std::conditional_t<sizeof(Lane) == 8, std::uint32_t, Lane>;
+
+    static constexpr bool kWide = sizeof(Lane) == 8;
+    static constexpr unsigned kBits = 8 * sizeof(Lane);
+    static constexpr std::size_t kLanes = kWide ? 16 : 32;  // rows per panel
+    static constexpr std::size_t kGroup = 4;                // rows subtracted at once
+    static constexpr std::size_t kRun = kWide ? 2 : kGroup;
+
+    static bool fits(std::uint64_t p) { return (p - 1) * (p - 1) <= greatest_bound(p) / kRun; }
+
+    explicit Prime(std::uint32_t p)
+        : p_(p),
+          bound_(greatest_bound(p)),
+          reciprocal_(kWide ? 0 : (std::uint64_t{1} << kBits % 64) / p),
+          inverse_(1.0 / p) {
+        if (!fits(p)) throw std::invalid_argument("the prime is too large for the lanes");
+    }
+
+    std::uint64_t order() const { return p_; }
+
+    // Single elements, and lanes of rows.
+
+    Lane lift(Cell a) const { return a; }
+
+    Cell value(Lane w) const {
+        if constexpr (kWide) {
+            // The quotient is below 2^50, so that it is off by one at most.
+            const auto quotient = std::int64_t(double(std::int64_t(w)) * inverse_);
+            auto r = std::int64_t(w) - quotient * std::int64_t(p_);
+            r += r < 0 ? std::int64_t(p_) : 0;
+            return Cell(r >= std::int64_t(p_) ? r - std::int64_t(p_) : r);
+        } else {
+            using Double = std::conditional_t<sizeof(Lane) == 4, std::uint64_t, std::uint32_t>;
+            const Lane quotient = Lane(Double(w) * reciprocal_ >> kBits);  // short by one at most
+            const Lane r = Lane(w - quotient * p_);
+            return r < Lane(r - p_) ? r : Lane(r - p_);
+        }
+    }
+
+    Lane subtract(Lane w, Cell c, Cell x) const {
+        w = Lane(w - Lane(c) * Lane(x));
+        if constexpr (kWide) return w + (w >> 63 ? bound_ : 0);
+        return w < Lane(w + bound_) ? w : Lane(w + bound_);
+    }
+
+    Cell negate(Cell a) const { return a ? Cell(p_ - a) : 0; }
+
+    Cell multiply(Cell a, Cell b) const { return value(Lane(Lane(a) * Lane(b))); }
+
+    // Euclid's algorithm; a is not 0.
+    Cell inverse(Cell a) const {
+        auto r = std::int32_t(p_), s = std::int32_t(a);
+        std::int32_t x = 0, y = 1;  // x a = r, y a = s modulo p
+        while (s > 1) {
+            const std::int32_t quotient = r / s, rest = r - quotient * s;
+            const std::int32_t z = x - quotient * y;
+            r = s, s = rest, x = y, y = z;
+        }
+        return Cell(y < 0 ? y + std::int32_t(p_) : y);
+    }
+
+    // Blocks: one column of a panel.
+
+    std::size_t block() const { return kLanes; }
+    std::size_t group() const { return kGroup; }  // rows subtracted at once
+    std::size_t multiples() const { return 0; }   // no room needed by `prepare`
+
+    void fill(const Cell *elements, Plane *block) const {
+        for (std::size_t b = 0; b < kLanes; ++b) block[b] = elements[b];
+    }
+
+    Cell read(const Plane *block, std::size_t b) const { return value(block[b]); }
+
+    void settle(Plane *block) const {
+        for (std::size_t b = 0; b < kLanes; ++b) block[b] = value(block[b]);
+    }
+
+    // Get ready to subtract multiples by a block of factors: nothing to do.
+    void prepare(const Plane *, Plane *) const {}
+
+    // Subtract from each given column of a panel the products of n <= kGroup rows' elements there
+    // with the n blocks of factors.
+    void subtract_rows(Plane *panel, const std::uint32_t *columns, std::size_t n_columns,
+                       const Cell *const *rows, std::size_t n, const Plane *factors,
+                       const Plane *) const {
+        if (n == kGroup) return subtract_all<kGroup>(panel, columns, n_columns, rows, factors);
+        for (std::size_t k = 0; k < n; ++k)
+            subtract_all<1>(panel, columns, n_columns, rows + k, factors + k * kLanes);
+    }
+
+  private:
+    // The greatest multiple of p up to half of the lanes' range.
+    static constexpr Lane greatest_bound(std::uint64_t p) {
+        const std::uint64_t half = std::uint64_t{1} << (kBits - 1);
+        return Lane(half - half % p);
+    }
+
+    template <std::size_t n>
+    void subtract_all(Plane *panel, const std::uint32_t *columns, std::size_t n_columns,
+                      const Cell *const *rows, const Plane *factors) const {
+        using Vector = typename LanesOf<Lane, kLanes * sizeof(Lane)>::type;
+        constexpr std::size_t width = sizeof(Vector) / sizeof(Lane);
+        const Vector bound = Vector{} + bound_;
+        for (std::size_t i = 0; i < n_columns; ++i) {
+            Plane *block = panel + columns[i] * kLanes;
+            Vector x[n];
+            for (std::size_t k = 0; k < n; ++k) x[k] = broadcast<Vector>(rows[k][columns[i]]);
+            for (std::size_t b = 0; b < kLanes; b += width) {
+                Vector w = load_lanes<Vector>(block + b);
+                for (std::size_t k = 0; k < n; ++k) {
+                    const Vector a = load_lanes<Vector>(factors + k * kLanes + b);
+                    if constexpr (kWide)
+                        w = w - product_of_halves(a, x[k]);
+                    else
+                        w = w - a * x[k];
+                    if (kWide && (k % kRun == kRun - 1 || k == n - 1)) w = lift_negative(w, bound);
+                }
+                if constexpr (!kWide) w = smaller(w, Vector(w + bound));
+                store_lanes(block + b, w);
+            }
+        }
+    }
+
+    template <class Vector>
+    static Vector broadcast(Cell x) {
+        if constexpr (kWide) {  // in both halves of a lane: the upper one is not read
+            using Halves = typename LanesOf<Cell, sizeof(Vector)>::type;
+            const Halves halves = Halves{} + x;
+            return load_lanes<Vector>(&halves);
+        } else {
+            return Vector{} + x;
+        }
+    }
+
+    Lane p_, bound_;
+    Lane reciprocal_;
+    double inverse_;
+};
+
+}  // namespace flagstone::FLAGSTONE_VERSION

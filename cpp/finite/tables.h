@@ -1,0 +1,326 @@
+// Arithmetic of GF(p^k), k > 1, p^k <= 2^16, for rows and for panels.
+//
+// Rows hold elements as integers: products go through discrete logarithms to g, the class of x, and
+// sums in odd characteristic through Zech's logarithms, log(1 + g^n).
+//
+// A panel holds the base-p digits of elements in *planes*, one after another, of 8 or 16 bits
+// (characteristic 2: one plane with all digits, and sums are exclusive ors). To multiply a block of
+// factors by many elements, the multiples by all polynomials in a few digits are written down
+// first, for each group of digits ("four Russians"). Each product is then a sum of at most 4 of
+// them, one for each group, without any arithmetic modulo p. Planes keep the invariant of prime.h:
+// a digit is below `bound`, a multiple of p.
+#pragma once
+
+#include <stdexcept>
+
+#include "finite/lanes.h"
+
+namespace flagstone::FLAGSTONE_VERSION {
+
+template <class Plane_, bool kBinary>
+class Tables {
+  public:
+    using Cell = std::uint16_t;
+    using Lane = Cell;
+    using Plane = Plane_;
+
+    static constexpr std::size_t kLanes = 32;  // rows per panel
+
+    // Whether planes are wide enough for the digits, and the digits few enough for a product.
+    static bool fits(std::uint32_t p, unsigned k) {
+        if (kBinary) return k <= 8 * sizeof(Plane);
+        const Groups groups(p, k);
+        return groups.number * groups.rows() * (p - 1) <= kHalf - kHalf % p && 2 * p <= kHalf;
+    }
+
+    Tables(std::uint32_t p, unsigned k, const std::uint32_t *polynomial)
+        : p_(p), k_(k), q_(p), planes_(kBinary ? 1 : k), groups_(p, k), bound_(0) {
+        for (unsigned t = 1; t < k; ++t) q_ *= p;
+        for (unsigned t = 0; t < k; ++t) {
+            low_[t] = (p - polynomial[t]) % p;
+            modulus_ |= polynomial[t] % 2 << t;
+        }
+        build_logarithms();
+        if (kBinary) return;
+        bound_ = Plane(kHalf - kHalf % p);
+        for (greatest_ = p; 2 * greatest_ < bound_;) greatest_ *= 2;
+        for (highest_bit_ = 1; 2 * highest_bit_ < p;) highest_bit_ *= 2;
+        remainders_ = Buffer<Plane>(bound_);
+        for (std::uint32_t a = 0; a < bound_; ++a) remainders_[a] = Plane(a % p);
+        build_parts();
+    }
+
+    std::uint64_t order() const { return q_; }
+
+    // Single elements, and lanes of rows, which are elements here.
+
+    Lane lift(Cell a) const { return a; }
+    Cell value(Lane w) const { return w; }
+
+    Lane subtract(Lane w, Cell c, Cell x) const {
+        const Cell y = multiply(c, x);
+        if constexpr (kBinary) return w ^ y;
+        return add(w, negate(y));
+    }
+
+    Cell negate(Cell a) const { return kBinary ? a : exp_[log_[a] + (q_ - 1) / 2]; }
+    Cell multiply(Cell a, Cell b) const { return exp_[log_[a] + log_[b]]; }
+
+    Cell inverse(Cell a) const { return exp_[q_ - 1 - log_[a]]; }
+
+    // Blocks: one column of a panel, planes_ times kLanes digits.
+
+    std::size_t block() const { return planes_ * kLanes; }
+    std::size_t group() const { return groups_.rows(); }                 // rows subtracted at once
+    std::size_t multiples() const { return groups_.entries * block(); }  // room that one row takes
+
+    void fill(const Cell *elements, Plane *block) const {
+        if constexpr (kBinary) {
+            for (std::size_t b = 0; b < kLanes; ++b) block[b] = Plane(elements[b]);
+            return;
+        }
+        const std::uint32_t p = p_, reciprocal = 65536 / p;
+        std::uint32_t rest[kLanes], digits[kLanes];
+        for (std::size_t b = 0; b < kLanes; ++b) rest[b] = elements[b];
+        for (std::size_t t = 0; t < planes_; ++t, block += kLanes) {
+            for (std::size_t b = 0; b < kLanes; ++b) {
+                std::uint32_t quotient = rest[b] * reciprocal >> 16;  // short by one at most
+                quotient += rest[b] - quotient * p >= p;
+                digits[b] = rest[b] - quotient * p;
+                rest[b] = quotient;
+            }
+            for (std::size_t b = 0; b < kLanes; ++b) block[b] = Plane(digits[b]);
+        }
+    }
+
+    Cell read(const Plane *block, std::size_t b) const {
+        if constexpr (kBinary) return block[b];
+        std::uint32_t a = 0;
+        for (std::size_t t = planes_; t-- > 0;) a = a * p_ + remainders_[block[t * kLanes + b]];
+        return Cell(a);
+    }
+
+    void settle(Plane *block) const {
+        if constexpr (kBinary) return;
+        const std::uint32_t greatest = greatest_, p = p_;
+        for (const Plane *end = block + this->block(); block != end; block += kWidth) {
+            Vector w = load_lanes<Vector>(block);
+            for (std::uint32_t multiple = greatest; multiple >= p; multiple /= 2)
+                w = smaller(w, Vector(w - (Vector{} + Plane(multiple))));
+            store_lanes(block, w);
+        }
+    }
+
+    // Write down the multiples of a settled block of factors, group by group.
+    void prepare(const Plane *factors, Plane *multiples) const {
+        Plane power[kMostDigits * kLanes],
+            sixteen[kMostDigits * kLanes];  // x^t, 16 x^t times these
+        std::memcpy(power, factors, block() * sizeof(Plane));
+        Plane *first = multiples, *end = multiples;  // of the group so far
+        const std::size_t size = block();
+        const auto begin_group = [&] {
+            first = end;
+            std::memset(first, 0, size * sizeof(Plane));
+            end += size;
+        };
+        const auto extend_group = [&](std::size_t radix, const Plane *generator) {
+            const std::size_t before = std::size_t(end - first);
+            for (Plane *stop = first + radix * before; end != stop; end += size)
+                add_blocks(end - before, generator, end);
+        };
+        for (std::size_t t = 0; t < k_; ++t) {
+            if (t % groups_.digits == 0) begin_group();
+            extend_group(groups_.radix, power);
+            if (groups_.halves) {
+                add_blocks(power, power, sixteen);
+                for (int n = 0; n < 3; ++n) add_blocks(sixteen, sixteen, sixteen);
+                begin_group();
+                extend_group(p_ / 16 + 1, sixteen);
+            }
+            if (t + 1 < k_) multiply_by_x(power);
+        }
+    }
+
+    // Subtract from each given column of a panel the products of n <= group() rows' elements there
+    // with n blocks of factors, whose multiples are given.
+    void subtract_rows(Plane *panel, const std::uint32_t *columns, std::size_t n_columns,
+                       const Cell *const *rows, std::size_t n, const Plane *,
+                       const Plane *multiples) const {
+        const bool all = n == group();
+        const auto subtract =
+            groups_.number == 1 ? (all ? &Tables::subtract_all<1, 4> : &Tables::subtract_all<1, 1>)
+            : groups_.number == 2
+                ? (all ? &Tables::subtract_all<2, 2> : &Tables::subtract_all<2, 1>)
+            : groups_.number == 3 ? &Tables::subtract_all<3, 1>
+                                  : &Tables::subtract_all<4, 1>;
+        for (std::size_t k = 0; k < n; k += all ? n : 1)
+            (this->*subtract)(panel, columns, n_columns, rows + k,
+                              multiples + k * this->multiples());
+    }
+
+  private:
+    using Vector = typename LanesOf<Plane, kLanes * sizeof(Plane)>::type;
+    static constexpr std::size_t kWidth = sizeof(Vector) / sizeof(Plane);
+    static constexpr std::size_t kMostDigits = 16;
+    static constexpr std::uint32_t kHalf = std::uint32_t{1} << (8 * sizeof(Plane) - 1);
+
+    // How the digits of an element are grouped: at most 4 groups of few values each.
+    struct Groups {
+        Groups(std::uint32_t p, unsigned k) : halves(p > 61) {
+            digits = 1;
+            for (std::size_t values = p * p; values <= 27; values *= p) ++digits;
+            if (digits < (k + 3) / 4) digits = (k + 3) / 4;
+            number = halves ? 2 * k : (k + digits - 1) / digits;
+            radix = halves ? 16 : p;
+            for (unsigned t = 0, values = 1; t < k; ++t) {
+                values *= radix;
+                if ((t + 1) % digits != 0 && t + 1 < k) continue;
+                entries += values + (halves ? p / 16 + 1 : 0);
+                values = 1;
+            }
+        }
+        std::size_t rows() const { return number == 3 ? 1 : 4 / number; }  // that 4 lookups serve
+
+        bool halves;         // digits are split into a multiple of 16 and a rest: two groups each
+        std::size_t digits;  // in a group
+        std::size_t number;  // of groups
+        std::size_t radix;   // values of a digit, or of its rest
+        std::size_t entries = 0;  // values of all groups together
+    };
+
+    template <std::size_t number, std::size_t n>
+    void subtract_all(Plane *panel, const std::uint32_t *columns, std::size_t n_columns,
+                      const Cell *const *rows, const Plane *multiples) const {
+        const Vector bound = Vector{} + bound_;
+        const std::size_t of_row = this->multiples(), size = block();
+        for (std::size_t i = 0; i < n_columns; ++i) {
+            Plane *block = panel + columns[i] * size;
+            const Plane *terms[number * n];
+            for (std::size_t k = 0; k < n; ++k) {
+                const std::uint64_t parts = parts_of(rows[k][columns[i]]);
+                for (std::size_t g = 0; g < number; ++g)
+                    terms[k * number + g] =
+                        multiples + k * of_row + (parts >> 16 * g & 0xffff) * kLanes;
+            }
+            for (std::size_t b = 0; b < size; b += kWidth) {
+                Vector w = load_lanes<Vector>(block + b);
+                for (const Plane *term : terms) {
+                    const Vector x = load_lanes<Vector>(term + b);
+                    w = kBinary ? w ^ x : w - x;
+                }
+                if constexpr (!kBinary) w = smaller(w, Vector(w + bound));
+                store_lanes(block + b, w);
+            }
+        }
+    }
+
+    // Which multiple of each group makes up the product by x: where it begins, 16 bits per group.
+    std::uint64_t parts_of(Cell x) const {
+        if constexpr (!kBinary) return parts_[x];
+        std::uint64_t parts = x & 15;
+        for (unsigned g = 1; g < 2 * sizeof(Plane); ++g)
+            parts |= std::uint64_t((x >> 4 * g & 15) + 16 * g) << 16 * g;
+        return parts;
+    }
+
+    // x + y, all of them settled; p in every lane.
+    static Vector sum(const Vector &x, const Vector &y, const Vector &p) {
+        if constexpr (kBinary) return x ^ y;
+        const Vector total = x + y;
+        return smaller(total, Vector(total - p));
+    }
+
+    void add_blocks(const Plane *x, const Plane *y, Plane *result) const {
+        const Vector p = Vector{} + Plane(p_);
+        const Plane *end = x + block();
+        for (; x != end; x += kWidth, y += kWidth, result += kWidth)
+            store_lanes(result, sum(load_lanes<Vector>(x), load_lanes<Vector>(y), p));
+    }
+
+    void multiply_by_x(Plane *block) const {
+        if constexpr (kBinary) {
+            const Plane modulus = Plane(modulus_ | 1u << k_), top = Plane(1u << (k_ - 1));
+            for (std::size_t b = 0; b < kLanes; ++b)
+                block[b] = Plane(block[b] + block[b]) ^ (block[b] >= top ? modulus : Plane(0));
+            return;
+        }
+        const Vector p = Vector{} + Plane(p_);
+        for (std::size_t b = 0; b < kLanes; b += kWidth) {
+            const Vector top = load_lanes<Vector>(block + (k_ - 1) * kLanes + b);
+            for (std::size_t t = k_; t-- > 0;) {
+                Vector w{};  // low_[t] times the top digit, by doubling and adding
+                for (std::uint32_t bit = highest_bit_; bit > 0 && low_[t] > 0; bit /= 2) {
+                    if (bit < highest_bit_) w = sum(w, w, p);
+                    if (low_[t] & bit) w = sum(w, top, p);
+                }
+                if (t > 0) w = sum(w, load_lanes<Vector>(block + (t - 1) * kLanes + b), p);
+                store_lanes(block + t * kLanes + b, w);
+            }
+        }
+    }
+
+    // Sum in odd characteristic: g^i + g^j = g^i (1 + g^(j - i)).
+    Cell add(Cell a, Cell b) const {
+        if (a == 0 || b == 0) return a | b;
+        const std::uint32_t i = log_[a], j = log_[b];
+        return exp_[i + zech_[j >= i ? j - i : j + (q_ - 1) - i]];
+    }
+
+    void build_logarithms() {
+        exp_ = Buffer<Cell>(4 * q_);  // 0 from 2 (q - 1) on, which is the logarithm of 0
+        log_ = Buffer<std::uint32_t>(q_);
+        log_[0] = 2 * (q_ - 1);
+        zech_ = Buffer<std::uint32_t>(q_);
+        std::uint32_t element = 1;
+        for (std::uint32_t i = 0; i < q_ - 1; ++i) {
+            if (element == 0 || (element == 1 && i > 0))
+                throw std::invalid_argument("the polynomial must be primitive");
+            exp_[i] = exp_[i + q_ - 1] = Cell(element);
+            log_[element] = i;
+            const std::uint32_t top = element / (q_ / p_), rest = element % (q_ / p_) * p_;
+            element = 0;
+            for (std::uint32_t t = 0, place = 1; t < k_; ++t, place *= p_)
+                element += (rest / place + top * low_[t]) % p_ * place;
+        }
+        for (std::uint32_t i = 0; i < q_ - 1; ++i) {
+            const std::uint32_t a = exp_[i], more = a % p_ == p_ - 1 ? a - (p_ - 1) : a + 1;
+            zech_[i] = log_[more];
+        }
+    }
+
+    void build_parts() {
+        parts_ = Buffer<std::uint64_t>(q_);
+        for (std::uint32_t a = 0; a < q_; ++a) {
+            std::uint64_t entry = 0, base = 0, values = 1, g = 0;
+            const auto end_group = [&] {
+                parts_[a] |= (base + entry) * planes_ << 16 * g++;
+                base += values, entry = 0, values = 1;
+            };
+            for (std::uint32_t t = 0, rest = a; t < k_; ++t, rest /= p_) {
+                const std::uint32_t x = rest % p_;
+                entry += x % groups_.radix * values;
+                values *= groups_.radix;
+                if ((t + 1) % groups_.digits == 0 || t + 1 == k_) end_group();
+                if (groups_.halves) {
+                    entry = x / 16, values = p_ / 16 + 1;
+                    end_group();
+                }
+            }
+        }
+    }
+
+    std::uint32_t p_, k_, q_;
+    std::size_t planes_;
+    Groups groups_;
+    Plane bound_;
+    std::uint32_t greatest_ = 0;           // multiple of p by a power of two below `bound`
+    std::uint32_t highest_bit_ = 0;        // of digits
+    Buffer<Plane> remainders_;             // of all that a digit in a plane can be
+    std::uint32_t low_[kMostDigits] = {};  // x^k = the sum of low_[t] x^t
+    std::uint32_t modulus_ = 0;            // its bits, in characteristic 2
+    Buffer<Cell> exp_;
+    Buffer<std::uint32_t> log_, zech_;
+    Buffer<std::uint64_t> parts_;
+};
+
+}  // namespace flagstone::FLAGSTONE_VERSION

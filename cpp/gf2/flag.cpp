@@ -1,0 +1,339 @@
+// The counted flag over GF(2), for rows of any width (docs/theory/flag.md, S2).
+//
+// State: a basis b_0, ..., b_{d-1} of GF(2)^d with counts that never fall (at first unit vectors
+// with count 0), and its coordinate functionals: coordinate q of a row x is <x, phi_q>.
+//
+// One row with coordinates c: p is the first element of its support, so its count is the least of
+// the support; e is the last element of that count. F = {e} if c has bit e, else {p, e}. The row
+// takes the place of b_e with one count more (and b_p becomes b_p + b_e + x if it is in F); the
+// counts still never fall. All coordinates change as c' = c + <c, F> a, a = c(x) + unit_e.
+//
+// Many rows: n changes one after the other make c' = c + sum_i <c, F_i> A_i, where A_i is a_i with
+// the later changes made to it. (By induction on n: a later change adds <c, F> a + <a_i, F> a.)
+// So rows are inserted in blocks. Their coordinates are a product with the map (gf2/map.h). Then
+// they exchange elements one by one: each change is made at once to the eight rows around it, whose
+// words lie side by side, and those of eight rows together to the rest of the block. At last
+// phi_q += sum_i (A_i)_q phi_{F_i} is another product.
+// Cost of a row: 2d² bit operations in vectors for the products, and 2d for each row of the block.
+//
+// Rows in a space of most rows: if the supports of all rows begin at z or later, only the part of
+// the map from z on is used and changed. They do if each row is the sum of the elements from z on
+// that its coordinates name. This space stays the same while such rows are inserted, so it is
+// looked at for many rows together, by a third product.
+//
+// Weights: a row of weight w takes the place of any element of least count in its support, F = {e}.
+// The order by count is lost until elements are sorted again.
+#include "gf2/flag.h"
+
+namespace flagstone::FLAGSTONE_VERSION {
+
+namespace {
+
+// Rows that are inserted before elements are sorted, and the space of most rows looked for.
+constexpr std::size_t kPortion = 512;
+
+// For fewer rows the space of most rows is not worth a look.
+constexpr std::size_t kFew = 64;
+
+// Eight words from 8 - r on: all bits set but in word r.
+constexpr Word kAll = ~Word(0);
+constexpr Word kOthers[] = {kAll, kAll, kAll, kAll, kAll, kAll, kAll, kAll,
+                            0,    kAll, kAll, kAll, kAll, kAll, kAll, kAll};
+
+// An element: bit `bit` of word `word`. None if bit is 0.
+struct Element {
+    std::size_t word;
+    Word bit;
+
+    std::uint32_t place() const { return std::uint32_t(64 * word + lowest_bit(bit)); }
+};
+
+// Makes the change of row r of an eight, with F = {paired, last}, to the other seven; its own
+// coordinates become the change, a. They are zero before word `first`.
+inline void make_change(Word *rows, unsigned r, Element paired, Element last, std::size_t first,
+                        std::size_t width) {
+    constexpr std::size_t kParts = 8 / kVectorWords;
+    Vector odd[kParts], others[kParts];
+    for (std::size_t k = 0; k < kParts; ++k) {
+        others[k] = load<Vector>(kOthers + 8 - r + k * kVectorWords);
+        const Word *part = rows + k * kVectorWords;
+        odd[k] = others[k] & (words_with(load<Vector>(part + 8 * paired.word), paired.bit) ^
+                              words_with(load<Vector>(part + 8 * last.word), last.bit));
+    }
+    const auto change_word = [&](std::size_t w, Word unit) {
+        const Vector a = broadcast<Vector>(rows[8 * w + r] ^ unit);
+        for (std::size_t k = 0; k < kParts; ++k) {
+            Word *part = rows + 8 * w + k * kVectorWords;
+            store(part, load<Vector>(part) ^ (odd[k] & a) ^ (unit & ~others[k]));
+        }
+    };
+    for (std::size_t w = first; w < last.word; ++w) change_word(w, 0);
+    change_word(last.word, last.bit);
+    for (std::size_t w = last.word + 1; w < width; ++w) change_word(w, 0);
+}
+
+}  // namespace
+
+CountedFlag::CountedFlag(std::size_t dim)
+    : dim_(dim),
+      width_(dim > 64 ? divide_up(dim, 64) : 1),
+      last_word_(dim % 64 || !dim ? (Word(1) << dim % 64) - 1 : ~Word(0)),
+      map_(dim),
+      stride_(divide_up(width_, kVectorWords) * kVectorWords),
+      basis_((dim + 1) * stride_),
+      counts_(dim + 1),
+      runs_(width_),
+      changes_(map_.most()) {
+    reset();
+}
+
+void CountedFlag::reset() {
+    map_.reset();
+    clear(basis_);
+    clear(counts_);
+    counts_[dim_] = -1;
+    for (std::size_t q = 0; q < dim_; ++q) basis(q)[q / 64] = Word(1) << q % 64;
+    mark_runs();
+    start_ = 0;
+}
+
+std::size_t CountedFlag::nbytes() const {
+    return sizeof(*this) + map_.nbytes() +
+           8 * (basis_.size() + counts_.size() + runs_.size() + before_.size());
+}
+
+std::size_t CountedFlag::rank() const {
+    std::size_t first = dim_;
+    while (first > 0 && counts_[first - 1] > 0) --first;
+    return dim_ - first;
+}
+
+void CountedFlag::dump(Word *rows, std::int64_t *counts) const {
+    for (std::size_t q = dim_; q-- > 0 && counts_[q] > 0; rows += width_) {
+        std::memcpy(rows, basis(q), 8 * width_);
+        *counts++ = counts_[q];
+    }
+}
+
+bool CountedFlag::assign(const Word *rows, std::size_t n, const std::int64_t *counts) {
+    reset();
+    if (n > dim_) return false;
+    insert(rows, n, nullptr);
+    // Independent rows take elements of count 0, from the last one down.
+    if (n != rank() || largest_count() > 1) return false;
+    for (std::size_t i = 0; i < n; ++i) counts_[dim_ - 1 - i] = counts[i];
+    mark_runs();
+    return true;
+}
+
+bool CountedFlag::insert(const Word *rows, std::size_t n, const std::int64_t *weights, Poll poll) {
+    if (dim_ == 0) return true;
+    double work = 0;  // bit operations since the last look at signals
+    for (std::size_t i = 0, size; i < n; i += size) {
+        size = n - i < kPortion ? n - i : kPortion;
+        first_ = 0;
+        if (start_ > 0 && !weights && size >= kFew) {
+            const std::size_t inside = count_inside({rows + i * width_, size, nullptr});
+            first_ = inside > 0 ? start_ : 0;
+            size = inside > 0 ? inside : size < map_.most() ? size : map_.most();
+        }
+        if (weights) before_ = counts_;
+        for (std::size_t k = i; k < i + size; k += map_.most()) {
+            const std::size_t left = i + size - k;
+            insert_block({rows + k * width_, left < map_.most() ? left : map_.most(),
+                          weights ? weights + k : nullptr});
+        }
+        if (weights)
+            sort_elements();
+        else
+            choose_start();
+        work += double(dim_) * dim_ * size;
+        if (poll && work > 1e10) {
+            if (poll()) return false;
+            work = 0;
+        }
+    }
+    return true;
+}
+
+void CountedFlag::insert_block(const Block &block) {
+    map_.read(block.rows, block.n);
+    map_.find(first_, 64 * width_);
+    for (std::size_t i = block.n; i < changes_.size(); ++i) changes_[i] = none();
+    for (std::size_t begin = 0; begin < block.n; begin += 8) {
+        const std::size_t n = block.n - begin < 8 ? block.n - begin : 8;
+        Word *rows = map_.eight(begin / 8, first_);
+        Change *changes = changes_.data() + begin;
+        if (block.weights)
+            for (unsigned r = 0; r < n; ++r)
+                changes[r] = exchange_weighted(rows, r, block.weights[begin + r]);
+        else if (width_ == 1)
+            exchange_eight<1>(rows, n, changes);
+        else
+            exchange_eight<0>(rows, n, changes);
+        map_.correct(begin / 8, changes_.data(), first_);
+    }
+    replace_elements(block);
+    map_.update(changes_.data(), block.n, first_);
+}
+
+// How many rows, from the first on, are sums of the elements from `start_` on: of those that their
+// coordinates name.
+std::size_t CountedFlag::count_inside(const Block &block) {
+    const std::size_t skipped = start_ / 64, width = width_ - skipped;
+    Buffer<Word> names(block.n * width), rests(block.n * stride_);
+    for (std::size_t i = 0; i < block.n; ++i)
+        std::memcpy(rests.data() + i * stride_, block.rows + i * width_, 8 * width_);
+    for (std::size_t begin = 0; begin < block.n; begin += map_.most()) {
+        const std::size_t left = block.n - begin, n = left < map_.most() ? left : map_.most();
+        map_.read(block.rows + begin * width_, n);
+        map_.find(start_, 64 * width_);
+        const Word *eight = nullptr;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i % 8 == 0) eight = map_.eight(i / 8, start_) + 8 * skipped;
+            for (std::size_t w = 0; w < width; ++w)
+                names[(begin + i) * width + w] = eight[8 * w + i % 8];
+        }
+    }
+    multiply_add({rests.data(), stride_}, {names.data(), width}, {basis(start_), stride_}, block.n,
+                 dim_ - start_, stride_);
+    for (std::size_t i = 0; i < block.n; ++i) {
+        Word *rest = rests.data() + i * stride_, any = rest[width_ - 1] & last_word_;
+        for (std::size_t w = 0; w + 1 < width_; ++w) any |= rest[w];
+        if (any) return i;
+    }
+    return block.n;
+}
+
+// For each of n rows of an eight: chooses elements, counts, and makes the change to the eight.
+// `Words` is 1 for rows of one word, so that the compiler sees it, and 0 for others.
+template <std::size_t Words>
+void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
+    const std::size_t width = Words ? Words : width_;
+    const std::size_t first = Words == 1 ? 0 : first_ / 64;
+    const auto dim = std::uint32_t(dim_);
+    std::int64_t *counts = counts_.data();
+    Word few[Words + 1], *runs = Words ? few : runs_.data();
+    if (Words) std::memcpy(few, runs_.data(), 8 * Words);
+    for (unsigned r = 0; r < n; ++r) {
+        std::size_t w = first;
+        while (w < width && rows[8 * w + r] == 0) ++w;
+        if (w == width) {
+            changes[r] = none();
+            continue;
+        }
+        const Word low = rows[8 * w + r] & -rows[8 * w + r];
+        // A carry goes up the run of elements of the same count, and stays where it ends.
+        std::size_t v = w;
+        Word end = (runs[v] + low) & ~runs[v];
+        while (Words != 1 && end == 0) {
+            ++v;
+            end = (runs[v] + 1) & ~runs[v];
+        }
+        // All bits set if the row lacks the last element. No branch: nobody could guess it.
+        const Word lacks = -(((rows[8 * v + r] & end) - 1) >> 63);
+        const Element first_one{w, low}, last{v, end};
+        const std::uint32_t p = first_one.place(), e = last.place();
+        changes[r] = {dim ^ ((dim ^ p) & std::uint32_t(lacks)), e};
+        make_change(rows, r, {w, low & lacks}, last, w, width);
+        const std::int64_t count = ++counts[e];
+        runs[v] = (runs[v] & ~(end >> 1)) | (end & -Word(count == counts[e + 1]));
+        if (end == 1 && v > 0) runs[v - 1] &= ~Word(0) >> 1;
+    }
+    if (Words) std::memcpy(runs_.data(), few, 8 * Words);
+}
+
+// The same for a row that comes `weight` times. Counts were `before_`, when they did not fall from
+// one element to the next, and have not fallen since.
+Change CountedFlag::exchange_weighted(Word *rows, unsigned r, std::int64_t weight) {
+    std::int64_t least = INT64_MAX;
+    Element last{0, 0};
+    for (std::size_t w = 0; w < width_; ++w) {
+        Word rest = rows[8 * w + r];
+        for (; rest; rest &= rest - 1) {
+            const Element element{w, rest & -rest};
+            const std::size_t q = element.place();
+            if (before_[q] >= least) break;  // as for all that follow
+            if (counts_[q] >= least) continue;
+            least = counts_[q];
+            last = element;
+        }
+        if (rest) break;
+    }
+    if (weight <= 0)  // the row makes no change
+        for (std::size_t w = 0; w < width_; ++w) rows[8 * w + r] = 0;
+    if (weight <= 0 || last.bit == 0) return none();
+    make_change(rows, r, {0, 0}, last, 0, width_);
+    counts_[last.place()] += weight;
+    return {none().paired, last.place()};
+}
+
+// Puts the rows of a block into the basis.
+void CountedFlag::replace_elements(const Block &block) {
+    const std::size_t last = width_ - 1, stride = stride_;
+    const Word last_word = last_word_, *row = block.rows;
+    const Change *changes = changes_.data();
+    Word *elements = basis_.data();
+    for (std::size_t i = 0; i < block.n; ++i, row += last + 1) {
+        Word *paired = elements + changes[i].paired * stride;
+        Word *exchanged = elements + changes[i].last * stride;
+        for (std::size_t w = 0; w < last; ++w) {
+            paired[w] ^= exchanged[w] ^ row[w];
+            exchanged[w] = row[w];
+        }
+        const Word word = row[last] & last_word;
+        paired[last] ^= exchanged[last] ^ word;
+        exchanged[last] = word;
+    }
+}
+
+// Chooses a multiple of 64 so that few rows came with elements before it: each row was counted by
+// one element, the first of its support or one of the same count.
+void CountedFlag::choose_start() {
+    std::int64_t total = 0, before = 0;
+    for (std::size_t q = 0; q < dim_; ++q) total += counts_[q];
+    std::size_t z = 0;
+    while (z < dim_ && before + counts_[z] <= total / 4096) before += counts_[z++];
+    z = z / 64 * 64;
+    start_ = 2 * (dim_ - z) <= dim_ ? z : 0;
+}
+
+// Brings the elements back into the order of their counts, by merging ever longer sorted parts.
+void CountedFlag::sort_elements() {
+    Buffer<std::size_t> buffer(2 * dim_);
+    std::size_t *order = buffer.data(), *merged = order + dim_;
+    for (std::size_t q = 0; q < dim_; ++q) order[q] = q;
+    for (std::size_t size = 1; size < dim_; size *= 2) {
+        for (std::size_t begin = 0; begin < dim_; begin += 2 * size) {
+            const std::size_t middle = begin + size < dim_ ? begin + size : dim_;
+            const std::size_t end = middle + size < dim_ ? middle + size : dim_;
+            std::size_t a = begin, b = middle;
+            for (std::size_t k = begin; k < end; ++k) {
+                const bool left =
+                    b == end || (a < middle && counts_[order[a]] <= counts_[order[b]]);
+                merged[k] = order[left ? a++ : b++];
+            }
+        }
+        std::size_t *sorted = merged;
+        merged = order;
+        order = sorted;
+    }
+    for (std::size_t q = 0; q < dim_; ++q) before_[q] = counts_[order[q]];
+    counts_ = before_;
+    map_.sort(order);
+    Buffer<Word> sorted(basis_.size());
+    for (std::size_t q = 0; q < dim_; ++q)
+        std::memcpy(sorted.data() + q * stride_, basis(order[q]), 8 * width_);
+    basis_ = sorted;
+    mark_runs();
+}
+
+void CountedFlag::mark_runs() {
+    clear(runs_);
+    for (std::size_t q = 0; q + 1 < dim_; ++q)
+        runs_[q / 64] |= Word(counts_[q] == counts_[q + 1]) << q % 64;
+}
+
+Gf2Flag *new_gf2_flag(std::size_t dim) { return new CountedFlag(dim); }
+
+}  // namespace flagstone::FLAGSTONE_VERSION

@@ -1,0 +1,338 @@
+// Linear algebra over GF(2) on packed rows.
+//
+// Everything but `merge` is built on one product: to each result, add the rows that the bits of a
+// name select (gf2/product.h).
+#include "gf2/linalg.h"
+
+#include "gf2/product.h"
+#include "version.h"
+
+namespace flagstone::FLAGSTONE_VERSION {
+
+namespace {
+
+using Packed = LinalgKernels::Rows;
+
+constexpr std::size_t kNone = SIZE_MAX;
+
+std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+
+bool bit(const Word *row, std::size_t column) { return row[column / 64] >> (column % 64) & 1; }
+
+void set_bit(Word *row, std::size_t column) { row[column / 64] |= Word(1) << (column % 64); }
+
+void copy(Word *target, const Word *source, std::size_t width) {
+    std::memcpy(target, source, width * sizeof(Word));
+}
+
+// Make the bits past the last column zero.
+void trim(Word *row, std::size_t dim) {
+    if (dim % 64 != 0) row[dim / 64] &= (Word(1) << (dim % 64)) - 1;
+}
+
+// Branch-free: the condition is unpredictable.
+void add_if(bool condition, Word *target, const Word *source, std::size_t width) {
+    const Word mask = Word(0) - Word(condition);
+    for (std::size_t k = 0; k < width; ++k) target[k] ^= source[k] & mask;
+}
+
+// The first and the last column of a row that is 1.
+std::size_t first_bit(const Word *row, std::size_t width) {
+    for (std::size_t k = 0; k < width; ++k)
+        if (row[k]) return 64 * k + lowest_bit(row[k]);
+    return kNone;
+}
+
+std::size_t last_bit(const Word *row, std::size_t width) {
+    for (std::size_t k = width; k-- > 0;)
+        if (row[k]) return 64 * k + bit_length(row[k]) - 1;
+    return kNone;
+}
+
+// result[i] += sum of rows[j] over the bits j of names[i].
+void add_named(Packed names, Packed rows, Matrix<Word> result) {
+    multiply_add({result.data, result.columns}, {names.data, names.columns},
+                 {rows.data, rows.columns}, names.rows, rows.rows, rows.columns);
+}
+
+Matrix<Word> part(Matrix<Word> rows, std::size_t first, std::size_t end) {
+    return {rows[first], end - first, rows.columns};
+}
+
+// Calls `pause` every few milliseconds.
+struct Pacer {
+    void (*pause)();
+    std::size_t done = 0;
+
+    void did(std::size_t additions_of_words) {
+        done += additions_of_words;
+        if (done < std::size_t(1) << 24) return;
+        done = 0;
+        pause();
+    }
+};
+
+// The reduced echelon form of up to 64 rows, which clears its pivot columns in other rows.
+class Panel {
+  public:
+    explicit Panel(std::size_t width) : rows_(64 * width), width_(width) {}
+
+    // Take the form of these rows, which are overwritten.
+    void take(Matrix<Word> block) {
+        rank_ = n_runs_ = 0;
+        std::size_t places[64];  // by rising pivot
+        for (std::size_t i = 0; i < block.rows; ++i) {
+            Word *row = block[i];
+            for (std::size_t t = 0; t < rank_; ++t)
+                add_if(bit(row, pivots_[t]), row, block[places[t]], width_);
+            const std::size_t pivot = first_bit(row, width_);
+            if (pivot == kNone) continue;
+            std::size_t t = rank_++;
+            for (std::size_t s = 0; s < t; ++s) {
+                Word *other = block[places[s]];
+                add_if(bit(other, pivot), other, row, width_);
+            }
+            for (; t > 0 && pivots_[t - 1] > pivot; --t) {
+                pivots_[t] = pivots_[t - 1];
+                places[t] = places[t - 1];
+            }
+            pivots_[t] = pivot;
+            places[t] = i;
+        }
+        for (std::size_t t = 0; t < rank_; ++t) {
+            copy(rows_.data() + t * width_, block[places[t]], width_);
+            append_to_runs(t);
+        }
+    }
+
+    // Make the pivot columns of other rows zero by adding rows of the panel.
+    void clear(Matrix<Word> others, Buffer<Word> &names) const {
+        if (others.rows == 0 || rank_ == 0) return;
+        for (std::size_t i = 0; i < others.rows; ++i) {
+            names[i] = 0;
+            for (std::size_t r = 0; r < n_runs_; ++r) names[i] |= runs_[r].of(others[i]);
+        }
+        add_named({names.data(), others.rows, 1}, {rows_.data(), rank_, width_}, others);
+    }
+
+    std::size_t rank() const { return rank_; }
+    std::size_t pivot(std::size_t t) const { return pivots_[t]; }
+    const Word *row(std::size_t t) const { return rows_.data() + t * width_; }
+
+  private:
+    // Pivots in neighbouring columns of one word: their bits are moved together.
+    struct Run {
+        std::size_t word;
+        unsigned first, place;  // in the word, and among the pivots
+        Word mask;
+
+        Word of(const Word *row) const { return (row[word] >> first & mask) << place; }
+    };
+
+    void append_to_runs(std::size_t t) {
+        const std::size_t pivot = pivots_[t];
+        if (t > 0 && pivots_[t - 1] + 1 == pivot && pivot % 64 != 0) {
+            Run &last = runs_[n_runs_ - 1];
+            last.mask = last.mask << 1 | 1;
+        } else {
+            runs_[n_runs_++] = {pivot / 64, unsigned(pivot % 64), unsigned(t), 1};
+        }
+    }
+
+    Buffer<Word> rows_;
+    std::size_t width_, rank_ = 0, n_runs_ = 0;
+    std::size_t pivots_[64];
+    Run runs_[64];
+};
+
+// Reduced row echelon form by panels, after the "method of the four Russians" of M4RI.
+//
+// Invariant: `form` is the reduced echelon form of the rows so far, the row with pivot p at index
+// p; the other rows are zero. A portion of further rows is reduced by one product, with the rows
+// themselves as names. What is left goes by blocks of 64 into a panel, which then clears its pivot
+// columns in the other rows left and in `form`. Both are products, so n rows of rank r and d
+// columns take about n·r·d/512 steps on words; rows that add nothing to the span cost one product.
+std::size_t rref(Packed rows, Matrix<Word> form, std::int64_t *pivots, void (*pause)()) {
+    const std::size_t width = rows.columns;
+    // Long enough for the tables of a product to pay, short enough for the second cache.
+    const std::size_t most = smaller(8192, 256 + 32768 / width);
+    const std::size_t portion = smaller(most, rows.rows);
+    std::size_t rank = 0, end = 0;  // `end`: past the last pivot
+    Buffer<Word> left(portion * width), names(portion > form.rows ? portion : form.rows);
+    Panel panel(width);
+    Pacer pacer{pause};
+    for (std::size_t first = 0; first < rows.rows && rank < form.rows; first += portion) {
+        const std::size_t size = smaller(portion, rows.rows - first);
+        copy(left.data(), rows[first], size * width);
+        Matrix<Word> rest{left.data(), size, width};
+        for (std::size_t i = 0; i < size; ++i) trim(rest[i], form.rows);
+        if (rank > 0) {
+            add_named({rows[first], size, width}, {form.data, end, width}, rest);
+            std::size_t kept = 0;
+            for (std::size_t i = 0; i < size; ++i) {
+                if (first_bit(rest[i], width) == kNone) continue;
+                if (kept < i) copy(rest[kept], rest[i], width);
+                ++kept;
+            }
+            rest.rows = kept;
+        }
+        for (std::size_t i = 0; i < rest.rows && rank < form.rows; i += 64) {
+            const std::size_t next = smaller(i + 64, rest.rows);
+            panel.take(part(rest, i, next));
+            panel.clear(part(rest, next, rest.rows), names);
+            panel.clear(part(form, 0, end), names);
+            for (std::size_t t = 0; t < panel.rank(); ++t) {
+                copy(form[panel.pivot(t)], panel.row(t), width);
+                if (panel.pivot(t) >= end) end = panel.pivot(t) + 1;
+            }
+            rank += panel.rank();
+        }
+        pacer.did((size / 8 + rest.rows) * end / 4 * width);
+    }
+    rank = 0;
+    for (std::size_t p = 0; p < end; ++p)
+        if (bit(form[p], p)) {
+            pivots[rank] = std::int64_t(p);
+            if (rank < p) copy(form[rank], form[p], width);
+            ++rank;
+        }
+    return rank;
+}
+
+// One product, with the rows themselves as names: pivot columns name their basis rows.
+void reduce(Packed rows, Packed basis, const std::int64_t *pivots, Matrix<Word> result) {
+    const std::size_t width = rows.columns;
+    std::size_t end = 0;
+    for (std::size_t j = 0; j < basis.rows; ++j)
+        if (std::size_t(pivots[j]) >= end) end = std::size_t(pivots[j]) + 1;
+    Buffer<Word> named(end * width);
+    for (std::size_t j = 0; j < basis.rows; ++j)
+        add(named.data() + std::size_t(pivots[j]) * width, basis[j], width);
+    copy(result.data, rows.data, rows.rows * width);
+    add_named(rows, {named.data(), end, width}, result);
+}
+
+// A few functionals one by one; more by a product with their transposed matrix.
+void dot(Packed rows, Packed functionals, Matrix<std::uint8_t> result) {
+    const std::size_t width = rows.columns, number = functionals.rows;
+    if (number < 8) {
+        for (std::size_t i = 0; i < rows.rows; ++i)
+            for (std::size_t j = 0; j < number; ++j) {
+                Word sum = 0;
+                for (std::size_t k = 0; k < width; ++k) sum ^= rows[i][k] & functionals[j][k];
+                result[i][j] = std::uint8_t(parity(sum));
+            }
+        return;
+    }
+    const std::size_t words = (number + kVectorBits - 1) / kVectorBits * kVectorWords;
+    Buffer<Word> columns(64 * width * words), products(rows.rows * words);
+    for (std::size_t k = 0; k < width; ++k)
+        for (std::size_t word = 0; word < words; word += kVectorWords) {
+            alignas(kVectorBytes) Word block[64 * kVectorWords] = {};
+            for (std::size_t j = 0; j < kVectorBits && 64 * word + j < number; ++j)
+                block[j % 64 * kVectorWords + j / 64] = functionals[64 * word + j][k];
+            transpose_64(reinterpret_cast<Vector *>(block));
+            for (std::size_t c = 0; c < 64; ++c)
+                copy(columns.data() + (64 * k + c) * words + word, block + c * kVectorWords,
+                     kVectorWords);
+        }
+    add_named(rows, {columns.data(), 64 * width, words}, {products.data(), rows.rows, words});
+    for (std::size_t i = 0; i < rows.rows; ++i) {
+        const Word *bits = products.data() + i * words;
+        std::size_t j = 0;
+        for (; j + 8 <= number; j += 8)
+            store(result[i] + j, spread_bits(Byte(bits[j / 64] >> (j % 64))));
+        for (; j < number; ++j) result[i][j] = bit(bits, j);
+    }
+}
+
+// Rows of two halves. The row at index p, if it is not zero, has its first (or last) 1 of the first
+// half in column p.
+class Halves {
+  public:
+    Halves(std::size_t dim, std::size_t width) : rows_(2 * width * dim), width_(width) {}
+
+    Word *operator[](std::size_t p) { return rows_.data() + 2 * width_ * p; }
+    bool has(std::size_t p) { return bit((*this)[p], p); }
+
+    // Add rows to a row until `find` names no row that is here; return what it names then.
+    template <class Find>
+    std::size_t reduce(Word *row, Find find) {
+        std::size_t p = find(row, width_);
+        for (; p != kNone && has(p); p = find(row, width_)) add(row, (*this)[p], 2 * width_);
+        return p;
+    }
+
+  private:
+    Buffer<Word> rows_;
+    std::size_t width_;
+};
+
+// The merge of two flags: docs/theory/flag.md, S5.
+//
+// `x` comes by falling count and is extended, with count 0, by the parts of y outside its span. By
+// elimination, each y gets coordinates in this basis. By falling count, each y then claims the last
+// element of its support, which has the smallest count; if another y has claimed it, that one is
+// added first. A claimed element is exchanged for the vector that claims it, and the counts add up:
+// so the basis becomes adapted to both flags. O(d) additions of rows for each x and y.
+std::size_t merge(CountedRows<const Word, const std::int64_t> x,
+                  CountedRows<const Word, const std::int64_t> y, CountedRows<Word, std::int64_t> z,
+                  void (*pause)()) {
+    const std::size_t width = x.rows.columns, dim = z.rows.rows;
+    Halves echelon(dim, width);  // (vector, its coordinates)
+    Halves claims(dim, width);   // (coordinates, vector)
+    Buffer<Word> row(2 * width), claim(2 * width);
+    Word *const vector = row.data(), *const coordinates = vector + width;
+    Pacer pacer{pause};
+    std::size_t rank = 0;
+    for (; rank < x.rows.rows; ++rank) {
+        copy(vector, x.rows[rank], width);
+        trim(vector, dim);
+        std::memset(coordinates, 0, width * sizeof(Word));
+        set_bit(coordinates, rank);
+        const std::size_t p = echelon.reduce(vector, first_bit);
+        if (p == kNone) return kNone;
+        copy(echelon[p], vector, 2 * width);
+        pacer.did(dim * width);
+    }
+    Buffer<std::uint64_t> counts(dim);  // unsigned: sums of any counts are defined
+    for (std::size_t i = 0; i < rank; ++i) counts[i] = std::uint64_t(x.counts[i]);
+    for (std::size_t i = 0; i < y.rows.rows; ++i) {
+        copy(vector, y.rows[i], width);
+        trim(vector, dim);
+        std::memset(coordinates, 0, width * sizeof(Word));
+        const std::size_t p = echelon.reduce(vector, first_bit);
+        if (p != kNone) {
+            copy(echelon[p], vector, width);
+            set_bit(echelon[p] + width, rank);
+            set_bit(coordinates, rank++);
+        }
+        copy(claim.data(), coordinates, width);
+        copy(claim.data() + width, y.rows[i], width);
+        const std::size_t q = claims.reduce(claim.data(), last_bit);
+        if (q == kNone) return kNone;
+        copy(claims[q], claim.data(), 2 * width);
+        counts[q] += std::uint64_t(y.counts[i]);
+        pacer.did(dim * width);
+    }
+    Buffer<std::size_t> order(rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+        std::size_t k = i;
+        for (; k > 0 && std::int64_t(counts[order[k - 1]]) < std::int64_t(counts[i]); --k)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    for (std::size_t i = 0; i < rank; ++i) {
+        const std::size_t q = order[i];
+        copy(z.rows[i], claims.has(q) ? claims[q] + width : x.rows[q], width);
+        trim(z.rows[i], dim);
+        z.counts[i] = std::int64_t(counts[q]);
+    }
+    return rank;
+}
+
+}  // namespace
+
+LinalgKernels linalg_kernels() { return {rref, reduce, add_named, dot, merge}; }
+
+}  // namespace flagstone::FLAGSTONE_VERSION

@@ -1,0 +1,292 @@
+// The map of a counted flag over GF(2): from rows to their coordinates (see flag.cpp).
+//
+// Functional q tells coordinate q of a row x, <x, phi_q>. A map holds the functionals, and the
+// coordinates of the rows that are inserted now, some eights of rows at a time. It has two layouts:
+// `TileMap` where the processor multiplies tiles of bits, `TableMap` where it does not. Both offer
+//     read(rows, n)              take rows, up to `most()`
+//     find(first, end)           compute these coordinates of the rows
+//     eight(g, first)            coordinates of eight rows: word w of row r in place 8w + r
+//     correct(g, changes, first) those words have become changes: make them to the other rows
+//     update(changes, n, first)  make the changes of all rows to the functionals
+//     reset(), sort(order)       make it the identity; put functional order[q] into place q
+// where `first` and `end` are multiples of 64, and coordinates before `first` are zero. Functional
+// number `dim` is zero.
+#pragma once
+
+#include "gf2/product.h"
+
+namespace flagstone::FLAGSTONE_VERSION {
+
+// The change that a row makes: the row takes the place of element `last`; F = {paired, last}.
+// Element `dim`, whose functional is zero, stands for none.
+struct Change {
+    std::uint32_t paired, last;
+};
+
+template <class T>
+void clear(Buffer<T> &buffer) {
+    if (buffer.size()) std::memset(buffer.data(), 0, buffer.size() * sizeof(T));
+}
+
+constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+#if defined(__GFNI__)
+
+// Functionals and coordinates in tiles of 8 × 8 bits: a byte for each element and eight columns.
+// Cost of eight rows: d²/64 products of tiles for the coordinates, as many for the functionals.
+// Wide maps do not stay in the first cache: they are used for four eights at once.
+class TileMap {
+  public:
+    explicit TileMap(std::size_t dim)
+        : dim_(dim),
+          width_(dim > 64 ? divide_up(dim, 64) : 1),
+          octets_(divide_up(dim, 8)),
+          stride_(64 * width_),
+          map_(octets_ * stride_),
+          tiles_(8 * width_ * kEights),
+          coordinates_(stride_ * kEights),
+          words_(8 * width_),
+          masks_(width_) {}
+
+    std::size_t most() const { return 8 * kEights; }
+    std::size_t nbytes() const {
+        return map_.size() + coordinates_.size() + 8 * (tiles_.size() + words_.size());
+    }
+
+    void reset() {
+        clear(map_);
+        for (std::size_t q = 0; q < dim_; ++q) functionals(q / 8)[q] = Byte(1 << q % 8);
+    }
+
+    void read(const Word *rows, std::size_t n) {
+        const std::size_t width = width_;
+        for (std::size_t g = 0; g < kEights; ++g)
+            for (std::size_t w = 0; w < width; ++w) {
+                Word words[8];  // of eight rows
+                for (std::size_t r = 0; r < 8; ++r)
+                    words[r] = 8 * g + r < n ? rows[(8 * g + r) * width + w] : 0;
+                Tile::of_rows(words, tiles_.data() + 8 * (w * kEights + g));
+            }
+        if (dim_ % 8)
+            for (std::size_t g = 0; g < kEights; ++g)
+                tile(octets_ - 1, g) &= every_byte(Byte((1 << dim_ % 8) - 1));
+    }
+
+    void find(std::size_t first, std::size_t end) {
+        first = add_products<4>(first, end);
+        add_products<1>(first, end);
+    }
+
+    Word *eight(std::size_t g, std::size_t first) {
+        const Byte *bytes = coordinates(g);
+        Word *words = words_.data();
+        for (std::size_t q = first, stride = stride_; q < stride; q += 64)
+            words_of_bytes(bytes + q, words + q / 8);
+        return words;
+    }
+
+    void correct(std::size_t g, const Change *changes, std::size_t first) {
+        const std::size_t stride = stride_;
+        const Word *words = words_.data();
+        Byte *made = coordinates(g);
+        for (std::size_t q = first; q < stride; q += 64) bytes_of_words(words + q / 8, made + q);
+        const PairSums<1> sums(&changes[8 * g].paired, masks_.data(), first, stride);
+        for (std::size_t h = 0; h < kEights; ++h) {
+            if (h == g) continue;
+            Byte *other = coordinates(h);
+            Tile tile[1];
+            sums(other, tile);
+            for (std::size_t q = first; q < stride; q += 64)
+                store(other + q, load<Vector>(other + q) ^ tile[0] * load<Vector>(made + q));
+        }
+    }
+
+    void update(const Change *changes, std::size_t, std::size_t first) {
+        const std::size_t octets = octets_, stride = stride_;
+        const PairSums<kEights> sums(&changes->paired, masks_.data(), first, stride);
+        const Byte *made = coordinates_.data();
+        Byte *bytes = map_.data();
+        for (std::size_t octet = 0; octet < octets; ++octet, bytes += stride) {
+            Tile tiles[kEights];
+            sums(bytes, tiles);
+            for (std::size_t q = first; q < stride; q += 64) {
+                Vector sum = load<Vector>(bytes + q);
+                for (std::size_t g = 0; g < kEights; ++g)
+                    sum ^= tiles[g] * load<Vector>(made + g * stride + q);
+                store(bytes + q, sum);
+            }
+        }
+    }
+
+    void sort(const std::size_t *order) {
+        for (std::size_t octet = 0; octet < octets_; ++octet) {
+            std::memcpy(coordinates(0), functionals(octet), dim_);
+            for (std::size_t q = 0; q < dim_; ++q) functionals(octet)[q] = coordinates(0)[order[q]];
+        }
+    }
+
+  private:
+    static constexpr std::size_t kEights = 4;
+
+    Byte *functionals(std::size_t octet) { return map_.data() + octet * stride_; }
+    Byte *coordinates(std::size_t g) { return coordinates_.data() + g * stride_; }
+    Word &tile(std::size_t octet, std::size_t g) {
+        return tiles_[8 * (octet / 8 * kEights + g) + octet % 8];
+    }
+
+    // Coordinates from `place` on, some vectors of them at a time; returns the first that is left.
+    template <std::size_t Vectors>
+    std::size_t add_products(std::size_t place, std::size_t end) {
+        const std::size_t octets = octets_, stride = stride_;
+        for (; place + 64 * Vectors <= end; place += 64 * Vectors) {
+            Vector sums[kEights][Vectors] = {};
+            const Byte *functionals = map_.data() + place;
+            for (std::size_t octet = 0; octet < octets; ++octet, functionals += stride)
+                for (std::size_t g = 0; g < kEights; ++g) {
+                    const Tile rows(tile(octet, g));
+                    for (std::size_t k = 0; k < Vectors; ++k)
+                        sums[g][k] ^= rows * load<Vector>(functionals + 64 * k);
+                }
+            for (std::size_t g = 0; g < kEights; ++g)
+                for (std::size_t k = 0; k < Vectors; ++k)
+                    store(coordinates(g) + place + 64 * k, sums[g][k]);
+        }
+        return place;
+    }
+
+    std::size_t dim_, width_, octets_, stride_;
+    Buffer<Byte> map_;          // of each eight columns: a byte for each element
+    Buffer<Word> tiles_;        // of each word and eight rows: eight columns at a time
+    Buffer<Byte> coordinates_;  // of each eight rows: a byte for each element
+    Buffer<Word> words_;        // see eight
+    Buffer<Word> masks_;        // see PairSums
+};
+using Map = TileMap;
+
+#else
+
+// Products by tables of sums (gf2/product.h): of each element the coordinates of a vector of rows,
+// of each functional the columns in panels of a vector.
+// Cost of a vector of rows: two products, and d additions of a vector for every eight of them.
+class TableMap {
+  public:
+    explicit TableMap(std::size_t dim)
+        : dim_(dim),
+          width_(dim > 64 ? divide_up(dim, 64) : 1),
+          panels_(divide_up(width_, kVectorWords)),
+          map_(panels_ * (dim + 1) * kVectorWords),
+          columns_(64 * width_ * kVectorWords),
+          coordinates_((64 * width_ + 1) * kVectorWords),
+          functionals_(kVectorBits * kVectorWords),
+          eight_(64 * width_),
+          words_(8 * width_) {}
+
+    std::size_t most() const { return kVectorBits; }
+    std::size_t nbytes() const {
+        return eight_.size() + 8 * (map_.size() + columns_.size() + coordinates_.size());
+    }
+
+    void reset() {
+        clear(map_);
+        for (std::size_t q = 0; q < dim_; ++q)
+            panel(q / kVectorBits)[q][q % kVectorBits / 64] = Word(1) << q % 64;
+    }
+
+    void read(const Word *rows, std::size_t n) {
+        const BitRows columns{columns_.data(), kVectorWords};
+        if (n < kVectorBits) clear(columns_);
+        for (std::size_t begin = 0; begin < width_; begin += 8) {  // a line of the cache
+            const std::size_t end = begin + 8 < width_ ? begin + 8 : width_;
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t w = begin; w < end; ++w)
+                    columns[64 * w + i % 64][i / 64] = rows[i * width_ + w];
+            for (std::size_t w = begin; w < end; ++w)
+                transpose_64(reinterpret_cast<Vector *>(columns[64 * w]));
+        }
+    }
+
+    void find(std::size_t first, std::size_t end) {
+        if (end > dim_) end = dim_;
+        std::memset(coordinates()[first], 0, (end - first) * kVectorBytes);
+        const ConstBitRows columns{columns_.data(), kVectorWords};
+        for (std::size_t j = 0; j < panels_; ++j) {
+            const std::size_t begin = j * kVectorBits, left = dim_ - begin;
+            multiply_add_strip<Vector>(coordinates().from(first), panel(j).from(first),
+                                       columns.from(begin), end - first,
+                                       left < kVectorBits ? left : kVectorBits);
+        }
+    }
+
+    Word *eight(std::size_t g, std::size_t first) {
+        const auto *bytes = reinterpret_cast<const Byte *>(coordinates_.data()) + g;
+        Byte *eight = eight_.data();
+        for (std::size_t q = first, dim = dim_; q < dim; ++q) eight[q] = bytes[q * kVectorBytes];
+        for (std::size_t q = first; q < dim_; q += 64)
+            words_of_bytes(eight + q, words_.data() + q / 8);
+        return words_.data();
+    }
+
+    void correct(std::size_t g, const Change *changes, std::size_t first) {
+        for (std::size_t q = first; q < dim_; q += 64)
+            bytes_of_words(words_.data() + q / 8, eight_.data() + q);
+        const BitRows all = coordinates();
+        alignas(64) Byte mask[kVectorBytes] = {};
+        mask[g] = 0xff;
+        const Vector own = load<Vector>(mask), others = ~own;
+        alignas(64) Vector rows[8], low[16], high[16];
+        for (std::size_t i = 0; i < 8; ++i) {
+            const Change &change = changes[8 * g + i];
+            const Vector row = load<Vector>(all[change.paired]) ^ load<Vector>(all[change.last]);
+            rows[i] = (row & others) ^ (broadcast<Vector>(every_byte(Byte(1 << i))) & own);
+        }
+        const ConstBitRows summands{reinterpret_cast<const Word *>(rows), kVectorWords};
+        sums<4>(low, summands, 0, 8);
+        sums<4>(high, summands, 4, 8);
+        const Byte *eight = eight_.data();
+        for (std::size_t q = first, dim = dim_; q < dim; ++q) {
+            const std::size_t byte = eight[q];
+            store(all[q], (load<Vector>(all[q]) & others) ^ low[byte & 15] ^ high[byte >> 4]);
+        }
+    }
+
+    void update(const Change *changes, std::size_t n, std::size_t first) {
+        const BitRows functionals{functionals_.data(), kVectorWords};
+        for (std::size_t j = 0; j < panels_; ++j) {
+            const BitRows map = panel(j);
+            for (std::size_t i = 0; i < n; ++i)
+                store(functionals[i],
+                      load<Vector>(map[changes[i].paired]) ^ load<Vector>(map[changes[i].last]));
+            multiply_add_strip<Vector>(map.from(first), coordinates().from(first), functionals,
+                                       dim_ - first, n);
+        }
+    }
+
+    void sort(const std::size_t *order) {
+        const BitRows sorted = coordinates();
+        for (std::size_t j = 0; j < panels_; ++j) {
+            const std::size_t size = dim_ * kVectorBytes;
+            for (std::size_t q = 0; q < dim_; ++q)
+                store(sorted[q], load<Vector>(panel(j)[order[q]]));
+            std::memcpy(panel(j).words, sorted.words, size);
+        }
+    }
+
+  private:
+    BitRows panel(std::size_t j) {
+        return {map_.data() + j * (dim_ + 1) * kVectorWords, kVectorWords};
+    }
+    BitRows coordinates() { return {coordinates_.data(), kVectorWords}; }
+
+    std::size_t dim_, width_, panels_;
+    Buffer<Word> map_;          // a vector of columns of each functional, in panels
+    Buffer<Word> columns_;      // of the rows: a vector for each column
+    Buffer<Word> coordinates_;  // a vector of rows for each element, and zero
+    Buffer<Word> functionals_;  // of each change: the sum over F, one panel of it
+    Buffer<Byte> eight_;        // of eight rows: a byte for each element
+    Buffer<Word> words_;        // see eight
+};
+using Map = TableMap;
+
+#endif
+
+}  // namespace flagstone::FLAGSTONE_VERSION

@@ -1,0 +1,295 @@
+// Vectors of bits and bytes, and products of 8 × 8 tiles of bits: the only header with intrinsics.
+//
+// Everything above it is written with `Vector` and `Tile` and knows no instruction set.
+// GCC and Clang compile the operators of vectors for any processor; other compilers get one word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "views.h"
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "byte k of a word must hold its bits 8k to 8k + 7"
+#endif
+
+namespace flagstone::FLAGSTONE_VERSION {
+
+using Word = std::uint64_t;
+using Byte = unsigned char;
+
+#if defined(__AVX512F__)
+constexpr std::size_t kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr std::size_t kVectorBytes = 32;
+#elif defined(__GNUC__)
+constexpr std::size_t kVectorBytes = 16;
+#else
+constexpr std::size_t kVectorBytes = 8;
+#endif
+constexpr std::size_t kVectorBits = 8 * kVectorBytes, kVectorWords = kVectorBytes / 8;
+
+#if defined(__GNUC__)
+typedef Word Vector __attribute__((vector_size(kVectorBytes)));
+#else
+using Vector = Word;
+#endif
+
+constexpr Word every_byte(Byte byte) { return byte * Word(0x0101010101010101); }
+
+// Memory that need not lie on a boundary of V, which is a Word, a Vector or another number.
+template <class V>
+inline V load(const void *from) {
+    V v;
+    std::memcpy(&v, from, sizeof(V));
+    return v;
+}
+template <class V>
+inline void store(void *to, const V &v) {
+    std::memcpy(to, &v, sizeof(V));
+}
+
+// The same word in all places.
+template <class V>
+inline V broadcast(Word word) {
+    return V{} + word;
+}
+
+// All bits set in the words that have this bit (or none, if it is 0), no bits in the others.
+inline Vector words_with(const Vector &words, Word bit) {
+    return Vector{} - ((Vector{} - (words & bit)) >> 63);
+}
+
+// Eight bytes that are 0 or 1 as neighbouring bits, by one multiplication: 2^(8i) 2^(56 - 7i) =
+// 2^(56 + i), and no two other terms meet above bit 55.
+inline Word gather_bits(Word ones) { return (ones * 0x0102040810204080) >> 56; }
+
+// Eight bits as eight bytes 0 and 1.
+inline Word spread_bits(Byte bits) {
+    const Word marked = bits * every_byte(1) & 0x8040201008040201;
+    return (marked + every_byte(0x7f)) >> 7 & every_byte(1);
+}
+
+// Bit r of 64 bytes, that of byte i as bit i.
+inline Word bits_of_bytes(const Byte *bytes, unsigned r) {
+#if defined(__AVX512BW__)
+    return _mm512_test_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(char(1 << r)));
+#elif defined(__AVX2__)
+    Word found = 0;
+    for (int i = 0; i < 2; ++i) {
+        const __m256i part = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes) + i);
+        const __m256i high = _mm256_sll_epi16(part, _mm_cvtsi32_si128(int(7 - r)));
+        found |= Word(std::uint32_t(_mm256_movemask_epi8(high))) << 32 * i;
+    }
+    return found;
+#elif defined(__SSE2__)
+    Word found = 0;
+    for (int i = 0; i < 4; ++i) {
+        const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes) + i);
+        const __m128i high = _mm_sll_epi16(part, _mm_cvtsi32_si128(int(7 - r)));
+        found |= Word(std::uint32_t(_mm_movemask_epi8(high))) << 16 * i;
+    }
+    return found;
+#else
+    Word found = 0;
+    for (int i = 0; i < 64; i += 8)
+        found |= gather_bits(load<Word>(bytes + i) >> r & every_byte(1)) << i;
+    return found;
+#endif
+}
+
+// Byte order[i] of 16 bytes in place i; 0 where order[i] is kNoByte.
+constexpr Byte kNoByte = 0x90;
+inline void pick_bytes(const Byte *from, const Byte *order, Byte *to) {
+#if defined(__SSSE3__)
+    store(to, _mm_shuffle_epi8(load<__m128i>(from), load<__m128i>(order)));
+#else
+    for (int i = 0; i < 16; ++i) to[i] = order[i] == kNoByte ? 0 : from[order[i]];
+#endif
+}
+
+// In each word, bit i of byte j becomes bit j of byte i.
+template <class V>
+inline V transpose_bits(V x) {
+    V change = (x >> 7 ^ x) & 0x00aa00aa00aa00aa;
+    x ^= change ^ change << 7;
+    change = (x >> 14 ^ x) & 0x0000cccc0000cccc;
+    x ^= change ^ change << 14;
+    change = (x >> 28 ^ x) & 0x00000000f0f0f0f0;
+    return x ^ change ^ change << 28;
+}
+
+// Three steps of a transpose on eight V: bits change places with rows at the distances 4s, 2s and
+// s, where v[i] holds row i·s.
+template <unsigned S, class V>
+inline void transpose_eight(V (&v)[8]) {
+    constexpr Word kHalves[] = {0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f,
+                                0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};
+    constexpr int kFirst = S == 8 ? 5 : 2;
+    for (int step = 0; step < 3; ++step) {
+        const int distance = 4 >> step;
+        const unsigned shift = distance * S;
+        const V half = broadcast<V>(kHalves[kFirst - step]);
+        for (int i = 0; i < 8; ++i) {
+            if (i & distance) continue;
+            const V change = ((v[i] >> shift) ^ v[i + distance]) & half;
+            v[i + distance] ^= change;
+            v[i] ^= change << shift;
+        }
+    }
+}
+
+#if defined(__GFNI__)
+
+// Byte order(i) of a vector in place i.
+struct ByteOrder {
+    Byte places[64];
+    template <class Order>
+    constexpr explicit ByteOrder(Order order) : places() {
+        for (int i = 0; i < 64; ++i) places[i] = Byte(order(i));
+    }
+    __m512i operator()(__m512i bytes) const {
+        return _mm512_maskz_permutexvar_epi8(~__mmask64(0), load<__m512i>(places), bytes);
+    }
+};
+// Bytes of words in reverse; byte j of word i as byte i of word j, or as byte 7 - i.
+constexpr ByteOrder kReverse([](int i) { return i ^ 7; });
+constexpr ByteOrder kTranspose([](int i) { return i % 8 * 8 + i / 8; });
+constexpr ByteOrder kTransposeReverse([](int i) { return (i % 8 ^ 7) * 8 + i / 8; });
+
+// In each word, whose bytes are in reverse: bit i of byte j becomes bit j of byte i, if byte i of
+// `order` has bit i; if it has bit 7 - i, the bytes stay in reverse.
+constexpr long long kForward = 0x8040201008040201, kBackward = 0x0102040810204080;
+inline __m512i transpose_reversed(__m512i words, long long order = kForward) {
+    return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(order), words, 0);
+}
+
+// Bit r of byte i becomes bit i of word r.
+inline void words_of_bytes(const Byte *bytes, Word *words) {
+    store(words, kTranspose(transpose_reversed(kReverse(load<__m512i>(bytes)))));
+}
+inline void bytes_of_words(const Word *words, Byte *bytes) {
+    store(bytes, transpose_reversed(kTransposeReverse(load<__m512i>(words))));
+}
+
+// An 8 × 8 matrix of bits. `tile * bytes`: for each byte, the sum of the matrix's columns that its
+// bits select.
+class Tile {
+  public:
+    // Of 64 columns of eight rows, eight tiles: bit i of word r is in row r of tile i / 8. A tile
+    // is a word, the last row first.
+    static void of_rows(const Word (&rows)[8], Word *tiles) {
+        const __m512i words = _mm512_set_epi64(rows[7], rows[6], rows[5], rows[4], rows[3],
+                                               rows[2], rows[1], rows[0]);
+        store(tiles, kTransposeReverse(words));
+    }
+
+    Tile() = default;
+    explicit Tile(Word tile) : matrix_(_mm512_set1_epi64(static_cast<long long>(tile))) {}
+    explicit Tile(__m512i matrix) : matrix_(matrix) {}
+    friend Vector operator*(const Tile &tile, const Vector &bytes) {
+        return Vector(_mm512_gf2p8affine_epi64_epi8(__m512i(bytes), tile.matrix_, 0));
+    }
+
+  private:
+    __m512i matrix_;
+};
+
+// Tiles whose columns are sums of two bytes of a row of bytes, some tiles at once.
+template <std::size_t Tiles>
+class PairSums {
+  public:
+    // The places are two for each column. Bytes before `first` and from `end` on count as 0.
+    // `masks` is room for a word for every 64 bytes up to `end`.
+    PairSums(const std::uint32_t *places, Word *masks, std::size_t first, std::size_t end)
+        : masks_(masks), first_(first), end_(end) {
+        __m512i all[Tiles];
+        places_ = __m512i{};
+        for (std::size_t t = 0; t < Tiles; ++t) {
+            all[t] = load<__m512i>(places + 16 * t);
+            places_ = _mm512_mask_broadcast_i32x4(places_, __mmask16(15 << 4 * t),
+                                                  _mm512_maskz_cvtepi32_epi8(0xffff, all[t]));
+            all[t] = _mm512_maskz_srli_epi32(0xffff, all[t], 6);
+        }
+        for (std::size_t q = first; q < end; q += 64) {
+            masks[q / 64] = 0;
+            for (std::size_t t = 0; t < Tiles; ++t)
+                masks[q / 64] |= Word(_mm512_cmpeq_epi32_mask(all[t], _mm512_set1_epi32(q / 64)))
+                                 << 16 * t;
+        }
+    }
+
+    void operator()(const Byte *row, Tile (&tiles)[Tiles]) const {
+        __m512i found{};
+        for (std::size_t q = first_; q < end_; q += 64)
+            found |= _mm512_maskz_permutexvar_epi8(masks_[q / 64], places_, load<__m512i>(row + q));
+        const __m512i sums = transpose_reversed(kFirst(found) ^ kSecond(found), kBackward);
+        for (std::size_t t = 0; t < Tiles; ++t)
+            tiles[t] = Tile(_mm512_maskz_permutexvar_epi64(0xff, _mm512_set1_epi64(t), sums));
+    }
+
+  private:
+    static constexpr ByteOrder kFirst{[](int i) { return i / 8 % Tiles * 16 + (i % 8 ^ 7) * 2; }};
+    static constexpr ByteOrder kSecond{
+        [](int i) { return i / 8 % Tiles * 16 + (i % 8 ^ 7) * 2 + 1; }};
+
+    __m512i places_;
+    const Word *masks_;
+    std::size_t first_, end_;
+};
+
+#else
+
+// Bit r of byte i becomes bit i of word r.
+inline void words_of_bytes(const Byte *bytes, Word *words) {
+    for (unsigned r = 0; r < 8; ++r) words[r] = bits_of_bytes(bytes, r);
+}
+inline void bytes_of_words(const Word *words, Byte *bytes) {
+    Word eight[8];
+    std::memcpy(eight, words, sizeof eight);
+    transpose_eight<8>(eight);
+    for (std::size_t i = 0; i < 8; i += kVectorWords)
+        store(bytes + 8 * i, transpose_bits(load<Vector>(eight + i)));
+}
+
+#endif
+
+// The place of the lowest bit of a word that is not 0.
+inline unsigned lowest_bit(Word word) {
+#if defined(_MSC_VER) && !defined(__clang__)
+    unsigned long place;
+    _BitScanForward64(&place, word);
+    return place;
+#else
+    return __builtin_ctzll(word);
+#endif
+}
+
+// The number of bits up to the highest one.
+inline unsigned bit_length(Word word) {
+#if defined(__GNUC__)
+    return word ? 64 - __builtin_clzll(word) : 0;
+#else
+    unsigned n = 0;
+    for (; word; word >>= 1) ++n;
+    return n;
+#endif
+}
+
+// The sum of a word's bits, modulo 2.
+inline unsigned parity(Word word) {
+#if defined(__GNUC__)
+    return __builtin_parityll(word);
+#else
+    for (unsigned half = 32; half > 0; half /= 2) word ^= word >> half;
+    return word & 1;
+#endif
+}
+
+}  // namespace flagstone::FLAGSTONE_VERSION

@@ -1,0 +1,94 @@
+#include "bindings.h"
+
+
+namespace flagstone {
+
+void Numbers::add(std::int64_t number) { numbers_.push_back(number); }
+std::size_t Numbers::size() const { return numbers_.size(); }
+const std::int64_t *Numbers::data() const { return numbers_.data(); }
+
+namespace {
+
+Text text_of(nb::bytes block) {
+    const Text text{static_cast<const unsigned char *>(block.data()), block.size()};
+    require(text.size == 0 || text.bytes[text.size - 1] == '\n', "the last line must have its end");
+    return text;
+}
+
+// The numbers as an array; `first` is added to every `period`-th one.
+nb::object array_of(const Numbers &numbers, nb::object shape, std::int64_t first, int period) {
+    NewArray result(shape, "i8");
+    std::int64_t *data = result.buffer.data<std::int64_t>();
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        data[i] = numbers.data()[i] + (i % period ? 0 : first);
+    return result.array;
+}
+
+nb::tuple parse_digits(const TextKernels &kernels, nb::bytes block, std::int64_t line, int width,
+                       std::size_t n_bits, bool keep_only) {
+    const Text text = text_of(block);
+    require(width == 1 || width == 4, "a digit must have 1 or 4 bits");
+    require(n_bits > 0 && n_bits < std::size_t{1} << 32, "a row must have 1 to 2^32 - 1 bits");
+    // A row takes its digits and another byte; one more is begun.
+    const std::size_t most = text.size / ((n_bits - 1) / width + 2) + 1, n_words = words_of(n_bits);
+    NewArray words(nb::make_tuple(most, n_words), "u8");
+    Numbers lines, hard;
+    TextRows found{words.buffer.data<std::uint64_t>(), 0, 0, 0, true, lines, hard, pause};
+    {
+        nb::gil_scoped_release released;
+        kernels.parse_digits(text, {width, n_bits, keep_only}, found);
+    }
+    nb::object rows = words.array[nb::slice(nb::int_(0), nb::int_(found.n_rows), nb::none())];
+    if (2 * found.n_rows < most) rows = rows.attr("copy")();  // the room is not kept with them
+    nb::object range = nb::module_::import_("builtins").attr("range");
+    nb::object numbers = found.each ? range(line, line + std::int64_t(found.n_lines))
+                                    : array_of(lines, nb::make_tuple(lines.size()), line, 1);
+    return nb::make_tuple(rows, numbers,
+                          array_of(hard, nb::make_tuple(hard.size() / 3, 3), line, 3),
+                          found.skipped, found.n_lines);
+}
+
+using Known = nb::ndarray<const std::uint8_t, nb::shape<-1, 2, 64>, nb::c_contig, nb::device::cpu>;
+
+std::size_t blank_lines(const TextKernels &kernels, nb::bytes block, nb::handle result,
+                        std::size_t start, const Surroundings &beside) {
+    const Text text = text_of(block);
+    const PythonBuffer blanked(result, PyBUF_WRITABLE);
+    require(std::size_t(blanked->len) == text.size, "the result must be as long as the block");
+    require(start <= text.size, "the start is beyond the block");
+    for (std::size_t before; start < text.size;) {
+        before = start;
+        {
+            nb::gil_scoped_release released;
+            start = kernels.blank_lines(text, start, beside, blanked.data<unsigned char>());
+        }
+        check_signals();
+        if (start == before) break;
+    }
+    return start;
+}
+
+}  // namespace
+
+void bind_text(nb::module_ &module, const TextKernels &kernels) {
+    module.def(
+        "parse_digits",
+        [kernels](nb::bytes block, std::int64_t line, int width, std::size_t n_bits,
+                  bool keep_only) {
+            return parse_digits(kernels, block, line, width, n_bits, keep_only);
+        },
+        nb::arg("block"), nb::arg("line"), nb::arg("width"), nb::arg("n_bits"),
+        nb::arg("keep_only"));
+    module.def(
+        "blank_lines",
+        [kernels](nb::bytes block, nb::handle result, std::size_t start, std::size_t fields,
+                  int after, Known known) {
+            require(after >= 0 && after <= 2, "after must be 0, 1 or 2");
+            return blank_lines(kernels, block, result, start,
+                               {fields, Surroundings::After(after), known.data(), known.shape(0)});
+        },
+        nb::arg("block"), nb::arg("result"), nb::arg("start"), nb::arg("fields"), nb::arg("after"),
+        nb::arg("known").noconvert());
+}
+
+}  // namespace flagstone

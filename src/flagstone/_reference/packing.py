@@ -1,0 +1,52 @@
+"""Packing of 0/1 entries into 64-bit words and back; column j is bit j mod 64 of word j div 64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+
+
+def pack_bits(bits: NDArray[Any]) -> Words:
+    """Pack a 2-D array of 0 and 1 (or of False and True)."""
+    octets = np.packbits(bits, axis=1, bitorder="little")
+    padded = np.zeros((len(bits), max(1, -(-bits.shape[1] // 64)) * 8), np.uint8)
+    padded[:, : octets.shape[1]] = octets
+    return padded.view("<u8").astype(np.uint64, copy=False)
+
+
+def pack(X: NDArray[Any]) -> tuple[Words, int]:
+    """Pack a 2-D array of integers or booleans.
+
+    Also return the flat position, in row order, of the first entry that is not 0 or 1; -1 if all
+    entries are. Otherwise the words mean nothing.
+    """
+    bad = (X > 1) | (X < 0)
+    return pack_bits(X != 0), int(np.argmax(bad)) if bad.any() else -1
+
+
+def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[Words, bool]:
+    """Pack columns, each of its own type; say whether all entries are 0 or 1."""
+    words = pack_bits(np.stack([column != 0 for column in columns], axis=1))
+    return words, not any(((column > 1) | (column < 0)).any() for column in columns)
+
+
+def unpack(words: Words, dim: int) -> NDArray[np.uint8]:
+    """Return the first ``dim`` columns as 0 and 1."""
+    octets = words.astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=dim, bitorder="little")
+
+
+def gf2_place(rows: Words, places: NDArray[Any]) -> NDArray[Any]:
+    """Return ``places[k]`` for each row, where k columns reach up to its last bit; 0 if it is 0."""
+    bits = unpack(rows, 64 * rows.shape[1])[:, ::-1]
+    return places[np.where(rows.any(axis=1), bits.shape[1] - bits.argmax(axis=1), 0)]
+
+
+def gf2_columns_from(words: Words, first: int, dim: int) -> Words:
+    """Return the columns of rows of width ``dim`` from ``first`` on, packed."""
+    return pack_bits(unpack(words, dim)[:, first:])

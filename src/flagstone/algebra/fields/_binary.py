@@ -1,0 +1,97 @@
+"""GF(2): rows are packed into 64-bit words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flagstone._kernels import kernels
+from flagstone.algebra.bitrows import BitRows
+from flagstone.algebra.fields._base import Field, FlagState, Rows
+from flagstone.algebra.fields._tables import fail_value, whole_numbers
+from flagstone.exact import Array
+
+
+class BinaryField(Field):
+    """GF(2)."""
+
+    order = 2
+    characteristic = 2
+    degree = 1
+    name = "GF(2)"
+    dtype = np.dtype(np.uint8)
+
+    def empty(self, n_rows: int, dim: int) -> Rows:
+        return BitRows.trusted(np.zeros((n_rows, max(1, -(-dim // 64))), dtype=np.uint64), dim)
+
+    def trusted(self, elements: Array) -> Rows:
+        return BitRows.trusted(kernels.pack(elements)[0], elements.shape[1])
+
+    def _packed(self, rows: BitRows, name: str) -> Rows:
+        return rows
+
+    def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
+        whole = whole_numbers(table, name, floor=reduce)
+        if whole.dtype == object or reduce:
+            if reduce:
+                whole = (whole % 2).astype(np.uint8)
+            elif whole.size:
+                fail_value(table, (whole < 0) | (whole > 1), name, _OUTSIDE)
+        words, bad = kernels.pack(whole)
+        if bad >= 0:
+            fail_value(table, int(bad), name, _OUTSIDE)
+        return BitRows.trusted(words, table.shape[1])
+
+    def add(self, a: Any, b: Any) -> Array:
+        return np.asarray(np.bitwise_xor(a, b), self.dtype)
+
+    def neg(self, a: Any) -> Array:
+        return np.asarray(a, self.dtype)
+
+    def mul(self, a: Any, b: Any) -> Array:
+        return np.asarray(np.bitwise_and(a, b), self.dtype)
+
+    def inv(self, a: Any) -> Array:
+        out = np.asarray(a, self.dtype)
+        if not out.all():
+            raise ZeroDivisionError("0 has no inverse in GF(2)")
+        return out
+
+    def nonzero(self, rows: Rows) -> Array:
+        words = self.matrix(rows)
+        if words.shape[1] == 1:
+            return np.asarray(words[:, 0] != 0)
+        some = np.arange(64 * words.shape[1] + 1, dtype=np.int64) > 0
+        found: Array = kernels.gf2_place(words, some.view(np.uint8))
+        return found.view(np.bool_)
+
+    def new_flag(self, dim: int) -> FlagState:
+        state: FlagState = kernels.gf2_flag(dim)
+        return state
+
+    def load_flag(self, dim: int, basis: Array, counts: Array) -> FlagState:
+        state: FlagState = kernels.gf2_flag_load(dim, basis, counts)
+        return state
+
+    def _rref(self, matrix: Array, dim: int) -> tuple[Array, Array]:
+        R, pivots = kernels.gf2_rref(dim, matrix)
+        return R, pivots
+
+    def _reduce(self, matrix: Array, basis: Array, pivots: Array) -> Array:
+        residual: Array = kernels.gf2_reduce(matrix, basis, pivots)
+        return residual
+
+    def _dot(self, matrix: Array, vectors: Array) -> Array:
+        products: Array = kernels.gf2_dot(matrix, vectors)
+        return products
+
+    def _merge(self, dim: int, X: Array, cx: Array, Y: Array, cy: Array) -> tuple[Array, Array]:
+        Z, cz = kernels.gf2_merge(dim, X, cx, Y, cy)
+        return Z, cz
+
+    def wrap(self, matrix: Array, dim: int) -> Rows:
+        return BitRows.trusted(matrix, dim)
+
+
+_OUTSIDE = "which is not in GF(2); entries must be 0 or 1"

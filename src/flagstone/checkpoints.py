@@ -1,0 +1,101 @@
+"""Finished shards on disk: a run that was stopped reads only the others again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flagstone.disk import Ledger, check_fields, open_ledger
+from flagstone.errors import FormatError, InputError
+from flagstone.shards import ShardSummary, ShardTask
+
+
+@dataclass
+class ShardCheckpoint:
+    """What is known of a run: its seed, and the shards that are done, by number."""
+
+    seed: str
+    finished: dict[int, ShardSummary] = field(default_factory=dict)
+    ledger: Ledger | None = None
+
+    def keep(self, number: int, summary: ShardSummary) -> None:
+        """Keep the summary of a shard that was just done."""
+        if self.ledger is not None and number not in self.finished:
+            self.ledger.append([{"partition": number, "leaf": summary.to_dict()}])
+        self.finished[number] = summary
+
+    def finish(self) -> None:
+        """Remove the file: everything it stood for is written."""
+        if self.ledger is not None:
+            self.ledger.remove()
+
+
+def digest_of(*known: Any) -> str:
+    """Return an id of everything that a result depends on."""
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+@contextlib.contextmanager
+def open_checkpoint(
+    path: str | Path | None,
+    identity: str,
+    seed: str,
+    task: ShardTask,
+    n_shards: int,
+    *,
+    seed_is_fresh: bool = False,
+) -> Iterator[ShardCheckpoint]:
+    """Open the finished shards of a run.
+
+    A seed that was drawn afresh is kept for a run that is resumed. A file of another run (other
+    files, options or outputs, another seed or number of partitions) is refused. Without a path
+    nothing is kept.
+    """
+    found = ShardCheckpoint(seed)
+    if path is None:
+        yield found
+        return
+
+    records: list[Any] = []
+    fields: dict[str, type] = {"id": str, "seed": str, "partitions": int}
+    with open_ledger(path, "leaves", records.append, fields) as ledger:
+        found.ledger = ledger
+        if ledger.header is None:
+            ledger.start(id=identity, seed=seed, partitions=n_shards)
+        elif ledger.header["id"] != identity:
+            raise InputError(
+                f"{path} belongs to another run (other files, options or outputs); run that "
+                "command again, or remove the checkpoint, or choose another one"
+            )
+        elif ledger.header["partitions"] != n_shards:
+            raise InputError(
+                f"{path} is about {ledger.header['partitions']:,} partitions, but there are "
+                f"{n_shards:,}; remove the checkpoint, or choose another one"
+            )
+        elif seed_is_fresh:
+            found.seed = ledger.header["seed"]
+        elif ledger.header["seed"] != seed:
+            raise InputError(
+                f"{path} was begun with seed {ledger.header['seed']!r}, not with {seed!r}; give "
+                "that seed, or remove the checkpoint, or choose another one"
+            )
+        try:
+            for record in records:
+                check_fields(record, {"partition": int, "leaf": dict})
+                leaf = ShardSummary.from_dict(record["leaf"], task)
+                if leaf.sizes != (leaf.summary.n_rows,):
+                    raise ValueError("it counts other rows than it sums up")
+                number = record["partition"]
+                if not 0 <= number < n_shards:
+                    raise ValueError(f"there is no partition {number}")
+                if number in found.finished:
+                    raise ValueError(f"partition {number} comes twice")
+                found.finished[number] = leaf
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path}: damaged ({error}); remove it") from error
+        yield found

@@ -1,0 +1,158 @@
+"""What the keys of ``--json`` mean, for the help and for the reference of verbs."""
+
+from __future__ import annotations
+
+FINDING_KEYS = {
+    "schema": "3, the version of these keys",
+    "question": "kind (parity, span, constraints, equations or subspace), options, and what "
+    "stands in a row",
+    "fingerprint": "64 hex digits; equal answers have equal fingerprints",
+    "field": "the field, e.g. GF(2)",
+    "dim": "number of feature columns",
+    "answer, is_bottom": "coefficients; true if the answer is ⊥ (exit code 3)",
+    "nothing_kept": "true if no direction was kept: the answer says nothing about the rows "
+    "(exit code 3)",
+    "subspace": "dim and basis of the span behind the answer",
+    "seed, seed_is_fresh": "the published seed, and whether it was drawn for this run",
+    "rule": "name (index or heavy) and parameters: rho, eps, t_min, t_max, contamination",
+    "window, threshold": "first and last threshold (t_min, t_max), and the one that the coins drew",
+    "promises": "proven, certified and measured numbers; shards, sorted_rows, labels, conditions, "
+    "withheld",
+    "rows": "read, skipped, uncovered (outside the span), misfits (break the answer), places "
+    "(the first of them: file, row, line), values (what stands there), levels (rows outside each "
+    "level of the flag)",
+    "levels": "the flag: [dimension, sets, first set], from the largest space down",
+    "directions": "how often each direction was seen (count, kept, vector)",
+    "columns, encoding": "names of the encoded feature columns, and how the table was encoded",
+    "provenance": "command, sources, reading, and what else a verb keeps (frames: digest)",
+    "text": "what is derived from all this, and not in files: support (whole, part, none: how far "
+    "future rows fit), title, headline, caution, hint, alternatives, promises, next_step; the "
+    "answer as answer, lines, masks (GF(2); bit i, counted from the least significant one, is "
+    "column i) and expression (Python)",
+    "outputs": "files written",
+}
+
+LAYER_KEYS = {
+    "pattern": "one character per bit: 0, 1, or ? where it varies (GF(2) only; null elsewhere)",
+    "digest": "a list: kind, name, columns, parameters, formula, bits_determined, rows_verified, "
+    "rows_broken (null where the rows were not read again)",
+    "relations": "equations by kind (pair, check, other): text, columns, value, rows_broken",
+}
+
+CLUSTER_KEYS = {
+    "clusters": "rows that do not fit, by the equations they break, the 256 largest groups: rows "
+    "(how many), syndrome (one character per line of the answer, 1 where broken), columns (bits of "
+    "which one alone, turned over, breaks just these), frames (the first: file, row, line, text); "
+    "null where rows were not read again, or are no frames",
+    "types": "message types: rows (how many), told_by; with --split-types also finding, pattern, "
+    "digest, relations; null as above",
+}
+
+EACH_KEYS = {
+    "captures": "with --each, which prints schema, seed, seed_is_fresh, common and this: for each "
+    "file its name, its finding, and beyond (equations that it has beyond the common ones; null "
+    "where it is not counted)",
+    "common": "with --each, what all files share: fingerprint, lines, captures (how many files are "
+    "counted), rho and confidence (two such sets of files differ in it with at most this "
+    "probability; null: not known); null if fewer than two are",
+}
+
+FLAG_KEYS = {
+    "summary": "flag",
+    "field, dim": "the rows live in field^dim",
+    "question": "what the rows are for, and what stands in one: (x), (x, 1), (x, y) or (x, 1, y)",
+    "columns": "names of the encoded feature columns",
+    "rows": "read, shards (separately built flags merged)",
+    "rank, n_sets": "dimension of the first space, number of sets of the partition",
+    "levels": "[dimension, sets, first set], from the largest space down",
+    "directions": "how often each direction was seen",
+    "outputs": "files written",
+    "schema": "3, the version of these keys",
+}
+
+SHOW_KEYS = {f"{key} (findings)": text for key, text in FINDING_KEYS.items()} | {
+    f"{key} (flags)": text for key, text in FLAG_KEYS.items()
+}
+
+CHECK_KEYS = {
+    "schema": "3, the version of these keys",
+    "fingerprint": "of the finding",
+    "ok": "whether the share of rows that break it is within the tolerance",
+    "rows": "read, skipped (frames of another length), misfits, places (the first of them: file, "
+    "row, line), values (what stands there), uncovered (outside the span, where it is known), "
+    "levels (null)",
+    "share": "misfits / rows read",
+    "tolerance": "the share that may break it",
+    "equations": "for each equation, how many rows break it",
+}
+
+PREDICT_KEYS = {
+    "schema": "3, the version of these keys",
+    "fingerprint": "of the finding",
+    "rows": "read: how many rows were predicted",
+    "values": "how often each value was predicted",
+    "output": "the file written, if any; otherwise predictions lists every value",
+    "predictions": "the predicted values, when no file is written",
+}
+
+COMPARE_KEYS = {
+    "same": "whether the two answers (or flags) are equal",
+    "fingerprints": "of the first and of the second",
+    "shared": "equations that follow from both answers: fingerprint (as of a finding of these) "
+    "and lines (null: the answers cannot share any, see note; or these are flags)",
+    "only_in_first, only_in_second": "equations that, with the shared ones, make up each answer; "
+    "where nothing can be shared, lines of one answer that the other one lacks",
+    "note": "why nothing can be shared; of two rules, where they give the same label (null: none)",
+    "dims": "dimensions of the two spans, of their intersection and of their sum",
+    "schema": "3, the version of these keys",
+    "settings": "seed, columns, rows and window that differ: [name, first, second]",
+    "first_difference": "flags: the first set whose spaces differ",
+}
+
+PILOT_KEYS = {
+    "protocol": "with --pilot: question, encoding, seed, rule, t_min, t_max, take, confidence, "
+    "reading, fingerprint",
+    "plateau": "with --pilot: dimension, and the first and last threshold that give it there",
+    "rows": "with --pilot: pilot rows read",
+    "forecast": "with --pilot: [rows, rho], what this many such rows would certify (null: nothing)",
+    "outputs": "with --pilot: files written",
+}
+
+PLAN_KEYS = {
+    "schema": "3, the version of these keys",
+    "columns, verb, row": "what was planned for: columns, verb, and what stands in a row of its",
+    "dim": "dimension of the rows the rule works on: the columns, and what the verb adds",
+    "rho, eps, delta, field, contamination": "what was asked",
+    "entries": "for each analysis: rows needed, length T and first threshold t_min of the window",
+    "drawn": "with --seed: the window and the threshold that the seed will draw (index rule)",
+    "generalization_rows": "rows that generalization alone needs (with --delta)",
+}
+
+AUDIT_KEYS = {
+    "task": "what was audited, on what",
+    "strong_id": "SHA-256 of the task, under which --results files the pairs",
+    "pairs, agreements, disagreements, both_bottom, one_bottom, both_empty, errors, both_failed": (
+        "counts of pairs; errors are disagreements, both_empty agreements that kept no direction"
+    ),
+    "error_types": "how often each error was seen, numbers in messages written as #",
+    "all_bottom, agree_on_nothing": "whether every answer is ⊥; whether no agreement has content",
+    "replicability, disagreement_rate, standard_error": "over all pairs; where integrated is not "
+    "null the mean over all thresholds of the window, and agreements is at those that were drawn",
+    "accuracy, coverage": "mean over the runs, on the other sample of the pair; null if unknown",
+    "integrated": "per pair, the probability over the threshold to disagree; null without",
+    "plain_pairs": "plain pairs (no integration) for as narrow an interval; null below 20 pairs",
+    "confidence": "of the intervals and of the verdict",
+    "interval_anytime": "of the disagreement rate, valid under any stop rule",
+    "interval_clopper_pearson": "the same, only for a number of pairs fixed beforehand",
+    "indicative": "true for halves of one table, which are not fresh samples",
+    "verdict": "on --claim: decision (rejected, supported, undecided), claim, evidence, note",
+    "seconds": "time spent fitting",
+    "tradeoff": "with --tradeoff, and then beside indicative alone: rule, t_min, t_max, kept "
+    "(coverage or accuracy: quantity), replicability, both with _sem, m, pairs",
+}
+
+REPRODUCE_KEYS = {
+    "name": "the experiment (without a name: experiments, the list of all)",
+    "files": "figures and data written",
+    "seconds": "how long it took",
+}

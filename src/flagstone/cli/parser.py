@@ -1,0 +1,308 @@
+"""The parser of the command line: records of options and verbs in, the values of a call out.
+
+Loads nothing but the standard library, so that help, completion and usage errors are instant.
+Shared options stand in :mod:`flagstone.cli.options`, the verbs in :mod:`flagstone.cli.verbs`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+#: The groups of options, in the order of the help.
+INPUT, COLUMNS, RULE = "Input", "Columns and encoding", "Rule and promises"
+OUTPUT, SCALE = "Output", "Scale"
+GROUPS = (INPUT, COLUMNS, RULE, OUTPUT, SCALE)
+
+
+class CommandLineError(Exception):
+    """The words of the command line cannot be read; ``path`` is the command whose help says how."""
+
+    def __init__(self, message: str, path: str = "flagstone") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class HelpAsked(Exception):
+    """A call asks for the help of its verb: the common options, or everything."""
+
+    def __init__(self, *, everything: bool) -> None:
+        super().__init__()
+        self.everything = everything
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option, or (where ``flags`` is empty) one argument, of the command line.
+
+    Parameters
+    ----------
+    flags : str
+        As the help shows them: ``"-o, --output"``, or ``"--[no-]intercept"`` for a switch that
+        can be turned off.
+    help : str
+        One line.
+    group : str
+        One of :data:`GROUPS`.
+    value : str
+        The word for its value in the help (``FILE``, ``NUMBER``); empty for a switch.
+    type : type
+        ``str``, ``int`` or ``float``.
+    default : object
+        What the verb gets if it is left out.
+    least : float, optional
+        The smallest number that is allowed.
+    choices : tuple of str
+        All values that are allowed.
+    many : bool
+        Whether it may be given several times; the verb gets a list.
+    required : bool
+        Whether it must be given.
+    """
+
+    flags: str
+    help: str
+    group: str = INPUT
+    value: str = ""
+    type: Callable[[str], Any] = str
+    default: Any = None
+    least: float | None = None
+    choices: tuple[str, ...] = ()
+    many: bool = False
+    required: bool = False
+
+    def __post_init__(self) -> None:
+        if self.default is None and not self.value and "[no-]" not in self.flags:
+            object.__setattr__(self, "default", False)  # a plain switch is off if left out
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All words that stand for it.
+
+        >>> Option("-o, --output", "Write here").names, Option("--[no-]header", "Names").names
+        (('-o', '--output'), ('--header', '--no-header'))
+        """
+        if self.is_argument:
+            return ()
+        if "[no-]" in self.flags:
+            return self.flags.replace("[no-]", ""), self.flags.replace("[no-]", "no-")
+        return tuple(self.flags.split(", "))
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether it is given by its place, without a name."""
+        return not self.flags
+
+    @property
+    def usage(self) -> str:
+        """The argument, or the option with its value, as help shows it."""
+        if self.is_argument:
+            shown = f"{self.value}..." if self.many else self.value
+            return shown if self.required else f"[{shown}]"
+        return f"{self.flags} {self.value}".rstrip()
+
+    def read(self, text: str) -> Any:
+        """Return a value as typed; say what it must be otherwise."""
+        if self.choices and text not in self.choices:
+            raise argparse.ArgumentTypeError(
+                f"must be one of {', '.join(self.choices)}, got {text!r}"
+            )
+        try:
+            value = self.type(text)
+        except ValueError:
+            value = None
+        if value is None or (self.least is not None and not value >= self.least):
+            kind = "a whole number" if self.type is int else "a number"
+            least = "" if self.least is None else f" of at least {self.least:g}"
+            raise argparse.ArgumentTypeError(f"must be {kind}{least}, got {text!r}")
+        return value
+
+
+def option(flags: str, help: str, group: str, **details: Any) -> Any:
+    """Return an option as the field of a dataclass of options."""
+    return as_field(Option(flags, help, group, **details))
+
+
+def as_field(found: Option) -> Any:
+    """Return an option that several records share as a field."""
+    return dataclasses.field(default=found.default, metadata={"option": found})
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One verb of the command line.
+
+    Parameters
+    ----------
+    name, summary : str
+        What is typed, and one line for the list of verbs.
+    module : str
+        The module that holds the function ``command``, imported when the verb is called. A verb
+        whose module is not installed is not listed.
+    takes : mapping
+        For each parameter of ``command``, an option or a dataclass of options.
+    description : str
+        What it does, in a few sentences.
+    examples : tuple of str
+        Commands that work as printed, from the root of a clone.
+    common : tuple of str
+        The options that ``--help`` lists; all of them if this is empty.
+    json_keys : mapping
+        What the keys of ``--json`` mean.
+    """
+
+    name: str
+    summary: str
+    module: str
+    takes: Mapping[str, Option | type]
+    description: str
+    examples: tuple[str, ...]
+    common: tuple[str, ...] = ()
+    json_keys: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """All options and arguments, by the name of the field or parameter that they fill."""
+        return {name: option for _, name, option in self._places()}
+
+    @property
+    def is_present(self) -> bool:
+        """Whether its module is installed."""
+        path = Path(__file__).parents[1].joinpath(*self.module.split(".")[1:])
+        return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+    def listed(self, *, everything: bool) -> list[Option]:
+        """Return the options for its help: the common ones, or all."""
+        return [
+            option
+            for option in self.options.values()
+            if everything
+            or option.is_argument
+            or not self.common
+            or not set(option.names).isdisjoint(self.common)
+        ]
+
+    def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of ``command``, from the values of all options."""
+        return {
+            name: values[name]
+            if isinstance(taken, Option)
+            else taken(**{f.name: values[f.name] for f in dataclasses.fields(taken)})
+            for name, taken in self.takes.items()
+        }
+
+    def _places(self) -> Iterator[tuple[str, str, Option]]:
+        for parameter, taken in self.takes.items():
+            if isinstance(taken, Option):
+                yield parameter, parameter, taken
+            else:
+                for field in dataclasses.fields(taken):
+                    yield parameter, field.name, field.metadata["option"]
+
+    def parse(self, words: Sequence[str]) -> dict[str, Any]:
+        """Return the value of every option, from the words after the verb."""
+        return vars(self.parser().parse_args(self._ordered(words)))
+
+    def parser(self) -> argparse.ArgumentParser:
+        """Return the verb as a parser of the standard library."""
+        parser = _Parser(f"flagstone {self.name}")
+        groups = {name: parser.add_argument_group(name) for name in GROUPS}
+        for dest, found in self.options.items():
+            _add(groups[found.group], dest, found)
+        return parser
+
+    def _ordered(self, words: Sequence[str]) -> list[str]:
+        """Return options first, each joined with its value, then ``--`` and the arguments.
+
+        So an option may stand anywhere, and its value may begin with a dash.
+        """
+        known = {name: found for found in self.options.values() for name in found.names}
+        options: list[str] = []
+        arguments: list[str] = []
+        left = iter(words)
+        for word in left:
+            if word == "--":
+                arguments += left
+            elif not word.startswith("-") or word == "-":
+                arguments.append(word)
+            elif word in ("-h", "--help", "--help-all"):
+                raise HelpAsked(everything=word == "--help-all")
+            else:
+                options.append(self._joined(word, left, known))
+        return [*options, "--", *arguments] if arguments else options
+
+    def _joined(self, word: str, left: Iterator[str], known: Mapping[str, Option]) -> str:
+        """Return an option and its value as one word; the value may be the next word."""
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+        else:  # -ofile
+            name, equals, value = word[:2], word[2:], word[2:]
+        if name not in known:
+            raise self._error(f"there is no option {name}{closest(name, known)}")
+        found = known[name]
+        if not found.value:
+            return word
+        if not equals:
+            value = next(left, "--")
+        if value == "--":
+            raise self._error(f"{name} needs a value: {found.value}")
+        return f"{found.names[-1]}={value}"
+
+    def _error(self, message: str) -> CommandLineError:
+        return CommandLineError(message, f"flagstone {self.name}")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises errors for its caller to print; help is made elsewhere."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog=prog, add_help=False, allow_abbrev=False, exit_on_error=False)
+
+    def parse_args(self, *words: Any) -> argparse.Namespace:  # type: ignore[override]
+        """Return the values of all options."""
+        try:
+            values: argparse.Namespace = super().parse_args(*words)
+            return values
+        except argparse.ArgumentError as error:
+            name = (error.argument_name or "").split("/")[-1]
+            raise CommandLineError(f"{name} {error.message}", self.prog) from error
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the words."""
+        message = message.replace("the following arguments are required:", "missing:")
+        raise CommandLineError(message, self.prog)
+
+
+def _add(group: argparse._ArgumentGroup, dest: str, found: Option) -> None:
+    """Declare an option to the parser of the standard library."""
+    about: dict[str, Any] = {"help": found.help.replace("%", "%%"), "default": found.default}
+    if found.value:
+        about |= {"metavar": found.value, "type": found.read}
+    if found.choices:
+        about["choices"] = found.choices
+    if found.is_argument:
+        optional = "*" if found.many else "?"
+        required = "+" if found.many else None
+        group.add_argument(dest, nargs=required if found.required else optional, **about)
+    elif not found.value:
+        action: Any = argparse.BooleanOptionalAction if "[no-]" in found.flags else "store_true"
+        group.add_argument(*_plain(found), dest=dest, action=action, **about)
+    else:
+        action = "append" if found.many else "store"
+        group.add_argument(*found.names, dest=dest, action=action, required=found.required, **about)
+
+
+def _plain(switch: Option) -> tuple[str, ...]:
+    """Return the names of a switch; the standard library adds the one that turns it off."""
+    return switch.names[:1] if "[no-]" in switch.flags else switch.names
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return a proposal for a name that is not known, or nothing."""
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -1,0 +1,494 @@
+"""The table of verbs: a verb is added here, and in the module that it names.
+
+Loads nothing heavy: what a verb needs is imported with its module, when it is called.
+"""
+
+from __future__ import annotations
+
+from flagstone.cli import json_keys as keys
+from flagstone.cli.options import (
+    EXPECT_SEED,
+    FILES,
+    FINDING,
+    FLAG_OUTPUT,
+    FORCE,
+    INTERCEPT,
+    JSON,
+    PUBLISH_SEED,
+    AnswerOptions,
+    ColumnOptions,
+    CrewOptions,
+    FrameOptions,
+    OutputOptions,
+    PilotOptions,
+    PlanOptions,
+    PurposeOptions,
+    ReadOptions,
+    RuleOptions,
+    RunOptions,
+    StopOptions,
+    TableOptions,
+)
+from flagstone.cli.parser import OUTPUT, RULE, SCALE, Option, Verb
+
+#: The options that --help lists for the verbs that answer a question.
+_COMMON = (
+    "--format", "--columns", "--encode", "--field", "--contamination", "--rho", "--seed",
+    "--output", "--report", "--json",
+)  # fmt: skip
+
+_ANSWER = (
+    Verb(
+        "constraints",
+        "find the check equations that rows obey",
+        "flagstone.cli.constraints",
+        {
+            "files": FILES,
+            "table": ColumnOptions,
+            "options": AnswerOptions,
+            "linear": Option("--linear", "Only equations with right-hand side 0", RULE),
+            "each": Option("--each", "Answer for each file, and say what the answers share", RULE),
+        },
+        "Find the check equations that the rows obey. They are affine: right-hand sides may be 1.",
+        (
+            "flagstone constraints examples/frames.txt -f bits --contamination .01 --seed 7 "
+            "-o frames.json",
+        ),
+        common=(*_COMMON, "--linear", "--as"),
+        json_keys=keys.FINDING_KEYS | keys.EACH_KEYS,
+    ),
+    Verb(
+        "span",
+        "find the linear span that nearly all rows lie in",
+        "flagstone.cli.span",
+        {"files": FILES, "table": ColumnOptions, "options": AnswerOptions},
+        "Find the linear span that nearly all rows lie in (as equations: constraints --linear).",
+        ("flagstone span examples/frames.txt -f bits --contamination 0.01 --seed 2026",),
+        common=(*_COMMON, "--as"),
+        json_keys=keys.FINDING_KEYS,
+    ),
+    Verb(
+        "learn",
+        "learn a label as a parity (a linear rule) of columns",
+        "flagstone.cli.learn",
+        {
+            "files": FILES,
+            "table": TableOptions,
+            "options": AnswerOptions,
+            "intercept": INTERCEPT,
+            "choice": Option(
+                "--choice",
+                "Which rule of those that fit: uniform, lexmin or sparsest",
+                RULE,
+                value="NAME",
+            ),
+        },
+        "Learn a label as a parity (a linear function) of the other columns. Exit code 3 means ⊥: "
+        "no such rule fits.",
+        ("flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",),
+        common=(*_COMMON, "--label", "--choice"),
+        json_keys=keys.FINDING_KEYS,
+    ),
+    Verb(
+        "equations",
+        "reduce many equations to a small system",
+        "flagstone.cli.equations",
+        {"files": FILES, "table": TableOptions, "options": AnswerOptions},
+        "Reduce many equations to a small system. Each row is an equation; --label is the column "
+        "of right-hand sides.",
+        ("flagstone equations examples/equations.csv --label b --field 7 --seed 2026",),
+        common=(*_COMMON, "--label", "--as"),
+        json_keys=keys.FINDING_KEYS,
+    ),
+    Verb(
+        "subspace",
+        "find the subspace of the rows whose label is 1",
+        "flagstone.cli.subspace",
+        {
+            "files": FILES,
+            "table": TableOptions,
+            "options": AnswerOptions,
+            "affine": Option("--affine", "The subspace may miss the origin: x3 ⊕ x7 = 1", RULE),
+        },
+        "Find the subspace of the rows whose label is 1. Rows with label 0 are counted, but span "
+        "nothing.",
+        ("flagstone subspace examples/faults.csv -l fault --encode auto --seed 7",),
+        common=(*_COMMON, "--label", "--affine"),
+        json_keys=keys.FINDING_KEYS,
+    ),
+    Verb(
+        "frames",
+        "find the pattern, the digest and the damaged rows of frames",
+        "flagstone.frames.cli",
+        {
+            "files": FILES,
+            "table": ColumnOptions,
+            "options": FrameOptions,
+            "linear": Option("--linear", "Only equations with right-hand side 0", RULE),
+            "solve": Option(
+                "--solve",
+                "Solve for these columns, the check bits: x32..x39, or x3,x7",
+                OUTPUT,
+                value="COLUMNS",
+                many=True,
+            ),
+            "each": Option("--each", "Answer for each file, and say what the answers share", RULE),
+            "split_types": Option(
+                "--split-types", "Answer for each type of frames in the capture", RULE
+            ),
+        },
+        "Find the pattern and the digest of frames, or show those of a saved finding. --as c, "
+        "python or rtl_433 prints code that checks the check bits of a frame.",
+        (
+            "flagstone frames examples/frames.txt -f bits --contamination .01 --seed 7 "
+            "-o digest.json",
+            "flagstone frames digest.json --as c",
+        ),
+        common=(*_COMMON, "--solve", "--as"),
+        json_keys=keys.FINDING_KEYS | keys.LAYER_KEYS | keys.CLUSTER_KEYS | keys.EACH_KEYS,
+    ),
+)
+
+_USE = (
+    Verb(
+        "show",
+        "show what a saved finding or flag says",
+        "flagstone.cli.show",
+        {
+            "file": Option("", "A finding, flag or protocol", value="FILE", required=True),
+            "output": OutputOptions,
+            "seed": EXPECT_SEED,
+        },
+        "Show what a finding, flag or protocol file says; --report and --plot draw it again.",
+        ("flagstone show frames.json --report frames.html",),
+        common=("--report", "--plot", "--force", "--json", "--as", "--seed"),
+        json_keys=keys.SHOW_KEYS,
+    ),
+    Verb(
+        "check",
+        "find the rows that break a saved finding",
+        "flagstone.cli.check",
+        {
+            "finding": FINDING,
+            "files": FILES,
+            "read": ReadOptions,
+            "crew": CrewOptions,
+            "tolerance": Option(
+                "--tolerance",
+                "Largest share of rows that may break it",
+                RULE,
+                value="SHARE",
+                type=float,
+                default=0.0,
+            ),
+            "max_misfits": Option(
+                "--max-misfits",
+                "List at most this many of them",
+                OUTPUT,
+                value="NUMBER",
+                type=int,
+                least=0,
+                default=5,
+            ),
+            "seed": EXPECT_SEED,
+            "json": JSON,
+        },
+        "Find the rows that break a saved finding. Exit code 4 if there are too many.",
+        ("flagstone check frames.json examples/frames.txt --tolerance 0.02",),
+        common=(
+            "--format",
+            "--header",
+            "--delimiter",
+            "--length",
+            "--tolerance",
+            "--max-misfits",
+            "--seed",
+            "--json",
+        ),
+        json_keys=keys.CHECK_KEYS,
+    ),
+    Verb(
+        "predict",
+        "apply a saved finding to new rows",
+        "flagstone.cli.predict",
+        {
+            "finding": FINDING,
+            "files": FILES,
+            "read": ReadOptions,
+            "crew": CrewOptions,
+            "output": Option("-o, --output", "Write a CSV file, print nothing", OUTPUT, "FILE"),
+            "force": FORCE,
+            "seed": EXPECT_SEED,
+            "json": JSON,
+        },
+        "Predict the label of new rows; for findings without a label, whether a row fits (1 or 0)."
+        "\n\nIn CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an "
+        "apostrophe.",
+        ("flagstone predict rule.json examples/faults.csv -o predicted.csv",),
+        common=(
+            "--format",
+            "--header",
+            "--delimiter",
+            "--length",
+            "--output",
+            "--force",
+            "--seed",
+            "--json",
+        ),
+        json_keys=keys.PREDICT_KEYS,
+    ),
+    Verb(
+        "compare",
+        "compare two findings: equal or not, and where they differ",
+        "flagstone.cli.compare",
+        {
+            "first": Option("", "A finding or flag file", value="FIRST", required=True),
+            "second": Option("", "Another one", value="SECOND", required=True),
+            "seed": EXPECT_SEED,
+            "json": JSON,
+        },
+        "Compare two findings (or flags): what they share, and where they differ. Exit code 0 if "
+        "they are equal, 4 if not.",
+        ("flagstone compare frames.json frames.json",),
+        json_keys=keys.COMPARE_KEYS,
+    ),
+)
+
+_TRUST = (
+    Verb(
+        "plan",
+        "say how many rows a promise needs, or choose a window on pilot rows",
+        "flagstone.cli.plan",
+        {
+            "promise": PlanOptions,
+            "pilot": PilotOptions,
+            "table": TableOptions,
+            "purpose": PurposeOptions,
+            "run": RunOptions,
+            "seed": Option(
+                "--seed",
+                "Show the threshold it will draw; with --pilot: publish it",
+                RULE,
+                value="TEXT",
+            ),
+            "json": JSON,
+        },
+        "Say how many rows a promise needs, by the paper's analysis and by ours."
+        "\n\nWith --pilot FILE, choose a window on pilot rows, and write the protocol to publish "
+        "for fresh ones.",
+        (
+            "flagstone plan --dim 20 --rho 0.05 --eps 0.1",
+            "flagstone plan --dim 20 --rho 0.05 --for constraints",
+            "flagstone plan --pilot examples/frames.txt -f bits --seed 7 --max-rows 600 "
+            "-o protocol.json",
+            "flagstone constraints examples/frames.txt --protocol protocol.json",
+        ),
+        common=(
+            "--pilot",
+            "--format",
+            "--field",
+            "--for",
+            "--dim",
+            "--rho",
+            "--eps",
+            "--contamination",
+            "--max-rows",
+            "--seed",
+            "--output",
+            "--json",
+        ),
+        json_keys=keys.PLAN_KEYS | keys.PILOT_KEYS,
+    ),
+    Verb(
+        "audit",
+        "measure how often two samples agree",
+        "flagstone.cli.audit",
+        {
+            "files": Option(
+                "", "A table: disjoint random halves are compared", value="FILE", many=True
+            ),
+            "table": TableOptions,
+            "rule": RuleOptions,
+            "stop": StopOptions,
+            "law": Option(
+                "--law",
+                "Fresh samples instead of files: geometric, uniform or blocks",
+                value="NAME",
+            ),
+            "dim": Option(
+                "--dim", "With --law: dimension", value="NUMBER", type=int, least=1, default=20
+            ),
+            "rows": Option(
+                "--rows", "With --law: rows", value="NUMBER", type=int, least=1, default=1000
+            ),
+            "estimator": Option(
+                "--estimator",
+                "parity, elimination, span, constraints, equations or subspace",
+                RULE,
+                value="NAME",
+            ),
+            "intercept": Option(
+                "--[no-]intercept",
+                "Allow a constant in the rule of parity or elimination",
+                RULE,
+                default=True,
+            ),
+            "same": Option(
+                "--same",
+                "Compare: fingerprint (auto), coef or predictions",
+                RULE,
+                value="NAME",
+                default="auto",
+            ),
+            "claim": Option(
+                "--claim", "A claimed rho to judge", RULE, value="PROBABILITY", type=float
+            ),
+            "confidence": Option(
+                "--confidence",
+                "Confidence of intervals and verdict",
+                RULE,
+                value="PROBABILITY",
+                type=float,
+                default=0.95,
+            ),
+            "results": Option(
+                "--results", "Append every pair; an audit resumes from it", OUTPUT, value="FILE"
+            ),
+            "add": Option("--add", "Keep this audit in --results beside other ones", OUTPUT),
+            "tradeoff": Option(
+                "--tradeoff", "Instead: rows kept against replicability, over t_max", RULE
+            ),
+            "plot": Option(
+                "--plot", "With --tradeoff: draw the curve (.png or .svg)", OUTPUT, value="FILE"
+            ),
+            "jobs": Option(
+                "-j, --jobs", "Processes; -1 is all", SCALE, value="NUMBER", type=int, default=1
+            ),
+            "seed": Option("--seed", "The seed of the audit", RULE, value="TEXT", default="0"),
+            "json": JSON,
+        },
+        "Measure how often two samples with the same coins agree. Exit code 4: --claim is "
+        "rejected; 1: every pair ended in an error.",
+        (
+            "flagstone audit --law geometric --dim 8 --rows 500 --t-max 50 --claim 0.5 --pairs 40",
+            "flagstone audit --law geometric --dim 8 --rows 500 --estimator elimination --pairs 40",
+            "flagstone audit --law geometric --dim 8 --rows 500 --tradeoff --rho 0.1 --pairs 20",
+        ),
+        common=(
+            "--format",
+            "--label",
+            "--law",
+            "--dim",
+            "--rows",
+            "--estimator",
+            "--claim",
+            "--pairs",
+            "--results",
+            "--jobs",
+            "--seed",
+            "--json",
+        ),
+        json_keys=keys.AUDIT_KEYS,
+    ),
+)
+
+_SCALE = (
+    Verb(
+        "summarize",
+        "write the flag of files, to merge or answer from later",
+        "flagstone.cli.summarize",
+        {
+            "files": FILES,
+            "table": TableOptions,
+            "purpose": PurposeOptions,
+            "run": RunOptions,
+            "output": FLAG_OUTPUT,
+            "seed": PUBLISH_SEED,
+            "force": FORCE,
+            "json": JSON,
+        },
+        "Write the flag of the rows: small, mergeable, and enough to answer from.",
+        (
+            "flagstone summarize examples/frames.txt -f bits -o part1.flag",
+            "flagstone constraints part1.flag --contamination 0.01 --seed 7",
+        ),
+        common=(
+            "--format",
+            "--columns",
+            "--encode",
+            "--field",
+            "--label",
+            "--for",
+            "--output",
+            "--force",
+            "--json",
+            "--seed",
+            "--workers",
+            "--checkpoint",
+        ),
+        json_keys=keys.FLAG_KEYS,
+    ),
+    Verb(
+        "merge",
+        "merge flags from several machines",
+        "flagstone.cli.merge",
+        {
+            "files": Option(
+                "",
+                "Flag files; their order is part of the result",
+                value="FLAG",
+                many=True,
+                required=True,
+            ),
+            "output": FLAG_OUTPUT,
+            "seed": PUBLISH_SEED,
+            "force": FORCE,
+            "json": JSON,
+        },
+        "Merge flags, by a fixed tree: (1, 2), (3, 4), … and so on; an odd one is carried up.",
+        ("flagstone merge part1.flag part1.flag -o both.flag",),
+        json_keys=keys.FLAG_KEYS,
+    ),
+)
+
+_PAPER = (
+    Verb(
+        "reproduce",
+        "run the paper's evaluation, and more",
+        "flagstone.paper.cli",
+        {
+            "name": Option("", "The experiment; without one, all are listed", value="NAME"),
+            "out": Option(
+                "--out", "Write to this directory", OUTPUT, value="DIRECTORY", default="results"
+            ),
+            "quick": Option("--quick", "A small version, in seconds", SCALE),
+            "resume": Option("--[no-]resume", "Continue an interrupted run", SCALE, default=True),
+            "jobs": Option(
+                "-j, --jobs", "Processes; -1 is all", SCALE, value="NUMBER", type=int, default=1
+            ),
+            "seed": Option("--seed", "Another seed than the documented one", value="TEXT"),
+            "force": Option("--force", "Replace results of another configuration", OUTPUT),
+            "json": JSON,
+        },
+        "Run an experiment of the paper (or beyond it): figure, data and numbers into a directory.",
+        ("flagstone reproduce sample-size --quick --out results",),
+        json_keys=keys.REPRODUCE_KEYS,
+    ),
+)
+
+#: All verbs in groups, as the help lists them. A verb of a package that is not installed is left
+#: out: those of flagstone.frames and flagstone.paper may be missing.
+VERB_GROUPS: dict[str, tuple[Verb, ...]] = {
+    "Answer": _ANSWER,
+    "Use": _USE,
+    "Trust": _TRUST,
+    "Scale": _SCALE,
+    "Paper": _PAPER,
+}
+VERB_GROUPS = {
+    name: there
+    for name, verbs in VERB_GROUPS.items()
+    if (there := tuple(verb for verb in verbs if verb.is_present))
+}
+
+VERBS = {verb.name: verb for verbs in VERB_GROUPS.values() for verb in verbs}

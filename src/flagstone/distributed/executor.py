@@ -1,0 +1,218 @@
+"""DaskExecutor: shards are worked on by a Dask cluster, or by threads of this process."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from flagstone._version import __version__
+from flagstone.algebra.flag import merge_tree
+from flagstone.errors import FlagstoneError, InputError, MissingDependencyError
+from flagstone.shards import Shard, ShardCall, ShardTask
+from flagstone.tables.partitions import Partition
+
+Told = Callable[[int, int], object]
+
+
+class ClusterError(FlagstoneError, RuntimeError):
+    """The cluster, not the data, is why there is no answer; the message says what to do."""
+
+
+class DaskExecutor:
+    """Runs functions on partitions, and merges what they return by the fixed tree.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        Whose cluster does the work. Without one, the client that is active in this process, if
+        there is one, or the scheduler that Dask is configured for; else threads of this process
+        where kernels release the interpreter's lock, which those of QQ do not.
+    told : callable, optional
+        Called after every partition with how many are done, and how many there are.
+    """
+
+    in_order = False
+
+    def __init__(self, client: Any = None, told: Told | None = None) -> None:
+        self._dask = need_dask()
+        self.told = told or (lambda done, total: None)
+        if client is None and self._dask.config.get("scheduler", None) == "dask.distributed":
+            from distributed import default_client
+
+            client = default_client()
+        self.client = client
+        if client is not None:
+            _check_versions(client)
+
+    def reduce(
+        self,
+        call: ShardCall,
+        shards: Sequence[Shard],
+        merge: Callable[[Any, Any], Any],
+        finished: Mapping[int, Any] | None = None,
+        keep: Callable[[int, Any], None] | None = None,
+    ) -> Any:
+        """Compute a function of every shard, and merge: see `flagstone.pipeline.Executor`."""
+        known = dict(finished or {})
+        parts = self.delayed(call, shards)
+        for number, value in known.items():
+            parts[number] = self._shared(value)
+        numbers = {part.key: number for number, part in enumerate(parts)}
+        left = set(numbers.values()) - set(known)
+        merged = self._dask.delayed(merge, pure=False, traverse=False)
+        root = merge_tree(
+            parts, lambda a, b: merged(a, b, dask_key_name=f"merge-{uuid.uuid4().hex}")
+        )
+
+        def done(key: Any, value: Callable[[], Any]) -> None:
+            number = numbers.get(key)
+            if number in left:
+                left.discard(number)
+                if keep is not None:
+                    keep(number, value())
+                self.told(len(parts) - len(left), len(parts))
+
+        if self.client is None:
+            threaded = call.task.encoding.field.order is not None
+            return self._locally([root], threaded, lambda key, value: done(key, lambda: value))[0]
+        from distributed import as_completed
+
+        with self._watched():
+            first = self.client.compute([part for part in parts if numbers[part.key] in left])
+            last = self.client.compute(root)
+            for future in as_completed(first, loop=self.client.loop):
+                done(future.key, future.result)
+            del first  # from here on workers keep only what is still to be merged
+            return last.result()
+
+    def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
+        """Yield the values of all shards in their order, a few of them computed ahead."""
+        parts = self.delayed(call, shards)
+        if self.client is None:
+            for number, part in enumerate(parts):
+                (value,) = self._locally([part], True, lambda key, value: None)
+                self.told(number + 1, len(parts))
+                yield value
+            return
+        ahead = 2 * max(1, len(self.client.scheduler_info()["workers"]))
+        with self._watched():
+            waiting = [self.client.compute(part) for part in parts[:ahead]]
+            for number in range(len(parts)):
+                value = waiting.pop(0).result()
+                self.told(number + 1, len(parts))
+                if number + ahead < len(parts):
+                    waiting.append(self.client.compute(parts[number + ahead]))
+                yield value
+
+    def delayed(self, call: ShardCall, shards: Sequence[Any]) -> list[Any]:
+        """Return the values of all shards, still to be computed: Dask's delayed values."""
+        task, *shared = (self._shared(value) for value in (call.task, *call.shared))
+        run = self._dask.delayed(_on_partition, pure=False, traverse=False)
+        parts = []
+        for number, shard in enumerate(shards):
+            # a name of its own for every run: results that a cluster still holds are not mistaken
+            name = f"{call.function.__name__}-{uuid.uuid4().hex}"
+            # rows and labels may be delayed themselves, which Dask sees in arguments only
+            about = (shard.name, shard.rows, shard.label, shard.n_rows, shard.limit)
+            given = (*shared, *call.own_of(number))
+            parts.append(run(call.function, task, *about, *given, dask_key_name=name))
+        return parts
+
+    def _shared(self, value: Any) -> Any:
+        """One value for many tasks: it travels to each worker once."""
+        name = f"flagstone-{type(value).__name__.lower()}-{uuid.uuid4().hex}"
+        return self._dask.delayed(value, name=name, traverse=False)
+
+    def _locally(self, roots: list[Any], threaded: bool, done: Callable[..., None]) -> Any:
+        from dask.callbacks import Callback
+
+        scheduler = self._dask.config.get("scheduler", "threads" if threaded else "synchronous")
+        with Callback(posttask=lambda key, value, *_: done(key, value)):
+            return self._dask.compute(*roots, scheduler=scheduler)
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Say in our words what becomes of a cluster that is lost."""
+        from distributed.comm.core import CommClosedError
+
+        from distributed import KilledWorker
+
+        address = self.client.scheduler.address if self.client.scheduler else "the cluster"
+        try:
+            yield
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{address}: workers died again and again over one task ({error.task}); a "
+                "partition may need more memory than a worker has"
+            ) from error
+        except FlagstoneError:
+            raise
+        except Exception as error:
+            lost = isinstance(error, (CommClosedError, TimeoutError, OSError))
+            if lost or "ancelled" in type(error).__name__ or self.client.status != "running":
+                raise ClusterError(
+                    f"{address}: the cluster went away before the work was done; with a "
+                    "checkpoint, the same run goes on where it was"
+                ) from error
+            raise
+
+
+def need_dask() -> Any:
+    """Import Dask, or say how to install it."""
+    try:
+        import dask
+    except ImportError as error:
+        raise MissingDependencyError(
+            "partitions are worked on by Dask; install it with: pip install 'flagstone[dask]'"
+        ) from error
+    return dask
+
+
+def _on_partition(
+    function: Callable[..., Any],
+    task: ShardTask,
+    name: str,
+    rows: Any,
+    label: Any,
+    n_rows: int | None,
+    limit: int | None,
+    *given: Any,
+) -> Any:
+    """Run a function on one partition, in whichever process this is."""
+    if task.version != __version__:
+        raise InputError(
+            f"{_here()} has flagstone {__version__}, but {task.version} asks; install one "
+            "version everywhere"
+        )
+    return function(task, Partition(name, rows, label, n_rows, limit), *given)
+
+
+def _here() -> str:
+    """Return what to call the process that runs a task."""
+    try:
+        from distributed import get_worker
+
+        return f"worker {get_worker().address}"
+    except (ImportError, ValueError):
+        return "this process"
+
+
+def worker_version() -> str:
+    """Return the version of flagstone, of whichever process is asked."""
+    return __version__
+
+
+def _check_versions(client: Any) -> None:
+    """Refuse workers without this very version of flagstone, by their addresses."""
+    for worker, found in sorted(client.run(worker_version, on_error="return").items()):
+        if isinstance(found, OSError):
+            continue  # it has just died; who comes in its place is asked by the tasks themselves
+        if isinstance(found, Exception):
+            raise ClusterError(f"worker {worker} cannot load flagstone ({found}); install it there")
+        if found != __version__:
+            raise ClusterError(
+                f"worker {worker} has flagstone {found}, but {__version__} asks; install one "
+                "version everywhere"
+            )

@@ -1,0 +1,228 @@
+"""What classifiers share: labels in and out, and what to do when the answer is ⊥."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from flagstone.algebra.fields import Array, Rows, as_field
+from flagstone.answers import ParityRule
+from flagstone.errors import BottomError, InputError, Parameter
+from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators.atomic import all_or_nothing
+from flagstone.estimators.coders import LabelCoder
+from flagstone.estimators.labels import (
+    distinct,
+    label_vector,
+    legend,
+    named_classes,
+)
+from flagstone.finding import Finding
+
+
+def is_binary(field: Any) -> bool:
+    """Say whether a ``field`` parameter means GF(2), without complaining about a bad one."""
+    try:
+        return as_field(field).order == 2
+    except ValueError:
+        return False
+
+
+class RuleReader:
+    """What a fitted linear rule says, and predicts."""
+
+    @property
+    def coef_(self: Any) -> Array | None:
+        """The coefficients w, shape (n_features,); None when the answer is ⊥."""
+        coef: Array | None = self.answer_.coef
+        return coef
+
+    @property
+    def intercept_(self: Any) -> Any:
+        """The constant c; None when the answer is ⊥."""
+        return self.answer_.intercept
+
+    @property
+    def is_bottom_(self: Any) -> bool:
+        """Whether the answer is ⊥: no linear rule fits the kept rows."""
+        return bool(self.answer_.is_bottom)
+
+    def predict(self: Any, X: Any) -> Array:
+        """Predict labels.
+
+        Raises
+        ------
+        BottomError
+            When the answer is ⊥, or no direction was kept so that the rule is only a draw of the
+            coins, and ``on_bottom="raise"``.
+        """
+        rule: ParityRule = self.answer_
+        rows, nothing = self._rows(X), getattr(self, "nothing_kept_", False)
+        if (rule.is_bottom or nothing) and self.on_bottom == "majority":
+            return np.full(len(rows), self._majority(), dtype=self.classes_.dtype)
+        if nothing:
+            raise BottomError(
+                "no direction was kept, so that the rule is only a draw of the coins and predicts "
+                "nothing; a smaller ",
+                Parameter("t_min"),
+                ", a shorter window or less ",
+                Parameter("contamination"),
+                " keeps more, and ",
+                Parameter("on_bottom", "majority"),
+                " predicts the most frequent label",
+            )
+        elements = rule.predict(rows)
+        labels: Array
+        labels, known = self._coder.decode(elements)
+        if not known.all():
+            row = int(np.argmin(known))
+            if self.on_bottom == "raise":
+                raise BottomError(
+                    f"the rule takes the value {rule.field.format(elements[row])} in {rule.field} "
+                    f"on row {row}, for which there is no label; use ",
+                    Parameter("on_bottom", "majority"),
+                    " to predict the most frequent label there",
+                )
+            labels[~known] = self._majority()
+        return labels
+
+
+class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
+    """Labels become elements of a field; the span is taken over labelled rows."""
+
+    classes: Any
+    _coder: Any
+
+    def partial_fit(  # type: ignore[override]
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add labelled rows; all of them are added or none.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`.
+        classes : array-like, optional
+            All labels that can occur, at the first call; as the parameter of the estimator.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            self._go_on()
+            self._take(X, y, sample_weight, classes)
+        return self
+
+    def _labels(self, y: Any, n_rows: int) -> Array:
+        return label_vector(y, n_rows, type(self).__name__)
+
+    def _count(self, rows: Rows, labels: Any, weights: Array | None, classes: Any) -> None:
+        if weights is not None and not weights.all():
+            # A row that counts zero times is no row: its label must leave no trace either.
+            counted = weights > 0
+            rows, labels, weights = rows[counted], labels[counted], weights[counted]
+            if not len(rows) and not self._is_begun:
+                raise InputError("sample_weight is zero for every row: there is nothing to fit")
+        coder = self._next_coder(distinct(labels), classes)
+        elements = coder.encode(labels)
+        counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
+        self._absorb(rows, elements, weights)
+        self._label_counts, self._coder = counts, coder
+
+    def _adopt_labels(self, finding: Finding) -> None:
+        labels, field = finding.encoding.labels, self._field
+        number: Any = int if field.order else Fraction
+        counted = {number(text): n for text, n in finding.provenance.get("labels", ())}
+        classes = named_classes(self.classes)
+        if classes is None and labels is not None:
+            classes = np.array(labels)
+        elif classes is None:
+            seen = sorted(counted) or range(min(field.order or 2, 2))
+            classes = np.array([int(v) if v == int(v) else v for v in seen])
+        self._coder = self._first_coder(classes, closed=True)
+        self._label_counts = counted
+
+    def _next_coder(self, found: Array, classes: Any) -> Any:
+        named = named_classes(self.classes)
+        given = named_classes(classes)
+        if not self._is_begun:
+            if given is None:
+                given = named
+            elif named is not None and not np.array_equal(given, named):
+                raise InputError(
+                    f"partial_fit got classes={given.tolist()!r}, but the estimator was made with "
+                    f"classes={named.tolist()!r}; name them in one place"
+                )
+            known = found if given is None else given
+            return self._first_coder(known, closed=given is not None).including(found)
+        if given is not None and not np.array_equal(given, self._coder.classes):
+            raise InputError(
+                f"classes={given.tolist()!r} is not the same as on last call to partial_fit, was: "
+                f"{self._coder.classes.tolist()!r}"
+            )
+        return self._coder.including(found)
+
+    def _first_coder(self, classes: Array, *, closed: bool) -> Any:
+        return LabelCoder.of(classes, self._field, closed=closed)
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        if not self._is_begun:
+            raise AttributeError(f"{type(self).__name__} is not fitted: it has no classes_")
+        classes: Array = self._coder.classes
+        return classes
+
+    @property
+    def _numbered_labels(self) -> tuple[str, ...] | None:
+        coder = self._coder
+        return None if coder.is_settled else tuple(repr(v) for v in coder.classes.tolist())
+
+    @property
+    def _named_labels(self) -> Array | None:
+        return None if self._coder.by_value else self._coder.classes
+
+    @property
+    def _legend(self) -> str:  # type: ignore[override]
+        return legend(self._named_labels)
+
+    def _majority(self) -> Any:
+        """The most frequent label; the smallest of several."""
+        counts = self._label_counts
+        if not counts:
+            raise BottomError("nobody counted the labels of this finding: none is the majority")
+        best = max(counts.values())
+        element = min(e for e, n in counts.items() if n == best)
+        labels, _ = self._coder.decode(np.array([element], dtype=self._field.dtype))
+        return labels[0]
+
+    def _given(self, X: Any, y: Any) -> tuple[Rows, Array]:
+        rows, labels = super()._given(X, y)
+        return rows, self._coder.encode(labels)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # A linear function over a finite field is no model for clouds of points.
+        tags.classifier_tags.poor_score = True
+        tags.classifier_tags.multi_class = not is_binary(self.field)
+        return tags
+
+
+def add_counts(counts: dict[Any, int], elements: Array, weights: Array | None) -> dict[Any, int]:
+    """Return label counts with more labels, repeated rows counted by their weights."""
+    if not len(elements):
+        return counts
+    if elements.dtype == np.uint8 and elements.max() <= 1:  # by far the most common, and fast
+        ones = np.count_nonzero(elements) if weights is None else weights[elements == 1].sum()
+        total = len(elements) if weights is None else weights.sum()
+        new = {e: n for e, n in enumerate((int(total - ones), int(ones))) if n}
+    else:
+        values, place = np.unique(elements, return_inverse=True)
+        totals = np.zeros(len(values), dtype=np.int64)
+        np.add.at(totals, place, 1 if weights is None else weights)
+        new = {e: n for e, n in zip(values.tolist(), totals.tolist(), strict=True) if n}
+    return {e: counts.get(e, 0) + new.get(e, 0) for e in counts.keys() | new.keys()}

@@ -1,0 +1,165 @@
+"""From what scikit-learn users pass (arrays, frames, sparse, packed rows) to rows over a field."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from flagstone.algebra.bitrows import BitRows
+from flagstone.algebra.fields import Array, Field, Rows, as_table
+from flagstone.algebra.lift import chunks, stack_all
+from flagstone.checks import checked_weights
+from flagstone.errors import EntryTypeError, InputError
+from flagstone.exact import exact_array
+
+
+def table_rows(
+    estimator: BaseEstimator, X: Any, field: Field, *, reset: bool, reduce: bool
+) -> Rows:
+    """Return X as rows over the field; remember (``reset``) or check its width and names.
+
+    Packed rows pass through as they are. Frames of any library keep their column names.
+    Sparse rows are unfolded a piece at a time.
+    """
+    if isinstance(X, BitRows):
+        return _packed_rows(estimator, X, field, reset)
+    # The field looks at every entry itself and names row and column; scikit-learn would make
+    # floats of integers, which have too few digits for some.
+    table, rules = plain_table(X), {"dtype": None, "ensure_all_finite": False}
+    names = named_columns(table)
+    if names is not None:
+        validate_data(estimator, names, reset=reset, skip_check_array=True)
+        table = check_array(exact_array(table), **rules)
+    else:
+        table = validate_data(estimator, table, reset=reset, accept_sparse="csr", **rules)
+    offset = 0
+    try:
+        if isinstance(table, np.ndarray):
+            return field.rows(table, reduce=reduce)
+        parts: list[Rows] = []
+        for piece in chunks(*table.shape):
+            offset = piece.start
+            parts.append(field.rows(table[piece].toarray(), reduce=reduce))
+        return stack_all(field, parts)
+    except InputError as error:
+        raise _placed(error, estimator, offset, reduce) from None
+
+
+def plain_table(X: Any) -> Any:
+    """Return a table of rows, or say why there is none.
+
+    What scikit-learn would refuse in words that lead nowhere, or take silently (masked entries),
+    is refused here.
+    """
+    if X is None:
+        raise InputError("X must be a table of rows, got None")
+    refuse_masked(X, "X")
+    if isinstance(X, np.ndarray):
+        return X
+    if isinstance(X, (list, tuple)) and len(X) and hasattr(X[0], "__len__"):
+        return as_table(X, dim=None, name="X")
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InputError(
+            "X has two columns of the same name; rename one of them, or pass X.to_numpy()"
+        ) from None
+    if isinstance(frame, nw.LazyFrame) and not hasattr(X, "__array__"):
+        raise InputError(
+            f"X is a {type(X).__name__}, whose rows are not there yet; pass X.collect()"
+        )
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    if not frame.columns:  # as an array it would have no rows either
+        raise InputError("X is a table without columns: there is nothing to fit")
+    return frame.to_native()
+
+
+def named_columns(table: Any) -> Any | None:
+    """Return what tells every release of scikit-learn the names of a frame; None for no frame.
+
+    That is a frame of pandas as it is, and an Arrow table without rows for any other.
+    """
+    if isinstance(table, np.ndarray):  # asking about it would take as long as packing some rows
+        return None
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    if frame.implementation.is_pandas():
+        return table
+    import pyarrow as pa
+
+    return pa.table([pa.nulls(0)] * frame.shape[1], names=list(frame.columns))
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Name the first masked entry: conversion to a plain array would bring it back."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        where = ", ".join(f"{w} {i}" for w, i in zip(("row", "column"), place, strict=False))
+        raise InputError(f"{name}: {where} is missing (masked); fill it in or drop the row first")
+
+
+def checked_counts(sample_weight: Any, n_rows: int) -> tuple[Array | None, int]:
+    """Return how often each row counts (None for once) and the sum, or say which is bad."""
+    refuse_masked(sample_weight, "sample_weight")
+    return checked_weights(sample_weight, n_rows, "sample_weight")
+
+
+def feature_names(estimator: BaseEstimator, input_features: Any = None) -> Array:
+    """Return the names of the columns, x0, x1, … where they have none.
+
+    ``input_features`` that are others are refused in scikit-learn's words.
+    """
+    check_is_fitted(estimator)
+    names = getattr(estimator, "feature_names_in_", None)
+    n_features = estimator.n_features_in_
+    if input_features is not None:
+        given = list(input_features)
+        if names is not None and given != list(names):
+            raise InputError("input_features is not equal to feature_names_in_")
+        if len(given) != n_features:
+            raise InputError(
+                "input_features should have length equal to number of features "
+                f"({n_features}), got {len(given)}"
+            )
+    known = (f"x{i}" for i in range(n_features)) if names is None else map(str, names)
+    return np.array(list(known), dtype=object)
+
+
+def _packed_rows(estimator: BaseEstimator, X: BitRows, field: Field, reset: bool) -> Rows:
+    if not len(X):
+        raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    if reset:
+        estimator.n_features_in_ = X.dim
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    elif X.dim != estimator.n_features_in_:
+        raise InputError(
+            f"X has {X.dim} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    return field.rows(X)
+
+
+def _placed(error: InputError, estimator: BaseEstimator, offset: int, reduce: bool) -> InputError:
+    """Count the row from the first of the table, add the column's name and the way out."""
+    text = str(error)
+    place = re.match(r"X: row (\d+), column (\d+)", text)
+    if place:
+        row, column = int(place[1]) + offset, int(place[2])
+        names = getattr(estimator, "feature_names_in_", None)
+        known = "" if names is None else f" ({names[column]!r})"
+        text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
+    if "is not in GF" in text and not reduce:
+        text += "; encode them with FieldEncoder, or map them with out_of_field='reduce'"
+    if isinstance(error, EntryTypeError):  # in words that scikit-learn's checks look for
+        me = type(estimator).__name__
+        text += " (an argument must be turned from a string, say, into a number): "
+        text += f"make_pipeline(FieldEncoder(), {me}(...))"
+    return type(error)(text)

@@ -1,0 +1,43 @@
+"""Frames: bit strings as radios and buses send them, and the checks that they carry."""
+
+from flagstone.frames.digests import (
+    MOST_COLUMNS,
+    SAMPLE,
+    Digest,
+    DigestAnalysis,
+    Frame,
+    Layers,
+    Relation,
+    Solved,
+    analyze,
+    check_code,
+    decoder_code,
+    frame_code,
+    key_stream,
+    name_check,
+    name_frame,
+    name_sums,
+    propose,
+    span_text,
+)
+
+__all__ = [
+    "MOST_COLUMNS",
+    "SAMPLE",
+    "Digest",
+    "DigestAnalysis",
+    "Frame",
+    "Layers",
+    "Relation",
+    "Solved",
+    "analyze",
+    "check_code",
+    "decoder_code",
+    "frame_code",
+    "key_stream",
+    "name_check",
+    "name_frame",
+    "name_sums",
+    "propose",
+    "span_text",
+]

@@ -1,0 +1,37 @@
+"""Digests: what check equations over GF(2) say about frames, and what is known by a name.
+
+- :class:`Layers`: constants, pairs, check bits and the rest;
+- :class:`Digest`: what check bits are called, found by :func:`name_frame` and :func:`name_check`;
+- :class:`DigestAnalysis`: both, held against every row.
+"""
+
+from flagstone.answers.relations import Relation
+from flagstone.frames.digests.analysis import MOST_COLUMNS, SAMPLE, DigestAnalysis, analyze
+from flagstone.frames.digests.code import check_code, frame_code
+from flagstone.frames.digests.decoder import decoder_code
+from flagstone.frames.digests.digest import Digest, span_text
+from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.layers import Layers, Solved, propose
+from flagstone.frames.digests.naming import key_stream, name_check, name_frame
+from flagstone.frames.digests.sums import name_sums
+
+__all__ = [
+    "MOST_COLUMNS",
+    "SAMPLE",
+    "Digest",
+    "DigestAnalysis",
+    "Frame",
+    "Layers",
+    "Relation",
+    "Solved",
+    "analyze",
+    "check_code",
+    "decoder_code",
+    "frame_code",
+    "key_stream",
+    "name_check",
+    "name_frame",
+    "name_sums",
+    "propose",
+    "span_text",
+]

@@ -1,0 +1,224 @@
+"""DigestAnalysis: what frames carry, named from their equations and held against every row."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.answers import Constraints
+from flagstone.answers.relations import Relation
+from flagstone.errors import InputError
+from flagstone.frames.digests.digest import Digest
+from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.layers import Layers, propose
+from flagstone.frames.digests.naming import key_stream, name_check, name_frame
+from flagstone.frames.digests.sums import name_sums
+from flagstone.second_pass import Places
+
+#: Wider rows are no frames: their equations are listed, and nothing is looked for.
+MOST_COLUMNS = 256
+#: Sums are looked for among so many rows, the first ones, and held against all.
+SAMPLE = 4096
+#: Fewer neighbours than this are check bits only if they have a name or were asked for.
+_FEWEST = 3
+
+
+class DigestAnalysis:
+    """Sorts the equations of frames, names the digest, and counts the rows that break each.
+
+    Parameters
+    ----------
+    answer : Constraints
+        Over GF(2), obeyed by some row.
+    solve : sequence of int, optional
+        The check bits; looked for otherwise.
+    recalled : sequence of mappings, optional
+        Digests with a name that were verified on the rows of the answer, as a finding keeps them:
+        what is known as long as no rows are counted here.
+
+    Attributes
+    ----------
+    layers : Layers
+    digests : list of Digest
+        The digest of the check bits, if rows were counted: named, or as a stream of keys.
+    n_rows : int
+    asked : bool
+        Whether the caller said which the check bits are.
+
+    Notes
+    -----
+    **Guarantees**
+
+    A digest counts every row that was given, and is listed only after it was tried on them, and
+    only if most of them fit it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import AffineSpan
+    >>> data = np.random.RandomState(0).randint(0, 256, size=(500, 4), dtype=np.uint8)
+    >>> check = data[:, :1] ^ data[:, 1:2] ^ data[:, 2:3] ^ data[:, 3:] ^ 0xA5
+    >>> X = np.unpackbits(np.hstack([data, check]), axis=1)
+    >>> analysis = DigestAnalysis(AffineSpan(random_state=1).fit(X).constraints_)
+    >>> analysis.update(X)
+    >>> for digest in analysis.digests:
+    ...     print(f"{digest.formula}; {digest.rows_broken} of {digest.rows_verified} rows break it")
+    the XOR of the bytes of x0..x31 ⊕ 0xa5; 0 of 500 rows break it
+    """
+
+    #: Sums are looked for among so many rows, the first ones.
+    n_first = SAMPLE
+
+    def __init__(
+        self,
+        answer: Constraints,
+        solve: Sequence[int] | None = None,
+        recalled: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.frame = Frame.of(answer)
+        self.asked = solve is not None
+        self._recalled: list[Digest] | None = None
+        if recalled is not None:
+            self._recalled = [Digest.from_dict(values, self.frame.names) for values in recalled]
+        self.n_rows = 0
+        self._digests: list[Digest] = []
+        self._waiting: list[Array] | None = []
+        if solve is None:
+            named = name_frame(self.frame)
+            checks = sorted({i for columns, _ in named for i in columns if self.frame.varies[i]})
+            self.layers = Layers.solved_for(self.frame, checks or self._proposed())
+            self._digests += [digest for _, digest in named]
+        else:
+            self.layers = Layers.solved_for(self.frame, solve)  # which refuses what cannot be
+            digest = name_check(self.frame, solve)
+            self._digests += [] if digest is None else [digest]
+        self._broken = dict.fromkeys(self._relations, 0)
+
+    def _proposed(self) -> tuple[int, ...]:
+        proposals = propose(self.frame)
+        return proposals[0] if proposals and len(proposals[0]) >= _FEWEST else ()
+
+    @property
+    def _relations(self) -> list[Relation]:
+        solved = self.layers.solved
+        checks = [] if solved is None else solved.relations
+        return [*self.layers.pairs, *checks, *self.layers.relations]
+
+    def update(
+        self, rows: Array, broken: Array | None = None, places: Places | None = None
+    ) -> None:
+        """Count rows of bits; a mask of those that break the equations saves some work."""
+        bits = np.asarray(rows, dtype=np.uint8)
+        self.n_rows += len(bits)
+        suspects = bits if broken is None else bits[broken]  # others break no relation
+        for relation in self._broken:
+            self._broken[relation] += int(np.count_nonzero(relation.broken(suspects)))
+        if self._waiting is None:
+            self._digests = [digest.measured(bits) for digest in self._digests]
+            return
+        self._waiting.append(bits)
+        if self.n_rows >= SAMPLE:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Look for sums among the first rows, and count the rows that waited for that."""
+        if self._waiting:
+            sample = np.concatenate(self._waiting)
+            self.begin(sample)
+            self._digests = [digest.measured(sample) for digest in self._digests]
+
+    def begin(self, rows: Array) -> None:
+        """Name sums among these rows, the first ones of all, without counting them.
+
+        Needed before rows are counted in parts (:meth:`merge`), and only then.
+        """
+        place = {name: i for i, name in enumerate(self.frame.names)}
+        taken = {place[name] for digest in self._digests for name in digest.columns}
+        copied = {i for pair in self.frame.pairs for i in pair.columns}
+        first = np.asarray(rows, dtype=np.uint8)[:SAMPLE]
+        self._digests += name_sums(self.frame.names, first, taken, copied)
+        if not self._digests and self.layers.solved is not None:
+            self._digests.append(key_stream(self.frame, self.layers.solved))
+        self._waiting = None
+
+    def empty(self) -> DigestAnalysis:
+        """Return the same analysis of no rows."""
+        other = copy.copy(self)
+        other.n_rows, other._broken = 0, dict.fromkeys(self._broken, 0)
+        other._waiting = None if self._waiting is None else []
+        other._digests = [replace(d, rows_verified=0, rows_broken=0) for d in self._digests]
+        return other
+
+    def merge(self, other: DigestAnalysis) -> DigestAnalysis:
+        """Return the analysis of the rows of both; each began as an :meth:`empty` copy of one.
+
+        Sums must have been looked for (:meth:`begin`): rows that wait for that cannot be merged.
+        """
+        if self._waiting is not None or other._waiting is not None:
+            raise InputError("call begin() with the first rows before rows are counted in parts")
+        both = self.empty()
+        both.n_rows = self.n_rows + other.n_rows
+        both._broken = {r: n + other._broken[r] for r, n in self._broken.items()}
+        both._digests = [
+            replace(
+                a,
+                rows_verified=a.rows_verified + b.rows_verified,
+                rows_broken=a.rows_broken + b.rows_broken,
+            )
+            for a, b in zip(self._digests, other._digests, strict=True)
+        ]
+        return both
+
+    @property
+    def digests(self) -> list[Digest]:
+        """The digest of the check bits, named or as keys; none that most rows break."""
+        if not self.n_rows:
+            return list(self._recalled or ())
+        self._settle()
+        return [d for d in self._digests if 2 * d.rows_broken < d.rows_verified]
+
+    @property
+    def looked(self) -> bool:
+        """Whether somebody looked for digests, here or when the answer was found."""
+        return bool(self.n_rows) or self._recalled is not None
+
+    def broken(self, relation: Relation) -> int | None:
+        """How many rows break a relation; None where no row was counted."""
+        return self._broken[relation] if self.n_rows else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: ``pattern``, ``digest`` and ``relations`` (docs/digests.md)."""
+        layers, names = self.layers, self.layers.names
+        checks = [] if layers.solved is None else layers.solved.relations
+        kinds = [("pair", layers.pairs), ("check", checks), ("other", layers.relations)]
+        return {
+            "pattern": layers.pattern,
+            "digest": [d.to_dict() for d in self.digests] if self.looked else None,
+            "relations": [
+                {
+                    "kind": kind,
+                    "text": relation.text(names),
+                    "columns": [names[i] for i in relation.columns],
+                    "value": relation.value,
+                    "rows_broken": self.broken(relation),
+                }
+                for kind, relations in kinds
+                for relation in relations
+            ],
+        }
+
+
+def analyze(
+    answer: Any,
+    solve: Sequence[int] | None = None,
+    recalled: Sequence[Mapping[str, Any]] | None = None,
+) -> DigestAnalysis | None:
+    """Return the analysis of equations that frames obey; None for all other answers."""
+    if not isinstance(answer, Constraints) or answer.field.order != 2 or answer.is_bottom:
+        return None
+    return DigestAnalysis(answer, solve, recalled) if answer.dim <= MOST_COLUMNS else None

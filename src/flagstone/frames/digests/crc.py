@@ -1,0 +1,203 @@
+"""CRCs: registers whose key is the polynomial itself, with the name that standards give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from flagstone.answers.relations import rank
+from flagstone.frames.digests.catalogue import CATALOGUE
+from flagstone.frames.digests.digest import Digest, names_of, solved_by, span_text
+from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.layers import Solved
+from flagstone.frames.digests.polynomials import modulo, power, times
+from flagstone.frames.digests.registers import ByteLayout, Register
+
+_REFLECTED = {"as written": False, "lowest bit of each byte first": True}
+
+
+def crc_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -> Digest | None:
+    """Name the CRC among registers that fit, a catalogued one first; None where none is a CRC."""
+    candidates: list[tuple[tuple[bool | int, ...], Digest]] = []
+    for register in found:
+        for seen in (register, register.mirrored()):
+            if seen.key == power(seen.layout.width, seen.poly):
+                digest = _described(frame, columns, seen)
+                plain = _REFLECTED.get(seen.layout.order) == seen.backwards
+                gap = -1 in seen.layout.data or seen.layout.filled
+                rank_of = (
+                    "catalogued" not in digest.parameters,
+                    not plain,
+                    gap,
+                    seen.layout.little != (seen.backwards and len(columns) > 8),
+                    len(candidates),
+                )
+                candidates.append((rank_of, digest))
+    return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
+
+
+def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Digest:
+    layout, w = register.layout, register.layout.width
+    low = register.poly ^ 1 << w
+    digits = -(-w // 4)
+
+    def shown(value: int) -> str:
+        return f"0x{value:0{digits}x}"
+
+    bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data]
+    word = _number(int(frame.point[i]) for i in layout.word)
+    known = _catalogued(frame, layout, register, bits, word)
+    turned_over = _catalogued(frame, layout, register, bits, word, turned=True)
+    # constant bytes may be covered or not: without them where that needs neither init nor xorout
+    plain = (s for s in _skipped(frame, layout) if word == _run(bits[s:], register.poly, 0, w))
+    bare = 0 if known else next(plain, 0)
+    bits, data = bits[bare:], [i for i in layout.data[bare:] if i >= 0]
+    moved = layout.moved
+    effect = word ^ _run(bits, register.poly, 0, w)
+    init = modulo(times(power(-len(bits), register.poly), effect), register.poly)
+    parameters: dict[str, Any] = {
+        "width": w,
+        "poly": shown(low),
+        "refin": _REFLECTED.get(layout.order),
+        "refout": register.backwards,
+        "order": layout.order,
+        "byte_order": ("little" if layout.little else "big") if w > 8 else None,
+        "data": names_of(frame.names, data),
+        "check_counts_as_zeros": -1 in layout.data,
+        "place_of_check": names_of(frame.names, moved) if moved else None,
+        "init_if_xorout_is_0": shown(init),
+        "xorout_if_init_is_0": shown(_turned(effect, w, register.backwards)),
+        "note": "frames of one length show init and xorout only together",
+    }
+    if known:
+        parameters["catalogued"] = [
+            {
+                "name": entry.name,
+                "init": shown(entry.init),
+                "xorout": shown(entry.xorout),
+                "data": names_of(frame.names, [i for i in layout.data[skipped:] if i >= 0]),
+            }
+            for entry, skipped in known
+        ]
+    names = list(dict.fromkeys(entry.name for entry, _ in known))
+    name = " or ".join(names) or f"CRC-{w} with polynomial {shown(low)}"
+    turned = ", reflected" if register.backwards and _REFLECTED.get(layout.order) else ""
+    if not turned:
+        turned = (
+            f", output {'reflected' if register.backwards else 'as it is'}, data {layout.order}"
+        )
+        turned = "" if turned == ", output as it is, data as written" else turned
+    order = ", bytes lowest first" if layout.little else ""
+    start = (
+        f"init {shown(known[0][0].init)}, xorout {shown(known[0][0].xorout)}"
+        if known
+        else f"init {shown(init)} with xorout 0, or init 0 with xorout "
+        f"{parameters['xorout_if_init_is_0']}"
+    )
+    if not known and not effect:
+        start = "init 0, xorout 0"
+    covered = [i for i in layout.data[known[0][1] :] if i >= 0] if known else data
+    formula = f"polynomial {shown(low)}, {start}{turned}{order}, over "
+    formula += span_text(frame.names, covered)
+    if -1 in layout.data:
+        formula += ", the check itself as zeros"
+    if not known and w % 8 == 0:
+        others = list(dict.fromkeys(entry.name for entry, _ in turned_over))
+        parameters["if_lowest_bit_is_first"] = others
+        if others:
+            formula += f" ({' or '.join(others)}, if the lowest bit of each byte comes first)"
+    if moved:
+        formula += f", with {span_text(frame.names, moved)} in the place of the check"
+    return Digest(
+        "crc",
+        name,
+        tuple(frame.names[i] for i in columns),
+        parameters,
+        formula,
+        w * rank(frame.directions[:, data]),
+        register_matrix(frame, columns, register),
+    )
+
+
+def register_matrix(frame: Frame, columns: tuple[int, ...], register: Register) -> Solved:
+    """Return the check bits as a register computes them."""
+    layout, w = register.layout, register.layout.width
+    row = {column: j for j, column in enumerate(columns)}
+    matrix = np.zeros((len(columns), frame.dim), dtype=np.uint8)
+    for column, key in zip(layout.data, register.keys(), strict=True):
+        for j, check in enumerate(layout.word):
+            if column >= 0 and key >> (w - 1 - j) & 1:
+                matrix[row[check], column] = 1
+    return solved_by(frame, columns, matrix)
+
+
+def _catalogued(
+    frame: Frame,
+    layout: ByteLayout,
+    register: Register,
+    bits: list[int],
+    word: int,
+    turned: bool = False,
+) -> list[tuple[Any, int]]:
+    """Return entries that give the check of one frame, hence of all, with the bits they skip.
+
+    ``turned``: those that would, if the lowest bit of each byte came first.
+    """
+    w, refin = layout.width, _REFLECTED.get(layout.order)
+    if refin is None:
+        return []
+    flags = (refin != turned, register.backwards != turned)
+    fitting = [
+        entry
+        for entry in CATALOGUE
+        if (entry.width, entry.poly, entry.refin, entry.refout)
+        == (w, register.poly ^ 1 << w, *flags)
+    ]
+    for skipped in _skipped(frame, layout):
+        found = [
+            (entry, skipped)
+            for entry in fitting
+            if _run(bits[skipped:], register.poly, entry.init, w)
+            ^ _turned(entry.xorout, w, entry.refout)
+            == word
+        ]
+        if found:
+            return found
+    return []
+
+
+def _skipped(frame: Frame, layout: ByteLayout) -> list[int]:
+    """Return how many constant bits at the beginning may be no part of the data.
+
+    They may be or not: whole bytes, and what leaves whole bytes.
+    """
+    leading = 0
+    for i in layout.data:
+        if i >= 0 and frame.varies[i]:
+            break
+        leading += 1
+    return [*range(0, leading + 1, 8), *range(len(layout.data) % 8 or 8, leading + 1, 8)]
+
+
+def _turned(value: int, w: int, backwards: bool) -> int:
+    """Return a value that is added after reflection as the register sees it, or back."""
+    return int(f"{value:0{w}b}"[::-1], 2) if backwards else value
+
+
+def _run(bits: Sequence[int], poly: int, init: int, w: int) -> int:
+    register, top = init, 1 << (w - 1)
+    for bit in bits:
+        out = bool(register & top) ^ bool(bit)
+        register = register << 1 & (1 << w) - 1
+        if out:
+            register ^= poly & (1 << w) - 1
+    return register
+
+
+def _number(bits: Iterable[int]) -> int:
+    out = 0
+    for bit in bits:
+        out = out << 1 | bit
+    return out

@@ -1,0 +1,160 @@
+"""Digest: a check by its name, with the rows that it was tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.errors import FormatError
+from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.layers import Solved
+
+
+class Rule(Protocol):
+    """What a digest says of rows."""
+
+    def broken(self, X: Array) -> Array:
+        """Say of each row which check bits, or whether the check, is wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """A digest that frames carry.
+
+    Attributes
+    ----------
+    kind : str
+        parity, xor, crc, lfsr, keys or sum; ``linear`` where no name is known.
+    name : str or None
+        For people: ``CRC-16/XMODEM``. None where no name is known.
+    columns : tuple of str
+        The check bits, as they stand in the frame.
+    parameters : mapping
+        Plain values: polynomial, key, order of bits and bytes, columns of the data as a list.
+    formula : str
+        How to compute it, in a line.
+    bits_determined : int
+        How many bits of the linear map from data to check bits the frames determine: what the
+        name was held against.
+    rule : Rule or None
+        Solved check bits, or a sum; None of a digest that was read from a file.
+    rows_verified, rows_broken : int
+        Rows that were tried, and those among them that it does not fit.
+    """
+
+    kind: str
+    name: str | None
+    columns: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    formula: str
+    bits_determined: int
+    rule: Rule | None = field(default=None, repr=False)
+    rows_verified: int = 0
+    rows_broken: int = 0
+
+    def measured(self, X: Array) -> Digest:
+        """Return the digest with these rows of bits counted, too."""
+        assert self.rule is not None
+        wrong = self.rule.broken(X)
+        broken = int(np.count_nonzero(wrong.reshape(len(X), -1).any(axis=1))) if len(X) else 0
+        return replace(
+            self,
+            rows_verified=self.rows_verified + len(X),
+            rows_broken=self.rows_broken + broken,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "columns": list(self.columns),
+            "parameters": dict(self.parameters),
+            "formula": self.formula,
+            "bits_determined": self.bits_determined,
+            "rows_verified": self.rows_verified,
+            "rows_broken": self.rows_broken,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], names: Sequence[str]) -> Digest:
+        """Read what :meth:`to_dict` wrote of a digest with a name, in frames with these columns."""
+        try:
+            parts = {"columns": tuple(values["columns"]), "parameters": dict(values["parameters"])}
+            found = cls(**{**values, **parts})
+            fit = found.rows_verified - found.rows_broken
+            texts: Any = (found.kind, found.name, found.formula, *found.columns)
+            counts: Any = (found.rows_broken, fit - found.rows_broken - 1, found.bits_determined)
+            lists = _lists(found.parameters)
+        except (TypeError, ValueError, LookupError):
+            texts, counts, lists = (None,), (), []
+        if (
+            not all(isinstance(text, str) for text in texts)
+            or not all(type(count) is int and count >= 0 for count in counts)
+            or not set() < set(found.columns) <= set(names)
+            or not all(_are_columns(some, names) for some in lists)
+        ):
+            raise FormatError("the finding holds a digest that no rows can have shown")
+        return found
+
+
+def _lists(parameters: Mapping[str, Any]) -> list[Any]:
+    """Return everything in the parameters of a digest that lists columns."""
+    parts = [parameters, *parameters.get("catalogued", [])]
+    found = [part[key] for part in parts for key in ("data", "place_of_check") if key in part]
+    return [some for some in found if some is not None]
+
+
+def _are_columns(some: Any, names: Sequence[str]) -> bool:
+    return isinstance(some, list) and all(isinstance(n, str) for n in some) and {*some} <= {*names}
+
+
+def span_text(names: Sequence[str], columns: Sequence[int]) -> str:
+    """Return columns as ranges of neighbours: x0..x31, x40.
+
+    >>> span_text([f"x{i}" for i in range(6)], [0, 1, 2, 5])
+    'x0..x2, x5'
+    """
+    runs: list[list[int]] = []
+    for i in sorted(columns):
+        if runs and runs[-1][1] == i - 1:
+            runs[-1][1] = i
+        else:
+            runs.append([i, i])
+    return ", ".join(names[a] if a == b else f"{names[a]}..{names[b]}" for a, b in runs)
+
+
+def names_of(names: Sequence[str], columns: Sequence[int]) -> list[str]:
+    """Return the names of columns in their order, as parameters of a digest hold them.
+
+    >>> names_of(["a", "b", "c"], [2, 0])
+    ['a', 'c']
+    """
+    return [names[i] for i in sorted(columns)]
+
+
+def columns_of(names: Sequence[str], some: Sequence[str]) -> list[int]:
+    """The inverse of :func:`names_of`.
+
+    >>> columns_of(["a", "b", "c"], ["a", "c"])
+    [0, 2]
+    """
+    place = {name: i for i, name in enumerate(names)}
+    return [place[name] for name in some]
+
+
+def solved_by(frame: Frame, columns: tuple[int, ...], matrix: Array) -> Solved:
+    """Return check bits by the linear part of their map; the frames say the constant."""
+    linear = (matrix.astype(np.int64) @ frame.point.astype(np.int64)) & 1
+    constant = (linear ^ frame.point[list(columns)]).astype(np.uint8)
+    return Solved(columns, matrix, constant)
+
+
+def holds(frame: Frame, columns: tuple[int, ...], matrix: Array) -> bool:
+    """Say whether the linear part of a map gives the check bits of every frame."""
+    shown = (frame.directions.astype(np.int64) @ matrix.T.astype(np.int64)) & 1
+    return bool((shown == frame.directions[:, list(columns)]).all())

@@ -1,0 +1,192 @@
+"""LFSR digests, as radio sensors have them: a key that rolls on with every bit of the message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.algebra.subspace import Subspace
+from flagstone.answers.relations import rank
+from flagstone.frames.digests.crc import register_matrix
+from flagstone.frames.digests.digest import Digest, holds, names_of, solved_by, span_text
+from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.layers import Solved
+from flagstone.frames.digests.registers import (
+    CANDIDATES,
+    CERTAIN,
+    MIRRORED,
+    ByteLayout,
+    Register,
+    ranges,
+    registers,
+)
+
+_ORDERS = ("as written", "last bit first", "lowest bit of each byte first", "last byte first")
+_UNITS = {8: "bytes", 4: "nibbles", 16: "16-bit words"}
+
+
+def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -> Digest | None:
+    """Name the LFSR digest among registers that fit; None where there is none."""
+    candidates = sorted(
+        (register for register in found if not register.layout.filled),
+        key=lambda r: (_ORDERS.index(r.layout.order), r.layout.little, -1 in r.layout.data),
+    )
+    if not candidates:
+        return None
+    register = candidates[0]
+    layout, rule = register.layout, register_matrix(frame, columns, register)
+    data = [i for i in layout.data if i >= 0]
+    parameters = _parameters(register) | {
+        "data": names_of(frame.names, data),
+        "restarts": None,
+        "check_counts_as_zeros": -1 in layout.data,
+        "xorout": _xorout(layout, columns, rule),
+    }
+    routine = {("as written", 8): "lfsr_digest8", ("as written", 16): "lfsr_digest16"}
+    parameters["rtl_433"] = routine.get((layout.order, layout.width))
+    return Digest(
+        "lfsr",
+        f"LFSR-{layout.width} digest, generator {parameters['generator']}, key {parameters['key']}",
+        tuple(frame.names[i] for i in columns),
+        parameters,
+        _formula(parameters, span_text(frame.names, data)),
+        layout.width * rank(frame.directions[:, data]),
+        rule,
+    )
+
+
+def _parameters(register: Register) -> dict[str, Any]:
+    """Return generator and key of the first bit that enters, for a key that rolls to the right.
+
+    The same digest from the last bit on rolls to the left: ``turned``.
+    """
+    w, layout = register.layout.width, register.layout
+    return {
+        "width": w,
+        "generator": _hex(register.poly >> 1, w),
+        "key": _hex(register.keys()[0], w),
+        "shift": "right",
+        "order": layout.order,
+        "turned": {
+            "generator": _hex(register.poly & (1 << w) - 1, w),
+            "key": _hex(register.key, w),
+            "shift": "left",
+            "order": MIRRORED[layout.order],
+        },
+        "byte_order": ("little" if layout.little else "big") if w > 8 else None,
+    }
+
+
+def _formula(parameters: dict[str, Any], data: str) -> str:
+    text = (
+        f"key {parameters['key']}, rolled right with generator {parameters['generator']}, "
+        f"data {parameters['order']} (or key {parameters['turned']['key']}, rolled left with "
+        f"generator {parameters['turned']['generator']}, data {parameters['turned']['order']})"
+    )
+    if parameters["byte_order"] == "little":
+        text += ", bytes lowest first"
+    if parameters["restarts"]:
+        text += f", the key starts again with every {parameters['restarts']}"
+    if int(parameters["xorout"], 16):
+        text += f", then ⊕ {parameters['xorout']}"
+    return f"{text}, over {data}"
+
+
+def folded(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
+    """Name a digest of the XOR of bytes alone: its keys start again with every byte."""
+    w = len(columns)
+    for unit, start, end in _folds(frame, columns):
+        data = list(range(start, end))
+        parts = frame.directions[:, data].reshape(frame.n_free, -1, unit)
+        fold = np.bitwise_xor.reduce(parts, axis=1)
+        shown = np.concatenate([fold, frame.directions[:, list(columns)]], axis=1)
+        if rank(shown) != unit or rank(fold) < unit or parts.any(axis=(0, 2)).sum() < 2:
+            continue
+        if w * rank(frame.directions[:, data]) < unit * w + CANDIDATES + CERTAIN:
+            continue
+        small = Frame(shown, np.zeros(unit + w, dtype=np.uint8), tuple("x" * (unit + w)))
+        keys = _keys(small, unit)
+        matrix = np.zeros((w, frame.dim), dtype=np.uint8)
+        matrix[:, data] = np.tile(keys.T, len(data) // unit)
+        if not holds(frame, columns, matrix):
+            continue
+        return _restarting(
+            frame, columns, small, unit, data, keys, solved_by(frame, columns, matrix)
+        )
+    return None
+
+
+def _folds(frame: Frame, columns: tuple[int, ...]) -> Iterable[tuple[int, int, int]]:
+    for unit in _UNITS:
+        for start, end in ranges(frame, columns):
+            inside = any(start <= i < end for i in columns)
+            if not inside and end > start and (end - start) % unit == 0:
+                yield unit, start, end
+            elif inside and start < columns[0] and (columns[0] - start) % unit == 0:
+                yield unit, start, columns[0]
+            elif inside and end > columns[-1] + 1 and (end - columns[-1] - 1) % unit == 0:
+                yield unit, columns[-1] + 1, end
+
+
+def _keys(small: Frame, unit: int) -> Array:
+    """Return what each bit of a unit adds, a row of bits for each."""
+    return Subspace.span(small.directions).basis[:, unit:]
+
+
+def _restarting(
+    frame: Frame,
+    columns: tuple[int, ...],
+    small: Frame,
+    unit: int,
+    data: list[int],
+    keys: Array,
+    rule: Solved,
+) -> Digest:
+    w = len(columns)
+    bits, names = w * rank(frame.directions[:, data]), tuple(frame.names[i] for i in columns)
+    for order in ("as written", "last bit first"):
+        inner = tuple(range(unit))
+        layout = ByteLayout(
+            inner if order == "as written" else inner[::-1], tuple(range(unit, unit + w)), order
+        )
+        for register in registers(small, layout):
+            parameters = _parameters(register) | {
+                "data": names_of(frame.names, data),
+                "restarts": _UNITS[unit].removesuffix("s"),
+                "xorout": _xorout(ByteLayout((), columns, ""), columns, rule),
+            }
+            name = (
+                f"LFSR-{w} digest of the XOR of {_UNITS[unit]}, generator "
+                f"{parameters['generator']}, key {parameters['key']}"
+            )
+            return Digest(
+                "lfsr",
+                name,
+                names,
+                parameters,
+                _formula(parameters, span_text(frame.names, data)),
+                bits,
+                rule,
+            )
+    words = [_hex(int("".join(map(str, row)), 2), w) for row in keys.tolist()]
+    parameters = {
+        "keys": words,
+        "data": names_of(frame.names, data),
+        "restarts": _UNITS[unit].removesuffix("s"),
+        "xorout": _xorout(ByteLayout((), columns, ""), columns, rule),
+    }
+    name = f"keys added for the bits of the XOR of {_UNITS[unit]}"
+    formula = f"keys {' '.join(words)} (highest bit first), over {span_text(frame.names, data)}"
+    return Digest("keys", name, names, parameters, formula, bits, rule)
+
+
+def _xorout(layout: ByteLayout, columns: tuple[int, ...], rule: Solved) -> str:
+    bit = dict(zip(columns, rule.constant.tolist(), strict=True))
+    return _hex(int("".join(str(bit[i]) for i in layout.word), 2), len(columns))
+
+
+def _hex(value: int, w: int) -> str:
+    return f"0x{value:0{-(-w // 4)}x}"

@@ -1,0 +1,202 @@
+"""Naming: from the equations of frames to the digests that they carry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from flagstone.answers.relations import rank
+from flagstone.frames.digests.crc import crc_of
+from flagstone.frames.digests.digest import Digest, holds
+from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.layers import Solved, windows
+from flagstone.frames.digests.lfsr import folded, lfsr_of
+from flagstone.frames.digests.parities import parities_inside, parity_of, xor_of
+from flagstone.frames.digests.registers import Register, layouts, registers
+
+#: So many places of a check are tried, and so many digests of one frame are named.
+_TRIED, _MOST = 64, 4
+#: The narrowest register that is told from a parity.
+_NARROWEST = 3
+#: Widths of checks that stand at bytes or nibbles, even where some of their bits do not vary.
+_WIDTHS = (32, 24, 16, 8, 4)
+
+Named = tuple[tuple[int, ...], Digest]
+
+
+def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
+    """Name the digest that stands in these columns; None rather than a wrong name.
+
+    A name is given only where it explains every check bit of every frame that obeys, and where
+    the frames determine so many bits of the map that chance does not. The simplest is tried first:
+    XOR and parities, then CRCs, LFSR digests, and keys that start again with every byte.
+    """
+    return _plain(frame, columns) or _folded(frame, columns)
+
+
+def _folded(frame: Frame, columns: Sequence[int]) -> Digest | None:
+    return folded(frame, tuple(columns)) if len(columns) >= _NARROWEST else None
+
+
+def _plain(frame: Frame, columns: Sequence[int]) -> Digest | None:
+    chosen = tuple(columns)
+    simple = xor_of(frame, chosen) or parity_of(frame, chosen)
+    if simple is not None or len(chosen) < _NARROWEST:
+        return simple
+    found: list[Register] = []
+    if len(chosen) <= 32:
+        for layout in layouts(frame, chosen):
+            found += registers(frame, layout)
+    return crc_of(frame, chosen, found) or lfsr_of(frame, chosen, found)
+
+
+def name_frame(frame: Frame) -> list[Named]:
+    """Name the digests of a frame, each with its columns, from the outermost one in.
+
+    A digest may cover the check bits of another. So the one that ends the frame is named first,
+    and what it explains is taken away before the next.
+    """
+    found: list[Named] = []
+    left = frame
+    while len(found) < _MOST:
+        named = _outermost(left)
+        if named is None:
+            break
+        checks = [i for columns, _ in [*found, named] for i in columns if frame.varies[i]]
+        # without what was taken away, a name may fit that does not fit these frames
+        if not frame.solvable(checks) or not holds(frame, named[0], _solved(named[1]).matrix):
+            break
+        found.append(named)
+        left = left.without([*named[0], *_repeated(left, named[0])])
+    return found
+
+
+def _repeated(frame: Frame, columns: Sequence[int]) -> list[int]:
+    """Return the columns that repeat all of these, some way on."""
+    D = frame.directions
+    shifts = [
+        shift
+        for shift in range(1 - frame.dim, frame.dim)
+        if shift and 0 <= columns[0] + shift and columns[-1] + shift < frame.dim
+    ]
+    again = [[i + shift for i in columns] for shift in shifts]
+    return [i for other in again if (D[:, other] == D[:, list(columns)]).all() for i in other]
+
+
+def _says_something(frame: Frame, rule: Solved) -> bool:
+    """Say whether more than constants and copies is behind at least half of the check bits."""
+    first = {pair.columns[1]: pair.columns[0] for pair in frame.pairs}
+    new = 0
+    for relation in rule.relations:
+        terms = [first.get(i, i) for i in relation.columns if frame.varies[i]]
+        new += sum(count % 2 for count in Counter(terms).values()) > 2
+    return 2 * new >= len(rule.columns)
+
+
+def _outermost(frame: Frame) -> Named | None:
+    """Name one digest: wide ones first, then parities inside bytes, then a single parity bit.
+
+    Keys that no register makes are named only where nothing else fits: poor payloads have many.
+    """
+    seen = [(*view, _places(view[0])) for view in _seen(frame)]
+    for name in (_plain, _folded):
+        for part, places, words, wide in seen:
+            for columns in wide:
+                digest = name(part, columns)
+                if digest is not None and _says_something(part, _solved(digest)):
+                    return _spread(digest, places, frame.dim, words)
+    inside = parities_inside(frame)
+    if inside is not None:
+        return _solved(inside).columns, inside
+    for part, places, words, _ in seen:
+        for columns in windows(part)[:_TRIED]:
+            digest = _plain(part, columns) if len(columns) < _NARROWEST else None
+            if digest is not None:
+                return _spread(digest, places, frame.dim, words)
+    return None
+
+
+def _places(frame: Frame) -> list[tuple[int, ...]]:
+    """Return where a check may stand: what ends the frame, the widest, the last.
+
+    A check may have bits that are constant, or copy a data bit, where the payload is poor; half of
+    them must not.
+    """
+    own = set(frame.own)
+    found = set[tuple[int, ...]]()
+    for phase in {frame.dim % 8, 0}:
+        for width in _WIDTHS:
+            for end in range(
+                frame.dim - (frame.dim - phase) % min(width, 8), width - 1, -min(width, 8)
+            ):
+                columns = tuple(range(end - width, end))
+                if 2 * len(own.intersection(columns)) >= width and frame.solvable(columns):
+                    found.add(columns)
+    found.update(columns for columns in windows(frame) if len(columns) >= _NARROWEST)
+    last = frame.own[-1]
+    return sorted(found, key=lambda c: (c[-1] < last, -len(c), -c[-1]))[:_TRIED]
+
+
+def _seen(frame: Frame) -> Iterator[tuple[Frame, Sequence[int], str]]:
+    """Return frames to look at, with their columns and words for them: what repeats, is once."""
+    if not frame.own:
+        return
+    for phase in (0, 1):
+        first, second = (
+            list(range(phase + i, frame.dim - (frame.dim - phase) % 2, 2)) for i in (0, 1)
+        )
+        if len(first) > 8 and (frame.directions[:, first] == frame.directions[:, second]).all():
+            yield frame.seen(first), first, "the first bit of each pair"
+            yield frame.seen(second), second, "the second bit of each pair"
+            return
+    end = min(frame.dim, -(-(frame.own[-1] + 1) // 8) * 8)
+    if end < frame.dim:  # a frame that is repeated in the row: the copies explain nothing
+        yield frame.seen(range(end)), range(end), ""
+    yield frame, range(frame.dim), ""
+
+
+def _spread(digest: Digest, places: Sequence[int], dim: int, words: str) -> Named:
+    """Return a digest of some columns as one of the whole row."""
+    rule = _solved(digest)
+    matrix = np.zeros((len(rule.columns), dim), dtype=np.uint8)
+    matrix[:, list(places)] = rule.matrix
+    spread = tuple(places[i] for i in rule.columns)
+    digest = replace(digest, rule=Solved(spread, matrix, rule.constant))
+    if words:
+        digest = replace(
+            digest,
+            parameters={**digest.parameters, "bits": words},
+            formula=f"{digest.formula}, in {words}",
+        )
+    return spread, digest
+
+
+def _solved(digest: Digest) -> Solved:
+    rule = digest.rule
+    assert isinstance(rule, Solved)
+    return rule
+
+
+def key_stream(frame: Frame, solved: Solved) -> Digest:
+    """Return check bits without a name: what each data bit adds, in hexadecimal."""
+    w = len(solved.columns)
+    keys = {
+        frame.names[i]: f"0x{int(''.join(map(str, column)), 2):0{-(-w // 4)}x}"
+        for i, column in enumerate(solved.matrix.T.tolist())
+        if any(column)
+    }
+    constant = f"0x{int(''.join(map(str, solved.constant)), 2):0{-(-w // 4)}x}"
+    others = [i for i in range(frame.dim) if i not in set(solved.columns)]
+    return Digest(
+        "linear",
+        None,
+        tuple(frame.names[i] for i in solved.columns),
+        {"keys": keys, "constant": constant},
+        f"the sum of {len(keys)} keys, one for each data bit that is 1"
+        + (f", ⊕ {constant}" if solved.constant.any() else ""),
+        w * rank(frame.directions[:, others]),
+        solved,
+    )

@@ -1,1 +1,0 @@
-"""Kernels: arrays in, arrays out; no classes, no validation, nothing else of flagstone."""

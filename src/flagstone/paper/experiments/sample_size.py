@@ -1,0 +1,108 @@
+"""sample-size: rows needed against the dimension, under each analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flagstone.guarantees import heavy_rows, index_rows, paper_rows
+from flagstone.paper.experiments._figures import Figure, column
+from flagstone.paper.experiments._runner import Experiment, Row
+from flagstone.plots.style import COLUMN_WIDTH, SERIES, Axes, caption
+
+
+@dataclass(frozen=True)
+class SampleSizeConfig:
+    """Dimensions and the two promises."""
+
+    dims: tuple[int, ...] = (2, 4, 6, 8, 10, 14, 20, 28, 40, 64, 100)
+    rho: float = 0.05
+    eps: float = 0.1
+    seed: str = "2026"
+
+
+def units(config: SampleSizeConfig) -> list[dict[str, Any]]:
+    """One unit: these are formulas."""
+    return [{"dims": list(config.dims)}]
+
+
+def compute(
+    config: SampleSizeConfig, unit: dict[str, Any], rng: np.random.RandomState
+) -> list[Row]:
+    del rng  # formulas
+    return [
+        {
+            "dim": dim,
+            "rho": config.rho,
+            "eps": config.eps,
+            "paper_printed": paper_rows(dim, config.rho, config.eps),
+            "paper_corrected": paper_rows(dim, config.rho, config.eps, corrected=True),
+            "heavy_sharp": heavy_rows(dim, config.rho, config.eps),
+            "index": index_rows(dim, config.rho, config.eps),
+        }
+        for dim in unit["dims"]
+    ]
+
+
+class SampleSizeDisplay(Figure):
+    """Four straight lines on logarithmic axes."""
+
+    size = (COLUMN_WIDTH, 2.7)
+    _lines = (
+        ("paper_corrected", "corrected", "paper, corrected"),
+        ("paper_printed", "printed", "paper, as printed"),
+        ("heavy_sharp", "heavy", "heavy rule, sharp"),
+        ("index", "index", "index rule"),
+    )
+
+    def _draw(self, axes: list[Axes]) -> None:
+        axis = axes[0]
+        for key, look, label in self._lines:
+            y = column(self.rows, key).astype(float)
+            axis.plot(column(self.rows, "dim"), y, label=label, **SERIES[look].line)
+        self._mark_gain(axis)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        ticks = [2, 4, 10, 20, 40, 100]
+        axis.set_xticks(ticks, [str(t) for t in ticks])
+        axis.minorticks_off()
+        axis.set_xlabel("dimension $d$ of the rows")
+        axis.set_ylabel("rows needed per sample")
+        caption(
+            axis,
+            rf"proven $\rho={self.config.rho:g}$ and $\varepsilon={self.config.eps:g}$",
+        )
+        axis.legend(loc="upper left")
+
+    def _mark_gain(self, axis: Axes) -> None:
+        """Say how many times fewer rows the index rule needs, where the reader looks first."""
+        row = min(self.rows, key=lambda r: abs(r["dim"] - 20))
+        high, low = float(row["paper_printed"]), float(row["index"])
+        axis.annotate(
+            "",
+            (row["dim"], low * 1.6),
+            (row["dim"], high / 1.6),
+            arrowprops={"arrowstyle": "<->", "linewidth": 0.8},
+        )
+        power = int(np.floor(np.log10(high / low)))
+        factor = high / low / 10**power
+        axis.text(
+            row["dim"] * 1.07,
+            high / 15,
+            rf"${factor:.0f}\times 10^{power}$ times fewer" + f"\nat $d={row['dim']}$",
+            fontsize=7,
+            va="center",
+        )
+
+
+SAMPLE_SIZE = Experiment(
+    name="sample-size",
+    title="Rows needed for proven replicability and coverage",
+    config=SampleSizeConfig(),
+    quick=SampleSizeConfig(dims=(2, 5, 10, 20, 50)),
+    units=units,
+    compute=compute,
+    display=SampleSizeDisplay,
+)

@@ -1,0 +1,422 @@
+"""The pipeline: rows → summary → rule and coins → subspace → answer; then a second pass.
+
+`Pipeline` is the only one. Estimators, the command line, `suggest`, `certify` and Dask call it with
+shards of rows and an executor, which decides where the functions of `flagstone.shards` run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from flagstone.algebra.fields import width
+from flagstone.algebra.flag import Flag, merge_tree
+from flagstone.apply import measure
+from flagstone.coins import Coins
+from flagstone.encoding import Encoding
+from flagstone.errors import InputError
+from flagstone.finding import Finding
+from flagstone.guarantees.promise import CONFIDENCE
+from flagstone.measurement import Measurement
+from flagstone.question import Question
+from flagstone.rules import SpanRule, select_span
+from flagstone.second_pass import MergeableObserver, Observer, planned
+from flagstone.shards import (
+    MemoryShard,
+    Shard,
+    ShardCall,
+    ShardCheck,
+    ShardReview,
+    ShardSummary,
+    ShardTask,
+    check_shard,
+    count_shard,
+    first_rows_of,
+    review_shard,
+    review_with_copies,
+    summarize_shard,
+    too_few,
+)
+
+__all__ = [
+    "Executor",
+    "LocalExecutor",
+    "Pipeline",
+    "ask",
+    "certify",
+    "measure",
+]
+
+
+def ask(
+    summary: Flag,
+    question: Question,
+    rule: SpanRule,
+    coins: Coins,
+    *,
+    encoding: Encoding | None = None,
+    labels: Sequence[str] | None = None,
+    conditions: Sequence[str] = (),
+    withheld: str | None = None,
+    sorted_rows: bool = False,
+    rows: Measurement | None = None,
+    seed_is_fresh: bool = False,
+    provenance: Mapping[str, Any] | None = None,
+) -> Finding:
+    """Answer a question from a summary of its lifted rows.
+
+    Parameters
+    ----------
+    summary : Flag
+        Of the rows that ``question.lift`` makes.
+    question : Question
+    rule : IndexRule or HeavyRule
+        How the space is chosen, and what that promises.
+    coins : Coins
+        The published coins: they draw the threshold, and whatever V* leaves open.
+    encoding : Encoding, optional
+        Names of the columns, their encoders, and what labels stand for; x0, x1, … otherwise.
+    labels : sequence of str, optional
+        The labels, where their numbers depend on which of them the sample shows; the promises
+        then hold for samples that show the same ones.
+    conditions : sequence of str, optional
+        What else must hold, because of how the rows came to be what they are.
+    withheld : str, optional
+        Why nothing can be promised about fresh samples.
+    sorted_rows : bool
+        Whether rows were counted and then sorted by value, so that their order says nothing.
+    rows : Measurement, optional
+        Rows read, where more is known than their number.
+    provenance : mapping, optional
+        Plain values to keep beside the answer.
+
+    Notes
+    -----
+    **Guarantees**
+
+    A function of (summary, question, rule, coins): equal ones give equal findings. The answer is
+    read off V* and the coins alone, so it is at least as replicable as V*, whose promises are
+    ``finding.promises``.
+
+    Examples
+    --------
+    >>> from flagstone import Coins, Flag, IndexRule, ParityQuestion, ask
+    >>> flag = Flag(3).update([[1, 0, 1], [0, 1, 0]] * 50)       # rows (x0, x1, y)
+    >>> finding = ask(flag, ParityQuestion(), IndexRule(t_max=10), Coins(2026))
+    >>> print(finding.answer)
+    y = x0
+    """
+    flag = summary.copy()  # rows that are added later must leave no trace in the finding
+    chosen = select_span(flag, rule, coins)
+    setup = replace(
+        chosen.guarantee.setup,
+        labels=None if labels is None else tuple(labels),
+        sorted_rows=sorted_rows,
+        conditions=tuple(conditions),
+    )
+    promises = replace(chosen.guarantee, setup=setup)
+    promises = promises.with_coverage(flag.counts.tolist(), chosen.subspace.dim)
+    if withheld is not None:
+        promises = promises.withhold(withheld)
+    if encoding is None:
+        n_features = flag.dim - question.dim(0)
+        names = [f"x{i}" for i in range(n_features)]
+        encoding = Encoding.plain(flag.field, names, label="y" if question.labelled else None)
+    target = "y" if encoding.label is None else encoding.label.column
+    return Finding(
+        question,
+        question.read(chosen.subspace, coins, names=encoding.names, target=target),
+        encoding,
+        subspace=chosen.subspace,
+        flag=flag,
+        rule=rule,
+        promises=promises,
+        seed=coins.seed,
+        seed_is_fresh=seed_is_fresh,
+        rows=rows or Measurement(flag.n_rows),
+        provenance=dict(provenance or {}),
+    )
+
+
+class Executor(Protocol):
+    """Computes functions of shards: `LocalExecutor` in this process, DaskExecutor elsewhere."""
+
+    #: Whether shards are worked on one after the other, in this process.
+    in_order: bool
+
+    def reduce(
+        self,
+        call: ShardCall,
+        shards: Sequence[Shard],
+        merge: Callable[[Any, Any], Any],
+        finished: Mapping[int, Any] | None = None,
+        keep: Callable[[int, Any], None] | None = None,
+    ) -> Any:
+        """Return the results of all shards, merged by the fixed tree.
+
+        Results that are ``finished`` are not computed; ``keep`` is called with each other one.
+        """
+
+    def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
+        """Yield the results of the shards, in their order, computed as they are asked for."""
+
+
+class LocalExecutor:
+    """Works on one shard after the other, in this process: see `Executor`.
+
+    Parameters
+    ----------
+    opened : callable, optional
+        Returns what reads a shard, by its number: the place to show progress, to read ahead, and to
+        keep rows or the state of a run.
+    """
+
+    in_order = True
+
+    def __init__(self, opened: Callable[[int, Shard], Shard] | None = None) -> None:
+        self._opened = opened or (lambda number, shard: shard)
+
+    def reduce(
+        self,
+        call: ShardCall,
+        shards: Sequence[Shard],
+        merge: Callable[[Any, Any], Any],
+        finished: Mapping[int, Any] | None = None,
+        keep: Callable[[int, Any], None] | None = None,
+    ) -> Any:
+        """Return the results of all shards, merged by the fixed tree."""
+        results = dict(finished or {})
+        for number, shard in enumerate(shards):
+            if number not in results:
+                results[number] = call(number, self._opened(number, shard))
+                if keep is not None:
+                    keep(number, results[number])
+        return merge_tree([results[number] for number in range(len(shards))], merge)
+
+    def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
+        """Yield the results of the shards, in their order."""
+        for number, shard in enumerate(shards):
+            yield call(number, self._opened(number, shard))
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Summarize the rows of shards, ask, and pass over the rows again.
+
+    Parameters
+    ----------
+    task : ShardTask
+        The question, the encoding, and which rows count.
+    shards : sequence of Shard
+        Which rows belong together. They are part of the question: other shards may give another
+        answer.
+    executor : Executor
+        Who does the work. The answer does not depend on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import GF, Coins, IndexRule, SpanQuestion
+    >>> from flagstone.encoding import Encoding
+    >>> from flagstone.shards import MemoryShard, ShardTask
+    >>> X = np.random.RandomState(1).randint(0, 2, size=(2000, 2))[:, [0, 1, 1]]
+    >>> shards = [MemoryShard(GF(2).rows(X[:1000])), MemoryShard(GF(2).rows(X[1000:]))]
+    >>> task = ShardTask(SpanQuestion(), Encoding.plain(GF(2), ["a", "b", "c"]))
+    >>> pipeline = Pipeline(task, shards)
+    >>> summary = pipeline.summarize()
+    >>> finding = pipeline.ask(summary, IndexRule(t_min=20, t_max=60), Coins(7))
+    >>> finding = pipeline.certify(finding, summary)
+    >>> print(finding.answer, finding.rows.misfits, finding.promises.certified.rho < 0.01)
+    b ⊕ c = 0 0 True
+    """
+
+    task: ShardTask
+    shards: Sequence[Shard]
+    executor: Executor = field(default_factory=LocalExecutor)
+
+    def first(self, n_rows: int | None) -> Pipeline:
+        """Return the pipeline of so many rows, the first ones that count; None for all.
+
+        Where only reading shows which rows of several shards count, they are counted first, as far
+        as needed. The rows of a single shard are counted when they are summarized.
+        """
+        if n_rows is None:
+            return self
+        known = [self.task.known_rows(shard.n_rows) for shard in self.shards]
+        if len(known) == 1 and known[0] is None:
+            return replace(self, shards=[self.shards[0].limited(n_rows, counted=False)])
+        counts: Any = iter(known)
+        if None in known:
+            counts = self.executor.each(ShardCall(count_shard, self.task, [n_rows]), self.shards)
+        chosen, left = [], n_rows
+        try:
+            for shard, count in zip(self.shards, counts, strict=False):
+                chosen.append(shard.limited(min(left, count)))
+                left -= min(left, count)
+                if not left:
+                    return replace(self, shards=chosen)
+        finally:
+            if None in known:
+                counts.close()
+        raise too_few(n_rows, n_rows - left)
+
+    def summarize(
+        self,
+        *,
+        finished: Mapping[int, ShardSummary] | None = None,
+        keep: Callable[[int, ShardSummary], None] | None = None,
+        begun: ShardSummary | None = None,
+    ) -> ShardSummary:
+        """Return the summary of all shards.
+
+        A checkpoint has those that are ``finished``, will ``keep`` the others, or has ``begun`` the
+        only one.
+        """
+        call = ShardCall(summarize_shard, self.task, own=None if begun is None else [[begun]])
+        summary: ShardSummary = self.executor.reduce(
+            call, self.shards, ShardSummary.merge, finished, keep
+        )
+        if not sum(summary.sizes):
+            raise InputError(f"{self.shards[0].name}: none of the partitions holds a row")
+        return summary
+
+    def ask(self, summary: ShardSummary, rule: SpanRule, coins: Coins, **more: Any) -> Finding:
+        """Answer from the summary; other parameters as of `ask`."""
+        rows = Measurement(sum(summary.sizes), skipped=summary.skipped)
+        task = self.task
+        return ask(
+            summary.summary, task.question, rule, coins, encoding=task.encoding, rows=rows, **more
+        )
+
+    def second_pass(
+        self,
+        finding: Finding,
+        summary: ShardSummary,
+        *,
+        confidence: float = CONFIDENCE,
+        shown: int = 0,
+        observers: Sequence[Observer] = (),
+    ) -> ShardReview:
+        """Pass over the rows again: classify and count them, certify, show them to observers.
+
+        Observers that cannot be merged see no rows where these are worked on elsewhere.
+        """
+        spread: Any = tuple(observers)
+        review: Callable[..., ShardReview] = review_shard
+        if not self.executor.in_order:
+            spread = tuple(one for one in observers if isinstance(one, MergeableObserver))
+            review = review_with_copies
+            self._show_first(summary.sizes, spread)
+        alone = confidence if summary.pilot is None and len(self.shards) == 1 else None
+        certifier = None
+        if summary.pilot is not None:
+            certifier = planned(finding, summary.pilot, confidence)
+        flag_needed = alone is not None or finding.spaces is not None  # levels are counted by it
+        shared = [_slim(finding, with_flag=flag_needed), certifier, spread, shown, alone]
+        call = ShardCall(review, self.task, shared, [[size] for size in summary.sizes])
+        found: ShardReview = self.executor.reduce(call, self.shards, ShardReview.merge)
+        merged = dict(zip(map(id, spread), found.observers, strict=True))
+        return replace(found, observers=tuple(merged.get(id(one), one) for one in observers))
+
+    def certify(
+        self,
+        finding: Finding,
+        summary: ShardSummary,
+        *,
+        confidence: float = CONFIDENCE,
+        shown: int = 0,
+    ) -> Finding:
+        """Return the finding with what a second pass certifies and counts."""
+        review = self.second_pass(finding, summary, confidence=confidence, shown=shown)
+        return review.certified(finding, confidence, summary.sizes)
+
+    def _show_first(self, sizes: Sequence[int], observers: Sequence[MergeableObserver]) -> None:
+        """Show the first rows of all shards to the observers that need them before the pass."""
+        left = max((observer.n_first for observer in observers), default=0)
+        heads: list[Shard] = []
+        own: list[list[int]] = []
+        for shard, size in zip(self.shards, sizes, strict=True):
+            if left > 0:
+                heads.append(shard)
+                own.append([min(size, left)])
+                left -= size
+        if heads:
+            call = ShardCall(first_rows_of, self.task, own=own)
+            first = self.executor.reduce(call, heads, lambda a, b: np.concatenate([a, b]))
+            for observer in observers:
+                observer.begin(first[: observer.n_first])
+
+    def check(self, finding: Finding, shown: int) -> ShardCheck:
+        """Count the rows that break a finding and, without a label, each of its equations."""
+        call = ShardCall(check_shard, self.task, [_slim(finding), shown])
+        found: ShardCheck = self.executor.reduce(call, self.shards, ShardCheck.merge)
+        if not found.counted.read:
+            raise InputError(f"{self.shards[0].name}: none of the partitions holds a row")
+        return found
+
+
+def _slim(finding: Finding, *, with_flag: bool = False) -> Finding:
+    """Return the finding without what shards do not need."""
+    return replace(finding, flag=finding.flag if with_flag else None, provenance={})
+
+
+def certify(
+    finding: Finding,
+    X: Any,
+    y: Any = None,
+    *,
+    confidence: float = CONFIDENCE,
+    shards: Sequence[int] | None = None,
+    checked: bool = False,
+) -> Finding:
+    """Return the finding with what its rows, the very ones of the fit, certify and measure.
+
+    Parameters
+    ----------
+    finding : Finding
+    X, y : rows over the field, and their labels as elements of it
+        In the order of the fit; rows that make another flag are refused.
+    confidence : float, default 0.99
+    shards : sequence of int, optional
+        How many rows each shard had, if the answer is from merged flags.
+    checked : bool
+        Whether the caller knows already that these are the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import rep_linear_span
+    >>> X = np.random.RandomState(1).randint(0, 2, size=(1000, 1)) * [1, 1, 0]
+    >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
+    >>> certify(finding, X).promises.certified.rho < 0.001
+    True
+    >>> finding.certified(X) == certify(finding, X)
+    True
+    """
+    F, question = finding.field, finding.question
+    rows, labels = F.rows(X), None if y is None else F.elements(y)
+    ends = np.cumsum([len(rows)] if shards is None else shards).tolist()
+    cuts = [slice(start, end) for start, end in pairwise([0, *ends])]
+    parts = [MemoryShard(rows[cut], None if labels is None else labels[cut]) for cut in cuts]
+    if finding.promises and finding.promises.setup.sorted_rows:
+        raise InputError(
+            "the rows of this finding were counted by weights, but only rows in the order in which "
+            "they came can certify; fit the rows themselves"
+        )
+    pipeline = Pipeline(ShardTask(question, finding.encoding, pilot=len(parts) > 1), parts)
+    fits = checked or (ends[-1] == len(rows) and width(rows) == len(finding.encoding.names))
+    if fits and checked and len(parts) == 1:
+        assert finding.flag is not None
+        summary = ShardSummary(finding.flag, None, (len(rows),))
+    elif fits:
+        summary = pipeline.summarize()
+        fits = summary.summary == finding.flag
+    if not fits:
+        raise InputError(
+            "an answer is certified on the rows of its fit, in their order; these are others"
+        )
+    return pipeline.certify(finding, summary, confidence=confidence)

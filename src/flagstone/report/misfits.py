@@ -1,0 +1,130 @@
+"""Rows that do not fit: how many, which, and what in them breaks which equation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flagstone.errors import InputError
+from flagstone.finding import Finding
+from flagstone.markup import escape
+from flagstone.report.parts import folded, table
+from flagstone.report.view import AnswerView
+from flagstone.tables import as_written, frame_text
+from flagstone.wording import counted
+
+#: So many things that break are said of a row.
+_SAID = 6
+#: So many rows are seen at once; the others unfold.
+_OPEN = 12
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """One row that does not fit.
+
+    Attributes
+    ----------
+    values : str
+        Its elements, as :meth:`Field.texts` writes them.
+    written : str or None
+        The frame as the file has it, in hexadecimal.
+    marks : frozenset of int
+        Bits that are not what the others say they must be.
+    breaks : tuple of str
+        What it breaks.
+    """
+
+    values: str
+    written: str | None
+    marks: frozenset[int]
+    breaks: tuple[str, ...]
+
+
+def misfits_of(finding: Finding, view: AnswerView | None = None) -> list[Misfit]:
+    """Return the rows that are known not to fit, with what they break in a view of the answer.
+
+    Examples
+    --------
+    >>> from flagstone import Constraints, Finding, Measurement
+    >>> from dataclasses import replace
+    >>> finding = Finding.of(Constraints([[1, 0, 0], [0, 1, 1]], [1, 0]))
+    >>> rows = Measurement(100, None, 1, 0, (("a.bits", 4, 4),), ("010",))
+    >>> for misfit in misfits_of(replace(finding, rows=rows)):
+    ...     print(misfit.breaks)
+    ('x0 = 1', 'x1 ⊕ x2 = 0')
+    """
+    values = finding.rows.values
+    if not values:
+        return []
+    labelled = finding.question.labelled
+    table = finding.field.from_texts(values, finding.answer.dim + labelled)
+    X = finding.field.array(table)
+    features = X[:, : finding.answer.dim]
+    try:
+        frames = as_written(finding, features) if finding.field.order == 2 else None
+    except InputError:  # some bits of the frames were not read
+        frames = None
+    broken = (view or AnswerView()).broken(finding, features, X[:, -1])
+    return [
+        Misfit(text, None if frames is None else frame_text(frames[i]), *broken[i])
+        for i, text in enumerate(values)
+    ]
+
+
+def misfit_section(finding: Finding, view: AnswerView | None = None) -> str:
+    """Return how many rows do not fit, and the first of them."""
+    rows, total = finding.rows, finding.rows.read
+    misfits = rows.misfits
+    if misfits is None or not total:
+        return ""
+    fit = 100 * (total - misfits) / total
+    do, were = ("does" if misfits == 1 else "do"), ("was" if rows.skipped == 1 else "were")
+    skipped = f" {counted(rows.skipped, 'row')} of another length {were} skipped."
+    out = [
+        "<h2>Rows that do not fit</h2>",
+        f"<p>{misfits:,} of {total:,} rows ({100 * misfits / total:.3g} %) {do} not fit; "
+        f"{total - misfits:,} do.{skipped if rows.skipped else ''}</p>",
+        f'<svg class="bar" role="img" aria-label="{fit:.3g} % of the rows fit" '
+        'viewBox="0 0 100 1" preserveAspectRatio="none"><rect class="misfit" width="100" '
+        f'height="1"/><rect class="fit" width="{fit:.4f}" height="1"/></svg>',
+    ]
+    if rows.places:
+        view = AnswerView() if view is None else view
+        out.append(_listed(finding, misfits_of(finding, view), view))
+        if misfits > len(rows.places):
+            out.append(
+                f'<p class="hint">The first {len(rows.places):,} are listed; max-misfits, on the '
+                "command line, says how many.</p>"
+            )
+    return "".join(out)
+
+
+def _listed(finding: Finding, found: Sequence[Misfit], view: AnswerView) -> str:
+    places = [
+        (escape(str(file)), f"{row:,}", "–" if line is None else f"{line:,}")
+        for file, row, line in finding.rows.places
+    ]
+    if not found:
+        return table(("File", "Row", "Line"), places, numbers=(1, 2))
+    out, listed = [view.legend()], []
+    for (file, row, line), misfit in zip(places, found, strict=True):
+        where = f"row {row}" if line == "–" else f"line {line}"
+        frame = "" if misfit.written is None else f" <code>{escape(misfit.written)}</code>"
+        shown = view.row(misfit.values, misfit.marks)
+        listed.append(
+            f'<li><p class="place">{file}, {where}{frame}</p><p class="bits">{shown}</p>'
+            f"{_said(misfit.breaks)}</li>"
+        )
+    for part, summary in ((listed[:_OPEN], ""), (listed[_OPEN:], f"{len(listed) - _OPEN} more")):
+        body = f'<ol class="misfits">{"".join(part)}</ol>'
+        if part:
+            out.append(folded(summary, body) if summary else body)
+    return "".join(out)
+
+
+def _said(breaks: Sequence[str]) -> str:
+    if not breaks:
+        return ""
+    more = f" … and {len(breaks) - _SAID} more" if len(breaks) > _SAID else ""
+    return f'<p class="breaks">breaks {escape("; ".join(breaks[:_SAID]))}{more}</p>'

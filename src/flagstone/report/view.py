@@ -1,0 +1,80 @@
+"""How a page shows an answer, and the rows that break it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.answers import Constraints
+from flagstone.errors import InputError
+from flagstone.finding import Finding
+from flagstone.markup import escape
+from flagstone.report.parts import MANY, copied, folded, items
+from flagstone.tables import frame_masks
+
+#: A longer Python expression is left out.
+_LONGEST = 20_000
+#: Longer rows are cut.
+_WIDE = 512
+
+
+class AnswerView:
+    """Show an answer as a list of lines, and of a row which of these it breaks.
+
+    A package that says more about an answer derives a view of its own from this one.
+    """
+
+    def answer(self, finding: Finding) -> str:
+        """Return the answer, and below it in other notations."""
+        answer = finding.answer
+        return items(list(answer.lines) or [answer.text], "answer") + self.notations(finding)
+
+    def notations(self, finding: Finding) -> str:
+        """Return the answer as masks and as an expression, as far as there are such."""
+        answer, out = finding.answer, []
+        if finding.field.order == 2 and answer.augmented is not None:
+            masks = "\n".join(answer.mask_lines[:MANY])
+            try:
+                frames = "\n".join(frame_masks(finding)[:MANY])
+                said = "As masks in file order: to be ANDed with frames as they are written"
+                out.append(folded(said, copied(frames)))
+            except InputError:
+                pass  # the columns are no frame, or not all of one
+            said = "As bit masks by column (bit i, from the lowest, is column i)"
+            out.append(folded(said, copied(masks)))
+        if len(answer.expression) < _LONGEST:
+            out.append(folded("As a Python expression in a row x", copied(answer.expression)))
+        return "".join(out)
+
+    def broken(
+        self, finding: Finding, X: Array, labels: Array
+    ) -> list[tuple[frozenset[int], tuple[str, ...]]]:
+        """Return for each row which of its columns to mark, and what it breaks."""
+        return [(frozenset(), said) for said in _by_equation(finding, X, labels)]
+
+    def legend(self) -> str:
+        """Return what stands above the rows that do not fit."""
+        return ""
+
+    def row(self, values: str, marks: frozenset[int]) -> str:
+        """Return the elements of a row."""
+        return escape(values if len(values) <= _WIDE else f"{values[:_WIDE]}…")
+
+
+def _by_equation(finding: Finding, X: Array, labels: Array) -> list[tuple[str, ...]]:
+    """Return what rows break, for every kind of answer."""
+    answer: Any = finding.answer
+    if answer.is_bottom or finding.question.kind == "equations":
+        return [()] * len(X)
+    if not isinstance(answer, Constraints):
+        said = finding.encoding.decoded(answer.predict(X))
+        return [(f"the rule says {text}",) for text in said]
+    lines = answer.lines
+    broken = [tuple(lines[i] for i in np.flatnonzero(row)) for row in answer.syndrome(X) != 0]
+    if not finding.question.labelled:
+        return broken
+    # a negative example breaks the answer by obeying it
+    pairs = zip(broken, labels.tolist(), strict=True)
+    return [some if label else ("negative, but inside",) for some, label in pairs]

@@ -1,0 +1,535 @@
+"""One shard of the rows: how it is summarized, passed over a second time, checked and predicted.
+
+Pure functions of a task and a shard. An executor decides where and when they run; their results
+merge along the fixed tree over shard numbers (`merge_tree`), so who computed what, and when, leaves
+no trace.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from flagstone._version import __version__
+from flagstone.algebra.fields import Array, Rows
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.lift import chunks
+from flagstone.apply import RowStatus, classify_rows, predict
+from flagstone.certificates import Certifier, pilot_rows
+from flagstone.disk import check_fields
+from flagstone.encoding import Encoding
+from flagstone.errors import InputError, Parameter
+from flagstone.finding import Finding
+from flagstone.measurement import Measurement
+from flagstone.question import Question
+from flagstone.second_pass import (
+    Certification,
+    MergeableObserver,
+    Observer,
+    SecondPass,
+    StreamCertification,
+)
+
+
+class RowBatch(Protocol):
+    """Some consecutive rows over the field, in its internal form."""
+
+    @property
+    def rows(self) -> Rows:
+        """The features."""
+
+    @property
+    def labels(self) -> Array | None:
+        """The elements of the label, if there is one."""
+
+    @property
+    def skipped(self) -> int:
+        """How many rows were left out on request."""
+
+    @property
+    def matrix(self) -> Array:
+        """The rows as a plain matrix of elements, the label (if any) last."""
+
+    def __len__(self) -> int: ...
+
+    def chosen(self, rows: Any) -> Self:
+        """Return some of the rows, by a mask or a slice."""
+
+    def places(self, mask: Array, most: int) -> list[list[Any]]:
+        """Return [file, row, line] of the first marked rows."""
+
+
+class Shard(Protocol):
+    """Rows that belong together: a file, a part of one, a block of a collection, or everything."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, if that is known before they are read."""
+
+    @property
+    def limit(self) -> int | None:
+        """How many of the rows that count are used, the first ones; None for all."""
+
+    def batches(self, task: ShardTask, limit: int | None = None) -> Generator[Any, None, None]:
+        """Yield the rows that count, encoded (each a `RowBatch`): all, or so many of the first."""
+
+    def limited(self, n_rows: int, *, counted: bool = True) -> Shard:
+        """Return the shard of so many rows, the first ones.
+
+        ``counted`` says that there are so many; otherwise that shows when they are read.
+        """
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """What is asked of every shard alike.
+
+    Attributes
+    ----------
+    question : Question
+    encoding : Encoding
+    pilot : bool
+        Whether the first pass summarizes the first tenth of each shard, too: with several shards,
+        the second pass needs all pilots before it begins.
+    deduplicate : bool
+        Whether equal rows that follow each other count once.
+    version : str
+        Of flagstone; a worker that has another one refuses.
+    """
+
+    question: Question
+    encoding: Encoding
+    pilot: bool = True
+    deduplicate: bool = False
+    version: str = __version__
+
+    def empty(self) -> Flag:
+        """The flag of no rows."""
+        return Flag(self.question.dim(len(self.encoding.names)), self.encoding.field)
+
+    def known_rows(self, n_rows: int | None) -> int | None:
+        """How many rows of a shard count, of which it says that it has ``n_rows``.
+
+        None where that shows only when they are read.
+        """
+        dropping = any(encoder.kind == "hex" for encoder in self.encoding.encoders)
+        return None if self.deduplicate or dropping else n_rows
+
+    def lifted(self, batch: RowBatch) -> Rows:
+        """The rows of a batch with what the question adds to them."""
+        return self.question.lift(self.encoding.field, batch.rows, batch.labels)
+
+
+@dataclass(frozen=True)
+class ShardCall:
+    """A function to be computed of every shard: ``function(task, shard, *shared, *own[number])``.
+
+    Attributes
+    ----------
+    function : callable
+    task : ShardTask
+    shared : sequence
+        Arguments that are the same for all shards.
+    own : sequence of sequences, or None
+        Arguments of each shard, by its number.
+    """
+
+    function: Callable[..., Any]
+    task: ShardTask
+    shared: Sequence[Any] = ()
+    own: Sequence[Sequence[Any]] | None = None
+
+    def own_of(self, number: int) -> Sequence[Any]:
+        """Return the arguments that only the shard of this number has."""
+        return () if self.own is None else self.own[number]
+
+    def __call__(self, number: int, shard: Shard) -> Any:
+        """Compute the function of one shard."""
+        return self.function(self.task, shard, *self.shared, *self.own_of(number))
+
+
+@dataclass(frozen=True)
+class MemoryBatch:
+    """Rows in memory, which stand in no file."""
+
+    rows: Rows
+    labels: Array | None
+    skipped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def matrix(self) -> Array:
+        """The rows as a plain matrix of elements, the label (if any) last."""
+        rows: Any = self.rows
+        features = rows.unpack() if hasattr(rows, "unpack") else rows
+        return features if self.labels is None else np.column_stack([features, self.labels])
+
+    def chosen(self, rows: Any) -> MemoryBatch:
+        """Return some of the rows, by a mask or a slice."""
+        labels = None if self.labels is None else self.labels[rows]
+        return MemoryBatch(self.rows[rows], labels)
+
+    def places(self, mask: Array, most: int) -> list[list[Any]]:
+        """Return nothing: they stand in no file."""
+        return []
+
+
+@dataclass(frozen=True)
+class MemoryShard:
+    """Rows over the field that are in memory, in its internal form, and their labels."""
+
+    rows: Rows
+    labels: Array | None = None
+    name: str = "these rows"
+    limit: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def batches(
+        self, task: ShardTask, limit: int | None = None
+    ) -> Generator[MemoryBatch, None, None]:
+        """Yield slices of the rows."""
+        whole = MemoryBatch(self.rows, self.labels).chosen(slice(limit))
+        for piece in chunks(*whole.rows.shape):
+            yield whole.chosen(piece)
+
+    def limited(self, n_rows: int, *, counted: bool = True) -> MemoryShard:
+        """Return the shard of so many rows, the first ones."""
+        return replace(self, limit=n_rows)
+
+
+@dataclass(frozen=True)
+class ShardSummary:
+    """What the first pass keeps of one shard, or of several put together.
+
+    Attributes
+    ----------
+    summary, pilot : Flag
+        Of all rows; of the first tenth of each shard (None if it was not asked for).
+    sizes : tuple of int
+        The rows of each shard, in order.
+    skipped : int
+        Frames of another length.
+    labels : Counter or None
+        How often each element was a label.
+    """
+
+    summary: Flag
+    pilot: Flag | None
+    sizes: tuple[int, ...]
+    skipped: int = 0
+    labels: Counter[Any] | None = None
+
+    def merge(self, other: ShardSummary) -> ShardSummary:
+        """Return both together; ``other`` comes after."""
+        pilot: Any = self.pilot
+        return ShardSummary(
+            self.summary.merge(other.summary),
+            None if pilot is None else pilot.merge(other.pilot),
+            self.sizes + other.sizes,
+            self.skipped + other.skipped,
+            None if self.labels is None else self.labels + (other.labels or Counter()),
+        )
+
+    def notes(self, encoding: Encoding) -> dict[str, Any]:
+        """What a finding keeps: how many shards there are and how long, and the labels."""
+        filled = [n for n in self.sizes if n]
+        number, empty = len(self.sizes), len(self.sizes) - len(filled)
+        lengths = {"shortest": min(filled), "longest": max(filled)}
+        notes: dict[str, Any] = {"partitions": {"number": number, "empty": empty, **lengths}}
+        if self.labels is not None:
+            values = sorted(self.labels.items())
+            notes["labels"] = [[encoding.field.format(value), n] for value, n in values]
+        return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        pilot = None if self.pilot is None else _text(self.pilot)
+        labels = None if self.labels is None else [[str(v), n] for v, n in self.labels.items()]
+        return {
+            "summary": _text(self.summary),
+            "pilot": pilot,
+            "sizes": list(self.sizes),
+            "skipped": self.skipped,
+            "labels": labels,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], task: ShardTask) -> ShardSummary:
+        """Read what `to_dict` wrote; ValueError for anything that is no summary for this task."""
+        fields = {"summary": str, "pilot": str | None, "sizes": list, "skipped": int}
+        check_fields(values, {**fields, "labels": list | None})
+        like = task.empty()
+        texts = [values["summary"], *([] if values["pilot"] is None else [values["pilot"]])]
+        found = [type(like).from_bytes(base64.b64decode(text, validate=True)) for text in texts]
+        if any((part.field, part.dim) != (like.field, like.dim) for part in found):
+            raise ValueError("it summarizes other rows")
+        number: Any = int if like.field.order else Fraction
+        labels = values["labels"]
+        return cls(
+            found[0],
+            found[1] if len(found) > 1 else None,
+            tuple(int(n) for n in values["sizes"]),
+            values["skipped"],
+            None if labels is None else Counter({number(v): int(n) for v, n in labels}),
+        )
+
+
+def _text(summary: Flag) -> str:
+    return base64.b64encode(summary.to_bytes()).decode()
+
+
+def _tally(elements: Array) -> dict[Any, int]:
+    """How often each element occurs."""
+    if elements.dtype == object or not len(elements):
+        return Counter(elements.tolist())
+    counts = np.bincount(elements.astype(np.int64))
+    return {int(value): int(counts[value]) for value in np.flatnonzero(counts)}
+
+
+def too_few(asked: int, found: int) -> InputError:
+    """Return what to say where fewer rows count than were asked for."""
+    return InputError(Parameter("take", asked), f" asks for more rows than there are ({found:,})")
+
+
+def _check_count(shard: Shard, wanted: int, found: int) -> None:
+    if found != wanted:
+        if shard.n_rows != wanted:  # so many were asked for, but nobody had counted them
+            raise too_few(wanted, found)
+        raise InputError(f"{shard.name}: it had {wanted:,} rows, and has {found:,} now")
+
+
+def count_shard(task: ShardTask, shard: Shard, most: int) -> int:
+    """Count the rows of a shard that count, up to so many."""
+    with closing(shard.batches(task, most)) as batches:
+        return sum(map(len, batches))
+
+
+def first_rows_of(task: ShardTask, shard: Shard, n_rows: int) -> Array:
+    """Return the features of the first rows of a shard."""
+    with closing(shard.batches(task, n_rows)) as batches:
+        found = [batch.matrix for batch in batches]
+    width = len(task.encoding.names)
+    return np.concatenate([np.zeros((0, width), dtype=task.encoding.field.dtype), *found])
+
+
+def add_rows(
+    flag: Flag,
+    question: Question,
+    rows: Rows,
+    labels: Array | None = None,
+    weights: Array | None = None,
+    stream: StreamCertification | None = None,
+) -> None:
+    """Summarize rows in memory into a flag, and certify a stream of them on the way."""
+    for piece in chunks(*rows.shape):
+        lifted = question.lift(flag.field, rows[piece], None if labels is None else labels[piece])
+        if stream is None:
+            flag.update(lifted, None if weights is None else weights[piece])
+            continue
+        for part in stream.parts(flag.n_rows, lifted):
+            flag.update(part)
+            stream.update(part, flag)
+
+
+def summarize_shard(
+    task: ShardTask, shard: Shard, begun: ShardSummary | None = None
+) -> ShardSummary:
+    """Summarize one shard.
+
+    A summary that an earlier run has ``begun`` is gone on with, in place: the shard then yields the
+    rows that come after.
+    """
+    summary = task.empty() if begun is None else begun.summary
+    pilot = task.empty()
+    labels: Counter[Any] | None = Counter() if task.question.labelled else None
+    skipped, limit = 0 if begun is None else begun.skipped, shard.limit
+    known = task.known_rows(shard.n_rows) if limit is None else limit
+    n_pilot = 0 if known is None else pilot_rows(known)
+    with closing(shard.batches(task, limit)) as batches:
+        for batch in batches:
+            lifted = task.lifted(batch)
+            summary.update(lifted)
+            skipped += batch.skipped
+            if task.pilot and pilot.n_rows < n_pilot:
+                pilot.update(lifted[: n_pilot - pilot.n_rows])
+            if labels is not None and batch.labels is not None:
+                labels.update(_tally(batch.labels))
+    if limit is not None:
+        _check_count(shard, limit, summary.n_rows)
+    if task.pilot and known is None and summary.n_rows:
+        # only now it is known how many rows are a tenth of them
+        with closing(shard.batches(task, pilot_rows(summary.n_rows))) as batches:
+            for batch in batches:
+                pilot.update(task.lifted(batch))
+    return ShardSummary(summary, pilot if task.pilot else None, (summary.n_rows,), skipped, labels)
+
+
+@dataclass(frozen=True)
+class ShardReview:
+    """What the second pass shows of one shard, or of several put together."""
+
+    second_pass: SecondPass
+    counted: Measurement
+    shown: int
+    observers: tuple[Observer, ...] = ()
+
+    def merge(self, other: ShardReview) -> ShardReview:
+        """Return both together; ``other`` comes after."""
+        counted = (self.counted + other.counted).first(self.shown)
+        pairs: Any = zip(self.observers, other.observers, strict=True)
+        # an observer that watched both shards itself has nothing to merge
+        observers = tuple(mine if mine is theirs else mine.merge(theirs) for mine, theirs in pairs)
+        return ShardReview(
+            self.second_pass.merge(other.second_pass), counted, self.shown, observers
+        )
+
+    def certified(self, finding: Finding, confidence: float, sizes: Sequence[int]) -> Finding:
+        """Return the finding with what all shards, of these sizes, show together."""
+        certifier, provenance = self.second_pass.certifier, dict(finding.provenance)
+        if "partitions" in provenance:
+            piece = 0 if certifier is None else certifier.piece_rows
+            short = sum(0 < n and n - pilot_rows(n) < piece for n in sizes)
+            provenance["partitions"] = {**provenance["partitions"], "short": short}
+        certified = self.second_pass.certify(finding, confidence)
+        return replace(certified, rows=self.counted, provenance=provenance)
+
+
+def review_shard(
+    task: ShardTask,
+    shard: Shard,
+    finding: Finding,
+    certifier: Certifier | None,
+    observers: Sequence[Observer],
+    shown: int,
+    alone: float | None,
+    n_rows: int,
+) -> ShardReview:
+    """Pass over the rows of a shard a second time: certify, count what does not fit, say where.
+
+    Parameters
+    ----------
+    certifier : Certifier or None
+        What the pilots of all shards have planned.
+    observers : sequence of Observer
+    shown : int
+        How many rows that do not fit are listed.
+    alone : float or None
+        The confidence, where this shard is the only one: then it has no pilot yet, and plans its
+        certificate on the way.
+    n_rows : int
+        How many rows the first pass has read.
+    """
+    second_pass = SecondPass(finding, certifier, pilot_rows(n_rows))
+    if alone is not None:
+        second_pass = Certification(finding, confidence=alone)
+    total = Measurement(0, 0, 0)
+    with closing(shard.batches(task, shard.limit)) as batches:
+        for batch in batches:
+            status = classify_rows(finding, batch.rows, batch.labels, second_pass)
+            total += measure_batch(finding, batch, status, shown - len(total.places))
+            if observers:
+                matrix = batch.matrix
+                for observer in observers:
+                    observer.update(matrix, status.wrong, batch.places)
+    if total.read != n_rows:
+        raise InputError(f"{shard.name}: it had {n_rows:,} rows, and has {total.read:,} now")
+    return ShardReview(second_pass, total, shown, tuple(observers))
+
+
+def review_with_copies(
+    task: ShardTask,
+    shard: Shard,
+    finding: Finding,
+    certifier: Certifier | None,
+    observers: Any,
+    *given: Any,
+) -> ShardReview:
+    """Review a shard with observers of its own, which are merged with those of the others."""
+    spread: Sequence[MergeableObserver] = observers
+    own = [observer.empty() for observer in spread]
+    return review_shard(task, shard, finding, certifier, own, *given)
+
+
+def measure_batch(finding: Finding, batch: RowBatch, status: RowStatus, most: int) -> Measurement:
+    """Return the counts of one batch, and the first misfits with their places."""
+    outside, wrong = status.outside, status.wrong
+    places = [] if wrong is None else batch.places(wrong, most)
+    shown: Array | list[int] = [] if wrong is None else wrong.nonzero()[0][: len(places)]
+    return Measurement(
+        len(batch),
+        None if outside is None else int(outside.sum()),
+        None if wrong is None else int(wrong.sum()),
+        batch.skipped,
+        tuple((str(file), row, line) for file, row, line in places),
+        tuple(finding.field.texts(batch.chosen(shown).matrix)) if places else (),
+        status.levels(finding),
+    )
+
+
+@dataclass(frozen=True)
+class ShardCheck:
+    """How many rows of one shard, or of several, break a finding, and each of its equations.
+
+    ``broken`` is None where rows have labels.
+    """
+
+    counted: Measurement
+    broken: Array | None
+    shown: int
+
+    def merge(self, other: ShardCheck) -> ShardCheck:
+        """Return both together; ``other`` comes after."""
+        counted = (self.counted + other.counted).first(self.shown)
+        broken: Any = None if self.broken is None else self.broken + other.broken
+        return ShardCheck(counted, broken, self.shown)
+
+
+def check_shard(task: ShardTask, shard: Shard, finding: Finding, shown: int) -> ShardCheck:
+    """Count the rows of a shard that break a finding and, without labels, each equation."""
+    answer: Any = finding.answer
+    total = Measurement(0, None if finding.subspace is None else 0, 0)
+    plain = not finding.question.labelled
+    broken = np.zeros(len(answer.lines), dtype=np.int64) if plain else None
+    with closing(shard.batches(task, shard.limit)) as batches:
+        for batch in batches:
+            status = classify_rows(finding, batch.rows, batch.labels)
+            assert status.wrong is not None
+            total += measure_batch(finding, batch, status, shown - len(total.places))
+            if broken is not None and status.wrong.any():
+                broken += (answer.syndrome(batch.rows[status.wrong]) != 0).sum(axis=0)
+    if shard.limit is not None:
+        _check_count(shard, shard.limit, total.read)
+    return ShardCheck(total, broken, shown)
+
+
+def predict_task(finding: Finding) -> ShardTask:
+    """Return what is asked of every shard that is predicted: rows without their label."""
+    return ShardTask(finding.question, finding.encoding.without_label())
+
+
+def predict_shard(task: ShardTask, shard: Shard, finding: Finding) -> Array:
+    """Predict a shard: the texts that stand for the elements."""
+    found: list[str] = []
+    with closing(shard.batches(task, shard.limit)) as batches:
+        for batch in batches:
+            found += finding.encoding.decoded(predict(finding, batch.rows))
+    if shard.limit is not None:
+        _check_count(shard, shard.limit, len(found))
+    return np.array(found, dtype=object)

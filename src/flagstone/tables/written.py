@@ -1,0 +1,90 @@
+"""Rows and masks over GF(2) as frames: in the order and the notation of the files."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.errors import InputError, Parameter
+from flagstone.finding import Finding
+from flagstone.tables.frames import reorder
+
+
+def frame_masks(finding: Finding) -> list[str]:
+    """Return the answer as frames, ``{41}cfb9f00d648``, to be ANDed with frames as written.
+
+    The first bit as written is the most significant one of the first digit, as in the files;
+    a bit order that was chosen for reading is undone. The label, if there is one, is masked out.
+
+    Examples
+    --------
+    >>> from flagstone import Finding, ParityRule
+    >>> frame_masks(Finding.of(ParityRule([1, 0, 0, 0, 1], 1)))
+    ['{5}88 ^ 1']
+    """
+    rows, sides = finding.answer.bits
+    masks = [frame_text(row) for row in as_written(finding, rows)]
+    return [mask + side for mask, side in zip(masks, sides, strict=True)]
+
+
+def as_written(finding: Finding, rows: Array) -> Array:
+    """Return rows of bits by columns as bits of frames as they are written."""
+    places, width = _places(finding)
+    bits = np.zeros((len(rows), width), dtype=np.uint8)
+    bits[:, places] = rows
+    # every bit order is its own inverse
+    order = dict(finding.provenance.get("reading") or {}).get("bit_order")
+    return reorder(bits, str(order or "msb"))
+
+
+def row_texts(finding: Finding, rows: Array) -> list[str]:
+    """Return rows of bits as frames in the notation of the files; by columns where that fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import Constraints, Finding
+    >>> row_texts(Finding.of(Constraints([[1, 0, 0, 0, 1]], [1])), np.array([[1, 0, 0, 0, 1]]))
+    ['{5}88']
+    """
+    try:
+        bits = as_written(finding, rows)
+    except InputError:
+        return ["".join(map(str, row)) for row in rows.tolist()]
+    files = finding.provenance.get("sources") or []
+    known = dict(finding.provenance.get("reading") or {}).get("format")
+    if known == "bits" or (known is None and any(".bits" in str(file) for file in files)):
+        return ["".join(map(str, row)) for row in bits.tolist()]
+    return [frame_text(row) for row in bits]
+
+
+def _places(finding: Finding) -> tuple[list[int], int]:
+    """Return where each feature stands in a frame, and the length of a frame."""
+    encoders = finding.encoding.encoders
+    if len(encoders) == 1 and encoders[0].kind == "hex":
+        n_bits = len(encoders[0].names)
+        return list(range(n_bits)), n_bits
+    features = [e.column for e in encoders]
+    label = finding.encoding.label
+    in_frame = label is not None and re.fullmatch(r"x\d+", label.column) is not None
+    known = {f"x{i}": i for i in range(len(features) + in_frame)}
+    if not known.keys() >= set(features) or any(e.kind != "element" for e in encoders):
+        raise InputError(
+            "masks in the order of frames need every bit of a frame as a column, x0, x1, …; "
+            "use masks by columns instead: ",
+            Parameter("as", "masks"),
+        )
+    return [known[name] for name in features], len(known)
+
+
+def frame_text(row: Array) -> str:
+    """Return the bits of a frame in the notation of files.
+
+    >>> frame_text(np.array([1, 0, 0, 0, 1]))
+    '{5}88'
+    """
+    text = "".join(str(int(bit)) for bit in row)
+    n_digits = -(-len(text) // 4)
+    return f"{{{len(text)}}}{int(text.ljust(4 * n_digits, '0'), 2):0{n_digits}x}"

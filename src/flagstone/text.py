@@ -1,0 +1,470 @@
+"""Sentences for people: numbers and states in, words out.
+
+The only place where the core composes prose. Files and fingerprints hold none of it, so a sentence
+here can be reworded without breaking anything that was saved.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TYPE_CHECKING, Any
+
+from flagstone.wording import counted
+
+if TYPE_CHECKING:
+    from flagstone.finding import Finding
+    from flagstone.guarantees import Certificate, Guarantee
+    from flagstone.measurement import Measurement
+
+#: Of labels that samples must show, so many are listed.
+_SHOWN = 5
+
+
+# Numbers, rounded to the safe side
+
+
+def agreement(rho: float | None) -> str:
+    """1 - rho for print, rounded down: a printed promise never exceeds the proven one.
+
+    >>> agreement(0.04996), agreement(1.6e-16)
+    ('0.95', '1 - 2e-16')
+    """
+    # the shortest decimal of a number is what people mean by it: 0.05, not the double next to it
+    share = Decimal(repr(float(rho or 0.0)))
+    if 0 < share < Decimal("1e-4"):
+        return f"1 - {float(_rounded(share, share.adjusted(), ROUND_CEILING)):.0e}"
+    return f"{float(_rounded(1 - share, -4, ROUND_FLOOR)):g}"
+
+
+def sure(confidence: float) -> str:
+    """A confidence in percent, rounded down to two digits of what it leaves out.
+
+    >>> sure(0.99), sure(0.992), sure(0.9999999), sure(1 - 0.008 / 6)
+    ('99 %', '99.2 %', '99.99999 %', '99.86 %')
+    """
+    share = 100 * Decimal(repr(float(confidence)))
+    return f"{_rounded(share, min(0, (100 - share).adjusted() - 1), ROUND_FLOOR).normalize():f} %"
+
+
+def percent(share: float) -> str:
+    """A share in percent, rounded up to one decimal, or to two digits where that is more.
+
+    >>> percent(0.0412), percent(0.0), percent(0.000123)
+    ('4.2 %', '0 %', '0.013 %')
+    """
+    if share <= 0:
+        return "0 %"
+    hundredths = 100 * Decimal(repr(float(share)))
+    place = min(-1, hundredths.adjusted() - 1)
+    return f"{float(_rounded(hundredths, place, ROUND_CEILING)):g} %"
+
+
+def _rounded(number: Decimal, place: int, how: str) -> Decimal:
+    """A number rounded to a power of ten: -1 for one decimal."""
+    return number.quantize(Decimal((0, (1,), place)), rounding=how)
+
+
+# What was found
+
+
+def summary(finding: Finding) -> dict[str, Any]:
+    """Return everything that is derived from a finding to be read: ``text`` of ``--json``.
+
+    ``support``, ``title``, ``headline``, ``caution``, ``hint``, ``alternatives``, ``promises`` and
+    ``next_step``; the answer as ``answer``, ``lines``, ``masks`` (GF(2)) and ``expression``.
+    """
+    answer, g, rows = finding.answer, finding.promises, finding.rows
+    maskable = finding.field.order == 2 and answer.augmented is not None
+    return {
+        "support": finding.support,
+        "title": title(finding),
+        "headline": headline(finding),
+        "caution": caution(finding),
+        "hint": hint(finding),
+        "alternatives": alternatives(finding),
+        "promises": [] if g is None else promises(g, rows.share(rows.uncovered)),
+        "next_step": None if g is None else next_step(g),
+        "answer": answer.text,
+        "lines": list(answer.lines),
+        "masks": list(answer.mask_lines) if maskable else None,
+        "expression": answer.expression,
+    }
+
+
+def title(finding: Finding) -> str:
+    """What was found, in a few words; that it is one of many, if it is."""
+    kind = finding.question.kind
+    if finding.nothing_kept:
+        rest = (
+            "this rule is only a draw of the coins" if kind == "parity" else "the rows say nothing"
+        )
+        return f"No direction was kept: {rest}"
+    others = finding.alternatives
+    one = f", one of {others.count} that fit" if others else ""
+    return _TITLES[kind](finding.answer) + one
+
+
+def _span_title(answer: Any) -> str:
+    return f"A span of dimension {answer.dim - len(answer)} of {answer.dim}, {_hold(answer)}"
+
+
+def _parity_title(answer: Any) -> str:
+    if answer.is_bottom:
+        return "No linear rule fits the rows that were kept"
+    return f"A linear rule for {answer.target}"
+
+
+def _equations_title(answer: Any) -> str:
+    if answer.is_bottom:
+        return "The equations that were kept contradict each other"
+    return f"A system of {counted(len(answer), 'equation')} stands for the rows"
+
+
+def _subspace_title(answer: Any) -> str:
+    if answer.is_bottom:
+        return "No row is positive: the affine subspace is empty"
+    return f"The positive rows obey {counted(len(answer), 'equation')}"
+
+
+def _hold(answer: Any) -> str:
+    if answer.is_bottom:
+        return "the kept equations contradict each other"
+    if not len(answer):
+        return "no check equation holds"
+    return counted(len(answer), "check equation", "holds")
+
+
+_TITLES = {
+    "span": _span_title,
+    "constraints": lambda answer: _hold(answer).capitalize(),
+    "parity": _parity_title,
+    "equations": _equations_title,
+    "subspace": _subspace_title,
+}
+
+
+def headline(finding: Finding) -> str:
+    """The title with what is known of it; what nobody should act on says so first."""
+    g, known, found = finding.promises, finding.credibility, title(finding)
+    if g is None or finding.nothing_kept or finding.answer.is_bottom:
+        return found
+    if g.withheld is not None:
+        return f"{found}; nothing is promised about rows to come"
+    if known.support is None:
+        if not known.claims_something or not known.is_unmeasured:
+            return found
+        return f"{found}; not measured yet" + ("" if g.setup.sorted_rows else ": call certify()")
+    if known.support == "whole":
+        share, certain = percent(g.certified.eps or 0.0), sure(g.certified.confidence)
+        # of negative examples nothing is known
+        positive = finding.question.kind == "subspace"
+        breaks = "are positive and lie outside" if positive else "do not fit"
+        return f"{found}; at most {share} of rows to come {breaks} ({certain} confidence)"
+    if known.support == "part":
+        held = known.held_by_all
+        hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
+        return f"{found}, but the rows support only {hold}"
+    why = "too many rows do not fit"
+    if known.has_few_rows:
+        why = f"too few: {counted(g.setup.n_rows, 'row')} of rank {finding.stairs.rank}"
+    return f"Not supported by the rows ({why}): {found}"
+
+
+def notes(finding: Finding) -> list[str]:
+    """What is to be said beside the headline: caution, hint, other rules that fit."""
+    said = (caution(finding), hint(finding), alternatives(finding))
+    return [note for note in said if note is not None]
+
+
+def caution(finding: Finding) -> str | None:
+    """A warning where more rows do not fit than was allowed for; None where not, or not counted."""
+    g, misfits, allowed = finding.promises, finding.rows.misfits, finding.credibility.exceeded
+    if g is None or misfits is None or allowed is None:
+        return None
+    m, c = g.setup.n_rows, g.asked.contamination
+    stated = f"the stated contamination, {100 * c:g} %" if c else f"{100 * allowed / m:.3g} %"
+    return f"{100 * misfits / m:.3g} % of the rows do not fit, more than {stated}"
+
+
+def hint(finding: Finding) -> str | None:
+    """Where the flag has a wider plateau than the one that was drawn; None if it has not.
+
+    For *fresh* rows: rows that choose their own window prove nothing with it.
+    """
+    best = finding.credibility.plateau
+    if best is None:
+        return None
+    where = f"thresholds {best.first:,} to {best.last:,}"
+    if finding.answer.is_bottom and finding.question.kind == "parity":
+        return (
+            f"a rule fits at {where}, which leave out what few rows say, such as damaged ones. Say "
+            "how many may be (contamination), or choose a window there for fresh rows (plan); "
+            "chosen on these rows it would promise nothing"
+        )
+    return (
+        f"a wider plateau lies elsewhere: {where} give one space of dimension {best.dim}. Choose a "
+        "window there for fresh rows (plan); chosen on these rows it would promise nothing, for "
+        "they would have chosen it"
+    )
+
+
+def alternatives(finding: Finding) -> str | None:
+    """How many rules fit, and which this is; None where it is the only one."""
+    others = finding.alternatives
+    if others is None:
+        return None
+    which = {
+        "uniform": "drawn by the coins",
+        "lexmin": "the lexicographically smallest",
+        "sparsest": "with the fewest terms" + " that a bounded search found" * (not others.proven),
+    }[others.choice]
+    if others.choice != "sparsest":
+        which += "; the choice sparsest looks for one with few terms"
+    return f"{others.count} rules fit these rows; this is one of them, {which}"
+
+
+def partitions(finding: Finding) -> str | None:
+    """How the rows were cut, and what that costs; None for rows that came as one."""
+    found = {"number": 1, "empty": 0, "short": 0, **finding.provenance.get("partitions", {})}
+    number, empty, short = (found[name] for name in ("number", "empty", "short"))
+    if number < 2:
+        return None
+    said = f"{number:,} partitions"
+    shards = 1 if finding.promises is None else finding.promises.setup.n_shards
+    if shards > 1:
+        said += f" (what is proven loses a factor {shards:,}, what is certified does not)"
+    if empty:
+        said += f"; {empty:,} of them hold no rows"
+    if short:
+        said += f"; {short:,} are shorter than the pieces of rows that certify, and certify nothing"
+    return said
+
+
+def measurement(rows: Measurement) -> str:
+    """Exact counts of rows, with their shares."""
+    parts = [
+        f"{count:,} {word} ({100 * (rows.share(count) or 0.0):.3g} %)"
+        for word, count in (("uncovered", rows.uncovered), ("misfits", rows.misfits))
+        if count is not None
+    ]
+    return counted(rows.read, "row") + (f": {', '.join(parts)}" if parts else "")
+
+
+# What is promised
+
+
+def promises(g: Guarantee, uncovered: float | None = None) -> list[str]:
+    """Return the text of each promise, one for each line or part of a sentence.
+
+    ``uncovered`` is the share of the rows outside the answer, where they were counted.
+    """
+    parts = [replicability(g), coverage(g, uncovered), margin(g.measured.margin)]
+    if g.measured.nothing_kept:
+        parts.insert(0, "no direction was kept, so samples can agree on nothing but the coins")
+    return [*parts, containment(g)] if g.setup.window.start else parts
+
+
+def margin(rows: int) -> str:
+    """The margin in words."""
+    if rows < 2:
+        some = "no single altered row changes" if rows else "one altered row may change"
+        return f"{some} the answer"
+    return f"no {rows:,} altered rows change the answer"
+
+
+def replicability(g: Guarantee) -> str:
+    """What is known about a second sample, in words."""
+    if g.withheld is not None:
+        return f"no promise about fresh samples: {g.withheld}"
+    proven, certified, asked = g.proven.rho, g.certified.rho, g.asked.rho
+    said = []
+    if g.is_replicable_proven:
+        said.append(f"≥ {agreement(proven)} (proven)")
+    if certified is not None:
+        said.append(f"≥ {agreement(certified)} ({_certified(g)})")
+    if not said:
+        wanted = "" if asked is None else f" ≥ {agreement(asked)}"
+        weaker = "" if proven is None else f" (≥ {agreement(proven)} is)"
+        nothing = g.certified.certificate is None
+        known = "not proven" if nothing else "neither proven nor certified"
+        return f"replicability{wanted} {known}{weaker}"
+    said_of = f"replicable with probability {', '.join(said)}"
+    if g.setup.labels is not None:
+        said_of += f" if both samples show the same labels{_labels(g.setup.labels)}"
+    return said_of
+
+
+def _certified(g: Guarantee) -> str:
+    """The word for what the data prove, with their confidence."""
+    second = g.certified.certificate
+    rows = "" if second is None else f" from {counted(second.n_certifying, 'row')}"
+    return f"certified at {sure(g.certified.confidence)} confidence{rows}"
+
+
+def _labels(labels: tuple[str, ...]) -> str:
+    """The labels that samples must show."""
+    more = ", …" if len(labels) > _SHOWN else ""
+    return f" (here {', '.join(labels[:_SHOWN])}{more}; or name all that can occur: classes=[…])"
+
+
+def coverage(g: Guarantee, uncovered: float | None = None) -> str:
+    """What is known about the rows left out, in words."""
+    most = g.uncovered_share if uncovered is None else uncovered
+    here = "at most " * (uncovered is None) + percent(most) if most else "none"
+    asked = f"{100 * (1 - g.asked.eps):.6g} %"
+    proven = "proven" if g.is_coverage_proven else "not proven"
+    said = f"coverage of {asked} {proven} in advance (this sample: {here} of these rows uncovered)"
+    if g.certified.eps is None:
+        return said
+    if g.is_unmeasured and uncovered is None:
+        return f"rows to come not measured yet; {said}"
+    return f"at most {percent(g.certified.eps)} of rows to come uncovered (certified); {said}"
+
+
+def containment(g: Guarantee) -> str:
+    """What is known about outliers, in words."""
+    start, failure = g.setup.window.start, g.proven.containment_failure
+    are = "is an outlier" if start == 1 else "are outliers"
+    said = f"outlier directions kept out unless more than {counted(start, 'row')} {are}"
+    if failure is not None:
+        said += f" (probability {failure:.2g} at a rate of {100 * g.asked.contamination:.6g} %)"
+    return said
+
+
+def next_step(g: Guarantee) -> str | None:
+    """What would lead to the promise that was asked for, or else to an agreement of 0.95.
+
+    None where it is there, or cannot be. A hint for *fresh* rows: a window that was chosen on the
+    rows it is applied to proves nothing.
+    """
+    second, known = g.certified.certificate, g.certified.rho
+    goal = 0.05 if g.asked.rho is None else g.asked.rho
+    if g.is_replicable_proven or g.withheld is not None or (known is not None and known <= goal):
+        return None
+    if second is None:
+        return "certify the answer on the rows of the fit, or measure with an audit"
+    steps = []
+    if second.rows_needed is not None:
+        rows = f"about {second.rows_needed:,} rows of this kind, often far fewer,"
+        steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
+    if second.t_first is not None:
+        steps.append(
+            f"thresholds {second.t_first}..{second.t_last} would be certified here: choose the "
+            "window on pilot rows (plan), then answer on fresh ones"
+        )
+    return "; ".join(steps) or "measure with an audit, or compare windows by their trade-off"
+
+
+def hypotheses(g: Guarantee) -> tuple[str, ...]:
+    """What the promise on replicability rests on."""
+    setup, shards = g.setup, g.setup.n_shards
+    tree = "rows in one flag" if shards == 1 else f"the same tree of {shards} shards"
+    labels = setup.labels
+    same = () if labels is None else (f"the same labels in both samples{_labels(labels)}",)
+    return (
+        "rows over the field, drawn independently from one distribution (outliers, if any, "
+        "included)",
+        f"the same number of rows in both runs (here {setup.n_rows}, zero rows included)",
+        f"the same window {setup.window} and the same published seed",
+        f"rows read {'in the order of their values' if setup.sorted_rows else 'as they come'}",
+        tree,
+        *same,
+        *setup.conditions,
+    )
+
+
+def certificate(c: Certificate) -> str:
+    """What a second pass over the rows certified."""
+    head = f"certified at {sure(c.confidence)} confidence, from {c.n_certifying} rows"
+    said = []
+    if c.rho is not None:
+        agree = f"two samples of {c.n_rows} rows agree with probability"
+        said.append(f"{agree} ≥ {agreement(c.rho)}")
+    else:
+        said.append("nothing for this window" + _instead(c))
+    if c.misses is not None:
+        gives = "a fresh one gives this space with probability"
+        said.append(f"{gives} ≥ {agreement(c.misses)}")
+    if c.eps is not None:
+        said.append(f"at most {percent(c.eps)} of the rows to come lie outside")
+    return f"{head}: {'; '.join(said)}"
+
+
+def _instead(c: Certificate) -> str:
+    hints = []
+    if c.t_first is not None:
+        hints.append(f"thresholds {c.t_first}..{c.t_last} would be")
+    if c.rows_needed is not None:
+        hints.append(f"about {c.rows_needed} rows of this kind would do")
+    return f" ({', '.join(hints)})" if hints else ""
+
+
+# Promises as lines of a table: what, how much, and how it is known
+
+
+def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, str, str, str]]:
+    """Return (promise, text, badge, kind of badge) for each line.
+
+    ``uncovered`` is the number of rows outside the answer, where they were counted.
+    """
+    certified, start = g.certified, g.setup.window.start
+    badge = f"certified at {sure(certified.confidence)}"
+    rows = [_replicability_row(g)]
+    if certified.certificate is not None and certified.rho is not None:
+        said = (
+            f"A second sample agrees with probability at least {agreement(certified.rho)}, by "
+            f"{certified.certificate.n_certifying:,} of these rows"
+        )
+        rows.append(("Replicability", said, badge, "proven"))
+    if (step := next_step(g)) is not None:
+        rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
+    if g.is_unmeasured and uncovered is None:
+        said = "How many of the rows to come lie outside is not measured yet"
+        rows.append(("Coverage", said, "not measured", "open"))
+    elif certified.eps is not None:
+        said = f"At most {percent(certified.eps)} of the rows to come lie outside"
+        rows.append(("Coverage", said, badge, "proven"))
+    rows.append(_coverage_row(g, uncovered))
+    said = f"With the same threshold, {margin(g.measured.margin)}"
+    badge, kind = ("proven", "proven") if g.measured.margin else ("none", "open")
+    rows.append(("Margin", said, badge, kind))
+    if start:
+        are, failure = "is" if start == 1 else "are", g.proven.containment_failure
+        said = f"Their directions are kept out as long as at most {start:,} {are} damaged"
+        badge = "proven under this condition"
+        if failure is not None:
+            said += (
+                f"; at a rate of {100 * g.asked.contamination:g} % more than that are damaged with "
+                f"probability {failure:.2g}"
+            )
+            badge = f"proven, but for probability {failure:.2g}"
+        rows.append(("Damaged rows", said, badge, "plain"))
+    return rows
+
+
+def _replicability_row(g: Guarantee) -> tuple[str, str, str, str]:
+    name, proven = "Replicability", g.proven
+    if g.withheld is not None:
+        return name, f"No promise about fresh samples: {g.withheld}", "withheld", "open"
+    if g.is_replicable_proven:
+        said = f"A second sample agrees with probability at least {agreement(proven.rho)}"
+        return name, said, "proven", "proven"
+    said = "No bound is proven in advance for this many rows"
+    if proven.rho is not None:
+        asked = agreement(g.asked.rho)
+        said = f"At least {agreement(proven.rho)} is proven, but {asked} was asked for"
+    if proven.rows_needed is not None:
+        said += f"; what was asked needs {proven.rows_needed:,} rows"
+    return name, said, "not proven", "open"
+
+
+def _coverage_row(g: Guarantee, uncovered: int | None) -> tuple[str, str, str, str]:
+    low, high = g.measured.bracket if uncovered is None else (uncovered, uncovered)
+    m, between = g.setup.n_rows, f"{high:,}" if low == high else f"between {low:,} and {high:,}"
+    sample = f"{between} of these {m:,} rows lie outside"
+    if g.is_coverage_proven:
+        most = percent(g.proven.eps or 0.0)
+        said = f"{sample}; of the {m:,} rows that any such run is given, at most {most} do"
+        return "Coverage", said, "proven", "proven"
+    said = f"{100 * (1 - g.asked.eps):.3g} % is not proven in advance; {sample}"
+    return "Coverage", said, "bracket from the flag" if uncovered is None else "measured", "plain"

@@ -1,0 +1,107 @@
+"""Weights that count rows: the order in which values are listed must not matter (S7)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagstone import (
+    AffineSpan,
+    Flag,
+    InputError,
+    LinearEquations,
+    LinearSpan,
+    ParityClassifier,
+    SubspaceClassifier,
+)
+
+COUNTED = {"random_state": 7, "weights_count_rows": True}
+LISTINGS = {
+    "by falling frequency": lambda counts, first: np.argsort(-counts, kind="stable"),
+    "by rising frequency": lambda counts, first: np.argsort(counts, kind="stable"),
+    "by first appearance": lambda counts, first: np.argsort(first),
+}
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_counted_rows_agree_as_often_as_promised(listing):
+    support, rng, differ = np.array([[1, 0], [0, 1], [1, 1]]), np.random.default_rng(1), 0
+    for pair in range(60):
+        found = []
+        for _ in range(2):
+            drawn = rng.integers(0, 3, size=90_000)
+            values, first, counts = np.unique(drawn, return_index=True, return_counts=True)
+            order = LISTINGS[listing](counts, first)
+            model = LinearSpan(t_min=1, t_max=60_000, random_state=pair, weights_count_rows=True)
+            found.append(model.fit(support[values[order]], sample_weight=counts[order]))
+        differ += found[0].fingerprint_ != found[1].fingerprint_
+    assert found[0].guarantee_.proven.rho < 0.0153
+    assert differ <= 5  # more with probability 4e-4 at most; unsorted rows make about 20
+
+
+@pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([(2, 5), (2, 70), (3, 4), ("2^2", 5), ("QQ", 3)]),
+    st.sampled_from(
+        [LinearSpan, AffineSpan, ParityClassifier, LinearEquations, SubspaceClassifier]
+    ),
+)
+def test_any_listing_gives_the_same_finding(seed, space, learner):
+    field, dim = space
+    rng = np.random.RandomState(seed)
+    X, y = rng.randint(0, 2, size=(40, dim)), rng.randint(0, 2, size=40)
+    weights = rng.randint(0, 5, size=40) if seed % 4 else np.ones(40, dtype=int)
+    weights[0] = 1
+    order = rng.permutation(40)
+    choice = {"choice": "lexmin"} if learner is ParityClassifier else {}
+    a, b = (
+        learner(field=field, t_max=4, **choice, **COUNTED).fit(X[i], y[i], sample_weight=weights[i])
+        for i in (np.arange(40), order)
+    )
+    assert a.finding_ == b.finding_
+    assert a.guarantee_.setup.sorted_rows
+    assert a.guarantee_.withheld is None
+
+
+def test_the_rows_are_those_of_the_sample_sorted_by_value():
+    rng = np.random.RandomState(0)
+    X, weights = rng.randint(0, 3, size=(200, 3)), rng.randint(0, 4, size=200)
+    counted = LinearSpan(field=3, **COUNTED).fit(X, sample_weight=weights)
+    rows = np.repeat(X, weights, axis=0)
+    in_order = rows[np.argsort(rows @ [1, 3, 9], kind="stable")]
+    assert counted.flag_ == Flag(3, 3).update(in_order)
+
+
+def test_counted_rows_in_several_batches_promise_nothing():
+    X, weights = np.eye(2, dtype=int), [30_000, 60_000]
+    at_once = LinearSpan(t_max=60_000, **COUNTED).partial_fit(X, sample_weight=weights)
+    assert at_once.guarantee_.proven.rho is not None
+    for first in ({"sample_weight": weights}, {}):  # counted rows or not, in the batch before
+        model = LinearSpan(t_max=60_000, **COUNTED).partial_fit(X, **first)
+        model.partial_fit(X, sample_weight=weights)
+        assert model.guarantee_.proven.rho is None
+        assert "came in several batches" in model.guarantee_.withheld
+    plain = LinearSpan(t_max=2, **COUNTED).partial_fit(X).partial_fit(X)
+    assert plain.guarantee_.withheld is None
+
+
+def test_ones_are_counts_as_well():
+    """Whether each row came once depends on the sample, so the order must not depend on it."""
+    X = [[1, 1], [0, 1], [1, 0]]
+    model = LinearSpan(t_max=1, **COUNTED).fit(X, sample_weight=[1, 1, 1])
+    assert model.guarantee_.setup.sorted_rows
+    with pytest.raises(InputError, match="counted by sample_weight cannot be certified"):
+        model.certify(X)
+
+
+def test_the_first_of_counted_rows_are_unknown():
+    with pytest.raises(InputError, match="take=2 means the first rows as they were drawn"):
+        LinearSpan(take=2, **COUNTED).fit(np.eye(3, dtype=int), sample_weight=[5, 4, 3])
+    assert LinearSpan(take=2, random_state=7).fit(np.eye(3), sample_weight=[5, 4, 3])
+
+
+def test_the_word_cannot_be_given_after_the_rows_came():
+    model = LinearSpan(random_state=7).fit(np.eye(2, dtype=int), sample_weight=[2, 3])
+    with pytest.raises(InputError, match="weights_count_rows was False when the first rows"):
+        model.set_params(weights_count_rows=True).guarantee_  # noqa: B018

@@ -1,0 +1,258 @@
+"""Flags over GF(2) in every version against the partition by definition: every V_j."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.native.families import VERSIONS
+from tests.native.gf2 import KINDS, WIDTHS, Span, chain, integers, pack, partition, sample
+
+#: The reference counts in Python integers: exact at any width, but not made for thousands of rows.
+NATIVE = [name for name in VERSIONS if name != "python"]
+
+
+@pytest.fixture(params=list(VERSIONS))
+def version(request):
+    return VERSIONS[request.param]
+
+
+def inserted(version, dim, parts, weights=None):
+    state = version.gf2_flag(dim)
+    for i, part in enumerate(parts):
+        state.insert(part, None if weights is None else weights[i])
+    return state
+
+
+def same_flag(left, right):
+    """Whether two adapted bases have the same counts and span the same spaces."""
+    (X, cx), (Y, cy) = left, right
+    if cx.tolist() != cy.tolist():
+        return False
+    X, Y = integers(X), integers(Y)
+    return all(
+        Span(X[:r]) == Span(Y[:r])
+        for r in range(1, len(X) + 1)
+        if r == len(X) or cx[r - 1] != cx[r]
+    )
+
+
+@st.composite
+def small_samples(draw):
+    """Few vectors and their sums, so that ties and exchanges abound; any width."""
+    dim = draw(
+        st.one_of(
+            st.integers(1, 700),
+            st.sampled_from(
+                [1, 2, 63, 64, 65, 127, 128, 129, 255, 256, 257, 383, 384, 385, 511, 512, 513, 769]
+            ),
+        )
+    )
+    vector = st.integers(0, 2**dim - 1)
+    pool = draw(st.lists(vector, min_size=1, max_size=6))
+    pairs = st.tuples(st.sampled_from(pool), st.sampled_from([0, *pool]))
+    rows = draw(st.lists(pairs.map(lambda pair: pair[0] ^ pair[1]), max_size=24))
+    weights = draw(st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows)))
+    width = -(-dim // 64)
+    words = np.array([list(row.to_bytes(8 * width, "little")) for row in rows], np.uint8)
+    return dim, rows, weights, words.reshape(-1, 8 * width).view(np.uint64)
+
+
+@given(drawn=small_samples(), cut=st.integers(0, 24))
+def test_flags_equal_the_partition(drawn, cut):
+    """Rows, the same with weights, some of them once more; read, copied, loaded in between."""
+    dim, rows, weights, words = drawn
+    ones = [1] * len(rows)
+    once = partition(rows)
+    twice = partition(rows * 2, ones + weights)
+    thrice = partition(rows * 3, ones + weights + ones)
+    for version in VERSIONS.values():
+        state = inserted(version, dim, [words[:cut], words[cut:]])
+        assert chain(*state.dump()) == once
+        copied = state.copy()
+        state.insert(words, np.array(weights, np.int64))
+        assert chain(*state.dump()) == twice
+        loaded = version.gf2_flag_load(dim, *state.dump())
+        for flag in (state, loaded):
+            flag.insert(words, None)
+            assert chain(*flag.dump()) == thrice
+        assert chain(*copied.dump()) == once
+
+
+@given(drawn=small_samples(), cut=st.integers(0, 24))
+def test_a_flag_may_be_dumped_and_loaded_at_any_moment(drawn, cut):
+    dim, rows, _, words = drawn
+    for version in VERSIONS.values():
+        state = version.gf2_flag_load(dim, *inserted(version, dim, [words[:cut]]).dump())
+        state.insert(words[cut:], None)
+        assert chain(*state.dump()) == partition(rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", WIDTHS)
+def test_every_width_and_kind_of_rows(dim, kind):
+    """Rows alone, with weights, and rows alone after them, when many counts are the same."""
+    rng = np.random.default_rng(dim)
+    words = sample(kind, 2 * dim + 40, dim, seed=1)
+    parts = np.split(words, np.sort(rng.integers(0, len(words), 3)))
+    weights = rng.integers(0, 3, len(words))
+    last = words[: dim // 2]
+    once = partition(integers(words))
+    rows, times = integers(words) * 2, [1] * len(words) + weights.tolist()
+    twice, more = partition(rows, times), partition(rows + integers(last), times + [1] * len(last))
+    for name in NATIVE if dim > 200 else VERSIONS:
+        state = inserted(VERSIONS[name], dim, parts)
+        assert chain(*state.dump()) == once
+        state.insert(words, weights)
+        assert chain(*state.dump()) == twice
+        state.insert(last, None)
+        assert chain(*state.dump()) == more
+
+
+@pytest.mark.parametrize("dim", [20, 64, 65, 128, 129, 300])
+def test_large_weights_in_one_step(version, dim):
+    words = sample("ties", 200, dim, seed=2)
+    weights = np.random.default_rng(dim).integers(0, 40, len(words))
+    state = inserted(version, dim, [words], [weights])
+    assert chain(*state.dump()) == partition(integers(words), weights.tolist())
+
+
+@pytest.mark.parametrize("dim", [40, 100, 250])
+@pytest.mark.parametrize("scale", [1, 10**4, 10**8, 2**50])
+def test_weights_of_every_size(dim, scale):
+    """Counts that differ by little, by very much, and by both."""
+    rng = np.random.default_rng([dim, scale % 1023])
+    words = sample("ties", 150, dim, seed=3)
+    weights = rng.integers(0, 4, len(words)) * scale + rng.integers(0, 3, len(words))
+    batches = [weights, weights[::-1].copy()]
+    expected = inserted(VERSIONS["python"], dim, [words, words], batches).dump()
+    for name in NATIVE:
+        state = inserted(VERSIONS[name], dim, [words, words], batches)
+        assert same_flag(state.dump(), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("dim", "number"), [(300, 2900), (512, 2100), (770, 1500)])
+@pytest.mark.parametrize("name", NATIVE)
+def test_wide_flags_equal_the_partition(name, dim, number, kind):
+    """Many sets, so that every level of blocks and spaces of most rows come into play."""
+    words = sample(kind, number, dim, seed=3)
+    cut = number - 301
+    state = inserted(VERSIONS[name], dim, [words[:cut], words[cut:]])
+    assert chain(*state.dump()) == partition(integers(words))
+
+
+@pytest.mark.parametrize("dim", [65, 129, 300])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NATIVE)
+def test_rows_one_at_a_time_give_the_same_flag(name, dim, kind):
+    words = sample(kind, 700, dim, seed=4)
+    single = VERSIONS[name].gf2_flag(dim)
+    for i in range(len(words)):
+        single.insert(words[i : i + 1], None)
+    assert same_flag(inserted(VERSIONS[name], dim, [words]).dump(), single.dump())
+
+
+def concentrated(rng, number, rank, dim, outliers):
+    """Rows of a subspace of the given rank in random columns, some of them outside."""
+    basis = rng.integers(0, 2, (rank, dim), np.uint8)
+    X = rng.integers(0, 2, (number, rank)) @ basis % 2
+    stray = rng.random(number) < outliers
+    X[stray] = rng.integers(0, 2, (stray.sum(), dim))
+    return pack(X[:, rng.permutation(dim)])
+
+
+@pytest.mark.parametrize("rank", [60, 65, 256, 300])
+@pytest.mark.parametrize("outliers", [0, 0.03, 0.15])
+@pytest.mark.parametrize("name", NATIVE)
+def test_rows_that_keep_to_a_subspace(name, rank, outliers):
+    """With few rows outside of it; read, copied and fed row by row on the way."""
+    dim, number = 460, 2600
+    words = concentrated(np.random.default_rng(rank), number, rank, dim, outliers)
+    state = inserted(VERSIONS[name], dim, [words[:2500]])
+    expected_chain = partition(integers(words[:2500]))
+    assert chain(*state.dump()) == expected_chain
+    copied = state.copy()
+    for i in range(2500, number):
+        state.insert(words[i : i + 1], None)
+    everything = partition(integers(words))
+    assert chain(*state.dump()) == everything
+    assert chain(*copied.dump()) == expected_chain
+    copied.insert(words[2500:], np.ones(100, np.int64))
+    assert chain(*copied.dump()) == everything
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_rows_that_keep_to_ever_narrower_spaces_and_leave_them_again(name):
+    dim, rng = 500, np.random.default_rng(10)
+    state, seen = VERSIONS[name].gf2_flag(dim), []
+    for size in [*range(dim - 8, 200, -64), dim, 100, dim]:
+        X = np.zeros((3 * size, dim), np.uint8)
+        X[:, :size] = rng.integers(0, 2, (3 * size, size))
+        seen.append(pack(X))
+        state.insert(seen[-1], None)
+    assert chain(*state.dump()) == partition(integers(np.concatenate(seen)))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_set_that_grows_under_a_block(name):
+    """Rows outside V that pass the set of V itself: the case in which order matters to both."""
+    dim, rank, first = 460, 100, 1300
+    rng = np.random.default_rng(5)
+    X = np.zeros((first + 1200, dim), np.uint8)
+    X[:, :rank] = rng.integers(0, 2, (len(X), rank))
+    X[first:, rank : rank + 2] = rng.random((1200, 2)) < 0.1
+    words = pack(X)
+    state = inserted(VERSIONS[name], dim, [words[:first], words[first:]])
+    assert chain(*state.dump()) == partition(integers(words))
+
+
+@pytest.mark.parametrize("dim", [1, 20, 64, 65, 129, 257])
+def test_insert_is_the_merge_with_one_vector(version, dim):
+    words = sample("lowrank", 2 * dim + 5, dim, seed=6)
+    state = inserted(version, dim, [words])
+    basis, counts = state.dump()
+    for row in sample("uniform", 3, dim, seed=7)[:, None]:
+        if row.any():
+            merged = version.gf2_merge(dim, basis, counts, row, np.ones(1, np.int64))
+            copied = state.copy()
+            copied.insert(row, None)
+            assert chain(*merged) == chain(*copied.dump())
+    assert state.dump()[1].tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("dim", WIDTHS)
+def test_zero_rows_and_empty_batches_change_nothing(version, dim):
+    state = version.gf2_flag(dim)
+    for weights in (None, np.ones(5, np.int64)):
+        state.insert(np.zeros((5, -(-dim // 64)), np.uint64), weights)
+    state.insert(np.zeros((0, -(-dim // 64)), np.uint64), None)
+    basis, counts = state.dump()
+    assert basis.shape == (0, -(-dim // 64))
+    assert counts.shape == (0,)
+
+
+@pytest.mark.parametrize("dim", [129, 257])
+def test_enormous_counts_do_not_overflow(version, dim):
+    words = sample("ties", 300, dim, seed=8)
+    state, plain = version.gf2_flag(dim), version.gf2_flag(dim)
+    shift = 2**61
+    unit = np.zeros((1, words.shape[1]), np.uint64)
+    unit[0, -1] = 1
+    state.insert(unit, np.array([shift]))
+    plain.insert(unit, np.array([10_000]))
+    for flag in (state, plain):
+        flag.insert(words, None)
+    (_, counts), (_, expected) = state.dump(), plain.dump()
+    assert counts[0] - shift == expected[0] - 10_000
+    assert counts[1:].tolist() == expected[1:].tolist()
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_state_is_small(name):
+    state = VERSIONS[name].gf2_flag(1024)
+    assert state.nbytes < 4 * 2**20
+    state.insert(concentrated(np.random.default_rng(9), 3000, 500, 1024, 0), None)
+    assert state.nbytes < 4 * 2**20

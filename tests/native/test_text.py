@@ -1,0 +1,244 @@
+"""Text kernels in every version: lines of digits, and what stands beside them.
+
+That whole files are read as by the careful parser is tested with the tables.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flagstone._kernels import available
+from flagstone.notation import FrameProblem, parse_frames
+
+VERSIONS = available()
+NATIVE = sorted(set(VERSIONS) - {"python"})
+NOTATIONS = {4: "hex", 1: "bits"}
+
+
+def row_of(digits, n_bits, width):
+    bits = f"{int(digits, 1 << width):0{len(digits) * width}b}"[:n_bits]
+    return [int(bits[i : i + 64][::-1], 2) for i in range(0, n_bits, 64)]
+
+
+def everything(kernels, block, width, n_bits, keep_only):
+    """Rows with their lines, in order, and what was skipped; what is hard is read with care."""
+    words, lines, hard, skipped, n_lines = kernels.parse_digits(block, 7, width, n_bits, keep_only)
+    assert n_lines == block.count(b"\n")
+    assert words.shape == (len(lines), -(-n_bits // 64))
+    assert words.dtype == np.uint64
+    rows = list(zip(list(lines), words.tolist(), strict=True))
+    for number, start, stop in hard.tolist():
+        assert block[:start].count(b"\n") == number - 7
+        assert block[start : stop + 1].count(b"\n") == 1
+        more, left_out = careful(block[start:stop], width, n_bits, keep_only)
+        rows += [(number, row) for row in more]
+        skipped += left_out
+    return sorted(rows, key=lambda row: row[0]), skipped
+
+
+def careful(line, width, n_bits, keep_only):
+    try:
+        frames = parse_frames(line, NOTATIONS[width])
+    except FrameProblem:
+        return [["wrong"]], 0
+    fits = [f for f in frames if f.n_bits == n_bits]
+    if len(fits) < len(frames) and not keep_only:
+        return [["another length"]], 0
+    rows = [row_of(f.digits.decode(), n_bits, width) for f in fits]
+    return rows, len(frames) - len(fits)
+
+
+def by_definition(block, width, n_bits, keep_only):
+    rows, skipped = [], 0
+    for number, line in enumerate(block.split(b"\n")[:-1], 7):
+        more, left_out = careful(line, width, n_bits, keep_only)
+        rows += [(number, row) for row in more]
+        skipped += left_out
+    return rows, skipped
+
+
+NOISE = st.text("0aF1 \t_:,;-#/*{}x[]~\r\v'", max_size=12)
+
+
+@st.composite
+def blocks(draw):
+    """Lines of some shapes, many after each other; a few have one character more, less, other."""
+    width = draw(st.sampled_from([4, 1]))
+    n_bits = draw(st.sampled_from([1, 3, 8, 13, 48, 63, 64, 65, 127, 128, 129, 200, 256, 257]))
+    random = draw(st.randoms(use_true_random=False))
+    n_digits = -(-n_bits // width)
+    lines = []
+    for _ in range(draw(st.integers(1, 4))):
+        group = random.choice([1, 2, 3, n_digits])
+        between = random.choice(["", " ", ":", ", ", "_", "  "])
+        mark = random.choice(["", "", "0x", "0b"])
+        head = random.choice(["", "", f"{{{n_bits}}}", f"{{{n_bits}}} ", " "])
+        tail = random.choice(["", "", "\r", ",", " # 12", " ; a", "0"])
+        for _ in range(random.choice([1, 2, 20])):
+            value = random.getrandbits(n_bits) << width * n_digits - n_bits
+            digits = f"{value:0{n_digits}{'x' if width == 4 else 'b'}}"
+            digits = digits.upper() if random.random() < 0.2 else digits
+            groups = [mark + digits[i : i + group] for i in range(0, n_digits, group)]
+            line = head + between.join(groups) + tail
+            if random.random() < 0.05:
+                at = random.randrange(len(line) + 1)
+                odd = random.choice([*"01aFgx {}:,;-_#/~\r'\x80\xff\x00\x10", "", "{8}", " ;"])
+                line = line[:at] + odd + line[at + random.choice([0, 1]) :]
+            lines.append(line)
+        lines += draw(st.lists(NOISE, max_size=1))
+    text = "".join(f"{line}\n" for line in lines)
+    return text.encode("latin-1"), width, n_bits, draw(st.booleans())
+
+
+@settings(max_examples=100)
+@given(blocks())
+def test_lines_are_read_as_with_care(case):
+    expected = by_definition(*case)
+    for kernels in VERSIONS.values():
+        assert everything(kernels, *case) == expected
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("width", [4, 1])
+def test_every_character_is_a_digit_or_not_at_every_place(name, width):
+    """By the shape of the line before, and on its own."""
+    digits = "0123456789abcdefABCDEF" if width == 4 else "01"
+    for place in (0, 7, 15, 16, 20, 39):
+        lines = []
+        for c in sorted(set(range(256)) - {10}):
+            line = bytearray(b"1" * 40)
+            line[place] = c
+            lines += [b"1" * 40, bytes(line)]
+        block = b"\n".join([*lines, b"1" * 40, b"#" * 80, b""])
+        case = block, width, 40 * width, False
+        assert everything(VERSIONS[name], *case) == by_definition(*case)
+        hard = VERSIONS[name].parse_digits(block, 0, width, 40 * width, False)[2][:, 0]
+        assert not any(chr(lines[i][place]) in digits for i in hard)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_lines_are_a_range_if_each_is_a_row(name):
+    parse = VERSIONS[name].parse_digits
+    assert parse(b"ab\ncd\n", 5, 4, 8, False)[1] == range(5, 7)
+    assert parse(b"ab\n\ncd\n", 5, 4, 8, False)[1].tolist() == [5, 7]
+    assert parse(b"{8}ab{8}cd\n", 5, 4, 8, False)[1].tolist() == [5, 5]
+    assert parse(b"ab\n{8}ab{8}cd\nab\n", 5, 4, 8, False)[1].tolist() == [5, 6, 6, 7]
+    assert parse(b"", 5, 4, 8, False)[1] == range(5, 5)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_long_rows_and_many_lines(name):
+    rng = np.random.default_rng(1)
+    for n_bits, n in ((1 << 17, 5), (100_000, 3), (8, 50_000)):
+        values = [int.from_bytes(rng.bytes(n_bits // 8), "big") for _ in range(n)]
+        for width, kind in ((4, "x"), (1, "b")):
+            texts = [f"{value:0{n_bits // width}{kind}}" for value in values]
+            block = "".join(f"{text}\n" for text in texts).encode()
+            words, lines, hard, _, _ = VERSIONS[name].parse_digits(block, 1, width, n_bits, False)
+            assert lines == range(1, n + 1)
+            assert not len(hard)
+            assert words.tolist() == [row_of(text, n_bits, width) for text in texts]
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (b"ab", 1, 4, 8, False),
+        (b"ab\n", 1, 2, 8, False),
+        (b"ab\n", 1, 4, 0, False),
+        (b"ab\n", 1, 4, -8, False),
+        (b"ab\n", 1, 4, 1 << 40, False),
+        (bytearray(b"ab\n"), 1, 4, 8, False),
+        ("ab\n", 1, 4, 8, False),
+        (b"ab\n", "1", 4, 8, False),
+    ],
+)
+def test_what_cannot_be_parsed_is_refused(name, arguments):
+    with pytest.raises((TypeError, ValueError)):
+        VERSIONS[name].parse_digits(*arguments)
+
+
+def known(*patterns):
+    """Known beginnings: D any decimal digit, H any hexadecimal one, ~ an open end, ! the frame."""
+    kinds = {"D": (48, 1), "H": (48, 2), "~": (48, 3), "!": (48, 2)}
+    result = np.full((len(patterns), 2, 64), 4, np.uint8)
+    for beginning, pattern in zip(result, patterns, strict=True):
+        for i, c in enumerate(pattern):
+            beginning[:, i] = kinds.get(c, (ord(c), 0))
+    return result
+
+
+def blanked(kernels, text, *arguments):
+    block = text + b";" * 70 + b"\n"
+    result = bytearray(block)
+    end = kernels.blank_lines(block, result, 0, *arguments)
+    return bytes(result[: len(text)]), end if end < len(text) else -1
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(
+    ("text", "patterns", "after", "expected", "stops"),
+    [
+        (b"17.5 0d55\n18.5 ad\n27.5 0d57\n", ["1D.D !"], 0, b"     0d55\n     ad\n27.5 0d57\n", 18),
+        (b"1.5 0d\n2.5 xx\n", ["1.D !", "2.D x"], 0, b"    0d\n    xx\n", -1),
+        (b"12:00:01,0d55\n", ["1D:DD:DD,~"], 0, b"         0d55\n", -1),
+        (b"12:00:01,0055\n", ["1D:DD:DD,~"], 0, b"12:00:01,0055\n", 0),
+        (b"can0 1aF#0d R\n", ["can0 HHH#!"], 1, b"         0d  \n", -1),
+        (b"can0 1aF#0dR\n", ["can0 HHH#!"], 1, b"         0dR\n", -1),
+        (b"can0 1aF#0d 'a 'b'\n", ["can0 HHH#!"], 2, b"         0d       \n", -1),
+        (b"can0 1aF# # c\n", ["can0 HHH# "], 0, b"?         # c\n", -1),
+        (b"; c\n\n  # c\n bitbuffer:: 5\n", [], 0, b"; c\n\n  # c\n              \n", -1),
+        (b"bitbuffer:\n", [], 0, b"bitbuffer:\n", 0),
+    ],
+)
+def test_known_beginnings_are_blanked(name, text, patterns, after, expected, stops):
+    assert blanked(VERSIONS[name], text, 0, after, known(*patterns)) == (expected, stops)
+    assert blanked(VERSIONS["python"], text, 0, after, known(*patterns)) == (text, 0)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_fields_are_blanked(name):
+    text = b"RX: 17 0d55\n a\tb  0d\nRX: 17\na # c d\n"
+    found, stops = blanked(VERSIONS[name], text, 2, 0, known())
+    assert found.split(b"\n")[:3] == [b"       0d55", b"      0d", b"?     "]
+    assert found.split(b"\n")[3].startswith(b"?")
+    assert stops == -1
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(
+    ("block", "result", "start", "fields", "after", "beginnings"),
+    [
+        (b"ab", bytearray(2), 0, 0, 0, known()),
+        (b"ab\n", bytearray(2), 0, 0, 0, known()),
+        (b"ab\n", b"ab\n", 0, 0, 0, known()),
+        (b"ab\n", bytearray(3), 4, 0, 0, known()),
+        (b"ab\n", bytearray(3), -1, 0, 0, known()),
+        (b"ab\n", bytearray(3), 0, -1, 0, known()),
+        (b"ab\n", bytearray(3), 0, 0, 3, known()),
+        (b"ab\n", bytearray(3), 0, 0, 0, known().astype(np.int8)),
+        (b"ab\n", bytearray(3), 0, 0, 0, np.zeros((1, 2, 63), np.uint8)),
+        (b"ab\n", bytearray(3), 0, 0, 0, np.zeros((2, 2, 128), np.uint8)[:, :, ::2]),
+    ],
+)
+def test_what_cannot_be_blanked_is_refused(name, block, result, start, fields, after, beginnings):
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        VERSIONS[name].blank_lines(block, result, start, fields, after, beginnings)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@settings(max_examples=100)
+@given(st.binary(max_size=300), st.integers(0, 3), st.integers(0, 2), st.data())
+def test_any_beginnings_and_any_text_leave_line_ends_alone(name, text, fields, after, data):
+    """Whatever the patterns are, lines keep their places and nothing but blanks is put in."""
+    some = data.draw(st.binary(min_size=128, max_size=128))
+    patterns = np.frombuffer(some, np.uint8).reshape(1, 2, 64) % np.array([[[256]], [[5]]])
+    block = text + b"\n"
+    result = bytearray(block)
+    VERSIONS[name].blank_lines(block, result, 0, fields, after, patterns.astype(np.uint8))
+    changed = [(a, b) for a, b in zip(block, result, strict=True) if a != b]
+    assert all(a != 10 and b in b" ?" for a, b in changed)

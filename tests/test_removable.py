@@ -1,0 +1,114 @@
+"""Packages on top of the others can be deleted: everything else still works.
+
+A copy of the tree loses the folders of one package; in it every module is imported, all tests are
+collected, and some of them run.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+#: What tests need of the tree.
+KEPT = ("src", "tests", "docs", "examples", "scripts", "benchmarks", "cpp")
+#: Quick tests of everything that a package on top builds on.
+QUICK = (
+    "tests/cli/test_help.py",
+    "tests/cli/test_outputs.py",
+    "tests/distributed/test_partitions.py::test_observers_see_the_rows_of_all_partitions",
+    "tests/docs/test_reference.py",
+    "tests/report",
+    "tests/test_comparison.py",
+    "tests/test_package.py",
+    "tests/test_second_pass.py",
+)
+IMPORT_ALL = """
+import importlib, pkgutil, flagstone
+names = [m.name for m in pkgutil.walk_packages(flagstone.__path__, "flagstone.")]
+for name in names:
+    if not name.endswith("__main__"):
+        importlib.import_module(name)
+print(len(names))
+"""
+
+
+@dataclass(frozen=True)
+class Removable:
+    """A package, its verb if it has one, and the folders and pages that go with it."""
+
+    name: str
+    verb: str | None
+    parts: tuple[str, ...]
+
+
+PACKAGES = [
+    Removable(
+        "frames",
+        "frames",
+        ("src/flagstone/frames", "tests/frames", "docs/digests.md", "docs/api/frames.md"),
+    ),
+    Removable(
+        "paper",
+        "reproduce",
+        ("src/flagstone/paper", "tests/paper", "docs/api/paper.md"),
+    ),
+]
+
+
+@pytest.fixture(scope="module", params=PACKAGES, ids=lambda package: package.name)
+def without(request, tmp_path_factory) -> tuple[Removable, Path]:
+    """A copy of the tree without the package."""
+    package, tree = request.param, tmp_path_factory.mktemp(f"without-{request.param.name}")
+    ignored = shutil.ignore_patterns("__pycache__", "_build", "generated", "gallery")
+    for name in KEPT:
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, tree)
+    for part in package.parts:
+        path = tree / part
+        assert path.exists(), part
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return package, tree
+
+
+def run(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python on the copy."""
+    environment = os.environ | {"PYTHONPATH": str(tree / "src")}
+    command = [sys.executable, *words]
+    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+
+
+def test_every_other_module_loads(without):
+    package, tree = without
+    done = run(
+        tree, "-c", IMPORT_ALL + f"print(flagstone.__file__)\nimport flagstone.{package.name}"
+    )
+    count, file = done.stdout.split()
+    assert int(count) > 100
+    assert Path(file).is_relative_to(tree)
+    assert f"No module named 'flagstone.{package.name}'" in done.stderr
+
+
+def test_its_verb_is_not_offered(without):
+    package, tree = without
+    if package.verb is not None:
+        assert f"  {package.verb} " not in run(tree, "-m", "flagstone", "--help").stdout
+        assert run(tree, "-m", "flagstone", package.verb, "--help").returncode == 2
+
+
+def test_all_other_tests_are_collected(without):
+    done = run(
+        without[1], "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests"
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+def test_some_other_tests_pass(without):
+    done = run(without[1], "-m", "pytest", "-q", "-p", "no:cacheprovider", *QUICK)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

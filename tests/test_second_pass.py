@@ -1,0 +1,339 @@
+"""Certification: one pass over the rows of an answer, and looks at a stream."""
+
+import copy
+import dataclasses
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flagstone import (
+    GF,
+    QQ,
+    Coins,
+    ConstraintsQuestion,
+    EquationsQuestion,
+    Flag,
+    HeavyRule,
+    IndexRule,
+    LinearSpan,
+    ParityQuestion,
+    SpanQuestion,
+    Subspace,
+    SubspaceQuestion,
+    ask,
+    merge_flags,
+)
+from flagstone.algebra.fields import width
+from flagstone.certificates import pilot_share
+from flagstone.errors import InputError
+from flagstone.finding import Finding
+from flagstone.guarantees import Counted, counted_certificate
+from flagstone.pipeline import certify
+from flagstone.second_pass import Certification, SecondPass, StreamCertification, planned
+
+
+def rows_with_a_gap(m, d=6, damage=0.01, seed=1):
+    """The last bit is the sum of the first two, but for a few damaged rows."""
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 2, size=(m, d))
+    X[:, -1] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(m) < damage)
+    return X
+
+
+def answered(X, question=None, rule=None, field=2, y=None):
+    """The finding of some rows, and the rows and labels as kernels know them."""
+    F = GF(field) if isinstance(field, int) else field
+    rows, labels = F.rows(X), None if y is None else F.elements(y)
+    question = question or SpanQuestion()
+    lifted = question.lift(F, rows, labels)
+    filled = Flag(width(lifted), F).update(lifted)
+    finding = ask(filled, question, rule or IndexRule(t_min=0.05, t_max=0.15), Coins(7))
+    return finding, rows, labels, lifted
+
+
+@pytest.mark.parametrize("m", [1, 2, 9, 10, 11, 20, 200])
+@pytest.mark.parametrize("row", [[1, 0, 1], [0, 0, 0]])
+def test_constant_rows_are_certified_whatever_their_number(m, row):
+    # each row fills a set: pieces of one row, which once ran past the end of their list
+    finding, rows, *_ = answered(np.tile([row], (m, 1)), rule=IndexRule())
+    certified = certify(finding, rows)
+    assert Finding.from_dict(certified.to_dict()) == certified
+
+
+QUESTIONS = [
+    SpanQuestion(),
+    ConstraintsQuestion(),
+    ParityQuestion(intercept=True),
+    EquationsQuestion(),
+    SubspaceQuestion(affine=True),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.kind)
+@pytest.mark.parametrize("rule", [IndexRule, HeavyRule])
+def test_every_question_is_certified_and_comes_back_from_json(question, rule):
+    X = rows_with_a_gap(3000)
+    y = X[:, -1] if question.labelled else None
+    X = X[:, :-1] if question.labelled else X
+    half = 2 if question.kind == "subspace" else 1  # of the rows are positive
+    window = rule(t_min=0.04 / half, t_max=0.1 / half)
+    finding, rows, labels, _ = answered(X, question, window, y=y)
+    certified = certify(finding, rows, labels)
+    assert certified.promises.certified.rho < 0.2
+    assert certified.promises.certified.certificate.t_first <= finding.threshold
+    assert certified.support == "whole"
+    assert Finding.from_dict(certified.to_dict()) == certified
+
+
+@pytest.mark.parametrize("field", [7, QQ], ids=str)
+def test_every_field_is_certified(field):
+    random = np.random.RandomState(3)
+    X = random.randint(0, 7, size=(600, 2)) @ [[1, 0, 1], [0, 1, 2]]
+    X = X % 7 if field == 7 else X
+    finding, rows, *_ = answered(X, rule=IndexRule(t_min=20, t_max=60), field=field)
+    certified = certify(finding, rows)
+    assert certified.promises.certified.rho < 0.5
+    assert Finding.from_dict(certified.to_dict()) == certified
+
+
+def test_rows_that_were_counted_and_sorted_cannot_certify():
+    finding, rows, *_ = answered(rows_with_a_gap(20_000, d=3, damage=0.002))
+    promises = finding.promises
+    setup = replace(promises.setup, sorted_rows=True)
+    counted = replace(finding, promises=replace(promises, setup=setup))
+    with pytest.raises(InputError, match="counted by weights"):
+        certify(counted, rows)
+
+
+def test_however_rows_come_in_batches_the_certificate_is_one():
+    finding, *_, lifted = answered(rows_with_a_gap(1500))
+    whole = Certification(finding).update(lifted).certified()
+    for cuts in ([1], [149, 150, 151], [0, 700, 700, 1499], range(0, 1500, 150)):
+        certification, start = Certification(finding), 0
+        for stop in [*cuts, 1500]:
+            certification.update(lifted[start:stop])
+            start = stop
+        assert certification.certified() == whole
+
+
+@pytest.mark.parametrize("n", [0, 1, 299, 301, 600])
+def test_another_number_of_rows_is_refused(n):
+    finding, *_, lifted = answered(rows_with_a_gap(300))
+    many = finding.field.rows(np.tile(finding.field.array(lifted), (2, 1)))
+    with pytest.raises(InputError, match=f"300 of them, got {n}"):
+        Certification(finding).update(many[:n]).certified()
+
+
+def test_a_bare_answer_cannot_be_certified():
+    bare = Finding.of(answered(rows_with_a_gap(50))[0].answer)
+    with pytest.raises(InputError, match="nothing to certify"):
+        Certification(bare)
+    with pytest.raises(InputError, match="confidence"):
+        Certification(answered(rows_with_a_gap(50))[0], confidence=1)
+
+
+@pytest.mark.parametrize("batch", [20, 3000])
+def test_rows_that_repeat_in_runs_forfeit_every_promise(batch):
+    X = np.repeat(rows_with_a_gap(1000, d=20), 3, axis=0)
+    finding, *_, lifted = answered(X)
+    certification = Certification(finding)
+    for start in range(0, len(X), batch):
+        certification.update(lifted[start : start + batch])
+    found = certification.certified()
+    assert found.promises.withheld.startswith("rows repeat in runs: 66")
+    assert "deduplicate-runs" in found.promises.withheld
+    assert (
+        found.promises.proven.rho,
+        found.promises.certified.certificate,
+        found.promises.certified.eps,
+    ) == (
+        None,
+        None,
+        None,
+    )
+    assert found.support is None
+    assert Finding.from_dict(found.to_dict()) == found
+
+
+def test_a_certificate_shares_delta_with_the_bounds_from_the_flag():
+    finding, rows, *_ = answered(rows_with_a_gap(1000))
+    g = certify(finding, rows, confidence=0.9).promises.certified
+    assert g.confidence == 0.9
+    assert g.certificate.confidence == pytest.approx(1 - 0.8 * 0.1)
+    assert g.future < finding.promises.certified.future  # that was for 99 %
+
+
+def test_forecasts_need_more_rows_than_a_pilot():
+    finding, *_, lifted = answered(rows_with_a_gap(1000))
+    certification = Certification(finding)
+    assert certification.forecast(8) is None
+    certification.update(lifted)
+    assert certification.forecast(64) < 0.01
+
+
+# streams
+
+
+def stream_of(X, sizes, **parameters):
+    span = LinearSpan(t_min=0.05, t_max=0.15, random_state=7, confidence=0.99, **parameters)
+    start = 0
+    for size in sizes:
+        span.partial_fit(X[start : start + size])
+        start += size
+    assert start == len(X)
+    return span
+
+
+def test_parts_end_at_powers_of_two():
+    stream, rows = StreamCertification(IndexRule(), 0.99), GF(2).rows(np.zeros((100, 2), int))
+    assert [len(part) for part in stream.parts(0, rows)] == [16, 16, 32, 36]
+    assert [len(part) for part in stream.parts(15, rows[:2])] == [1, 1]
+    assert [len(part) for part in stream.parts(60, rows[:10])] == [4, 6]
+    assert [len(part) for part in stream.parts(64, rows[:64])] == [64]
+    assert list(stream.parts(7, rows[:0])) == []
+
+
+def test_each_look_has_its_own_share_of_delta(monkeypatch):
+    planned = []
+    from flagstone.certificates import Certifier
+
+    plan = Certifier.plan.__func__
+
+    def watched(cls, pilot, n_rows, **given):
+        planned.append((pilot.n_rows, n_rows, 1 - given["confidence"]))
+        return plan(cls, pilot, n_rows, **given)
+
+    monkeypatch.setattr(Certifier, "plan", classmethod(watched))
+    stream_of(rows_with_a_gap(600), [600])
+    assert [(pilot, m) for pilot, m, _ in planned] == [(16 << k, 128 << k) for k in range(6)]
+    shares = [failure / 0.01 for *_, failure in planned]
+    assert shares == pytest.approx([0.8 * pilot_share(k) for k in range(1, 7)])
+    assert sum(pilot_share(k) for k in range(1, 100)) < 1
+
+
+def test_however_a_stream_comes_its_promises_are_one():
+    X = rows_with_a_gap(2100)
+    whole = stream_of(X, [2100])
+    assert whole.guarantee_.certified.rho < 0.2
+    assert whole.guarantee_.certified.certificate.n_pilot == 256  # of 2048 rows
+    for sizes in ([1] * 40 + [2060], [127, 1, 1972], [700, 700, 700]):
+        assert stream_of(X, sizes).guarantee_ == whole.guarantee_
+    assert Finding.from_dict(whole.finding_.to_dict()) == whole.finding_
+
+
+def test_copies_of_a_stream_go_their_own_way():
+    X = rows_with_a_gap(2100)
+    first = stream_of(X[:900], [900])
+    said = first.guarantee_
+    for twin in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+        assert twin.partial_fit(X[900:]).guarantee_ == stream_of(X, [2100]).guarantee_
+    assert first.guarantee_ == said
+
+
+def test_a_short_stream_has_no_certificate_yet():
+    g = stream_of(rows_with_a_gap(127), [127]).guarantee_.certified
+    assert g.certificate is None
+    assert g.any_time
+    assert stream_of(rows_with_a_gap(128), [128]).guarantee_.certified.certificate is not None
+
+
+def test_a_stream_is_not_certified_a_second_time():
+    X = rows_with_a_gap(300)
+    with pytest.raises(InputError, match="certified while they came, for any number of them"):
+        stream_of(X, [300]).certify(X)
+
+
+def test_weights_end_a_stream():
+    X = rows_with_a_gap(200)
+    span = stream_of(X, [200]).partial_fit(X[:2], sample_weight=[3, 1])
+    assert span.guarantee_.withheld.startswith("sample_weight")
+    assert span.guarantee_.certified.rho is None
+
+
+def test_whoever_collects_until_something_is_certified_pays_for_every_look():
+    # at a number of rows that somebody chose by what they said, one look's share is too little
+    X = rows_with_a_gap(1000)
+    stopped = stream_of(X, [1000]).guarantee_.certified
+    fixed = LinearSpan(t_min=0.05, t_max=0.15, random_state=7).fit(X).guarantee_.certified
+    assert not fixed.any_time
+    assert stopped.span > 1.5 * fixed.span
+    assert stopped.future > fixed.future
+    assert stopped.any_time
+
+
+def damaged(m):
+    """Rows of twelve columns, four of them checks; one in twenty is noise."""
+    random = np.random.RandomState(3)
+    X = random.randint(0, 2, size=(m, 12))
+    X[:, 8:] = X[:, :4] ^ X[:, 4:8]
+    bad = random.random_sample(m) < 0.05
+    X[bad] = random.randint(0, 2, size=(int(bad.sum()), 12))
+    return X
+
+
+def test_merged_shards_are_certified_in_runs_of_their_own():
+    random = np.random.RandomState(1)
+    X = random.randint(0, 2, size=(6000, 6))
+    X[:, 5] = X[:, 0] ^ X[:, 3] ^ (random.random_sample(6000) < 0.01)
+    parts = [X[:2500], X[2500:]]
+    flag = merge_flags([Flag(6).update(part) for part in parts])
+    finding = ask(flag, SpanQuestion(), IndexRule(t_min=0.03, t_max=0.08), Coins(1))
+    found = finding.certified(X, shards=[2500, 3500])
+    assert found.promises.certified.certificate.n_runs == 2
+    assert found.promises.certified.rho < 0.01
+    assert found.rows.read == 6000
+    for shards in (None, [3500, 2500], [2500, 3000]):
+        with pytest.raises(InputError, match="on the rows of its fit"):
+            finding.certified(X, shards=shards)
+    # no piece reaches over the end of a shard, and a tenth of each is pilot
+    pilot = merge_flags([Flag(6).update(part[: len(part) // 10]) for part in parts])
+    certifier = planned(finding, pilot)
+    looks = [SecondPass(finding, certifier, len(part) // 10) for part in parts]
+    for part, look in zip(parts, looks, strict=True):
+        for piece in np.array_split(part, 7):
+            look.update(finding.field.rows(piece), ~finding.subspace.contains(piece))
+    both = looks[0].merge(looks[1])
+    assert (both.certifier.collector.n_runs, both.certifier.collector.n_rows) == (2, 5400)
+    assert both.certify(finding, 0.99) == dataclasses.replace(found, rows=finding.rows)
+    with pytest.raises(InputError, match="6,000 of them, got 2,500"):
+        looks[0].certify(finding, 0.99)
+
+
+@pytest.mark.parametrize("sizes", [[400], [1, 7, 392], [39, 1, 360], [100] * 4])
+def test_rows_outside_are_counted_alike_however_they_are_cut(sizes):
+    X = damaged(400)
+    finding = ask(Flag(12).update(X), SpanQuestion(), IndexRule(t_min=8, t_max=12), Coins(1))
+    look, outside = SecondPass(finding), ~finding.subspace.contains(X)
+    for stop, size in zip(np.cumsum(sizes), sizes, strict=True):
+        piece = slice(stop - size, stop)
+        look.update(finding.field.rows(X[piece]), outside[piece])
+    start = look.start
+    n, j = start.first
+    assert (start.n_rows, start.outside, j) == (400, outside.sum(), outside[:n].sum())
+    assert Subspace.span(X[:n][~outside[:n]]) == finding.subspace
+    assert Subspace.span(X[: n - 8][~outside[: n - 8]]) != finding.subspace  # no later than needed
+    eps = counted_certificate(n, j, int(outside.sum()), 400, confidence=1 - 0.05 * 0.01)
+    found = look.certify(finding, 0.99)
+    assert found.promises.certified.counted == Counted(n, j, int(outside.sum()), eps)
+    assert Finding.from_dict(found.to_dict()) == found
+
+
+def test_rows_of_several_runs_count_together():
+    X = damaged(400)
+    X[0, 8] ^= 1  # a row outside, in a run that is too short to span anything
+    finding = ask(Flag(12).update(X), SpanQuestion(), IndexRule(t_min=8, t_max=12), Coins(1))
+    parts = [X[:5], X[5:200], X[200:]]
+    looks = [
+        SecondPass(finding).update(finding.field.rows(part), ~finding.subspace.contains(part))
+        for part in parts
+    ]
+    both = looks[0].merge(looks[1]).merge(looks[2])
+    first, skipped = looks[1].start.first
+    assert looks[0].start.outside == 1
+    assert both.start.first == (5 + first, looks[0].start.outside + skipped)
+    assert 0 < both.certify(finding, 0.99).promises.certified.counted.eps < 0.3
+    # who did not say which rows lie outside learns nothing from them
+    unsaid = SecondPass(finding).update(finding.field.rows(X)).certify(finding, 0.99)
+    assert unsaid.promises.certified.counted is None
