@@ -33,11 +33,11 @@ format: $(VENV)/.installed-dev  ## let ruff fix and format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-validate: $(VENV)/.installed-dev  ## the theorems, by Monte-Carlo (slow)
-	$(BIN)/python -m pytest -n $(JOBS) -m statistical
+validate: $(VENV)/.installed-dev  ## slow tests: the theorems by Monte-Carlo, packages that can be removed
+	$(BIN)/python -m pytest -n $(JOBS) -m "statistical or slow"
 
 bench: $(VENV)/.installed-dev  ## time it against its peers, hold it to its floors (LARGE=1: a file of 10 GB, too)
-	@$(BIN)/python -m pip install --quiet ldpc || echo "ldpc cannot be installed here: going on without it"
+	@$(BIN)/python -m pip install --quiet ldpc galois || echo "ldpc or galois cannot be installed here: going on without them"
 	$(BIN)/python -m benchmarks $(if $(LARGE),--large)
 
 mutants: $(VENV)/.installed-dev  ## plant mistakes, listed and random ones, and see what the tests miss

@@ -22,7 +22,8 @@ import numpy as np
 from benchmarks import inputs
 from benchmarks.harness import Bench, Contestant
 from benchmarks.memory import in_child
-from flagstone import BitRows, Coins, ConstraintsQuestion, Flag, IndexRule
+from flagstone import BitRows, Coins, Flag, IndexRule
+from flagstone.question import ConstraintsQuestion
 
 DIM, FILES, ROWS = 64, 20, 5_000_000
 WORKERS, TASKS = 2, 3000

@@ -27,23 +27,6 @@ inline void require(bool holds, const char *message) {
     if (!holds) throw nb::value_error(message);
 }
 
-// Whether a signal such as Ctrl-C wants a kernel to stop; called without the GIL (see `Poll`). The
-// error of the signal's handler stays set: throw nb::python_error() once the GIL is held again.
-inline bool signalled() {
-    nb::gil_scoped_acquire acquired;
-    return PyErr_CheckSignals() != 0;
-}
-
-// A new NumPy array that owns its memory.
-template <class T>
-nb::ndarray<nb::numpy, T> new_array(std::initializer_list<std::size_t> shape) {
-    std::size_t size = 1;
-    for (std::size_t n : shape) size *= n;
-    T *data = new T[size > 0 ? size : 1]();
-    nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<T *>(p); });
-    return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.begin(), owner);
-}
-
 // The memory that an object shows by the buffer protocol, held while this lives.
 class PythonBuffer {
   public:
@@ -70,14 +53,33 @@ class PythonBuffer {
     Py_buffer view_{};
 };
 
-// A new NumPy array whose entries are not set yet.
-struct NewArray {
-    NewArray(nb::object shape, const char *dtype)
-        : array(nb::module_::import_("numpy").attr("empty")(shape, dtype)),
-          buffer(array, PyBUF_WRITABLE) {}
+// A new NumPy array of zeros.
+class NewArray {
+  public:
+    NewArray(std::initializer_list<std::size_t> shape, const char *dtype)
+        : array_(zeros(shape, dtype)), rows_(*shape.begin()), buffer_(array_, PyBUF_WRITABLE) {}
 
-    nb::object array;
-    PythonBuffer buffer;
+    template <class T>
+    T *data() const {
+        return buffer_.data<T>();
+    }
+    nb::object array() const { return array_; }
+    // The first n rows, in an array of their own unless they are all.
+    nb::object first(std::size_t n) const {
+        if (n == rows_) return array_;
+        return array_[nb::slice(nb::int_(0), nb::int_(n), nb::none())].attr("copy")();
+    }
+
+  private:
+    static nb::object zeros(std::initializer_list<std::size_t> shape, const char *dtype) {
+        nb::list sizes;
+        for (std::size_t n : shape) sizes.append(n);
+        return nb::module_::import_("numpy").attr("zeros")(nb::tuple(sizes), dtype);
+    }
+
+    nb::object array_;
+    std::size_t rows_;
+    PythonBuffer buffer_;
 };
 
 // Raises the error of a signal such as Ctrl-C; `pause` is for kernels, which run without the GIL.
@@ -89,26 +91,17 @@ inline void pause() {
     check_signals();
 }
 
-// Calls work(first, number) for all of `n` rows without the GIL, and looks for Ctrl-C after every
-// portion of about 2^26 entries.
-template <class Work>
-void in_portions(std::size_t n, std::size_t entries_per_row, Work work) {
-    const std::size_t most = (std::size_t{1} << 26) / (entries_per_row + 1) + 1;
-    for (std::size_t first = 0; first < n; first += most) {
-        {
-            nb::gil_scoped_release released;
-            work(first, n - first < most ? n - first : most);
-        }
-        check_signals();
-    }
+// Runs a kernel without the GIL.
+template <class Kernel>
+auto run(const Kernel &kernel) {
+    nb::gil_scoped_release released;
+    return kernel();
 }
 
-void bind_gf2_flag(nb::module_ &module, Gf2Flag *(*new_gf2_flag)(std::size_t dim));
-void bind_pieces(nb::module_ &module, Gf2Flag *(*new_gf2_flag)(std::size_t dim));
-void bind_linalg(nb::module_ &module, const LinalgKernels &kernels);
-void bind_finite(nb::module_ &module, const FiniteKernels &kernels);
-void bind_packing(nb::module_ &module, const PackingKernels &kernels);
-void bind_text(nb::module_ &module, const TextKernels &kernels);
-void bind_certificates(nb::module_ &module);
+void bind_fields(nb::module_ &module, const Kernels &kernels);
+void bind_pieces(nb::module_ &module, const Kernels &kernels);
+void bind_packing(nb::module_ &module, const Kernels &kernels);
+void bind_text(nb::module_ &module, const Kernels &kernels);
+void bind_evidence(nb::module_ &module);
 
 }  // namespace flagstone

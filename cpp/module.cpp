@@ -23,13 +23,11 @@ bool supports_avx512() {
 
 void add_version(nb::module_ &module, const char *name, const Kernels &kernels) {
     nb::module_ version = module.def_submodule(name);
-    bind_gf2_flag(version, kernels.new_gf2_flag);
-    bind_linalg(version, kernels.linalg);
-    bind_pieces(version, kernels.new_gf2_flag);
-    bind_finite(version, kernels.finite);
-    bind_packing(version, kernels.packing);
-    bind_text(version, kernels.text);
-    bind_certificates(version);
+    bind_fields(version, kernels);
+    bind_pieces(version, kernels);
+    bind_packing(version, kernels);
+    bind_text(version, kernels);
+    bind_evidence(version);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Vectors of bits and bytes, and products of 8 × 8 tiles of bits: the only header with intrinsics.
 //
-// Everything above it is written with `Vector` and `Tile` and knows no instruction set.
-// GCC and Clang compile the operators of vectors for any processor; other compilers get one word.
+// Everything above it is written with `Vector`, `Lanes` and `Tile` and knows no instruction set.
+// GCC and Clang compile the operators of vectors for any processor.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
-#if defined(_MSC_VER)
-#include <intrin.h>
+#if !defined(__GNUC__) && !defined(__clang__)
+#error "build with GCC or Clang (on Windows: clang-cl)"
 #endif
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "byte k of a word must hold its bits 8k to 8k + 7"
@@ -28,18 +28,21 @@ using Byte = unsigned char;
 constexpr std::size_t kVectorBytes = 64;
 #elif defined(__AVX2__)
 constexpr std::size_t kVectorBytes = 32;
-#elif defined(__GNUC__)
-constexpr std::size_t kVectorBytes = 16;
 #else
-constexpr std::size_t kVectorBytes = 8;
+constexpr std::size_t kVectorBytes = 16;
 #endif
 constexpr std::size_t kVectorBits = 8 * kVectorBytes, kVectorWords = kVectorBytes / 8;
 
-#if defined(__GNUC__)
 typedef Word Vector __attribute__((vector_size(kVectorBytes)));
-#else
-using Vector = Word;
-#endif
+
+// A vector of integers T, of at most `most` bytes.
+template <class T, std::size_t most>
+struct LanesOf {
+    static constexpr std::size_t bytes = most < kVectorBytes ? most : kVectorBytes;
+    typedef T type __attribute__((vector_size(bytes)));
+};
+template <class T, std::size_t most>
+using Lanes = typename LanesOf<T, most>::type;
 
 constexpr Word every_byte(Byte byte) { return byte * Word(0x0101010101010101); }
 
@@ -106,11 +109,17 @@ inline Word bits_of_bytes(const Byte *bytes, unsigned r) {
 
 // Byte order[i] of 16 bytes in place i; 0 where order[i] is kNoByte.
 constexpr Byte kNoByte = 0x90;
-inline void pick_bytes(const Byte *from, const Byte *order, Byte *to) {
+template <class V>
+inline V pick_bytes(const V &from, const V &order) {
+    static_assert(sizeof(V) == 16, "bytes are picked out of 16");
 #if defined(__SSSE3__)
-    store(to, _mm_shuffle_epi8(load<__m128i>(from), load<__m128i>(order)));
+    return V(_mm_shuffle_epi8(__m128i(from), __m128i(order)));
 #else
-    for (int i = 0; i < 16; ++i) to[i] = order[i] == kNoByte ? 0 : from[order[i]];
+    Byte bytes[16], places[16], picked[16];
+    store(bytes, from);
+    store(places, order);
+    for (int i = 0; i < 16; ++i) picked[i] = places[i] == kNoByte ? 0 : bytes[places[i]];
+    return load<V>(picked);
 #endif
 }
 
@@ -261,34 +270,23 @@ inline void bytes_of_words(const Word *words, Byte *bytes) {
 #endif
 
 // The place of the lowest bit of a word that is not 0.
-inline unsigned lowest_bit(Word word) {
-#if defined(_MSC_VER) && !defined(__clang__)
-    unsigned long place;
-    _BitScanForward64(&place, word);
-    return place;
-#else
-    return __builtin_ctzll(word);
-#endif
-}
+inline unsigned lowest_bit(Word word) { return __builtin_ctzll(word); }
 
 // The number of bits up to the highest one.
-inline unsigned bit_length(Word word) {
-#if defined(__GNUC__)
-    return word ? 64 - __builtin_clzll(word) : 0;
-#else
-    unsigned n = 0;
-    for (; word; word >>= 1) ++n;
-    return n;
-#endif
-}
+inline unsigned bit_length(Word word) { return word ? 64 - __builtin_clzll(word) : 0; }
 
-// The sum of a word's bits, modulo 2.
-inline unsigned parity(Word word) {
-#if defined(__GNUC__)
-    return __builtin_parityll(word);
+// The products of the lower halves of lanes of 64 bits.
+template <class V>
+inline V product_of_halves(const V &x, const V &y) {
+#if defined(__AVX512F__)
+    // All lanes; the plain form makes GCC 12 warn of a value that is not set.
+    return V(_mm512_maskz_mul_epu32(0xff, __m512i(x), __m512i(y)));
+#elif defined(__AVX2__)
+    return V(_mm256_mul_epu32(__m256i(x), __m256i(y)));
+#elif defined(__SSE2__)
+    return V(_mm_mul_epu32(__m128i(x), __m128i(y)));
 #else
-    for (unsigned half = 32; half > 0; half /= 2) word ^= word >> half;
-    return word & 1;
+    return (x & 0xffffffff) * (y & 0xffffffff);
 #endif
 }
 

@@ -4,28 +4,33 @@
 // is the namespace that its code lives in. A version's functions stand in one table, `Kernels`.
 #pragma once
 
-#include "finite/finite.h"
-#include "gf2/linalg.h"
+#include "field.h"
 #include "gf2/packing.h"
 #include "text/text.h"
 
 namespace flagstone {
 
-class Gf2Flag;
-
 struct Kernels {
-    Gf2Flag *(*new_gf2_flag)(std::size_t dim);
-    LinalgKernels linalg;
-    FiniteKernels finite;
+    std::unique_ptr<Gf2Flag> (*gf2_flag)(std::size_t dim);
+    std::unique_ptr<Field> (*gf2_field)();
+    // The field GF(p^k); `polynomial` holds the k + 1 coefficients of a monic primitive polynomial
+    // below p, constant term first (not read if k = 1). p is prime.
+    std::unique_ptr<Field> (*finite_field)(std::uint32_t p, unsigned k,
+                                           const std::uint32_t *polynomial);
+    // result[i] ^= the sum of rows[j] over the bits j of names[i]; bits without a row add nothing.
+    void (*gf2_multiply)(Matrix<const std::uint64_t> names, Matrix<const std::uint64_t> rows,
+                         Matrix<std::uint64_t> result, Pause pause);
     PackingKernels packing;
     TextKernels text;
 };
 
 #ifdef FLAGSTONE_VERSION
 namespace FLAGSTONE_VERSION {
-Gf2Flag *new_gf2_flag(std::size_t dim);
-LinalgKernels linalg_kernels();
-FiniteKernels finite_kernels();
+std::unique_ptr<Gf2Flag> gf2_flag(std::size_t dim);
+std::unique_ptr<Field> gf2_field();
+std::unique_ptr<Field> finite_field(std::uint32_t p, unsigned k, const std::uint32_t *polynomial);
+void gf2_multiply(Matrix<const std::uint64_t> names, Matrix<const std::uint64_t> rows,
+                  Matrix<std::uint64_t> result, Pause pause);
 PackingKernels packing_kernels();
 TextKernels text_kernels();
 }  // namespace FLAGSTONE_VERSION

@@ -22,7 +22,16 @@ struct Matrix {
     std::size_t columns;
 
     T *operator[](std::size_t row) const { return data + row * columns; }
+    Matrix part(std::size_t first, std::size_t n) const { return {data + first * columns, n, columns}; }
 };
+
+// The words of a packed row: column j is bit j mod 64 of word j div 64.
+constexpr std::size_t words_of(std::size_t columns) {
+    return columns > 0 ? (columns - 1) / 64 + 1 : 1;
+}
+
+// Called by long computations now and then, without the GIL; throws if they should stop.
+using Pause = void (*)();
 
 #ifdef FLAGSTONE_VERSION
 namespace FLAGSTONE_VERSION {
@@ -71,6 +80,29 @@ class Buffer {
     T *data_ = nullptr;
     std::size_t size_ = 0;
 };
+
+// Counts the words that were worked on, and pauses every few milliseconds.
+class Pacer {
+  public:
+    explicit Pacer(Pause pause) : pause_(pause) {}
+    void did(std::size_t words) {
+        done_ += words;
+        if (done_ < kPortion) return;
+        done_ = 0;
+        pause_();
+    }
+
+  private:
+    static constexpr std::size_t kPortion = std::size_t{1} << 25;
+    Pause pause_;
+    std::size_t done_ = 0;
+};
+
+// Of numbers, or of each lane of vectors.
+template <class V>
+inline V smaller(const V &x, const V &y) {
+    return x < y ? x : y;
+}
 
 }  // namespace FLAGSTONE_VERSION
 #endif

@@ -14,7 +14,8 @@ the same one in both catalogues. Plain elimination trips over the first typo.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone import EliminationClassifier, LinearSpan, ParityClassifier
+from flagstone import LinearSpan, ParityClassifier
+from flagstone.estimators import EliminationClassifier
 from flagstone.plots import OKABE_ITO, style
 
 SEED = 2026

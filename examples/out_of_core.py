@@ -21,7 +21,8 @@ import dask.array as da
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone import Flag, LinearSpan, distributed, merge_flags
+from flagstone import Flag, LinearSpan, distributed
+from flagstone.algebra.flag import merge_flags
 from flagstone.plots import OKABE_ITO, style
 from flagstone.tables import open_table
 

@@ -22,8 +22,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.tree import DecisionTreeClassifier
 
-from flagstone import EliminationClassifier, ParityClassifier
+from flagstone import ParityClassifier
 from flagstone.audit import Same, audit
+from flagstone.estimators import EliminationClassifier
 from flagstone.plots import OKABE_ITO, style
 
 ROWS = 600

@@ -335,23 +335,8 @@ def pack_columns(module: ModuleType, rng: Random) -> Any:
 
 
 @call
-def unpack(rng: Random) -> Any:
-    dim = draw_dim(rng)
-    return draw_words(rng, draw_size(rng), dim), dim
-
-
-@call
-def gf2_place(rng: Random) -> Any:
-    dim = draw_dim(rng)
-    rows = draw_words(rng, draw_size(rng), dim)
-    places = rng.integers(0, 100, 64 * rows.shape[1] + 1)
-    return rows, places.astype(np.uint8) if rng.random() < 0.5 else places
-
-
-@call
-def gf2_columns_from(rng: Random) -> Any:
-    dim = draw_dim(rng)
-    return draw_words(rng, draw_size(rng), dim), int(rng.integers(0, dim + 1)), dim
+def gf2_lengths(rng: Random) -> Any:
+    return (draw_words(rng, draw_size(rng), draw_dim(rng)),)
 
 
 # Text. Native kernels may read lines that the reference leaves to its caller.

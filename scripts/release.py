@@ -51,9 +51,12 @@ def problems(
         found.append(f"{len(changed)} files differ from the commit, first {changed[0]}")
     if f"v{version}" not in tags:
         found.append(f"the commit has no tag v{version}: git tag -a v{version}")
-    for name in (f"flagstone-{version}.tar.gz", f"flagstone-{version}-py3-none-any.whl"):
-        if name not in built:
-            found.append(f"dist/{name} is not there: make wheel")
+    if f"flagstone-{version}.tar.gz" not in built:
+        found.append(f"dist/flagstone-{version}.tar.gz is missing: make wheel")
+    if not any(
+        name.startswith(f"flagstone-{version}-") and name.endswith(".whl") for name in built
+    ):
+        found.append(f"dist/ has no wheel of flagstone {version}: make wheel")
     return found
 
 

@@ -4,11 +4,13 @@
     python scripts/window_study.py --table rows.csv      # means over the family, for docs
 
 A window may depend on public numbers only: {1 + ⌈a·m/D⌉..1 + ⌈b·m/D⌉}, for shares a ≤ b; and, for
-comparison, {1..1} (elimination) and {1..1 + ⌊0.1·m/D⌋}. The family: rows of a subspace of dimension
-3D/4, of which 0 to 5 % are damaged (uniform); units with masses 2^-i ("geometric"), 1/i ("Zipf")
-and falling linearly ("ladder"). Counted are, with the threshold integrated out: how often two
-samples agree, what share of the clean rows lies in the answer, and, of planted subspaces, how often
-the answer is that very subspace.
+comparison, {1..1} (elimination) and {1..1 + ⌊0.1·m/D⌋}. "From 16" windows start at t = 16, where
+the equations of a space without violations can be certified (S43): as far as {0.05·m/D..0.1·m/D}
+allows it, or wherever there are 32 rows or more for each dimension. The family: rows of a subspace
+of dimension 3D/4, of which 0 to 5 % are damaged (uniform); units with masses 2^-i ("geometric"),
+1/i ("Zipf") and falling linearly ("ladder"). Counted are, with the threshold integrated out: how
+often two samples agree, what share of the clean rows lies in the answer, and, of planted
+subspaces, how often the answer is that very subspace.
 """
 
 from __future__ import annotations
@@ -36,8 +38,12 @@ Window = tuple[str, float, float]
 WINDOWS: tuple[Window, ...] = (
     ("elimination", 0.0, 0.0),
     ("rounded down", 0.0, 0.1),
+    ("from 16, within eps", 0.05, 0.1),
+    ("from 16, of 32 D rows", 0.05, 0.1),
     *((f"{100 * a:g} % skipped", a * b, b) for b in SHARES for a in STARTS),
 )
+#: The first threshold of the windows "from 16".
+CERTIFIABLE = 16
 
 
 @dataclass
@@ -89,7 +95,11 @@ def thresholds(window: Window, m: int, dim: int) -> tuple[int, int]:
     name, *shares = window
     round_ = math.floor if name == "rounded down" else math.ceil
     first, last = (1 + round_(round(share * m / dim, 9)) for share in shares)
-    return first, last
+    if name == "from 16, within eps":
+        first = max(first, min(CERTIFIABLE, last))
+    elif name == "from 16, of 32 D rows" and m >= 32 * dim:
+        first = max(first, CERTIFIABLE)
+    return first, max(first, last)
 
 
 def parts(chains: tuple[Chain, ...], first: int, last: int) -> Iterator[tuple[int, list[int]]]:
@@ -140,6 +150,7 @@ def table(path: str) -> None:
     groups: dict[str, Callable[[dict[str, str]], bool]] = {
         "all": lambda row: True,
         "m < 10 D": lambda row: int(row["m"]) < 10 * int(row["dim"]),
+        "32 to 320 D": lambda row: 32 <= int(row["m"]) / int(row["dim"]) < 320,
         "damaged": lambda row: row["law"] not in (*UNITS, "0.0"),
         "units": lambda row: row["law"] in UNITS,
     }

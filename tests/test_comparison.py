@@ -8,18 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone import (
-    AffineSubspace,
-    Constraints,
-    Finding,
-    LinearSystem,
-    ParityRule,
-    Subspace,
-    common,
-    compare,
-)
+from flagstone import AffineSubspace, Finding, Subspace
 from flagstone.algebra.fields import as_field
-from flagstone.comparison import beyond
+from flagstone.answers import Constraints, LinearSystem, ParityRule
+from flagstone.comparison import beyond, common, compare
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.question import ConstraintsQuestion, EquationsQuestion, SpanQuestion

@@ -6,7 +6,6 @@ import pytest
 from flagstone import (
     AffineSpan,
     Coins,
-    ConstraintsQuestion,
     Finding,
     Flag,
     IndexRule,
@@ -17,6 +16,7 @@ from flagstone import (
 )
 from flagstone.errors import ReplicabilityWarning
 from flagstone.pipeline import certify
+from flagstone.question import ConstraintsQuestion
 
 
 def frames(m, damage=0.0, d=12, seed=2):
@@ -48,7 +48,7 @@ def test_an_answer_that_was_not_measured_yet_says_so():
     finding = rule.finding_
     assert finding.promises.certified.eps > 0.5
     assert finding.headline == "A linear rule for y; not measured yet: call certify()"
-    assert (finding.support, finding.is_answer, finding.nothing_kept) == (None, True, False)
+    assert (finding.support, finding.is_answer, finding.is_empty) == (None, True, False)
     for text in (str(rule.guarantee_), finding._repr_html_(), rule.guarantee_._repr_html_()):
         assert "not measured yet" in text
         assert "66.9" not in text

@@ -2,8 +2,8 @@
 
 import pytest
 
-from flagstone import Measurement
 from flagstone.errors import FormatError
+from flagstone.measurement import Measurement
 
 PLACES = (("a.hex", 3, 3), ("a.hex", 9, 12))
 MINE = Measurement(10, 2, 2, 1, PLACES, ("101", "111"), (0, 2, 9))

@@ -6,21 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flagstone import (
-    QQ,
-    AffineSpan,
-    LinearSpan,
-    ParityClassifier,
-    ParityQuestion,
-    Protocol,
-    SpanQuestion,
-    SubspaceClassifier,
-    load,
-)
+from flagstone import QQ, AffineSpan, LinearSpan, ParityClassifier, SubspaceClassifier, load
 from flagstone.algebra.fields import GF
 from flagstone.encoding import Encoding
 from flagstone.errors import FormatError, InputError
-from flagstone.question import ConstraintsQuestion, SubspaceQuestion
+from flagstone.protocol import Protocol
+from flagstone.question import ConstraintsQuestion, ParityQuestion, SpanQuestion, SubspaceQuestion
 
 COLUMNS = Encoding.plain(GF(2), ["a", "b", "c"])
 LABELLED = Encoding.plain(GF(2), ["a", "b", "c"], label="y")

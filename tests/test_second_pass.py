@@ -8,30 +8,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flagstone import (
-    GF,
-    QQ,
-    Coins,
-    ConstraintsQuestion,
-    EquationsQuestion,
-    Flag,
-    HeavyRule,
-    IndexRule,
-    LinearSpan,
-    ParityQuestion,
-    SpanQuestion,
-    Subspace,
-    SubspaceQuestion,
-    ask,
-    merge_flags,
-)
+from flagstone import GF, QQ, Coins, Flag, HeavyRule, IndexRule, LinearSpan, Subspace, ask
 from flagstone.algebra.fields import width
+from flagstone.algebra.flag import merge_flags
 from flagstone.certificates import pilot_share
 from flagstone.errors import InputError
 from flagstone.finding import Finding
-from flagstone.guarantees import Counted, counted_certificate
+from flagstone.guarantees.coverage import SHARE_OF_START, counted_certificate, start_points
 from flagstone.pipeline import certify
-from flagstone.second_pass import Certification, SecondPass, StreamCertification, planned
+from flagstone.question import (
+    ConstraintsQuestion,
+    EquationsQuestion,
+    ParityQuestion,
+    SpanQuestion,
+    SubspaceQuestion,
+)
+from flagstone.second_pass import (
+    Certification,
+    SecondPass,
+    StreamCertification,
+    certify_equations,
+    planned,
+)
 
 
 def rows_with_a_gap(m, d=6, damage=0.01, seed=1):
@@ -290,10 +288,14 @@ def test_merged_shards_are_certified_in_runs_of_their_own():
     # no piece reaches over the end of a shard, and a tenth of each is pilot
     pilot = merge_flags([Flag(6).update(part[: len(part) // 10]) for part in parts])
     certifier = planned(finding, pilot)
-    looks = [SecondPass(finding, certifier, len(part) // 10) for part in parts]
+    looks = [
+        SecondPass(finding, certifier, len(part) // 10, start)
+        for part, start in zip(parts, (0, 2500), strict=True)
+    ]
     for part, look in zip(parts, looks, strict=True):
         for piece in np.array_split(part, 7):
-            look.update(finding.field.rows(piece), ~finding.subspace.contains(piece))
+            rows = finding.field.rows(piece)
+            look.update(rows, placed(finding, rows))
     both = looks[0].merge(looks[1])
     assert (both.certifier.collector.n_runs, both.certifier.collector.n_rows) == (2, 5400)
     assert both.certify(finding, 0.99) == dataclasses.replace(found, rows=finding.rows)
@@ -307,33 +309,139 @@ def test_rows_outside_are_counted_alike_however_they_are_cut(sizes):
     finding = ask(Flag(12).update(X), SpanQuestion(), IndexRule(t_min=8, t_max=12), Coins(1))
     look, outside = SecondPass(finding), ~finding.subspace.contains(X)
     for stop, size in zip(np.cumsum(sizes), sizes, strict=True):
-        piece = slice(stop - size, stop)
-        look.update(finding.field.rows(X[piece]), outside[piece])
-    start = look.start
-    n, j = start.first
-    assert (start.n_rows, start.outside, j) == (400, outside.sum(), outside[:n].sum())
+        rows = finding.field.rows(X[stop - size : stop])
+        look.update(rows, placed(finding, rows))
+    levels, points = look.levels, start_points(400, 12)
+    n, j = levels.first[0]
+    assert (levels.n_rows, levels.outside[0], j) == (400, outside.sum(), outside[:n].sum())
     assert Subspace.span(X[:n][~outside[:n]]) == finding.subspace
-    assert Subspace.span(X[: n - 8][~outside[: n - 8]]) != finding.subspace  # no later than needed
-    eps = counted_certificate(n, j, int(outside.sum()), 400, confidence=1 - 0.05 * 0.01)
-    found = look.certify(finding, 0.99)
-    assert found.promises.certified.counted == Counted(n, j, int(outside.sum()), eps)
-    assert Finding.from_dict(found.to_dict()) == found
+    for before in points[: points.index(n)]:  # no later than needed
+        assert Subspace.span(X[:before][~outside[:before]]) != finding.subspace
+    found = look.certify(finding, 0.99).promises.certified
+    share = 1 - SHARE_OF_START * 0.01
+    for level, counted in zip(levels.dims, found.levels, strict=True):
+        U = next(U for U in map(finding.flag.span_at, range(1, 400)) if U.dim == level)
+        out = ~U.contains(X)
+        runs = int((out & ~np.concatenate([[False], out[:-1]])).sum())
+        first, skipped = counted.first, counted.skipped
+        assert (counted.dim, counted.outside, counted.runs) == (level, out.sum(), runs)
+        assert skipped == out[:first].sum()
+        hits, starts = int(out.sum()), len(points)
+        eps = counted_certificate(first, skipped, hits, 400, starts=starts, confidence=share)
+        assert counted.eps == pytest.approx(eps)
+    assert found.counted == found.levels[0]
+    certified = look.certify(finding, 0.99)
+    assert Finding.from_dict(certified.to_dict()) == certified
+
+
+def placed(finding, rows):
+    """How many of {0} and the levels of the flag do not hold each row."""
+    return finding.spaces.first_space(finding.spaces.coordinates(rows))
 
 
 def test_rows_of_several_runs_count_together():
     X = damaged(400)
     X[0, 8] ^= 1  # a row outside, in a run that is too short to span anything
     finding = ask(Flag(12).update(X), SpanQuestion(), IndexRule(t_min=8, t_max=12), Coins(1))
-    parts = [X[:5], X[5:200], X[200:]]
-    looks = [
-        SecondPass(finding).update(finding.field.rows(part), ~finding.subspace.contains(part))
-        for part in parts
-    ]
+    F, looks = finding.field, []
+    for start, stop in ((0, 5), (5, 200), (200, 400)):
+        rows = F.rows(X[start:stop])
+        looks.append(SecondPass(finding, n_before=start).update(rows, placed(finding, rows)))
     both = looks[0].merge(looks[1]).merge(looks[2])
-    first, skipped = looks[1].start.first
-    assert looks[0].start.outside == 1
-    assert both.start.first == (5 + first, looks[0].start.outside + skipped)
+    whole = SecondPass(finding).update(F.rows(X), placed(finding, F.rows(X)))
+    first, skipped = looks[1].levels.first[0]
+    assert looks[0].levels.outside[0] == 1
+    assert both.levels.first[0] == (first, 1 + skipped)
+    assert both.levels.outside.tolist() == whole.levels.outside.tolist()
     assert 0 < both.certify(finding, 0.99).promises.certified.counted.eps < 0.3
     # who did not say which rows lie outside learns nothing from them
     unsaid = SecondPass(finding).update(finding.field.rows(X)).certify(finding, 0.99)
     assert unsaid.promises.certified.counted is None
+
+
+# one-sided: a fresh answer contains the equations
+
+
+def checked(m, drift=False, damage=0.0, burst=1, seed=3):
+    """Ten payload bits and eight checks; of a counter that drifts, or at random; some damaged."""
+    random = np.random.RandomState(seed)
+    steps = random.randint(-40, 41, size=m)
+    number = np.cumsum(steps) % 1024 if drift else random.randint(0, 1024, size=m)
+    bits = (number[:, np.newaxis] >> np.arange(10)) & 1
+    X = np.c_[bits, bits @ np.random.RandomState(5).randint(0, 2, size=(10, 8)) % 2]
+    hit = np.repeat(random.random_sample(-(-m // burst)) < damage, burst)[:m]
+    X[hit, 10:] ^= random.randint(0, 2, size=(int(hit.sum()), 8))
+    return X
+
+
+@pytest.mark.parametrize("rule", [IndexRule, HeavyRule])
+def test_few_rows_certify_that_a_fresh_answer_contains_the_equations(rule):
+    X = checked(300)
+    finding, rows, *_ = answered(X, rule=rule(t_min=20, t_max=20))
+    found = certify(finding, rows)
+    kept = found.promises.contains
+    assert (kept.equations, kept.of, kept.dim) == (8, 8, 10)
+    assert kept.failure < 0.01
+    assert found.promises.certified.rho is None  # the whole answer is not certified
+    data = found.to_dict()["promises"]
+    assert data["contains"]["equations"] == 8
+    assert data["equal"] is None
+    assert "contains these 8 equations" in str(found.promises)
+    # thresholds of one or two can never be
+    finding, rows, *_ = answered(X, rule=rule(t_min=2, t_max=2))
+    assert certify(finding, rows).promises.contains is None
+
+
+def test_drift_withholds_what_needs_independent_rows_and_nothing_else():
+    X = checked(1500, drift=True, damage=0.01)
+    finding, rows, *_ = answered(X, rule=IndexRule(t_min=90, t_max=90))
+    found = certify(finding, rows).promises
+    assert "drift" in found.withheld
+    assert (found.certified.rho, found.certified.eps) == (None, None)
+    assert found.contains.equations >= 8
+    assert found.contains.failure < 0.01
+    again = Finding.from_dict(certify(finding, rows).to_dict())
+    assert again.promises == found
+
+
+def test_violations_that_come_in_runs_certify_no_equations():
+    X = checked(1500, damage=0.02, burst=10)
+    finding, rows, *_ = answered(X, rule=IndexRule(t_min=80, t_max=80))
+    found = certify(finding, rows).promises
+    assert found.certified.counted.runs < found.certified.counted.outside / 2
+    assert found.contains is None
+    alone = checked(1500, damage=0.02)
+    finding, rows, *_ = answered(alone, rule=IndexRule(t_min=80, t_max=80))
+    assert certify(finding, rows).promises.contains.equations == 8
+
+
+def test_shards_and_streams_certify_the_equations_too():
+    X = checked(1200)
+    flag = merge_flags([Flag(18).update(X[:500]), Flag(18).update(X[500:])])
+    finding = ask(flag, SpanQuestion(), IndexRule(t_min=25, t_max=25), Coins(7))
+    assert finding.certified(X, shards=[500, 700]).promises.contains.equations == 8
+    span = LinearSpan(t_min=0.05, t_max=0.05, random_state=7, confidence=0.99).partial_fit(X)
+    assert span.guarantee_.certified.any_time
+    assert span.guarantee_.contains.equations == 8
+
+
+def test_equations_are_certified_one_by_one_with_delta_shared():
+    X = checked(600)
+    X[::20, 17] ^= 1  # one check breaks often, the others never
+    finding, *_ = answered(X, rule=IndexRule(t_min=45, t_max=45))
+    found = certify_equations(finding, X)
+    assert [one.text for one in found] == list(finding.answer.lines)
+    broken = (finding.answer.syndrome(X) != 0).sum(axis=0)
+    assert [one.violations for one in found] == broken.tolist()
+    assert [one.failure < 1e-6 for one in found] == (broken == 0).tolist()
+    assert set(broken.tolist()) == {0, 30}
+    certain = [one.failure for one in certify_equations(finding, X, confidence=0.9)]
+    assert all(a < b.failure for a, b in zip(certain, found, strict=True))
+    with pytest.raises(InputError, match="600 rows of the fit, got 599"):
+        certify_equations(finding, X[1:])
+    # violations side by side say nothing
+    X = checked(600)
+    X[300:330, 17] ^= 1
+    finding, *_ = answered(X, rule=IndexRule(t_min=45, t_max=45))
+    broken = (finding.answer.syndrome(X) != 0).any(axis=0)
+    assert [one.failure is None for one in certify_equations(finding, X)] == broken.tolist()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import Finding, ParityClassifier, ParityRule, Subspace, text
-from flagstone.answers import _sparse, sparsest
+from flagstone import Finding, ParityClassifier, Subspace, text
+from flagstone.answers import ParityRule, _sparse, sparsest
 from tests.strategies import ORDERS, elements, table
 from tests.test_answers import fits, systems
 

@@ -17,31 +17,26 @@ from flagstone import (
     GF,
     AffineSpan,
     Coins,
-    ColumnEncoder,
-    Constraints,
-    ConstraintsQuestion,
-    EliminationClassifier,
-    Encoding,
-    EquationsQuestion,
     Finding,
     Flag,
     HeavyRule,
     IndexRule,
     LinearEquations,
     LinearSpan,
-    LinearSystem,
-    Measurement,
     ParityClassifier,
-    ParityRule,
     Subspace,
     SubspaceClassifier,
-    SubspaceQuestion,
     ask,
-    measure,
-    rep_linear_span,
 )
 from flagstone import text as sentences
+from flagstone.answers import Constraints, LinearSystem, ParityRule
+from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.errors import FormatError, InputError
+from flagstone.estimators import EliminationClassifier
+from flagstone.linear_span import rep_linear_span
+from flagstone.measurement import Measurement
+from flagstone.pipeline import measure
+from flagstone.question import ConstraintsQuestion, EquationsQuestion, SubspaceQuestion
 from flagstone.report import html_report
 from flagstone.store import (
     VERSION,
@@ -454,7 +449,7 @@ FREE = (
     ("promises", "shards"),
     ("promises", "sorted_rows"),  # where the span of all rows was kept
     ("promises", "labels"),
-    ("promises", "certified", "counted"),
+    ("promises", "certified", "levels"),
     ("promises", "certified", "certificate"),
     ("promises", "withheld"),
     ("promises", "conditions"),

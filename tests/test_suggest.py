@@ -3,18 +3,10 @@
 import numpy as np
 import pytest
 
-from flagstone import (
-    GF,
-    QQ,
-    ConstraintsQuestion,
-    Flag,
-    LinearSpan,
-    ParityClassifier,
-    ParityQuestion,
-    suggest_window,
-)
+from flagstone import GF, QQ, Flag, LinearSpan, ParityClassifier, suggest_window
 from flagstone.algebra.staircase import Staircase
 from flagstone.errors import InputError
+from flagstone.question import ConstraintsQuestion, ParityQuestion
 from flagstone.rules import rule_named
 
 

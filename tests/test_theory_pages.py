@@ -9,7 +9,8 @@ from flagstone import guarantees
 
 ROOT = Path(__file__).parent.parent
 NAMES = [
-    "README", "flag", "rules", "guarantees", "learners", "certificates", "paper", "open", "glossary"
+    "README", "flag", "rules", "guarantees", "learners", "certificates", "single", "lower",
+    "related", "paper", "open", "glossary",
 ]  # fmt: skip
 PAGES = [ROOT / "docs" / "theory" / f"{name}.md" for name in NAMES]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)

@@ -107,7 +107,7 @@ double evidence_edge(Doubles rates, Doubles values, Doubles lengths, Doubles tim
 
 }  // namespace
 
-void bind_certificates(nb::module_ &module) {
+void bind_evidence(nb::module_ &module) {
     module.def("evidence_edge", evidence_edge, nb::arg("rates").noconvert(),
                nb::arg("values").noconvert(), nb::arg("lengths").noconvert(),
                nb::arg("times").noconvert(), nb::arg("rows"), nb::arg("bet"), nb::arg("room"),

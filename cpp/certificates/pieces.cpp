@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "bindings.h"
-#include "gf2/flag.h"
 
 namespace flagstone {
 
@@ -62,11 +61,17 @@ struct Rule {
 // A cutter and its lock. Threads wait for the lock without the GIL.
 class PieceCutter {
   public:
-    PieceCutter(std::unique_ptr<Gf2Flag> flag, const Rule &rule)
-        : flag_(std::move(flag)), rule_(rule), wait_(rule.wait(0, 0)) {}
+    PieceCutter(const Kernels &kernels, std::size_t dim, const Rule &rule)
+        : flag_(kernels.gf2_flag(dim)), width_(words_of(dim)), rule_(rule), wait_(rule.wait(0, 0)) {}
+    PieceCutter(const PieceCutter &other)
+        : flag_(copy_of(*other.flag_)),
+          width_(other.width_),
+          rule_(other.rule_),
+          filled_(other.filled_),
+          wait_(other.wait_) {}
 
-    nb::ndarray<nb::numpy, std::int64_t> cut(Words words, Numbers ticks, std::size_t size) {
-        require(words.shape(1) == flag_->width(), "words must have a word for 64 columns");
+    nb::object cut(Words words, Numbers ticks, std::size_t size) {
+        require(words.shape(1) == width_, "words must have a word for 64 columns");
         require(words.shape(0) == ticks.shape(0), "there must be a number for each row");
         require(size < std::size_t(kLargest), "size is too large");
         // A copy: other threads may change the array.
@@ -76,37 +81,32 @@ class PieceCutter {
                         (i == 0 || numbers[i - 1] < numbers[i]),
                     "ticks must rise, and be less than size");
         std::vector<std::int64_t> pieces;  // (end, value, length) of each
-        bool completed;
-        {
-            nb::gil_scoped_release released;
+        run([&] {
             std::lock_guard<std::mutex> locked(mutex_);
-            completed = go_on(words.data(), numbers, std::int64_t(size), pieces);
-        }
-        if (!completed) throw nb::python_error();
-        auto result = new_array<std::int64_t>({pieces.size() / 3, 3});
-        std::copy(pieces.begin(), pieces.end(), result.data());
-        return result;
+            go_on(words.data(), numbers, std::int64_t(size), pieces);
+        });
+        const NewArray result({pieces.size() / 3, 3}, "i8");
+        std::copy(pieces.begin(), pieces.end(), result.data<std::int64_t>());
+        return result.array();
     }
 
     std::unique_ptr<PieceCutter> copy() {
-        nb::gil_scoped_release released;
-        std::lock_guard<std::mutex> locked(mutex_);
-        auto twin = std::make_unique<PieceCutter>(std::unique_ptr<Gf2Flag>(flag_->copy()), rule_);
-        twin->filled_ = filled_;
-        twin->wait_ = wait_;
-        return twin;
+        return run([&] {
+            std::lock_guard<std::mutex> locked(mutex_);
+            return std::make_unique<PieceCutter>(*this);
+        });
     }
 
     nb::tuple dump() {
         const auto twin = copy();
-        auto basis = new_array<std::uint64_t>({twin->flag_->rank(), flag_->width()});
-        auto counts = new_array<std::int64_t>({twin->flag_->rank()});
-        twin->flag_->dump(basis.data(), counts.data());
-        return nb::make_tuple(basis, counts, twin->filled_, twin->wait_);
+        const std::size_t rank = twin->flag_->rank();
+        const NewArray basis({rank, width_}, "u8"), counts({rank}, "i8");
+        twin->flag_->dump({basis.data<void>(), 8}, counts.data<std::int64_t>());
+        return nb::make_tuple(basis.array(), counts.array(), twin->filled_, twin->wait_);
     }
 
     void load(Words basis, Numbers counts, std::int64_t filled, std::int64_t wait) {
-        require(basis.shape(1) == flag_->width(), "rows must have a word for 64 columns");
+        require(basis.shape(1) == width_, "rows must have a word for 64 columns");
         require(counts.shape(0) == basis.shape(0), "there must be a count for each row");
         const std::vector<std::int64_t> falling(counts.data(), counts.data() + counts.shape(0));
         bool valid = 0 <= filled && filled < (rule_.inside ? kLargest : rule_.most) && 0 < wait &&
@@ -114,20 +114,23 @@ class PieceCutter {
         for (std::size_t i = 0; i < falling.size(); ++i)
             valid &= falling[i] > 0 && (i == 0 || falling[i] <= falling[i - 1]);
         require(valid, "this is not the state of a piece");
-        {
-            nb::gil_scoped_release released;
+        run([&] {
             std::lock_guard<std::mutex> locked(mutex_);
-            valid = flag_->assign(basis.data(), basis.shape(0), falling.data());
-            if (!valid) flag_->reset();
-            filled_ = valid ? filled : 0;
-            wait_ = valid ? wait : rule_.wait(0, 0);
-        }
-        require(valid, "the basis must be linearly independent");
+            filled_ = 0;  // as after a basis that is refused
+            wait_ = rule_.wait(0, 0);
+            flag_->assign({{basis.data(), basis.shape(0), width_, 8}, falling.data()});
+            filled_ = filled;
+            wait_ = wait;
+        });
     }
 
   private:
-    // Appends the pieces that end. Returns false if it was interrupted.
-    bool go_on(const std::uint64_t *words, const std::vector<std::int64_t> &ticks,
+    static std::unique_ptr<Gf2Flag> copy_of(const Gf2Flag &flag) {
+        return std::unique_ptr<Gf2Flag>(static_cast<Gf2Flag *>(flag.copy().release()));
+    }
+
+    // Appends the pieces that end.
+    void go_on(const std::uint64_t *words, const std::vector<std::int64_t> &ticks,
                std::int64_t size, std::vector<std::int64_t> &pieces) {
         const bool inside = rule_.inside;
         std::int64_t row = 0;
@@ -140,8 +143,7 @@ class PieceCutter {
                 ++end;
             wait_ -= inside ? stop - row : std::int64_t(end - next);
             if (!inside && wait_ == 0) stop = ticks[end - 1] + 1;
-            const std::uint64_t *part = words + next * flag_->width();
-            if (!flag_->insert(part, end - next, nullptr, signalled)) return false;
+            flag_->insert({words + next * width_, end - next, width_, 8}, nullptr, pause);
             filled_ += stop - row;
             row = stop;
             next = end;
@@ -154,13 +156,13 @@ class PieceCutter {
                 filled_ = 0;
                 wait_ = rule_.wait(0, 0);
             }
-            if (++looks % (1 << 14) == 0 && signalled()) return false;
+            if (++looks % (1 << 14) == 0) pause();
         }
-        return true;
     }
 
     std::mutex mutex_;
     std::unique_ptr<Gf2Flag> flag_;  // of the piece
+    std::size_t width_;
     Rule rule_;
     std::int64_t filled_ = 0;  // rows in the piece
     std::int64_t wait_;        // rows (outside: given rows) before the next look
@@ -168,7 +170,7 @@ class PieceCutter {
 
 }  // namespace
 
-void bind_pieces(nb::module_ &module, Gf2Flag *(*new_gf2_flag)(std::size_t dim)) {
+void bind_pieces(nb::module_ &module, const Kernels &kernels) {
     using nb::arg;
     if (nb::type<PieceCutter>().is_valid())
         module.attr("PieceCutter") = nb::type<PieceCutter>();
@@ -185,12 +187,12 @@ void bind_pieces(nb::module_ &module, Gf2Flag *(*new_gf2_flag)(std::size_t dim))
                  "Go on with a piece that has this flag, this length and this wait for a look.");
     module.def(
         "gf2_piece_cutter",
-        [new_gf2_flag](std::size_t dim, bool inside, std::int64_t credit, double pace,
-                       std::int64_t most, std::int64_t fine, std::int64_t step) {
+        [kernels](std::size_t dim, bool inside, std::int64_t credit, double pace,
+                  std::int64_t most, std::int64_t fine, std::int64_t step) {
             const Rule rule{inside, credit, pace, most, fine, step};
             require(dim < std::size_t(1) << 28, "dim is too large");
             require(rule.valid(), "pieces must have at least one row");
-            return std::make_unique<PieceCutter>(std::unique_ptr<Gf2Flag>(new_gf2_flag(dim)), rule);
+            return std::make_unique<PieceCutter>(kernels, dim, rule);
         },
         arg("dim"), arg("inside"), arg("credit"), arg("pace"), arg("most"), arg("fine"),
         arg("step"), "Return a cutter at the beginning of a piece.");

@@ -16,27 +16,9 @@
 // exchange at worst.
 #pragma once
 
-#include "finite/finite.h"
 #include "views.h"
 
 namespace flagstone::FLAGSTONE_VERSION {
-
-// Counts operations, and asks now and then whether to stop.
-class Progress {
-  public:
-    explicit Progress(Poll poll) : poll_(poll) {}
-    void add(std::size_t operations) {
-        done_ += operations;
-        if (done_ < kPortion) return;
-        done_ = 0;
-        if (poll_ && poll_()) throw Interrupted{};
-    }
-
-  private:
-    static constexpr std::size_t kPortion = std::size_t{1} << 28;  // a fraction of a second
-    Poll poll_;
-    std::size_t done_ = 0;
-};
 
 // A is the arithmetic: Prime or Tables.
 template <class A>

@@ -3,10 +3,10 @@
 // Each function takes the rows in panels; all products are panels times rows. rref appends the rows
 // to a chain and clears its rows with the later ones, in O(m d r) products for m rows of rank r;
 // merge (docs/theory/flag.md, S5) is two chains and a product, in O(d^3).
-#include "finite/finite.h"
-
+#include <stdexcept>
 #include <type_traits>
 
+#include "field.h"
 #include "finite/panel.h"
 #include "finite/prime.h"
 #include "finite/tables.h"
@@ -30,7 +30,7 @@ void copy_elements(const void *from, std::size_t first, std::size_t n, To *to,
 
 // The given rows as cells of the arithmetic.
 template <class A>
-Buffer<typename A::Cell> cells(const A &field, Elements X, std::size_t first, std::size_t n) {
+Buffer<typename A::Cell> cells(const A &field, Entries X, std::size_t first, std::size_t n) {
     Buffer<typename A::Cell> result(n * X.columns);
     const std::size_t start = first * X.columns;
     if (X.bytes == 1)
@@ -43,22 +43,22 @@ Buffer<typename A::Cell> cells(const A &field, Elements X, std::size_t first, st
 }
 
 template <class A>
-Buffer<typename A::Cell> cells(const A &field, Elements X) {
+Buffer<typename A::Cell> cells(const A &field, Entries X) {
     return cells(field, X, 0, X.rows);
 }
 
 // Let f(cells, first, n) have the rows in portions, of whole panels.
 template <class A, class Function>
-void for_portions(const A &field, Elements X, const Function &f) {
+void for_portions(const A &field, Entries X, const Function &f) {
     const std::size_t portion =
         ((std::size_t{1} << 18) / (X.columns + 1) / A::kLanes + 1) * A::kLanes;
     for (std::size_t r = 0; r < X.rows; r += portion) {
-        const std::size_t n = X.rows - r < portion ? X.rows - r : portion;
+        const std::size_t n = smaller(X.rows - r, portion);
         f(cells(field, X, r, n).data(), r, n);
     }
 }
 
-void write(const NewElements &to, std::size_t i, std::uint32_t element) {
+void write(const NewEntries &to, std::size_t i, std::uint32_t element) {
     if (to.bytes == 1)
         static_cast<std::uint8_t *>(to.data)[i] = std::uint8_t(element);
     else if (to.bytes == 2)
@@ -77,11 +77,11 @@ Buffer<std::uint32_t> all_columns(std::size_t n) {
 template <class A, class Row, class Write>
 void multiply(const A &field, const typename A::Cell *coefficients, std::size_t n,
               std::size_t length, const Row &row, std::size_t width, const Write &write_element,
-              Progress &progress) {
-    Panel<A> panel(field, width, length, progress);
+              Pacer &pacer) {
+    Panel<A> panel(field, width, length, pacer);
     const Buffer<std::uint32_t> columns = all_columns(width);
     for (std::size_t r = 0; r < n; r += A::kLanes) {
-        const std::size_t some = n - r < A::kLanes ? n - r : A::kLanes;
+        const std::size_t some = smaller(n - r, A::kLanes);
         panel.fill_factors(coefficients + r * length, some);
         panel.fill_with_zeros();
         panel.subtract(0, length, columns.data(), width, row);
@@ -93,12 +93,12 @@ void multiply(const A &field, const typename A::Cell *coefficients, std::size_t 
 
 // Clear every row of a chain in the pivot columns of the later ones.
 template <class A>
-void clear_backwards(Chain<A> &chain, Progress &progress) {
+void clear_backwards(Chain<A> &chain, Pacer &pacer) {
     const std::size_t dim = chain.dim;
-    Panel<A> panel(*chain.field, dim, dim, progress);
+    Panel<A> panel(*chain.field, dim, dim, pacer);
     Buffer<typename A::Cell> rows(A::kLanes * dim);
     for (std::size_t end = chain.size(), n; end > 0; end -= n) {
-        n = end < A::kLanes ? end : A::kLanes;
+        n = smaller(end, A::kLanes);
         const std::size_t first = end - n;
         for (std::size_t b = 0; b < n; ++b)
             std::memcpy(rows.data() + b * dim, chain.row(first + b), dim * sizeof(rows[0]));
@@ -118,23 +118,23 @@ void clear_backwards(Chain<A> &chain, Progress &progress) {
 }
 
 template <class A>
-class FlagOf final : public FiniteFlag {
+class FlagOf final : public Flag {
   public:
     explicit FlagOf(Chain<A> chain) : chain_(static_cast<Chain<A> &&>(chain)) {}
 
     std::size_t rank() const override { return chain_.size(); }
     std::size_t nbytes() const override { return chain_.nbytes(); }
-    std::unique_ptr<FiniteFlag> copy() const override { return std::make_unique<FlagOf>(*this); }
+    std::unique_ptr<Flag> copy() const override { return std::make_unique<FlagOf>(*this); }
 
-    void insert(Elements rows, const std::int64_t *weights, Poll poll) override {
-        Progress progress(poll);
-        Insertion<A> insertion(chain_, progress);
+    void insert(Entries rows, const std::int64_t *weights, Pause pause) override {
+        Pacer pacer(pause);
+        Insertion<A> insertion(chain_, pacer);
         for_portions(*chain_.field, rows, [&](const auto *cells, std::size_t r, std::size_t n) {
             insertion.insert(cells, n, weights ? weights + r : nullptr);
         });
     }
 
-    void dump(NewElements basis, std::int64_t *counts) const override {
+    void dump(NewEntries basis, std::int64_t *counts) const override {
         const std::size_t dim = chain_.dim;
         for (std::size_t i = 0; i < chain_.size(); ++i) {
             counts[i] = chain_.count(i);
@@ -149,27 +149,28 @@ class FlagOf final : public FiniteFlag {
 };
 
 template <class A>
-class FieldOf final : public FiniteField {
+class FieldOf final : public Field {
   public:
     template <class... Arguments>
     explicit FieldOf(Arguments... arguments) : field_(arguments...) {}
 
-    std::unique_ptr<FiniteFlag> flag(std::size_t dim) const override {
+    std::unique_ptr<Flag> flag(std::size_t dim) const override {
         return std::make_unique<FlagOf<A>>(Chain<A>(field_, dim));
     }
 
-    std::unique_ptr<FiniteFlag> load(CountedBasis basis, Poll poll) const override {
-        Progress progress(poll);
-        return std::make_unique<FlagOf<A>>(chain_of(basis, progress));
+    std::unique_ptr<Flag> load(std::size_t, CountedBasis basis, Pause pause) const override {
+        Pacer pacer(pause);
+        return std::make_unique<FlagOf<A>>(chain_of(basis, pacer));
     }
 
-    std::size_t rref(Elements M, NewElements R, std::int64_t *pivots, Poll poll) const override {
-        Progress progress(poll);
+    std::size_t rref(std::size_t, Entries M, NewEntries R, std::int64_t *pivots,
+                     Pause pause) const override {
+        Pacer pacer(pause);
         Chain<A> chain(field_, M.columns);
         for_portions(field_, M, [&](const auto *cells, std::size_t, std::size_t n) {
-            append_rows(chain, cells, n, nullptr, progress);
+            append_rows(chain, cells, n, nullptr, pacer);
         });
-        clear_backwards(chain, progress);
+        clear_backwards(chain, pacer);
         Buffer<std::size_t> position(M.columns);  // plus one, by pivot column
         for (std::size_t i = 0; i < chain.size(); ++i) position[chain.pivots()[i]] = i + 1;
         std::size_t rank = 0;
@@ -182,16 +183,16 @@ class FieldOf final : public FiniteField {
         return rank;
     }
 
-    void reduce(Elements X, Elements R, const std::int64_t *pivots, NewElements result,
-                Poll poll) const override {
-        Progress progress(poll);
+    void reduce(Entries X, Entries R, const std::int64_t *pivots, NewEntries result,
+                Pause pause) const override {
+        Pacer pacer(pause);
         const std::size_t dim = X.columns;
         const auto rows = cells(field_, R);
         const Buffer<std::uint32_t> columns = all_columns(dim);
-        Panel<A> panel(field_, dim, R.rows, progress);
+        Panel<A> panel(field_, dim, R.rows, pacer);
         for_portions(field_, X, [&](const auto *cells, std::size_t first, std::size_t n) {
             for (std::size_t r = 0; r < n; r += A::kLanes) {
-                const std::size_t some = n - r < A::kLanes ? n - r : A::kLanes;
+                const std::size_t some = smaller(n - r, A::kLanes);
                 panel.fill(cells + r * dim, some);
                 for (std::size_t i = 0; i < R.rows; ++i)
                     panel.take_factor(i, std::size_t(pivots[i]));
@@ -204,8 +205,8 @@ class FieldOf final : public FiniteField {
         });
     }
 
-    void dot(Elements X, Elements W, NewElements result, Poll poll) const override {
-        Progress progress(poll);
+    void dot(Entries X, Entries W, NewEntries result, Pause pause) const override {
+        Pacer pacer(pause);
         const auto rows = cells(field_, W);
         Buffer<typename A::Cell> columns(rows.size());  // of W, one after another
         for (std::size_t i = 0; i < W.rows; ++i)
@@ -218,7 +219,7 @@ class FieldOf final : public FiniteField {
                 [&](std::size_t i, std::size_t j, std::uint32_t a) {
                     write(result, (first + i) * W.rows + j, a);
                 },
-                progress);
+                pacer);
         });
     }
 
@@ -226,22 +227,22 @@ class FieldOf final : public FiniteField {
     // extended by what lies outside; multiples of earlier y's are subtracted until the last
     // position in its support differs from theirs; y takes the place of the row there. On this
     // basis counts add up.
-    std::size_t merge(CountedBasis X, CountedBasis Y, NewElements Z, std::int64_t *cz,
-                      Poll poll) const override {
-        Progress progress(poll);
-        const std::size_t dim = X.rows.columns, n_y = Y.rows.rows;
-        Chain<A> chain = chain_of(X, progress);
+    std::size_t merge(std::size_t dim, CountedBasis X, CountedBasis Y, NewEntries Z,
+                      std::int64_t *cz, Pause pause) const override {
+        Pacer pacer(pause);
+        const std::size_t n_y = Y.rows.rows;
+        Chain<A> chain = chain_of(X, pacer);
         const auto y = cells(field_, Y.rows);
         Buffer<typename A::Cell> coordinates(n_y * dim);
-        append_rows(chain, y.data(), n_y, coordinates.data(), progress);
+        append_rows(chain, y.data(), n_y, coordinates.data(), pacer);
         const std::size_t size = chain.size();
         Buffer<typename A::Cell> backwards(n_y * size);  // the last position first
         for (std::size_t r = 0; r < n_y; ++r)
             for (std::size_t i = 0; i < size; ++i)
                 backwards[r * size + size - 1 - i] = coordinates[r * dim + i];
         Chain<A> claims(field_, size);
-        append_rows<A>(claims, backwards.data(), n_y, nullptr, progress);
-        if (claims.size() != n_y) throw std::invalid_argument("the rows of a basis are dependent");
+        append_rows<A>(claims, backwards.data(), n_y, nullptr, pacer);
+        if (claims.size() != n_y) throw std::invalid_argument("the rows of a basis must be linearly independent");
         for (std::size_t r = 0; r < n_y; ++r) {
             const std::size_t i = size - 1 - claims.pivots()[r];
             chain.count(i) += Y.counts[r];
@@ -259,17 +260,17 @@ class FieldOf final : public FiniteField {
             [&](std::size_t r, std::size_t j, std::uint32_t a) {
                 write(Z, places[std::size_t(claims.count(r))] * dim + j, a);
             },
-            progress);
+            pacer);
         return size;
     }
 
   private:
-    Chain<A> chain_of(CountedBasis basis, Progress &progress) const {
+    Chain<A> chain_of(CountedBasis basis, Pacer &pacer) const {
         Chain<A> chain(field_, basis.rows.columns);
         const auto rows = cells(field_, basis.rows);
-        append_rows<A>(chain, rows.data(), basis.rows.rows, nullptr, progress);
+        append_rows<A>(chain, rows.data(), basis.rows.rows, nullptr, pacer);
         if (chain.size() != basis.rows.rows)
-            throw std::invalid_argument("the rows of a basis are dependent");
+            throw std::invalid_argument("the rows of a basis must be linearly independent");
         for (std::size_t i = 0; i < chain.size(); ++i) chain.count(i) = basis.counts[i];
         return chain;
     }
@@ -290,7 +291,9 @@ class FieldOf final : public FiniteField {
     A field_;
 };
 
-std::unique_ptr<FiniteField> field(std::uint32_t p, unsigned k, const std::uint32_t *polynomial) {
+}  // namespace
+
+std::unique_ptr<Field> finite_field(std::uint32_t p, unsigned k, const std::uint32_t *polynomial) {
     if (k == 1) {
         if (Prime<std::uint16_t>::fits(p))
             return std::make_unique<FieldOf<Prime<std::uint16_t>>>(p);
@@ -306,9 +309,5 @@ std::unique_ptr<FiniteField> field(std::uint32_t p, unsigned k, const std::uint3
         return std::make_unique<FieldOf<Tables<std::uint8_t, false>>>(p, k, polynomial);
     return std::make_unique<FieldOf<Tables<std::uint16_t, false>>>(p, k, polynomial);
 }
-
-}  // namespace
-
-FiniteKernels finite_kernels() { return {field}; }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

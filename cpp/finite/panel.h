@@ -30,9 +30,9 @@ class Panel {
     static constexpr std::size_t kLanes = A::kLanes;
 
     // With room for so many columns, and factors of so many rows.
-    Panel(const A &field, std::size_t n_columns, std::size_t n_factors, Progress &progress)
+    Panel(const A &field, std::size_t n_columns, std::size_t n_factors, Pacer &pacer)
         : field_(field),
-          progress_(progress),
+          pacer_(pacer),
           n_columns_(n_columns),
           size_(field.block()),
           blocks_(n_columns * size_),
@@ -72,7 +72,7 @@ class Panel {
                   std::size_t n_columns, const Rows &rows) {
         const Cell *group[kMostGroup];
         while (first < end) {
-            const std::size_t n = end - first < field_.group() ? end - first : field_.group();
+            const std::size_t n = smaller(end - first, field_.group());
             for (std::size_t k = 0; k < n; ++k) {
                 group[k] = rows(first + k);
                 prepare(first + k, k);
@@ -88,7 +88,7 @@ class Panel {
         const std::uint32_t *pivots = chain.pivots();
         const Cell *group[kMostGroup];
         for (std::size_t i = 0, n; i < stop; i += n) {
-            n = stop - i < field_.group() ? stop - i : field_.group();
+            n = smaller(stop - i, field_.group());
             for (std::size_t k = 0; k < n; ++k) {
                 group[k] = chain.row(i + k);
                 take_factor(i + k, pivots[i + k]);
@@ -138,7 +138,7 @@ class Panel {
             keep(factors_.data() + i * size_, since);
         }
         for (std::size_t i = lowest, n; i < stop; i += n) {
-            n = stop - i < field_.group() ? stop - i : field_.group();
+            n = smaller(stop - i, field_.group());
             subtract(i, i + n, pivots + i, chain.dim - i,
                      [&](std::size_t k) { return chain.row(k); });
         }
@@ -155,7 +155,7 @@ class Panel {
     void subtract_group(std::size_t i, const Cell *const *rows, std::size_t n, std::size_t k,
                         const std::uint32_t *columns, std::size_t n_columns) {
         if (n_columns == 0) return;
-        progress_.add(n * n_columns * size_);
+        pacer_.did(n * n_columns * size_ / 8);
         field_.subtract_rows(blocks_.data(), columns, n_columns, rows, n,
                              factors_.data() + i * size_,
                              multiples_.data() + k * field_.multiples());
@@ -188,7 +188,7 @@ class Panel {
     }
 
     const A &field_;
-    Progress &progress_;
+    Pacer &pacer_;
     std::size_t n_columns_, size_;  // size of a block
     Buffer<Plane> blocks_;          // by column
     Buffer<Plane> factors_;         // of all rows of the panel, by row of the chain
@@ -203,12 +203,12 @@ class Insertion {
     using Cell = typename A::Cell;
     static constexpr std::size_t kLanes = A::kLanes;
 
-    Insertion(Chain<A> &chain, Progress &progress)
-        : chain_(chain), panel_(*chain.field, chain.dim, chain.dim, progress), u_(chain.dim) {}
+    Insertion(Chain<A> &chain, Pacer &pacer)
+        : chain_(chain), panel_(*chain.field, chain.dim, chain.dim, pacer), u_(chain.dim) {}
 
     void insert(const Cell *rows, std::size_t n, const std::int64_t *weights) {
         for (std::size_t r = 0; r < n;) {
-            const std::size_t some = n - r < kLanes ? n - r : kLanes;
+            const std::size_t some = smaller(n - r, kLanes);
             if (singles_ == 0 && some >= kFewest) {
                 const std::size_t done =
                     insert_panel(rows + r * chain_.dim, some, weights ? weights + r : nullptr);
@@ -280,13 +280,13 @@ class Insertion {
 // the first column that is not 0. Coordinates, where wanted, are by row and position, dim per row.
 template <class A>
 void append_rows(Chain<A> &chain, const typename A::Cell *rows, std::size_t n,
-                 typename A::Cell *coordinates, Progress &progress) {
+                 typename A::Cell *coordinates, Pacer &pacer) {
     const std::size_t dim = chain.dim;
-    Panel<A> panel(*chain.field, dim, dim, progress);
+    Panel<A> panel(*chain.field, dim, dim, pacer);
     Buffer<typename A::Cell> u(dim);
     for (std::size_t r = 0; r < n; r += A::kLanes) {
         if (chain.full() && !coordinates) return;
-        const std::size_t some = n - r < A::kLanes ? n - r : A::kLanes;
+        const std::size_t some = smaller(n - r, A::kLanes);
         panel.fill(rows + r * dim, some);
         panel.clear(chain, chain.size());
         for (std::size_t b = 0; b < some && !chain.full(); ++b) {

@@ -9,7 +9,7 @@
 
 #include <stdexcept>
 
-#include "finite/lanes.h"
+#include "simd.h"
 
 namespace flagstone::FLAGSTONE_VERSION {
 
@@ -119,7 +119,7 @@ class Prime {
     template <std::size_t n>
     void subtract_all(Plane *panel, const std::uint32_t *columns, std::size_t n_columns,
                       const Cell *const *rows, const Plane *factors) const {
-        using Vector = typename LanesOf<Lane, kLanes * sizeof(Lane)>::type;
+        using Vector = Lanes<Lane, kLanes * sizeof(Lane)>;
         constexpr std::size_t width = sizeof(Vector) / sizeof(Lane);
         const Vector bound = Vector{} + bound_;
         for (std::size_t i = 0; i < n_columns; ++i) {
@@ -127,17 +127,19 @@ class Prime {
             Vector x[n];
             for (std::size_t k = 0; k < n; ++k) x[k] = broadcast<Vector>(rows[k][columns[i]]);
             for (std::size_t b = 0; b < kLanes; b += width) {
-                Vector w = load_lanes<Vector>(block + b);
+                Vector w = load<Vector>(block + b);
                 for (std::size_t k = 0; k < n; ++k) {
-                    const Vector a = load_lanes<Vector>(factors + k * kLanes + b);
-                    if constexpr (kWide)
-                        w = w - product_of_halves(a, x[k]);
-                    else
-                        w = w - a * x[k];
-                    if (kWide && (k % kRun == kRun - 1 || k == n - 1)) w = lift_negative(w, bound);
+                    const Vector a = load<Vector>(factors + k * kLanes + b);
+                    if constexpr (!kWide) {
+                        w -= a * x[k];
+                    } else {
+                        w -= product_of_halves(a, x[k]);
+                        if (k % kRun == kRun - 1 || k == n - 1)
+                            w += bound & Vector(Lanes<std::int64_t, sizeof(Vector)>(w) < 0);
+                    }
                 }
                 if constexpr (!kWide) w = smaller(w, Vector(w + bound));
-                store_lanes(block + b, w);
+                store(block + b, w);
             }
         }
     }
@@ -145,9 +147,9 @@ class Prime {
     template <class Vector>
     static Vector broadcast(Cell x) {
         if constexpr (kWide) {  // in both halves of a lane: the upper one is not read
-            using Halves = typename LanesOf<Cell, sizeof(Vector)>::type;
+            using Halves = Lanes<Cell, sizeof(Vector)>;
             const Halves halves = Halves{} + x;
-            return load_lanes<Vector>(&halves);
+            return load<Vector>(&halves);
         } else {
             return Vector{} + x;
         }

@@ -13,7 +13,7 @@
 
 #include <stdexcept>
 
-#include "finite/lanes.h"
+#include "simd.h"
 
 namespace flagstone::FLAGSTONE_VERSION {
 
@@ -104,10 +104,10 @@ class Tables {
         if constexpr (kBinary) return;
         const std::uint32_t greatest = greatest_, p = p_;
         for (const Plane *end = block + this->block(); block != end; block += kWidth) {
-            Vector w = load_lanes<Vector>(block);
+            Vector w = load<Vector>(block);
             for (std::uint32_t multiple = greatest; multiple >= p; multiple /= 2)
                 w = smaller(w, Vector(w - (Vector{} + Plane(multiple))));
-            store_lanes(block, w);
+            store(block, w);
         }
     }
 
@@ -159,7 +159,7 @@ class Tables {
     }
 
   private:
-    using Vector = typename LanesOf<Plane, kLanes * sizeof(Plane)>::type;
+    using Vector = Lanes<Plane, kLanes * sizeof(Plane)>;
     static constexpr std::size_t kWidth = sizeof(Vector) / sizeof(Plane);
     static constexpr std::size_t kMostDigits = 16;
     static constexpr std::uint32_t kHalf = std::uint32_t{1} << (8 * sizeof(Plane) - 1);
@@ -203,13 +203,13 @@ class Tables {
                         multiples + k * of_row + (parts >> 16 * g & 0xffff) * kLanes;
             }
             for (std::size_t b = 0; b < size; b += kWidth) {
-                Vector w = load_lanes<Vector>(block + b);
+                Vector w = load<Vector>(block + b);
                 for (const Plane *term : terms) {
-                    const Vector x = load_lanes<Vector>(term + b);
+                    const Vector x = load<Vector>(term + b);
                     w = kBinary ? w ^ x : w - x;
                 }
                 if constexpr (!kBinary) w = smaller(w, Vector(w + bound));
-                store_lanes(block + b, w);
+                store(block + b, w);
             }
         }
     }
@@ -234,7 +234,7 @@ class Tables {
         const Vector p = Vector{} + Plane(p_);
         const Plane *end = x + block();
         for (; x != end; x += kWidth, y += kWidth, result += kWidth)
-            store_lanes(result, sum(load_lanes<Vector>(x), load_lanes<Vector>(y), p));
+            store(result, sum(load<Vector>(x), load<Vector>(y), p));
     }
 
     void multiply_by_x(Plane *block) const {
@@ -246,15 +246,15 @@ class Tables {
         }
         const Vector p = Vector{} + Plane(p_);
         for (std::size_t b = 0; b < kLanes; b += kWidth) {
-            const Vector top = load_lanes<Vector>(block + (k_ - 1) * kLanes + b);
+            const Vector top = load<Vector>(block + (k_ - 1) * kLanes + b);
             for (std::size_t t = k_; t-- > 0;) {
                 Vector w{};  // low_[t] times the top digit, by doubling and adding
                 for (std::uint32_t bit = highest_bit_; bit > 0 && low_[t] > 0; bit /= 2) {
                     if (bit < highest_bit_) w = sum(w, w, p);
                     if (low_[t] & bit) w = sum(w, top, p);
                 }
-                if (t > 0) w = sum(w, load_lanes<Vector>(block + (t - 1) * kLanes + b), p);
-                store_lanes(block + t * kLanes + b, w);
+                if (t > 0) w = sum(w, load<Vector>(block + (t - 1) * kLanes + b), p);
+                store(block + t * kLanes + b, w);
             }
         }
     }

@@ -25,6 +25,10 @@
 // The order by count is lost until elements are sorted again.
 #include "gf2/flag.h"
 
+#include <stdexcept>
+
+#include "version.h"
+
 namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
@@ -108,52 +112,50 @@ std::size_t CountedFlag::rank() const {
     return dim_ - first;
 }
 
-void CountedFlag::dump(Word *rows, std::int64_t *counts) const {
-    for (std::size_t q = dim_; q-- > 0 && counts_[q] > 0; rows += width_) {
-        std::memcpy(rows, basis(q), 8 * width_);
+void CountedFlag::dump(NewEntries basis, std::int64_t *counts) const {
+    Word *row = static_cast<Word *>(basis.data);
+    for (std::size_t q = dim_; q-- > 0 && counts_[q] > 0; row += width_) {
+        std::memcpy(row, this->basis(q), 8 * width_);
         *counts++ = counts_[q];
     }
 }
 
-bool CountedFlag::assign(const Word *rows, std::size_t n, const std::int64_t *counts) {
+void CountedFlag::assign(CountedBasis basis) {
     reset();
-    if (n > dim_) return false;
-    insert(rows, n, nullptr);
+    const std::size_t n = basis.rows.rows;
+    insert(basis.rows, nullptr, [] {});
     // Independent rows take elements of count 0, from the last one down.
-    if (n != rank() || largest_count() > 1) return false;
-    for (std::size_t i = 0; i < n; ++i) counts_[dim_ - 1 - i] = counts[i];
+    if (n != rank() || largest_count() > 1) {
+        reset();
+        throw std::invalid_argument("the rows of a basis must be linearly independent");
+    }
+    for (std::size_t i = 0; i < n; ++i) counts_[dim_ - 1 - i] = basis.counts[i];
     mark_runs();
-    return true;
 }
 
-bool CountedFlag::insert(const Word *rows, std::size_t n, const std::int64_t *weights, Poll poll) {
-    if (dim_ == 0) return true;
-    double work = 0;  // bit operations since the last look at signals
+void CountedFlag::insert(Entries entries, const std::int64_t *weights, Pause pause) {
+    if (dim_ == 0) return;
+    const Word *rows = static_cast<const Word *>(entries.data);
+    const std::size_t n = entries.rows;
+    Pacer pacer(pause);
     for (std::size_t i = 0, size; i < n; i += size) {
-        size = n - i < kPortion ? n - i : kPortion;
+        size = smaller(n - i, kPortion);
         first_ = 0;
         if (start_ > 0 && !weights && size >= kFew) {
             const std::size_t inside = count_inside({rows + i * width_, size, nullptr});
             first_ = inside > 0 ? start_ : 0;
-            size = inside > 0 ? inside : size < map_.most() ? size : map_.most();
+            size = inside > 0 ? inside : smaller(size, map_.most());
         }
         if (weights) before_ = counts_;
-        for (std::size_t k = i; k < i + size; k += map_.most()) {
-            const std::size_t left = i + size - k;
-            insert_block({rows + k * width_, left < map_.most() ? left : map_.most(),
+        for (std::size_t k = i; k < i + size; k += map_.most())
+            insert_block({rows + k * width_, smaller(i + size - k, map_.most()),
                           weights ? weights + k : nullptr});
-        }
         if (weights)
             sort_elements();
         else
             choose_start();
-        work += double(dim_) * dim_ * size;
-        if (poll && work > 1e10) {
-            if (poll()) return false;
-            work = 0;
-        }
+        pacer.did(dim_ * width_ / 4 * size);  // by vectors, tables or tiles
     }
-    return true;
 }
 
 void CountedFlag::insert_block(const Block &block) {
@@ -161,7 +163,7 @@ void CountedFlag::insert_block(const Block &block) {
     map_.find(first_, 64 * width_);
     for (std::size_t i = block.n; i < changes_.size(); ++i) changes_[i] = none();
     for (std::size_t begin = 0; begin < block.n; begin += 8) {
-        const std::size_t n = block.n - begin < 8 ? block.n - begin : 8;
+        const std::size_t n = smaller(block.n - begin, std::size_t(8));
         Word *rows = map_.eight(begin / 8, first_);
         Change *changes = changes_.data() + begin;
         if (block.weights)
@@ -185,7 +187,7 @@ std::size_t CountedFlag::count_inside(const Block &block) {
     for (std::size_t i = 0; i < block.n; ++i)
         std::memcpy(rests.data() + i * stride_, block.rows + i * width_, 8 * width_);
     for (std::size_t begin = 0; begin < block.n; begin += map_.most()) {
-        const std::size_t left = block.n - begin, n = left < map_.most() ? left : map_.most();
+        const std::size_t n = smaller(block.n - begin, map_.most());
         map_.read(block.rows + begin * width_, n);
         map_.find(start_, 64 * width_);
         const Word *eight = nullptr;
@@ -290,10 +292,11 @@ void CountedFlag::replace_elements(const Block &block) {
 // Chooses a multiple of 64 so that few rows came with elements before it: each row was counted by
 // one element, the first of its support or one of the same count.
 void CountedFlag::choose_start() {
-    std::int64_t total = 0, before = 0;
-    for (std::size_t q = 0; q < dim_; ++q) total += counts_[q];
+    std::uint64_t total = 0, before = 0;  // unsigned: a choice is made even of sums that wrap
+    for (std::size_t q = 0; q < dim_; ++q) total += std::uint64_t(counts_[q]);
     std::size_t z = 0;
-    while (z < dim_ && before + counts_[z] <= total / 4096) before += counts_[z++];
+    while (z < dim_ && before + std::uint64_t(counts_[z]) <= total / 4096)
+        before += std::uint64_t(counts_[z++]);
     z = z / 64 * 64;
     start_ = 2 * (dim_ - z) <= dim_ ? z : 0;
 }
@@ -305,8 +308,7 @@ void CountedFlag::sort_elements() {
     for (std::size_t q = 0; q < dim_; ++q) order[q] = q;
     for (std::size_t size = 1; size < dim_; size *= 2) {
         for (std::size_t begin = 0; begin < dim_; begin += 2 * size) {
-            const std::size_t middle = begin + size < dim_ ? begin + size : dim_;
-            const std::size_t end = middle + size < dim_ ? middle + size : dim_;
+            const std::size_t middle = smaller(begin + size, dim_), end = smaller(middle + size, dim_);
             std::size_t a = begin, b = middle;
             for (std::size_t k = begin; k < end; ++k) {
                 const bool left =
@@ -334,6 +336,6 @@ void CountedFlag::mark_runs() {
         runs_[q / 64] |= Word(counts_[q] == counts_[q + 1]) << q % 64;
 }
 
-Gf2Flag *new_gf2_flag(std::size_t dim) { return new CountedFlag(dim); }
+std::unique_ptr<Gf2Flag> gf2_flag(std::size_t dim) { return std::make_unique<CountedFlag>(dim); }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -2,20 +2,20 @@
 //
 // Everything but `merge` is built on one product: to each result, add the rows that the bits of a
 // name select (gf2/product.h).
-#include "gf2/linalg.h"
+#include <stdexcept>
 
-#include "gf2/product.h"
+#include "gf2/flag.h"
 #include "version.h"
 
 namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
 
-using Packed = LinalgKernels::Rows;
+using Packed = Matrix<const Word>;
 
 constexpr std::size_t kNone = SIZE_MAX;
 
-std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+Packed packed(Entries rows) { return {static_cast<const Word *>(rows.data), rows.rows, rows.columns}; }
 
 bool bit(const Word *row, std::size_t column) { return row[column / 64] >> (column % 64) & 1; }
 
@@ -55,22 +55,16 @@ void add_named(Packed names, Packed rows, Matrix<Word> result) {
                  {rows.data, rows.columns}, names.rows, rows.rows, rows.columns);
 }
 
-Matrix<Word> part(Matrix<Word> rows, std::size_t first, std::size_t end) {
-    return {rows[first], end - first, rows.columns};
-}
-
-// Calls `pause` every few milliseconds.
-struct Pacer {
-    void (*pause)();
-    std::size_t done = 0;
-
-    void did(std::size_t additions_of_words) {
-        done += additions_of_words;
-        if (done < std::size_t(1) << 24) return;
-        done = 0;
-        pause();
+// Calls work(first, n) for some rows at a time, so that there are pauses.
+template <class Work>
+void in_portions(std::size_t n, std::size_t words_per_row, Pause pause, const Work &work) {
+    Pacer pacer(pause);
+    for (std::size_t first = 0, some; first < n; first += some) {
+        some = smaller((std::size_t(1) << 24) / (words_per_row + 1) + 1, n - first);
+        work(first, some);
+        pacer.did(some * (words_per_row + 1));
     }
-};
+}
 
 // The reduced echelon form of up to 64 rows, which clears its pivot columns in other rows.
 class Panel {
@@ -152,15 +146,15 @@ class Panel {
 // themselves as names. What is left goes by blocks of 64 into a panel, which then clears its pivot
 // columns in the other rows left and in `form`. Both are products, so n rows of rank r and d
 // columns take about n·r·d/512 steps on words; rows that add nothing to the span cost one product.
-std::size_t rref(Packed rows, Matrix<Word> form, std::int64_t *pivots, void (*pause)()) {
+std::size_t reduced_form(Packed rows, Matrix<Word> form, std::int64_t *pivots, Pause pause) {
     const std::size_t width = rows.columns;
     // Long enough for the tables of a product to pay, short enough for the second cache.
-    const std::size_t most = smaller(8192, 256 + 32768 / width);
+    const std::size_t most = smaller<std::size_t>(8192, 256 + 32768 / width);
     const std::size_t portion = smaller(most, rows.rows);
     std::size_t rank = 0, end = 0;  // `end`: past the last pivot
     Buffer<Word> left(portion * width), names(portion > form.rows ? portion : form.rows);
     Panel panel(width);
-    Pacer pacer{pause};
+    Pacer pacer(pause);
     for (std::size_t first = 0; first < rows.rows && rank < form.rows; first += portion) {
         const std::size_t size = smaller(portion, rows.rows - first);
         copy(left.data(), rows[first], size * width);
@@ -178,9 +172,9 @@ std::size_t rref(Packed rows, Matrix<Word> form, std::int64_t *pivots, void (*pa
         }
         for (std::size_t i = 0; i < rest.rows && rank < form.rows; i += 64) {
             const std::size_t next = smaller(i + 64, rest.rows);
-            panel.take(part(rest, i, next));
-            panel.clear(part(rest, next, rest.rows), names);
-            panel.clear(part(form, 0, end), names);
+            panel.take(rest.part(i, next - i));
+            panel.clear(rest.part(next, rest.rows - next), names);
+            panel.clear(form.part(0, end), names);
             for (std::size_t t = 0; t < panel.rank(); ++t) {
                 copy(form[panel.pivot(t)], panel.row(t), width);
                 if (panel.pivot(t) >= end) end = panel.pivot(t) + 1;
@@ -200,7 +194,8 @@ std::size_t rref(Packed rows, Matrix<Word> form, std::int64_t *pivots, void (*pa
 }
 
 // One product, with the rows themselves as names: pivot columns name their basis rows.
-void reduce(Packed rows, Packed basis, const std::int64_t *pivots, Matrix<Word> result) {
+void clear_pivots(Packed rows, Packed basis, const std::int64_t *pivots, Matrix<Word> result,
+                  Pause pause) {
     const std::size_t width = rows.columns;
     std::size_t end = 0;
     for (std::size_t j = 0; j < basis.rows; ++j)
@@ -208,24 +203,24 @@ void reduce(Packed rows, Packed basis, const std::int64_t *pivots, Matrix<Word> 
     Buffer<Word> named(end * width);
     for (std::size_t j = 0; j < basis.rows; ++j)
         add(named.data() + std::size_t(pivots[j]) * width, basis[j], width);
-    copy(result.data, rows.data, rows.rows * width);
-    add_named(rows, {named.data(), end, width}, result);
+    in_portions(rows.rows, 16 * width * width, pause, [&](std::size_t first, std::size_t n) {
+        copy(result[first], rows[first], n * width);
+        add_named(rows.part(first, n), {named.data(), end, width}, result.part(first, n));
+    });
 }
 
 // A few functionals one by one; more by a product with their transposed matrix.
-void dot(Packed rows, Packed functionals, Matrix<std::uint8_t> result) {
+void products(Packed rows, Packed functionals, Matrix<Byte> result, Pause pause) {
     const std::size_t width = rows.columns, number = functionals.rows;
-    if (number < 8) {
-        for (std::size_t i = 0; i < rows.rows; ++i)
-            for (std::size_t j = 0; j < number; ++j) {
-                Word sum = 0;
-                for (std::size_t k = 0; k < width; ++k) sum ^= rows[i][k] & functionals[j][k];
-                result[i][j] = std::uint8_t(parity(sum));
-            }
-        return;
-    }
+    for (std::size_t i = 0; number < 8 && i < rows.rows; ++i)
+        for (std::size_t j = 0; j < number; ++j) {
+            Word sum = 0;
+            for (std::size_t k = 0; k < width; ++k) sum ^= rows[i][k] & functionals[j][k];
+            result[i][j] = Byte(__builtin_parityll(sum));
+        }
+    if (number < 8) return;
     const std::size_t words = (number + kVectorBits - 1) / kVectorBits * kVectorWords;
-    Buffer<Word> columns(64 * width * words), products(rows.rows * words);
+    Buffer<Word> columns(64 * width * words);
     for (std::size_t k = 0; k < width; ++k)
         for (std::size_t word = 0; word < words; word += kVectorWords) {
             alignas(kVectorBytes) Word block[64 * kVectorWords] = {};
@@ -236,14 +231,22 @@ void dot(Packed rows, Packed functionals, Matrix<std::uint8_t> result) {
                 copy(columns.data() + (64 * k + c) * words + word, block + c * kVectorWords,
                      kVectorWords);
         }
-    add_named(rows, {columns.data(), 64 * width, words}, {products.data(), rows.rows, words});
-    for (std::size_t i = 0; i < rows.rows; ++i) {
-        const Word *bits = products.data() + i * words;
-        std::size_t j = 0;
-        for (; j + 8 <= number; j += 8)
-            store(result[i] + j, spread_bits(Byte(bits[j / 64] >> (j % 64))));
-        for (; j < number; ++j) result[i][j] = bit(bits, j);
-    }
+    in_portions(rows.rows, width * (number / 4 + 1), pause, [&](std::size_t first, std::size_t n) {
+        Buffer<Word> bits(n * words);
+        add_named(rows.part(first, n), {columns.data(), 64 * width, words},
+                  {bits.data(), n, words});
+        for (std::size_t i = 0; i < n; ++i) {
+            const Word *row = bits.data() + i * words;
+            std::size_t j = 0;
+            for (; j + 8 <= number; j += 8)
+                store(result[first + i] + j, spread_bits(Byte(row[j / 64] >> j % 64)));
+            for (; j < number; ++j) result[first + i][j] = bit(row, j);
+        }
+    });
+}
+
+[[noreturn]] void fail_dependent() {
+    throw std::invalid_argument("the rows of a basis must be linearly independent");
 }
 
 // Rows of two halves. The row at index p, if it is not zero, has its first (or last) 1 of the first
@@ -275,30 +278,30 @@ class Halves {
 // element of its support, which has the smallest count; if another y has claimed it, that one is
 // added first. A claimed element is exchanged for the vector that claims it, and the counts add up:
 // so the basis becomes adapted to both flags. O(d) additions of rows for each x and y.
-std::size_t merge(CountedRows<const Word, const std::int64_t> x,
-                  CountedRows<const Word, const std::int64_t> y, CountedRows<Word, std::int64_t> z,
-                  void (*pause)()) {
-    const std::size_t width = x.rows.columns, dim = z.rows.rows;
+std::size_t merge_bases(std::size_t dim, CountedBasis first, CountedBasis second, Word *Z,
+                        std::int64_t *cz, Pause pause) {
+    const Packed x = packed(first.rows), y = packed(second.rows);
+    const std::size_t width = x.columns;
     Halves echelon(dim, width);  // (vector, its coordinates)
     Halves claims(dim, width);   // (coordinates, vector)
     Buffer<Word> row(2 * width), claim(2 * width);
     Word *const vector = row.data(), *const coordinates = vector + width;
-    Pacer pacer{pause};
+    Pacer pacer(pause);
     std::size_t rank = 0;
-    for (; rank < x.rows.rows; ++rank) {
-        copy(vector, x.rows[rank], width);
+    for (; rank < x.rows; ++rank) {
+        copy(vector, x[rank], width);
         trim(vector, dim);
         std::memset(coordinates, 0, width * sizeof(Word));
         set_bit(coordinates, rank);
         const std::size_t p = echelon.reduce(vector, first_bit);
-        if (p == kNone) return kNone;
+        if (p == kNone) fail_dependent();
         copy(echelon[p], vector, 2 * width);
         pacer.did(dim * width);
     }
-    Buffer<std::uint64_t> counts(dim);  // unsigned: sums of any counts are defined
-    for (std::size_t i = 0; i < rank; ++i) counts[i] = std::uint64_t(x.counts[i]);
-    for (std::size_t i = 0; i < y.rows.rows; ++i) {
-        copy(vector, y.rows[i], width);
+    Buffer<std::int64_t> counts(dim);
+    for (std::size_t i = 0; i < rank; ++i) counts[i] = first.counts[i];
+    for (std::size_t i = 0; i < y.rows; ++i) {
+        copy(vector, y[i], width);
         trim(vector, dim);
         std::memset(coordinates, 0, width * sizeof(Word));
         const std::size_t p = echelon.reduce(vector, first_bit);
@@ -308,31 +311,70 @@ std::size_t merge(CountedRows<const Word, const std::int64_t> x,
             set_bit(coordinates, rank++);
         }
         copy(claim.data(), coordinates, width);
-        copy(claim.data() + width, y.rows[i], width);
+        copy(claim.data() + width, y[i], width);
         const std::size_t q = claims.reduce(claim.data(), last_bit);
-        if (q == kNone) return kNone;
+        if (q == kNone) fail_dependent();
         copy(claims[q], claim.data(), 2 * width);
-        counts[q] += std::uint64_t(y.counts[i]);
+        counts[q] += second.counts[i];
         pacer.did(dim * width);
     }
     Buffer<std::size_t> order(rank);
     for (std::size_t i = 0; i < rank; ++i) {
         std::size_t k = i;
-        for (; k > 0 && std::int64_t(counts[order[k - 1]]) < std::int64_t(counts[i]); --k)
+        for (; k > 0 && counts[order[k - 1]] < counts[i]; --k)
             order[k] = order[k - 1];
         order[k] = i;
     }
-    for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t i = 0; i < rank; ++i, Z += width) {
         const std::size_t q = order[i];
-        copy(z.rows[i], claims.has(q) ? claims[q] + width : x.rows[q], width);
-        trim(z.rows[i], dim);
-        z.counts[i] = std::int64_t(counts[q]);
+        copy(Z, claims.has(q) ? claims[q] + width : x[q], width);
+        trim(Z, dim);
+        cz[i] = counts[q];
     }
     return rank;
 }
 
+class Gf2Field final : public Field {
+  public:
+    std::unique_ptr<Flag> flag(std::size_t dim) const override { return gf2_flag(dim); }
+
+    std::unique_ptr<Flag> load(std::size_t dim, CountedBasis basis, Pause) const override {
+        auto flag = gf2_flag(dim);
+        flag->assign(basis);
+        return flag;
+    }
+
+    std::size_t rref(std::size_t dim, Entries M, NewEntries R, std::int64_t *pivots,
+                     Pause pause) const override {
+        return reduced_form(packed(M), {static_cast<Word *>(R.data), dim, M.columns}, pivots,
+                            pause);
+    }
+
+    void reduce(Entries X, Entries R, const std::int64_t *pivots, NewEntries result,
+                Pause pause) const override {
+        clear_pivots(packed(X), packed(R), pivots,
+                     {static_cast<Word *>(result.data), X.rows, X.columns}, pause);
+    }
+
+    void dot(Entries X, Entries W, NewEntries result, Pause pause) const override {
+        products(packed(X), packed(W), {static_cast<Byte *>(result.data), X.rows, W.rows}, pause);
+    }
+
+    std::size_t merge(std::size_t dim, CountedBasis X, CountedBasis Y, NewEntries Z,
+                      std::int64_t *cz, Pause pause) const override {
+        return merge_bases(dim, X, Y, static_cast<Word *>(Z.data), cz, pause);
+    }
+};
+
 }  // namespace
 
-LinalgKernels linalg_kernels() { return {rref, reduce, add_named, dot, merge}; }
+std::unique_ptr<Field> gf2_field() { return std::make_unique<Gf2Field>(); }
+
+void gf2_multiply(Packed names, Packed rows, Matrix<Word> result, Pause pause) {
+    in_portions(names.rows, (rows.rows / 4 + 1) * rows.columns, pause,
+                [&](std::size_t first, std::size_t n) {
+                    add_named(names.part(first, n), rows, result.part(first, n));
+                });
+}
 
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -18,8 +18,6 @@ namespace {
 // Bytes that are packed at a time, and rows whose columns are.
 constexpr std::size_t kPortion = 1 << 14, kRows = 2048;
 
-std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
-
 // The low bytes of entries; returns whether all entries are 0 or 1.
 template <class T>
 bool narrow_entries(const Byte *from, std::ptrdiff_t stride, std::size_t n, Byte *to) {
@@ -50,7 +48,7 @@ bool narrow(const Column &column, std::size_t n, Byte *to) {
 }
 
 // The low bits of rows of bytes, one after the other. Returns whether all bytes are 0 or 1.
-bool pack_bytes(const Byte *bytes, std::size_t columns, Packed<Word> result) {
+bool pack_bytes(const Byte *bytes, std::size_t columns, Matrix<Word> result) {
     const std::size_t full = columns / 64, rest = columns % 64;
     Vector seen{};
     const auto low_bits = [&seen](const Byte *from) {
@@ -71,24 +69,21 @@ bool pack_bytes(const Byte *bytes, std::size_t columns, Packed<Word> result) {
     return (any & every_byte(0xfe)) == 0;
 }
 
-bool pack_rows(const Entries &entries, Packed<Word> result) {
-    const auto [data, n_rows, columns, size, row_stride, column_stride] = entries;
-    const bool together = row_stride == column_stride * static_cast<std::ptrdiff_t>(columns);
-    const bool are_bytes = together && size == 1 && column_stride == 1;
-    const std::size_t most = smaller(n_rows, kPortion / columns + 1);
+bool pack_rows(const StridedTable &table, Matrix<Word> result) {
+    const std::size_t columns = table.columns;
+    const auto [data, stride, size] = table.first_row;
+    const bool together = table.row_stride == stride * static_cast<std::ptrdiff_t>(columns);
+    const bool are_bytes = together && size == 1 && stride == 1;
+    const std::size_t most = smaller(table.rows, kPortion / columns + 1);
     Buffer<Byte> room(are_bytes ? 0 : most * columns);
     bool fits = true;
-    for (std::size_t first = 0; first < n_rows; first += most) {
-        const std::size_t n = smaller(most, n_rows - first);
-        const Byte *row = data + static_cast<std::ptrdiff_t>(first) * row_stride;
-        const Byte *bytes = are_bytes ? row : room.data();
-        if (together && !are_bytes) {
-            fits &= narrow({row, column_stride, size}, n * columns, room.data());
-        } else if (!together) {
-            for (std::size_t i = 0; i < n; ++i, row += row_stride)
-                fits &= narrow({row, column_stride, size}, columns, room.data() + i * columns);
-        }
-        fits &= pack_bytes(bytes, columns, {result[first], n, result.width});
+    for (std::size_t first = 0; first < table.rows; first += most) {
+        const std::size_t n = smaller(most, table.rows - first);
+        if (together && !are_bytes) fits &= narrow(table.row(first), n * columns, room.data());
+        for (std::size_t i = 0; !together && i < n; ++i)
+            fits &= narrow(table.row(first + i), columns, room.data() + i * columns);
+        const Byte *bytes = are_bytes ? table.row(first).data : room.data();
+        fits &= pack_bytes(bytes, columns, result.part(first, n));
     }
     return fits;
 }
@@ -115,17 +110,14 @@ bool pack_word(const Column *columns, std::size_t n_columns, std::size_t n_rows,
     return fits;
 }
 
-bool pack_columns(const Column *columns, std::size_t n_columns, Packed<Word> result) {
+bool pack_columns(const Column *columns, std::size_t n_columns, Matrix<Word> result) {
     bool fits = true;
     for (std::size_t first = 0; first < result.rows; first += kRows) {
         const std::size_t n = smaller(kRows, result.rows - first);
-        for (std::size_t k = 0; k < result.width; ++k) {
-            const std::size_t mine = smaller(64, n_columns - 64 * k);
+        for (std::size_t k = 0; k < result.columns; ++k) {
+            const std::size_t mine = smaller<std::size_t>(64, n_columns - 64 * k);
             Column part[64];
-            for (std::size_t j = 0; j < mine; ++j) {
-                part[j] = columns[64 * k + j];
-                part[j].data += static_cast<std::ptrdiff_t>(first) * part[j].stride;
-            }
+            for (std::size_t j = 0; j < mine; ++j) part[j] = columns[64 * k + j].from(first);
             Word words[kRows];
             fits &= pack_word(part, mine, n, words);
             for (std::size_t i = 0; i < n; ++i) result[first + i][k] = words[i];
@@ -134,52 +126,16 @@ bool pack_columns(const Column *columns, std::size_t n_columns, Packed<Word> res
     return fits;
 }
 
-void unpack(Packed<const Word> rows, std::size_t dim, Byte *result) {
-    for (std::size_t i = 0; i < rows.rows; ++i, result += dim) {
-        const Byte *octets = reinterpret_cast<const Byte *>(rows[i]);
-        for (std::size_t o = 0; o < dim / 8; ++o) {
-            const Word eight = spread_bits(octets[o]);
-            std::memcpy(result + 8 * o, &eight, 8);
-        }
-        if (dim % 8) {
-            const Word eight = spread_bits(octets[dim / 8]);
-            std::memcpy(result + dim / 8 * 8, &eight, dim % 8);
-        }
-    }
-}
-
-template <class T>
-bool place(Packed<const Word> rows, const T *places, std::size_t n_places, T *result) {
+void lengths(Matrix<const Word> rows, std::int64_t *result) {
     for (std::size_t i = 0; i < rows.rows; ++i) {
-        std::size_t k = rows.width - 1;
+        std::size_t k = rows.columns - 1;
         while (k > 0 && rows[i][k] == 0) --k;
-        const std::size_t length = 64 * k + bit_length(rows[i][k]);
-        if (length >= n_places) return false;
-        result[i] = places[length];
-    }
-    return true;
-}
-
-void columns_from(Packed<const Word> rows, std::size_t first, std::size_t n_columns,
-                  Packed<Word> result) {
-    const std::size_t skipped = first / 64, shift = first % 64, last = result.width - 1;
-    const Word mine = n_columns > 0 ? ~Word{0} >> (64 * result.width - n_columns) : 0;
-    for (std::size_t i = 0; i < rows.rows; ++i) {
-        for (std::size_t k = 0; k <= last; ++k) {
-            const std::size_t at = skipped + k;
-            const Word low = at < rows.width ? rows[i][at] : 0;
-            const Word high = at + 1 < rows.width ? rows[i][at + 1] : 0;
-            result[i][k] = low >> shift | (high << 1) << (63 - shift);
-        }
-        result[i][last] &= mine;
+        result[i] = std::int64_t(64 * k + bit_length(rows[i][k]));
     }
 }
 
 }  // namespace
 
-PackingKernels packing_kernels() {
-    return {pack_rows,           pack_columns,        unpack,
-            place<std::uint8_t>, place<std::int64_t>, columns_from};
-}
+PackingKernels packing_kernels() { return {pack_rows, pack_columns, lengths}; }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -1,21 +1,14 @@
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <vector>
 
 #include "bindings.h"
-#include "gf2/packing.h"
 
 namespace flagstone {
 
 namespace {
 
 using Word = std::uint64_t;
-using Words = Array2<Word>;
-
-Packed<const Word> part_of(const Words &words, std::size_t first, std::size_t n) {
-    return {words.data() + first * words.shape(1), n, words.shape(1)};
-}
 
 // An array of booleans or integers of so many dimensions.
 struct Integers : PythonBuffer {
@@ -24,22 +17,31 @@ struct Integers : PythonBuffer {
             throw nb::type_error("entries must be booleans or integers in native byte order");
         require((*this)->ndim == ndim, "the array has another number of dimensions");
     }
-    const unsigned char *bytes() const { return data<const unsigned char>(); }
-    std::size_t size() const { return static_cast<std::size_t>((*this)->itemsize); }
+    // The entries along the last dimension.
+    Column column() const {
+        return {data<const unsigned char>(), (*this)->strides[(*this)->ndim - 1],
+                static_cast<std::size_t>((*this)->itemsize)};
+    }
 };
 
-Column row_part(Column column, std::size_t first) {
-    column.data += static_cast<std::ptrdiff_t>(first) * column.stride;
-    return column;
+// Calls work(first, number) for all of `n` rows without the GIL, and looks for Ctrl-C after every
+// portion of about 2^26 entries.
+template <class Work>
+void in_portions(std::size_t n, std::size_t entries_per_row, Work work) {
+    const std::size_t most = (std::size_t{1} << 26) / (entries_per_row + 1) + 1;
+    for (std::size_t first = 0; first < n; first += most) {
+        run([&] { work(first, n - first < most ? n - first : most); });
+        check_signals();
+    }
 }
 
 // The flat position, in row order, of the first entry that is not 0 or 1.
-std::int64_t first_other(const Entries &x) {
+std::int64_t first_other(const StridedTable &x) {
     for (std::size_t i = 0; i < x.rows; ++i) {
         for (std::size_t j = 0; j < x.columns; ++j) {
-            const unsigned char *entry = row_part(x.column(j), i).data;
+            const unsigned char *entry = x.row(i).from(j).data;
             bool fits = entry[0] <= 1;
-            for (std::size_t byte = 1; byte < x.size; ++byte) fits &= entry[byte] == 0;
+            for (std::size_t byte = 1; byte < x.first_row.size; ++byte) fits &= entry[byte] == 0;
             if (!fits) return static_cast<std::int64_t>(i * x.columns + j);
         }
     }
@@ -47,41 +49,35 @@ std::int64_t first_other(const Entries &x) {
 }
 
 bool pack_columns(const PackingKernels &kernels, const std::vector<Column> &columns,
-                  Packed<Word> result) {
+                  Matrix<Word> result) {
     bool fits = true;
     in_portions(result.rows, columns.size(), [&](std::size_t first, std::size_t n) {
-        std::vector<Column> part = columns;
-        for (Column &column : part) column = row_part(column, first);
-        fits &= kernels.pack_columns(part.data(), part.size(), {result[first], n, result.width});
+        std::vector<Column> part;
+        for (const Column &column : columns) part.push_back(column.from(first));
+        fits &= kernels.pack_columns(part.data(), part.size(), result.part(first, n));
     });
     return fits;
 }
 
 nb::tuple pack(const PackingKernels &kernels, nb::handle array) {
     const Integers buffer(array, 2);
-    const std::size_t n_rows = buffer->shape[0], columns = buffer->shape[1];
-    NewArray words(nb::make_tuple(n_rows, words_of(columns)), "u8");
-    const Packed<Word> result{words.buffer.data<Word>(), n_rows, words_of(columns)};
-    if (n_rows == 0 || columns == 0) {
-        std::memset(result.words, 0, sizeof(Word) * n_rows * result.width);
-        return nb::make_tuple(words.array, -1);
-    }
-    const Entries all{buffer.bytes(),    n_rows, columns, buffer.size(), buffer->strides[0],
-                      buffer->strides[1]};
+    const StridedTable all{buffer.column(), std::size_t(buffer->shape[0]),
+                           std::size_t(buffer->shape[1]), buffer->strides[0]};
+    const NewArray words({all.rows, words_of(all.columns)}, "u8");
+    const Matrix<Word> result{words.data<Word>(), all.rows, words_of(all.columns)};
     bool fits = true;
-    if (std::abs(all.column_stride) <= std::abs(all.row_stride)) {
-        in_portions(n_rows, columns, [&](std::size_t first, std::size_t n) {
-            Entries part = all;
-            part.data = row_part(all.column(0), first).data;
-            part.rows = n;
-            fits &= kernels.pack_rows(part, {result[first], n, result.width});
+    if (all.rows == 0 || all.columns == 0) {
+    } else if (std::abs(all.first_row.stride) <= std::abs(all.row_stride)) {
+        in_portions(all.rows, all.columns, [&](std::size_t first, std::size_t n) {
+            const StridedTable part{all.row(first), n, all.columns, all.row_stride};
+            fits &= kernels.pack_rows(part, result.part(first, n));
         });
     } else {
-        std::vector<Column> views;
-        for (std::size_t j = 0; j < columns; ++j) views.push_back(all.column(j));
-        fits = pack_columns(kernels, views, result);
+        std::vector<Column> columns;
+        for (std::size_t j = 0; j < all.columns; ++j) columns.push_back(all.column(j));
+        fits = pack_columns(kernels, columns, result);
     }
-    return nb::make_tuple(words.array, fits ? -1 : first_other(all));
+    return nb::make_tuple(words.array(), fits ? -1 : first_other(all));
 }
 
 nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
@@ -90,74 +86,37 @@ nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
     for (nb::handle array : arrays) {
         const Integers &buffer = buffers.emplace_back(array, 1);
         require(buffer->shape[0] == buffers[0]->shape[0], "columns must be equally long");
-        columns.push_back({buffer.bytes(), buffer->strides[0], buffer.size()});
+        columns.push_back(buffer.column());
     }
     require(!columns.empty(), "there are no columns");
     const std::size_t n_rows = buffers[0]->shape[0], width = words_of(columns.size());
-    NewArray words(nb::make_tuple(n_rows, width), "u8");
-    const bool fits = pack_columns(kernels, columns, {words.buffer.data<Word>(), n_rows, width});
-    return nb::make_tuple(words.array, fits);
+    const NewArray words({n_rows, width}, "u8");
+    const bool fits = pack_columns(kernels, columns, {words.data<Word>(), n_rows, width});
+    return nb::make_tuple(words.array(), fits);
 }
 
-template <class T>
-nb::object place(bool (*kernel)(Packed<const Word>, const T *, std::size_t, T *), Words rows,
-                 Array1<T> places, const char *dtype) {
+nb::object lengths(const PackingKernels &kernels, const Array2<Word> &rows) {
     require(rows.shape(1) > 0, "rows must have a word");
-    NewArray result(nb::make_tuple(rows.shape(0)), dtype);
-    bool fits = true;
-    in_portions(rows.shape(0), rows.shape(1), [&](std::size_t first, std::size_t n) {
-        fits &= kernel(part_of(rows, first, n), places.data(), places.shape(0),
-                       result.buffer.data<T>() + first);
+    const NewArray result({rows.shape(0)}, "i8");
+    run([&] {
+        kernels.lengths({rows.data(), rows.shape(0), rows.shape(1)}, result.data<std::int64_t>());
     });
-    require(fits, "a row has more columns than there are places for");
-    return result.array;
+    return result.array();
 }
 
 }  // namespace
 
-void bind_packing(nb::module_ &module, const PackingKernels &kernels) {
+void bind_packing(nb::module_ &module, const Kernels &all) {
+    const PackingKernels kernels = all.packing;
     module.def(
         "pack", [kernels](nb::handle X) { return pack(kernels, X); }, nb::arg("X"));
     module.def(
         "pack_columns", [kernels](nb::sequence columns) { return pack_columns(kernels, columns); },
         nb::arg("columns"));
     module.def(
-        "unpack",
-        [kernels](Words words, std::size_t dim) {
-            require(dim <= 64 * words.shape(1), "the rows have fewer columns than dim");
-            NewArray result(nb::make_tuple(words.shape(0), dim), "u1");
-            in_portions(words.shape(0), dim, [&](std::size_t first, std::size_t n) {
-                unsigned char *to = result.buffer.data<unsigned char>() + first * dim;
-                kernels.unpack(part_of(words, first, n), dim, to);
-            });
-            return result.array;
-        },
-        nb::arg("words").noconvert(), nb::arg("dim"));
-    module.def(
-        "gf2_columns_from",
-        [kernels](Words words, std::size_t first, std::size_t dim) {
-            require(first <= dim && dim <= 64 * words.shape(1), "there are no such columns");
-            const std::size_t width = words_of(dim - first);
-            NewArray result(nb::make_tuple(words.shape(0), width), "u8");
-            in_portions(words.shape(0), words.shape(1), [&](std::size_t row, std::size_t n) {
-                const Packed<Word> to{result.buffer.data<Word>() + row * width, n, width};
-                kernels.columns_from(part_of(words, row, n), first, dim - first, to);
-            });
-            return result.array;
-        },
-        nb::arg("words").noconvert(), nb::arg("first"), nb::arg("dim"));
-    module.def(
-        "gf2_place",
-        [kernels](Words rows, Array1<std::uint8_t> places) {
-            return place<std::uint8_t>(kernels.place_bytes, rows, places, "u1");
-        },
-        nb::arg("rows").noconvert(), nb::arg("places").noconvert());
-    module.def(
-        "gf2_place",
-        [kernels](Words rows, Array1<std::int64_t> places) {
-            return place<std::int64_t>(kernels.place_numbers, rows, places, "i8");
-        },
-        nb::arg("rows").noconvert(), nb::arg("places").noconvert());
+        "gf2_lengths",
+        [kernels](const Array2<Word> &rows) { return lengths(kernels, rows); },
+        nb::arg("rows").noconvert());
 }
 
 }  // namespace flagstone

@@ -1,6 +1,5 @@
 #include "bindings.h"
 
-
 namespace flagstone {
 
 void Numbers::add(std::int64_t number) { numbers_.push_back(number); }
@@ -16,12 +15,12 @@ Text text_of(nb::bytes block) {
 }
 
 // The numbers as an array; `first` is added to every `period`-th one.
-nb::object array_of(const Numbers &numbers, nb::object shape, std::int64_t first, int period) {
-    NewArray result(shape, "i8");
-    std::int64_t *data = result.buffer.data<std::int64_t>();
+nb::object array_of(const Numbers &numbers, std::initializer_list<std::size_t> shape,
+                    std::int64_t first, int period) {
+    const NewArray result(shape, "i8");
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        data[i] = numbers.data()[i] + (i % period ? 0 : first);
-    return result.array;
+        result.data<std::int64_t>()[i] = numbers.data()[i] + (i % period ? 0 : first);
+    return result.array();
 }
 
 nb::tuple parse_digits(const TextKernels &kernels, nb::bytes block, std::int64_t line, int width,
@@ -31,21 +30,16 @@ nb::tuple parse_digits(const TextKernels &kernels, nb::bytes block, std::int64_t
     require(n_bits > 0 && n_bits < std::size_t{1} << 32, "a row must have 1 to 2^32 - 1 bits");
     // A row takes its digits and another byte; one more is begun.
     const std::size_t most = text.size / ((n_bits - 1) / width + 2) + 1, n_words = words_of(n_bits);
-    NewArray words(nb::make_tuple(most, n_words), "u8");
+    const NewArray words({most, n_words}, "u8");
     Numbers lines, hard;
-    TextRows found{words.buffer.data<std::uint64_t>(), 0, 0, 0, true, lines, hard, pause};
-    {
-        nb::gil_scoped_release released;
-        kernels.parse_digits(text, {width, n_bits, keep_only}, found);
-    }
-    nb::object rows = words.array[nb::slice(nb::int_(0), nb::int_(found.n_rows), nb::none())];
-    if (2 * found.n_rows < most) rows = rows.attr("copy")();  // the room is not kept with them
+    TextRows found{words.data<std::uint64_t>(), 0, 0, 0, true, lines, hard, pause};
+    run([&] { kernels.parse_digits(text, {width, n_bits, keep_only}, found); });
     nb::object range = nb::module_::import_("builtins").attr("range");
     nb::object numbers = found.each ? range(line, line + std::int64_t(found.n_lines))
-                                    : array_of(lines, nb::make_tuple(lines.size()), line, 1);
-    return nb::make_tuple(rows, numbers,
-                          array_of(hard, nb::make_tuple(hard.size() / 3, 3), line, 3),
-                          found.skipped, found.n_lines);
+                                    : array_of(lines, {lines.size()}, line, 1);
+    return nb::make_tuple(words.first(found.n_rows), numbers,
+                          array_of(hard, {hard.size() / 3, 3}, line, 3), found.skipped,
+                          found.n_lines);
 }
 
 using Known = nb::ndarray<const std::uint8_t, nb::shape<-1, 2, 64>, nb::c_contig, nb::device::cpu>;
@@ -58,10 +52,9 @@ std::size_t blank_lines(const TextKernels &kernels, nb::bytes block, nb::handle 
     require(start <= text.size, "the start is beyond the block");
     for (std::size_t before; start < text.size;) {
         before = start;
-        {
-            nb::gil_scoped_release released;
+        run([&] {
             start = kernels.blank_lines(text, start, beside, blanked.data<unsigned char>());
-        }
+        });
         check_signals();
         if (start == before) break;
     }
@@ -70,7 +63,8 @@ std::size_t blank_lines(const TextKernels &kernels, nb::bytes block, nb::handle 
 
 }  // namespace
 
-void bind_text(nb::module_ &module, const TextKernels &kernels) {
+void bind_text(nb::module_ &module, const Kernels &all) {
+    const TextKernels kernels = all.text;
     module.def(
         "parse_digits",
         [kernels](nb::bytes block, std::int64_t line, int width, std::size_t n_bits,

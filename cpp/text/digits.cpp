@@ -19,21 +19,12 @@ namespace {
 // Longer lines leave no shape; signals are looked for after so many bytes.
 constexpr std::size_t kLongest = 1 << 16, kPortion = std::size_t{1} << 26;
 
-// Words that are read at once.
-#if defined(__GNUC__)
-typedef Word Words __attribute__((vector_size(16)));
-#else
-using Words = Word;
-#endif
-constexpr int kParts = 16 / sizeof(Words);
-
 // Sixteen characters.
-struct Characters {
-    Words parts[kParts] = {};
+typedef Word Words __attribute__((vector_size(16)));
 
-    Byte &operator[](std::size_t i) { return reinterpret_cast<Byte *>(parts)[i]; }
-    const Byte *bytes() const { return reinterpret_cast<const Byte *>(parts); }
-};
+inline Byte &byte_of(Words &characters, std::size_t i) {
+    return reinterpret_cast<Byte *>(&characters)[i];
+}
 
 inline Words every(Byte byte) { return broadcast<Words>(every_byte(byte)); }
 
@@ -58,21 +49,14 @@ inline Words hex_digits(const Words &text, Words &bad) {
 
 // The bits of sixteen digits, the first bit of the first digit lowest.
 template <int kWidth>
-inline Word digit_bits(const Characters &text, Words &bad) {
-    Word eights[2], bits = 0;
-    for (int i = 0; i < kParts; ++i) {
-        Words part = text.parts[i];
-        if (kWidth == 4)
-            part = hex_digits(part, bad);
-        else
-            bad |= (part ^ every('0')) & every(0xfe);
-        store(reinterpret_cast<Byte *>(eights) + i * sizeof(Words), part);
+inline Word digit_bits(const Words &text, Words &bad) {
+    if (kWidth == 4) {
+        const Words digits = hex_digits(text, bad);
+        return digits[0] | digits[1] << 32;
     }
-    for (int i = 0; i < 2; ++i) {
-        if (kWidth == 1) eights[i] = gather_bits(eights[i] & every_byte(1));
-        bits |= eights[i] << 8 * kWidth * i;
-    }
-    return bits;
+    bad |= (text ^ every('0')) & every(0xfe);
+    const Words bits = text & every(1);
+    return gather_bits(bits[0]) | gather_bits(bits[1]) << 8;
 }
 
 // The shape of a line: which bytes are digits of its row, and what the others are.
@@ -92,14 +76,14 @@ class Shape {
                 add_digit(i, digit++);
             } else {
                 if (n_checks_ == 0 || i - checks_[n_checks_ - 1].at >= 16)
-                    checks_[n_checks_++] = {i, {}, {}};
+                    checks_[n_checks_++] = Check{i, {}, {}};
                 Check &check = checks_[n_checks_ - 1];
-                check.mask[i - check.at] = 255;
-                check.bytes[i - check.at] = line[i];
+                byte_of(check.mask, i - check.at) = 255;
+                byte_of(check.bytes, i - check.at) = line[i];
             }
         }
         steps_[n_steps_ - 1].is_last = true;
-        for (std::size_t i = (n - 1) % 16 + 1; i < 16; ++i) steps_[n_steps_ - 1].unused[i] = '0';
+        for (std::size_t i = (n - 1) % 16 + 1; i < 16; ++i) byte_of(steps_[n_steps_ - 1].unused, i) = '0';
     }
 
     std::size_t length() const { return length_; }
@@ -109,22 +93,19 @@ class Shape {
         Words bad{};
         for (std::size_t i = 0; i < n_checks_; ++i) {
             const Check &check = checks_[i];
-            const auto found = load<Characters>(line + check.at);
-            for (int k = 0; k < kParts; ++k)
-                bad |= (found.parts[k] ^ check.bytes.parts[k]) & check.mask.parts[k];
+            bad |= (load<Words>(line + check.at) ^ check.bytes) & check.mask;
         }
-        Characters digits;
+        Words digits{};
         Word word = 0;
         int shift = 0;
         for (std::size_t i = 0; i < n_steps_; ++i) {
             const Step &step = steps_[i];
-            auto some = load<Characters>(line + step.at);
-            if (!step.in_order) pick_bytes(line + step.at, step.order.bytes(), &some[0]);
-            for (int k = 0; k < kParts; ++k)
-                digits.parts[k] |= (some.parts[k] & step.mask.parts[k]) | step.unused.parts[k];
+            auto some = load<Words>(line + step.at);
+            if (!step.in_order) some = pick_bytes(some, step.order);
+            digits |= (some & step.mask) | step.unused;
             if (!step.is_last) continue;
             word |= digit_bits<kWidth>(digits, bad) << shift;
-            digits = {};
+            digits = Words{};
             shift += 16 * kWidth;
             if (shift == 64 || i + 1 == n_steps_) {
                 *row++ = word;
@@ -132,22 +113,19 @@ class Shape {
                 shift = 0;
             }
         }
-        Word any = 0;
-        for (std::size_t k = 0; k < sizeof bad / 8; ++k)
-            any |= load<Word>(reinterpret_cast<const Byte *>(&bad) + 8 * k);
-        return any == 0;
+        return (bad[0] | bad[1]) == 0;
     }
 
   private:
     struct Check {  // bytes of the line from `at` on are these, under the mask
         std::size_t at;
-        Characters mask, bytes;
+        Words mask, bytes;
     };
     struct Step {  // digits of the line from `at` on, and where they go among 16
         std::size_t at;
         bool is_last;   // of the 16
         bool in_order;  // each in its own place
-        Characters order, mask, unused;
+        Words order, mask, unused;
     };
 
     void add_digit(std::size_t at, std::size_t digit) {
@@ -155,12 +133,11 @@ class Shape {
         if (begins || at - steps_[n_steps_ - 1].at >= 16) {
             if (begins && digit > 0) steps_[n_steps_ - 1].is_last = true;
             Step &step = steps_[n_steps_++];
-            step = {at, false, true, {}, {}, {}};
-            for (std::size_t i = 0; i < 16; ++i) step.order[i] = kNoByte;
+            step = Step{at, false, true, every(kNoByte), {}, {}};
         }
         Step &step = steps_[n_steps_ - 1];
-        step.order[digit % 16] = static_cast<Byte>(at - step.at);
-        step.mask[digit % 16] = 255;
+        byte_of(step.order, digit % 16) = static_cast<Byte>(at - step.at);
+        byte_of(step.mask, digit % 16) = 255;
         step.in_order &= at - step.at == digit % 16;
     }
 
@@ -194,7 +171,7 @@ class LineReader {
             p = read_alike(p);
             if (p < text_.size) p = read_line(p);
             if (p - checked >= kPortion) {
-                found_.check_signals();
+                found_.pause();
                 checked = p;
             }
         }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "views.h"
+
 namespace flagstone {
 
 struct Text {
@@ -44,7 +46,7 @@ struct TextRows {
     bool each = true;         // every line is one row
     Numbers &lines;           // unless `each`: the line of every row, from 0 on
     Numbers &hard;            // line, start and stop of lines that are not read here
-    void (*check_signals)();  // called now and then; may throw
+    Pause pause;              // called now and then
 };
 
 // What stands beside frames: see beginnings.cpp.

@@ -126,7 +126,15 @@ def installed() -> Program:
             Path(folder, name).write_bytes(tables()[name])
         commands = [
             ["constraints", f"{folder}/plain.parquet", "--report", f"{folder}/r.html"],
-            ["span", f"{folder}/t.csv", "--field", "QQ", "--plot", f"{folder}/p.svg"],
+            [
+                "constraints",
+                "--linear",
+                f"{folder}/t.csv",
+                "--field",
+                "QQ",
+                "--plot",
+                f"{folder}/p.svg",
+            ],
             ["plan", "--pilot", f"{folder}/t.hex", "--seed", "1"],
             ["audit", "--law", "uniform", "--dim", "3", "--rows", "9", "--pairs", "1"],
             ["plan", "--dim", "3", "--rho", "0.1"],

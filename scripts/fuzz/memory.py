@@ -20,7 +20,7 @@ TEXTS = {
 }
 VERBS = [
     ["constraints"],
-    ["span", "-e", "auto"],
+    ["constraints", "--linear", "-e", "auto"],
     ["summarize", "-o", "s.flag"],
     ["learn", "-l", "f"],
     ["check", "constraints.json"],

@@ -19,7 +19,17 @@ ASKED = ["--seed", "7", "-o", "m.json"]
 #: Commands for partitions; the number of processes comes last.
 COMMANDS = [
     ["constraints", "parts", *ASKED, "--partition", "files", "--workers"],
-    ["span", "parts", *ASKED, "--field", "7", "--partition", "files", "--workers"],
+    [
+        "constraints",
+        "--linear",
+        "parts",
+        *ASKED,
+        "--field",
+        "7",
+        "--partition",
+        "files",
+        "--workers",
+    ],
     ["learn", "parts", "-l", "f", *ASKED, "--partition", "files", "--workers"],
     ["summarize", "parts", "-o", "m.json", "--partition", "files", "--workers"],
     ["check", "good.json", "parts", "--workers"],

@@ -41,7 +41,7 @@ class Stopped(Trial):
         ["constraints", "parts", *KEEP, *PAGES],
         ["learn", "parts", "-l", "f", "--contamination", "0.1", *KEEP, *PAGES],
         ["summarize", "parts", "-o", "s.flag", *KEEP],
-        ["span", "parts", "--field", "QQ", *KEEP, "-o", "m.json"],
+        ["constraints", "--linear", "parts", "--field", "QQ", *KEEP, "-o", "m.json"],
         [*AUDIT, "--pairs", "200", "--results", "k.jsonl"],
         ["predict", "good.json", "parts", "-o", "p.csv"],
         ["merge", "good.flag", "good.flag", "-o", "s.flag"],

@@ -22,7 +22,7 @@ COMMANDS = [
     ["constraints", "t.csv", "--seed", "1", "-o", "m.json"],
     ["constraints", "plain.parquet", "--seed", "1", "--json"],
     ["learn", "t.csv", "-l", "f", "--seed", "1", "--report", "r.html"],
-    ["span", "t.csv", "--field", "QQ", "--seed", "1"],
+    ["constraints", "--linear", "t.csv", "--field", "QQ", "--seed", "1"],
     ["summarize", "t.csv", "-o", "s.flag"],
     ["predict", "constraints.json", "t.csv"],
     ["check", "constraints.json", "t.csv"],

@@ -44,15 +44,25 @@ class ValidTable(Commands):
         else:
             name = "t.jsonl"
             text = "".join(json.dumps([_plain(x) for x in row]) + "\n" for row in rows)
-        verb = dice.choice(["constraints", "span"])
+        linear = dice.choice([[], ["--linear"]])
         options = ["--field", field, "--seed", str(dice.randrange(100)), "--rule"]
         t_max = dice.choice([1, dice.randrange(1, n_rows + 1)])  # 1: every direction is kept
         options += [dice.choice(["index", "heavy"]), "--t-max", str(t_max)]
         commands = [
-            [verb, name, *options, "-o", "m.json", "--report", "r.html", "--json"],
-            [verb, name, *options],
-            ["summarize", name, "--field", field, "-o", "s.flag", "--for", verb],
-            [verb, "s.flag", *options[2:], "-o", "n.json", "--plot", "p.svg"],
+            [
+                "constraints",
+                name,
+                *linear,
+                *options,
+                "-o",
+                "m.json",
+                "--report",
+                "r.html",
+                "--json",
+            ],
+            ["constraints", name, *linear, *options],
+            ["summarize", name, "--field", field, "-o", "s.flag", *linear],
+            ["constraints", "s.flag", *linear, *options[2:], "-o", "n.json", "--plot", "p.svg"],
             ["show", "m.json", "--as", dice.choice(["text", "python"])],
             ["show", "s.flag", "--json"],
             ["compare", "m.json", "n.json"],

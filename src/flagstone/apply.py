@@ -69,7 +69,7 @@ def classify_rows(
                 places.append(spaces.first_space(spaces.coordinates(lifted)))
                 left_out = places[-1] > (0, *spaces.dims).index(V.dim)
             if second_pass is not None:
-                second_pass.update(lifted, left_out)
+                second_pass.update(lifted, left_out if spaces is None else places[-1])
         outside.append(left_out)
         wrong.append(question.misfits(finding.answer, rows[piece], y, left_out))
     return RowStatus(_joined(outside), _joined(wrong), _joined(places))
@@ -109,7 +109,7 @@ def predict(finding: Finding, rows: Rows) -> Array:
     BottomError
         When the answer is ⊥, or a rule that is only a draw of the coins.
     """
-    if finding.nothing_kept and finding.question.coins_decide:
+    if finding.is_empty and finding.question.coins_decide:
         raise BottomError(
             f"{finding.title}, which predicts nothing; learn it anew with a window that starts and "
             "ends earlier, or with less contamination, so that more directions are kept"

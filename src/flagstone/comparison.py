@@ -35,7 +35,8 @@ def common(*findings: Finding) -> Finding:
 
     Examples
     --------
-    >>> from flagstone import Constraints, Finding
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
     >>> a = Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0]))
     >>> b = Finding.of(Constraints([[1, 0, 1]], [1]))
     >>> print(common(a, b).answer)      # a says it too: the sum of its two equations
@@ -88,7 +89,8 @@ def beyond(finding: Finding, shared: Finding) -> list[str]:
 
     Examples
     --------
-    >>> from flagstone import Constraints, Finding
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
     >>> finding = Finding.of(Constraints([[1, 0, 1, 1], [0, 1, 1, 1]], [0, 0]))
     >>> beyond(finding, Finding.of(Constraints([[1, 0, 1, 1]], [0])))
     ['x0 ⊕ x1 = 0']
@@ -129,7 +131,9 @@ def compare(a: Finding, b: Finding) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from flagstone import Constraints, Finding, compare
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
+    >>> from flagstone.comparison import compare
     >>> a = Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0]))
     >>> b = Finding.of(Constraints([[1, 0, 1]], [1]))
     >>> found = compare(a, b)

@@ -59,7 +59,7 @@ class Credibility:
         finding, g = self._finding, self._promises
         if g is None or g.withheld is not None:
             return None
-        if finding.nothing_kept:
+        if finding.is_empty:
             return "none"
         if finding.answer.is_bottom or not self.claims_something:
             return None
@@ -111,7 +111,7 @@ class Credibility:
     def exceeded(self) -> float | None:
         """How many misfits were allowed for, where there are more; None where not, or unknown."""
         g, misfits = self._promises, self._finding.rows.misfits
-        if g is None or misfits is None or self._finding.nothing_kept:
+        if g is None or misfits is None or self._finding.is_empty:
             return None
         m, c = g.setup.n_rows, g.asked.contamination
         allowed = max(g.setup.window.start, g.asked.eps * m)

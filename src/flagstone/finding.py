@@ -22,7 +22,7 @@ from flagstone.coins import Coins
 from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError, InputError
-from flagstone.guarantees import Counted, Guarantee, Window
+from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.promise import certified_from_dict
 from flagstone.markup import card, listing, table
 from flagstone.measurement import Measurement
@@ -48,8 +48,8 @@ class Finding:
     """An answer with what was asked, how it was chosen, and what is known about it.
 
     Made by :func:`flagstone.ask`, by every estimator (``finding_``), by
-    :func:`flagstone.rep_linear_span` and by the command line; the same question, rows and seed
-    give the same finding at each of these doors.
+    :func:`~flagstone.linear_span.rep_linear_span` and by the command line. The same question, rows
+    and seed give the same finding in each of them.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Finding:
     >>> from flagstone import LinearSpan
     >>> finding = LinearSpan(random_state=7).fit([[1, 1, 0], [0, 1, 1]] * 50).finding_
     >>> finding
-    Finding(A span of dimension 2 of 3, 1 check equation holds; at most 11.5 % of rows to come do \
+    Finding(A span of dimension 2 of 3, 1 check equation holds; at most 12.5 % of rows to come do \
 not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     >>> print(finding.answer)
     x0 ⊕ x1 ⊕ x2 = 0
@@ -159,7 +159,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         return None if self.promises is None else self.promises.measured.margin
 
     @property
-    def nothing_kept(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether rows showed directions, but none was kept: V* = {0}.
 
         The answer then says nothing about the rows; a rule is a draw of the coins alone.
@@ -179,7 +179,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     @property
     def is_answer(self) -> bool:
         """Whether there is something to act on: neither ⊥, nor nothing kept, nor unsupported."""
-        return not (self.answer.is_bottom or self.nothing_kept or self.support == "none")
+        return not (self.answer.is_bottom or self.is_empty or self.support == "none")
 
     @property
     def alternatives(self) -> Alternatives | None:
@@ -272,7 +272,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             "dim": self.answer.dim,
             "answer": self.answer.to_dict(),
             "is_bottom": self.answer.is_bottom,
-            "nothing_kept": self.nothing_kept,
+            "is_empty": self.is_empty,
             "subspace": None if V is None else {"dim": V.dim, "basis": self.field.texts(V.rows)},
             "seed": self.seed,
             "seed_is_fresh": self.seed_is_fresh,
@@ -372,10 +372,11 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         if not rows.agrees(dims, self.subspace.dim):
             raise FormatError("it counts other rows than its flag")
         certified, m = promises.certified, promises.setup.n_rows
-        counted, certificate = certified.counted, certified.certificate
+        certificate = certified.certificate
         if not 0 < certified.confidence < 1:
             raise FormatError("its confidence is out of range")
-        if counted is not None and rows.uncovered not in (None, counted.outside):
+        outside = [level.outside for level in certified.levels[:1]]
+        if rows.uncovered is not None and outside not in ([], [rows.uncovered]):
             raise FormatError("it counts rows outside twice, and differently")
         window = promises.setup.window
         if certificate is not None and not certificate.fits(window, m, certified.confidence):
@@ -424,12 +425,7 @@ def _promises_from_dict(
         labels=None if labels is None else tuple(map(str, labels)),
         conditions=tuple(map(str, values["conditions"])),
     )
-    certified = certified_from_dict(values["certified"])
-    if (counted := certified.counted) is not None:
-        again = Counted.of(
-            counted.first, counted.skipped, counted.outside, setup.n_rows, certified.confidence
-        )
-        certified = replace(certified, counted=again)
+    certified = certified_from_dict(values["certified"], setup.dim, setup.n_rows)
     found = replace(proven, setup=setup, certified=certified)
     found = found.with_coverage(flag.counts.tolist(), dim)
     return found if withheld is None else found.withhold(str(withheld))

@@ -26,6 +26,7 @@ def rep_linear_span(
     t_min: int | float | None = None,
     t_max: int | float | str | None = None,
     contamination: float = 0.0,
+    each: bool = False,
     random_state: int | str | None = None,
 ) -> Finding:
     """A subspace that covers most rows, and comes out the same on a fresh sample.
@@ -48,6 +49,11 @@ def rep_linear_span(
     t_min, t_max, contamination
         The first and last threshold by hand, and the largest share of outliers: see
         `flagstone.rules`.
+    each : bool, default False
+        Whether the coins also draw how many of the rows are used, more than half of them, so that
+        every single equation is replicable with a short window (``draw_rows`` of `IndexRule`). The
+        finding is then one of the first ``finding.rows.read`` rows; two samples must have as many
+        rows to draw from.
     random_state : int or str, optional
         The published seed. None draws a fresh one, to be found in the result: share it.
 
@@ -73,7 +79,7 @@ def rep_linear_span(
     One stray row in the second sample, and still the same answer:
 
     >>> import numpy as np
-    >>> from flagstone import rep_linear_span
+    >>> from flagstone.linear_span import rep_linear_span
     >>> first = np.tile([[1, 1, 0], [0, 1, 1]], (200, 1))
     >>> second = first.copy()
     >>> second[17] = [1, 0, 0]
@@ -81,15 +87,22 @@ def rep_linear_span(
     >>> a.subspace == b.subspace, a.subspace.basis.tolist()
     (True, [[1, 0, 1], [0, 1, 1]])
     """
-    chosen = rule_named(
-        rule, rho=rho, eps=eps, t_min=t_min, t_max=t_max, contamination=contamination
-    )
     F = as_field(field)
     coins = Coins(fresh_seed() if random_state is None else random_state)
     shape = (len(X),) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
     if shape[:1] == (0,):
         raise InputError("X has no rows: a span is chosen from at least one row")
     rows = F.rows(X)
+    chosen = rule_named(
+        rule,
+        rho=rho,
+        eps=eps,
+        t_min=t_min,
+        t_max=t_max,
+        contamination=contamination,
+        draw_rows=len(rows) if each else None,
+    )
+    rows = rows[: chosen.n_rows(coins)]
     flag, names = Flag(width(rows), F).update(rows), frame_names(X)
     return ask(
         flag,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -104,7 +104,8 @@ def ask(
 
     Examples
     --------
-    >>> from flagstone import Coins, Flag, IndexRule, ParityQuestion, ask
+    >>> from flagstone import Coins, Flag, IndexRule, ask
+    >>> from flagstone.question import ParityQuestion
     >>> flag = Flag(3).update([[1, 0, 1], [0, 1, 0]] * 50)       # rows (x0, x1, y)
     >>> finding = ask(flag, ParityQuestion(), IndexRule(t_max=10), Coins(2026))
     >>> print(finding.answer)
@@ -220,7 +221,8 @@ class Pipeline:
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import GF, Coins, IndexRule, SpanQuestion
+    >>> from flagstone import GF, Coins, IndexRule
+    >>> from flagstone.question import SpanQuestion
     >>> from flagstone.encoding import Encoding
     >>> from flagstone.shards import MemoryShard, ShardTask
     >>> X = np.random.RandomState(1).randint(0, 2, size=(2000, 2))[:, [0, 1, 1]]
@@ -317,7 +319,9 @@ class Pipeline:
             certifier = planned(finding, summary.pilot, confidence)
         flag_needed = alone is not None or finding.spaces is not None  # levels are counted by it
         shared = [_slim(finding, with_flag=flag_needed), certifier, spread, shown, alone]
-        call = ShardCall(review, self.task, shared, [[size] for size in summary.sizes])
+        before = accumulate(summary.sizes, initial=0)
+        own = [[size, start] for size, start in zip(summary.sizes, before, strict=False)]
+        call = ShardCall(review, self.task, shared, own)
         found: ShardReview = self.executor.reduce(call, self.shards, ShardReview.merge)
         merged = dict(zip(map(id, spread), found.observers, strict=True))
         return replace(found, observers=tuple(merged.get(id(one), one) for one in observers))
@@ -389,7 +393,7 @@ def certify(
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import rep_linear_span
+    >>> from flagstone.linear_span import rep_linear_span
     >>> X = np.random.RandomState(1).randint(0, 2, size=(1000, 1)) * [1, 1, 0]
     >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
     >>> certify(finding, X).promises.certified.rho < 0.001

@@ -61,7 +61,7 @@ class Protocol:
 
     Examples
     --------
-    >>> from flagstone import SpanQuestion
+    >>> from flagstone.question import SpanQuestion
     >>> from flagstone.encoding import Encoding
     >>> from flagstone.algebra.fields import GF
     >>> columns = Encoding.plain(GF(2), ["a", "b", "c"])

@@ -3,7 +3,7 @@
 ===============  ================  ====================================  ======================
 kind             rows              verb                                  estimator
 ===============  ================  ====================================  ======================
-``span``         (x)               ``span``, ``constraints --linear``    :class:`LinearSpan`
+``span``         (x)               ``constraints --linear``              :class:`LinearSpan`
 ``constraints``  (x, 1)            ``constraints``                       :class:`AffineSpan`
 ``parity``       (x, y), (x, 1, y) ``learn``                             :class:`ParityClassifier`
 ``equations``    (x, y)            ``equations``                         :class:`LinearEquations`
@@ -134,7 +134,7 @@ class SpanQuestion(Question):
     """In which linear span do nearly all rows lie, that is, which equations Ax = 0 hold?"""
 
     kind: ClassVar[str] = "span"
-    verb: ClassVar[str] = "span"
+    verb: ClassVar[str] = "constraints"
     estimator: ClassVar[str] = "LinearSpan"
 
 

@@ -5,23 +5,34 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from flagstone.algebra.fields import Array, Rows
 from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import Subspace
+from flagstone.answers import Constraints
 from flagstone.certificates import Certifier, pilot_rows, pilot_share
+from flagstone.certificates.levels import LevelCounts
 from flagstone.certificates.serial_dependence import SerialDependence
 from flagstone.errors import InputError
 from flagstone.finding import Finding
-from flagstone.guarantees.coverage import SHARE_OF_PASS
+from flagstone.guarantees.coverage import (
+    SHARE_OF_PASS,
+    contains_failure,
+    counted_certificate,
+    start_points,
+)
 from flagstone.guarantees.exact import Share, check_share
 from flagstone.guarantees.promise import CONFIDENCE, Counted
+from flagstone.guarantees.runs import come_in_runs
 from flagstone.rules import SpanRule
 
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
+#: Of the levels above the answer, so many are counted, and the span of all rows.
+_MOST_LEVELS = 8
 
 _DRIFT = (
     "neighbouring rows are more alike than independent rows are: readings that drift, or rows that "
@@ -71,54 +82,18 @@ def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Ce
     return Certifier.plan(pilot, setup.n_rows, **vars(setup.window), confidence=certain)
 
 
-class _Start:
-    """How many first rows hold rows that span V*, and how many rows lie outside, then and later.
+def _tracked(finding: Finding) -> list[int]:
+    """Dimensions of the answer and of the levels above it that most sets span.
 
-    Whether they span it is asked at ever longer intervals: that any number of them does is enough.
+    Of larger levels a few are enough: their equations are some of the answer's.
     """
-
-    def __init__(self, finding: Finding) -> None:
-        assert finding.subspace is not None
-        self._dim = finding.subspace.dim
-        self._span = Flag(finding.subspace.ambient_dim, finding.field)  # of rows inside
-        self._asked = 8  # at so many rows, next
-        while self._asked < self._dim:  # too few rows to span it, whatever they are
-            self._asked += max(8, self._asked // 16)
-        self.n_rows = self.outside = 0
-        self.first: tuple[int, int] | None = None  # rows, and those of them outside
-
-    def update(self, rows: Rows, outside: Array) -> None:
-        """Take more rows, and whether each lies outside V*."""
-        start = 0
-        while self.first is None and start < len(rows):
-            stop = min(len(rows), start + self._asked - self.n_rows)
-            left_out = outside[start:stop]
-            self._span.update(rows[start:stop][~left_out])
-            self._count(left_out)
-            if self.n_rows == self._asked:
-                self._asked += max(8, self._asked // 16)
-                if self.n_rows - self.outside >= self._dim == self._span.rank:
-                    self.first = self.n_rows, self.outside
-            start = stop
-        self._count(outside[start:])
-
-    def _count(self, left_out: Array) -> None:
-        self.n_rows += len(left_out)
-        self.outside += int(np.count_nonzero(left_out))
-
-    def merge(self, other: _Start) -> _Start:
-        """Return the counts of both; the rows of ``other`` come after."""
-        both = copy.copy(self)
-        if self.first is None and other.first is not None:
-            both.first = self.n_rows + other.first[0], self.outside + other.first[1]
-        both.n_rows, both.outside = self.n_rows + other.n_rows, self.outside + other.outside
-        return both
-
-    def counted(self, confidence: float) -> Counted | None:
-        """What the counts certify about future rows; None where that is nothing."""
-        if self.first is None:
-            return None
-        return Counted.of(*self.first, self.outside, self.n_rows, confidence)
+    assert finding.subspace is not None
+    kept = finding.subspace.dim
+    if finding.spaces is None:
+        return [kept]
+    larger = [step for step in finding.stairs.steps if step.dim > kept]
+    some = sorted(larger, key=lambda step: step.sets, reverse=True)[:_MOST_LEVELS]
+    return [kept, *sorted({step.dim for step in (*larger[:1], *some)})]
 
 
 class SecondPass:
@@ -134,24 +109,38 @@ class SecondPass:
         As `planned`; without one rows are only counted.
     n_pilot : int
         How many of the rows, the first ones, were pilot.
+    n_before : int
+        How many rows of the fit came before these.
     """
 
     def __init__(
-        self, finding: Finding, certifier: Certifier | None = None, n_pilot: int = 0
+        self,
+        finding: Finding,
+        certifier: Certifier | None = None,
+        n_pilot: int = 0,
+        n_before: int = 0,
     ) -> None:
         self._field, self._n_pilot = finding.field, n_pilot
         self.certifier = None if certifier is None else certifier.empty()
-        self.dependence, self.start = SerialDependence(), _Start(finding)
+        self.dependence = SerialDependence()
+        V, g = finding.subspace, finding.promises
+        assert V is not None
+        m, dims = finding.rows.read if g is None else g.setup.n_rows, _tracked(finding)
+        self.levels = LevelCounts(finding.field, V.ambient_dim, dims, m, n_before)
         self.n_rows = 0
+        # by how many of {0} and all levels of the flag do not hold a row: how many of these do not
+        known = [0, *finding.spaces.dims] if finding.spaces else [V.dim]
+        self._place = np.searchsorted([known.index(dim) for dim in dims], np.arange(len(known) + 1))
 
-    def update(self, rows: Rows, outside: Array | None = None) -> SecondPass:
+    def update(self, rows: Rows, place: Array | None = None) -> SecondPass:
         """Take more lifted rows, in the order of the fit, and return self.
 
-        Who knows which of them lie outside V* should say so: their number certifies coverage.
+        ``place`` says how many of {0} and the levels of the flag do not hold each row, or, where
+        ``finding.spaces`` is None, whether V* does not: counting them certifies coverage.
         """
         certifying = rows[max(0, self._n_pilot - self.n_rows) :]
-        if outside is not None:
-            self.start.update(rows, outside)
+        if place is not None:
+            self.levels.update(rows, self._place[place.astype(np.intp, copy=False)])
         self.dependence.update(self._field.matrix(rows))
         self.n_rows += len(rows)
         if self.certifier is not None and len(certifying):
@@ -164,10 +153,8 @@ class SecondPass:
         both.certifier = None
         if self.certifier is not None and other.certifier is not None:
             both.certifier = self.certifier.merge(other.certifier)
-        both.dependence, both.start = (
-            self.dependence.merge(other.dependence),
-            self.start.merge(other.start),
-        )
+        both.dependence = self.dependence.merge(other.dependence)
+        both.levels = self.levels.merge(other.levels)
         both.n_rows = self.n_rows + other.n_rows
         return both
 
@@ -184,9 +171,9 @@ class SecondPass:
                 f"an answer is certified on the rows of its fit: {n_rows:,} of them, got "
                 f"{self.n_rows:,}"
             )
-        complete = self.start.n_rows == self.n_rows
-        counted = self.start.counted(confidence) if complete else None
-        return _certified(finding, self.certifier, self.dependence, confidence, counted)
+        complete = self.levels.n_rows == self.n_rows
+        levels = self.levels.counted(confidence) if complete else ()
+        return _certified(finding, self.certifier, self.dependence, confidence, levels)
 
 
 class Certification(SecondPass):
@@ -204,7 +191,8 @@ class Certification(SecondPass):
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import Coins, Flag, IndexRule, SpanQuestion, ask
+    >>> from flagstone import Coins, Flag, IndexRule, ask
+    >>> from flagstone.question import SpanQuestion
     >>> random = np.random.RandomState(1)
     >>> X = random.randint(0, 2, size=(5000, 3))
     >>> X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(5000) < 0.01)
@@ -226,14 +214,14 @@ class Certification(SecondPass):
         self.confidence = float(check_share("confidence", confidence))
         self._pilot = Flag(finding.flag.dim, finding.field)
 
-    def update(self, rows: Rows, outside: Array | None = None) -> Certification:
+    def update(self, rows: Rows, place: Array | None = None) -> Certification:
         """Take more lifted rows, in the order of the fit: see `SecondPass.update`."""
         left = self._n_pilot - self._pilot.n_rows
         if left > 0:
             self._pilot.update(rows[:left])
             if len(rows) >= left:
                 self.certifier = planned(self._finding, self._pilot, self.confidence)
-        super().update(rows, outside)
+        super().update(rows, place)
         return self
 
     def certified(self) -> Finding:
@@ -312,12 +300,86 @@ class StreamCertification:
         return _certified(finding, last, self._repeats, self.confidence)
 
 
+class EquationCertificate(NamedTuple):
+    """One equation of an answer: the rows that break it, and whether fresh answers have it.
+
+    ``failure`` is None where violations come in runs, or nothing is known.
+    """
+
+    text: str
+    violations: int
+    failure: float | None
+
+
+def certify_equations(
+    finding: Finding, X: Any, *, confidence: Share = CONFIDENCE
+) -> tuple[EquationCertificate, ...]:
+    """Certify, equation by equation, that a fresh answer implies it (S43).
+
+    Parameters
+    ----------
+    finding : Finding
+        Of check equations (`LinearSpan`, `AffineSpan`, ``constraints``).
+    X : rows over the field
+        Those of the fit, in the order of the fit.
+    confidence : float, default 0.99
+        Of all equations together: δ is shared among them. It is not shared with the promises of the
+        finding.
+
+    Notes
+    -----
+    **Guarantees**
+
+    Each failure is a bound on the probability that a fresh answer, at the same threshold and with
+    as many rows, does not imply the equation. Rows must break it independently of each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import LinearSpan
+    >>> X = np.random.RandomState(1).randint(0, 2, size=(300, 5))
+    >>> X[:, 3:] = X[:, :2]
+    >>> X[::9, 4] ^= 1
+    >>> finding = LinearSpan(t_min=40, t_max=40, random_state=7).fit(X).finding_
+    >>> for text, violations, failure in certify_equations(finding, X):
+    ...     print(text, violations, failure < 0.05)
+    x0 ⊕ x3 = 0 0 True
+    x1 ⊕ x4 = 0 34 False
+    """
+    answer, V, g = finding.answer, finding.subspace, finding.promises
+    if not isinstance(answer, Constraints) or answer.is_bottom or V is None or g is None:
+        raise InputError("equations are certified for a finding of check equations, with its flag")
+    F, m, t = finding.field, g.setup.n_rows, g.setup.threshold
+    rows = F.rows(X, dim=answer.dim)
+    if len(rows) != m:
+        raise InputError(f"equations are certified on the {m:,} rows of the fit, got {len(rows):,}")
+    lifted, broken = finding.question.lift(F, rows, None), answer.syndrome(X) != 0
+    points, outside = start_points(m, V.ambient_dim), ~V.contains(lifted)
+
+    def spanned(n: int) -> bool:
+        return Subspace.of_rows(lifted[:n][~outside[:n]], F).dim == V.dim
+
+    first = next((n for n in points if spanned(n)), m)
+    share = 1 - (1 - check_share("confidence", confidence)) / max(1, len(answer))
+    skipped, found = int(outside[:first].sum()), []
+    for text, bad in zip(answer.lines, broken.T, strict=True):
+        hits = int(bad.sum())
+        runs = int(np.count_nonzero(bad[1:] & ~bad[:-1])) + int(bad[0])
+        counted = skipped + int(bad[first:].sum())
+        starts = max(1, len(points))
+        eps = counted_certificate(first, skipped, counted, m, starts=starts, confidence=share)
+        known = eps < 1 and not come_in_runs(m, hits, runs)
+        failure = contains_failure(m, eps, t) if known else None
+        found.append(EquationCertificate(text, hits, failure))
+    return tuple(found)
+
+
 def _certified(
     finding: Finding,
     certifier: Certifier | None,
     dependence: SerialDependence,
     confidence: float,
-    counted: Counted | None = None,
+    levels: tuple[Counted, ...] = (),
 ) -> Finding:
     promises, flag, subspace = finding.promises, finding.flag, finding.subspace
     assert promises is not None
@@ -325,11 +387,14 @@ def _certified(
     assert subspace is not None
     if promises.withheld:
         return finding
+    counted = levels[0] if levels and levels[0].eps < 1 else None
+    before = promises.certified
+    certified = replace(before, confidence=confidence, counted=counted, levels=levels)
+    promises = replace(promises, certified=certified)
     if dependence.beyond_chance:
         return replace(finding, promises=promises.withhold(f"{dependence}; {_DEDUPLICATE}"))
     if dependence.drifts:
         return replace(finding, promises=promises.withhold(_DRIFT))
-    certificate = promises.certified.certificate
     if certifier is not None:
         certificate = certifier.certificate(
             subspace,
@@ -337,10 +402,7 @@ def _certified(
             rho=promises.asked.rho or 0.05,
             runs=promises.setup.n_shards,
         )
-    before = promises.certified
-    known = before.confidence == confidence and not before.any_time
-    certified = replace(before, confidence=confidence, counted=counted, certificate=certificate)
-    promises = replace(promises, certified=certified)
-    if not known:
+        promises = replace(promises, certified=replace(certified, certificate=certificate))
+    if before.confidence != confidence or before.any_time:
         promises = promises.with_coverage(flag.counts.tolist(), subspace.dim)
     return replace(finding, promises=promises)

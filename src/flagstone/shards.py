@@ -420,6 +420,7 @@ def review_shard(
     shown: int,
     alone: float | None,
     n_rows: int,
+    n_before: int,
 ) -> ShardReview:
     """Pass over the rows of a shard a second time: certify, count what does not fit, say where.
 
@@ -433,10 +434,10 @@ def review_shard(
     alone : float or None
         The confidence, where this shard is the only one: then it has no pilot yet, and plans its
         certificate on the way.
-    n_rows : int
-        How many rows the first pass has read.
+    n_rows, n_before : int
+        How many rows the first pass has read, here and in the shards before.
     """
-    second_pass = SecondPass(finding, certifier, pilot_rows(n_rows))
+    second_pass = SecondPass(finding, certifier, pilot_rows(n_rows), n_before)
     if alone is not None:
         second_pass = Certification(finding, confidence=alone)
     total = Measurement(0, 0, 0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flagstone.wording import counted
 
 if TYPE_CHECKING:
+    from flagstone.encoding import Encoding
     from flagstone.finding import Finding
     from flagstone.guarantees import Certificate, Guarantee
     from flagstone.measurement import Measurement
@@ -94,7 +95,7 @@ def summary(finding: Finding) -> dict[str, Any]:
 def title(finding: Finding) -> str:
     """What was found, in a few words; that it is one of many, if it is."""
     kind = finding.question.kind
-    if finding.nothing_kept:
+    if finding.is_empty:
         rest = (
             "this rule is only a draw of the coins" if kind == "parity" else "the rows say nothing"
         )
@@ -146,10 +147,11 @@ _TITLES = {
 def headline(finding: Finding) -> str:
     """The title with what is known of it; what nobody should act on says so first."""
     g, known, found = finding.promises, finding.credibility, title(finding)
-    if g is None or finding.nothing_kept or finding.answer.is_bottom:
+    if g is None or finding.is_empty or finding.answer.is_bottom:
         return found
     if g.withheld is not None:
-        return f"{found}; nothing is promised about rows to come"
+        left = " but these equations" if g.contains else ""
+        return f"{found}; nothing{left} is promised about rows to come"
     if known.support is None:
         if not known.claims_something or not known.is_unmeasured:
             return found
@@ -240,6 +242,13 @@ def partitions(finding: Finding) -> str | None:
     return said
 
 
+def left_out(encoding: Encoding) -> str:
+    """Why rows were not read."""
+    if encoding.drop_missing:
+        return "left out because a value is missing"
+    return "of another length skipped"
+
+
 def measurement(rows: Measurement) -> str:
     """Exact counts of rows, with their shares."""
     parts = [
@@ -259,7 +268,11 @@ def promises(g: Guarantee, uncovered: float | None = None) -> list[str]:
     ``uncovered`` is the share of the rows outside the answer, where they were counted.
     """
     parts = [replicability(g), coverage(g, uncovered), margin(g.measured.margin)]
-    if g.measured.nothing_kept:
+    if (kept := contains(g)) is not None:
+        parts.insert(1, kept)
+    if (single := each(g)) is not None:
+        parts.insert(1, single)
+    if g.measured.is_empty:
         parts.insert(0, "no direction was kept, so samples can agree on nothing but the coins")
     return [*parts, containment(g)] if g.setup.window.start else parts
 
@@ -292,6 +305,39 @@ def replicability(g: Guarantee) -> str:
     if g.setup.labels is not None:
         said_of += f" if both samples show the same labels{_labels(g.setup.labels)}"
     return said_of
+
+
+def each(g: Guarantee) -> str | None:
+    """What is proven of single equations; None where the whole answer is as replicable."""
+    known, whole = g.proven.each, g.proven.rho
+    if known is None or (whole is not None and whole <= known):
+        return None
+    return (
+        "for any equation or row fixed in advance, two samples agree on it with probability ≥ "
+        f"{agreement(known)} (proven)"
+    )
+
+
+def contains(g: Guarantee) -> str | None:
+    """Which equations a fresh answer has, too, and whether it is the same one; None if unknown."""
+    kept = g.contains
+    if kept is None or g.measured.is_empty:
+        return None
+    sure = f"≥ {agreement(kept.failure)} (certified)"
+    same = "not certified" if g.misses is None else f"≥ {agreement(g.misses)} (certified)"
+    some = _equations(kept.equations, kept.of)
+    if g.withheld is not None:
+        return f"a fresh answer contains {some}: {sure}, {_IF_INDEPENDENT}"
+    return f"a fresh answer contains {some}: {sure}; is exactly this answer: {same}"
+
+
+_IF_INDEPENDENT = "if rows violate equations independently of each other"
+
+
+def _equations(some: int, of: int) -> str:
+    if some < of:
+        return f"{some} of these {of} equations"
+    return "this equation" if of == 1 else f"these {of} equations"
 
 
 def _certified(g: Guarantee) -> str:
@@ -416,6 +462,26 @@ def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, 
             f"{certified.certificate.n_certifying:,} of these rows"
         )
         rows.append(("Replicability", said, badge, "proven"))
+    if each(g) is not None:
+        said = (
+            "For any equation or row fixed in advance, a second sample agrees on it with "
+            f"probability at least {agreement(g.proven.each)}"
+        )
+        rows.append(("Each equation, each row", said, "proven", "proven"))
+    if (kept := g.contains) is not None and not g.measured.is_empty:
+        said = (
+            f"A fresh answer contains {_equations(kept.equations, kept.of)} with probability at "
+            f"least {agreement(kept.failure)}"
+        )
+        if g.withheld is not None:
+            said += f", {_IF_INDEPENDENT}"
+        rows.append(("Same equations", said, badge, "proven"))
+        if g.misses is None:
+            said, how = "Whether a fresh answer has no others is not certified", "open"
+            rows.append(("Nothing else", said, "not certified", how))
+        else:
+            same = f"is exactly this one with probability at least {agreement(g.misses)}"
+            rows.append(("Nothing else", f"A fresh answer {same}", badge, "proven"))
     if (step := next_step(g)) is not None:
         rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
     if g.is_unmeasured and uncovered is None:

@@ -31,6 +31,16 @@ def test_columns_are_bits(dim, n_rows, seed, dtype, layout):
     assert rows.unpack().dtype == np.uint8
 
 
+@pytest.mark.parametrize("dim", [1, 63, 64, 65, 128, 130, 200])
+def test_the_last_columns_are_cut_off(dim):
+    X = np.random.default_rng(dim).integers(0, 2, (30, dim))
+    for first in {0, 1, dim // 2, dim - 1, *range(62, min(dim, 67))} & {*range(dim)}:
+        assert pack(X).columns_from(first) == pack(X[:, first:])
+    nothing = pack(X).columns_from(dim)
+    assert nothing.dim == 0
+    assert nothing.words.tolist() == [[0]] * 30
+
+
 def test_behaves_like_a_sequence_of_rows():
     X = np.random.RandomState(0).randint(0, 2, size=(10, 70))
     rows = pack(X)

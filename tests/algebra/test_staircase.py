@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone import GF, QQ, Coins, ConstraintsQuestion, Flag, IndexRule, SpanQuestion, ask
+from flagstone import GF, QQ, Coins, Flag, IndexRule, ask
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import FormatError
 from flagstone.finding import MOST_COUNTED, Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.pipeline import certify, measure
+from flagstone.question import ConstraintsQuestion, SpanQuestion
 
 FIELDS = [GF(2), GF(5), GF(2**8), QQ]
 

@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from flagstone import EliminationClassifier
 from flagstone.audit import (
     AuditStats,
     FromFunction,
@@ -30,6 +29,7 @@ from flagstone.disk import sealed
 from flagstone.distributions import geometric, planted_parity, rare_direction, uniform
 from flagstone.errors import FormatError, InputError
 from flagstone.estimators import (
+    EliminationClassifier,
     FieldEncoder,
     LinearSpan,
     ParityClassifier,

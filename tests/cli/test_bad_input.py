@@ -76,7 +76,9 @@ def test_a_parquet_file_cut_in_half(run, place):
     parquet.write_table(pa.table({"a": np.arange(9999) % 2}), "t.parquet")
     data = (place / "t.parquet").read_bytes()
     (place / "t.parquet").write_bytes(data[: len(data) // 2])
-    assert "t.parquet is no Parquet file, or it is cut short" in failed(run("span", "t.parquet"))
+    assert "t.parquet is no Parquet file, or it is cut short" in failed(
+        run("constraints", "--linear", "t.parquet")
+    )
 
 
 def test_existing_outputs_are_refused_before_any_work(run, place):
@@ -97,10 +99,12 @@ def test_inputs_are_never_overwritten(run, place):
     frames = ["examples/frames.txt", "-f", "bits", "--force"]
     again = "examples/../examples/frames.txt"
     assert "is an input of this run" in failed(run("constraints", *frames, "-o", again), code=2)
-    assert "is an input" in failed(run("span", *frames, "--checkpoint", again), code=2)
+    assert "is an input" in failed(
+        run("constraints", "--linear", *frames, "--checkpoint", again), code=2
+    )
     assert "is an input" in failed(run("summarize", *frames, "-o", again), code=2)
     both = ["-o", "m.json", "--checkpoint", "m.json"]
-    assert "is an output" in failed(run("span", *frames, *both), code=2)
+    assert "is an output" in failed(run("constraints", "--linear", *frames, *both), code=2)
     assert run("constraints", *frames, "-o", "m.json").code == 0
     done = run("predict", "m.json", "examples/frames.txt", "-o", again, "--force")
     assert "is an input" in failed(done, code=2)
@@ -114,7 +118,10 @@ def test_inputs_are_never_overwritten(run, place):
         (["learn", "examples/faults.csv"], "learn needs --label"),
         (["subspace", "examples/faults.csv"], "subspace needs --label"),
         (["plan", "--dim", "3", "--rho", ".1", "--affine"], "--affine is for subspace"),
-        (["span", "examples/faults.csv", "-l", "fault"], "there is no option -l"),
+        (
+            ["constraints", "--linear", "examples/faults.csv", "-l", "fault"],
+            "there is no option -l",
+        ),
         (["summarize", "examples/faults.csv", "-l", "fault", "-o", "x"], "takes no --label"),
         (["constraints", "examples/frames.txt", "--plot", "p.pdf"], "must end in .png or .svg"),
         (["constraints", "examples/frames.txt", "--as", "xml"], "--as must be one of"),
@@ -242,17 +249,21 @@ def test_a_summary_of_another_layout_says_which_option_fits(run):
     assert "; leave out --no-intercept" in failed(run("learn", "ones.flag", "--no-intercept"))
     assert run("summarize", "examples/frames.txt", "-f", "bits", "-o", "c.flag").code == 0
     assert "; leave out --linear" in failed(run("constraints", "c.flag", "--linear"))
-    words = ["examples/frames.txt", "-f", "bits", "--for", "span"]
+    words = ["examples/frames.txt", "-f", "bits", "--linear"]
     assert run("summarize", *words, "-o", "s.flag").code == 0
     assert "; add --linear" in failed(run("constraints", "s.flag"))
-    assert "summarize --for span" in failed(run("span", "plain.flag"))
+    assert "summarize --for constraints --linear" in failed(
+        run("constraints", "--linear", "plain.flag")
+    )
     words = ["examples/faults.csv", "--for", "subspace", "-l", "fault", "-e", "auto"]
     assert run("summarize", *words, "-o", "sub.flag").code == 0
     assert run("subspace", "sub.flag").code == 0
     assert "; leave out --affine" in failed(run("subspace", "sub.flag", "--affine"))
     assert run("summarize", *words, "--affine", "-o", "aff.flag").code == 0
     assert "; add --affine, as when" in failed(run("subspace", "aff.flag"))
-    assert "summarizes rows (x) or 0, but span needs (x)" in failed(run("span", "sub.flag"))
+    assert "summarizes rows (x) or 0, but constraints --linear needs (x)" in failed(
+        run("constraints", "--linear", "sub.flag")
+    )
 
 
 def test_rows_that_are_all_left_out_pass_no_check(run, place):

@@ -15,7 +15,9 @@ import pytest
 import flagstone
 from flagstone import GF, QQ, Finding
 from flagstone.algebra.fields import as_field
+from flagstone.answers import Constraints, LinearSystem, ParityRule
 from flagstone.cli.verbs import VERBS
+from flagstone.linear_span import rep_linear_span
 from flagstone.question import QUESTIONS
 from flagstone.store import load
 
@@ -25,8 +27,7 @@ ROWS = 400
 
 #: kind and options → command-line words, estimator, its parameters
 DOORS = {
-    "span": (["span"], "LinearSpan", {}),
-    "span as equations": (["constraints", "--linear"], "LinearSpan", {}),
+    "span": (["constraints", "--linear"], "LinearSpan", {}),
     "constraints": (["constraints"], "AffineSpan", {}),
     "parity": (["learn", "--label", "y"], "ParityClassifier", {}),
     "parity with intercept": (
@@ -118,14 +119,14 @@ def test_named_labels_are_part_of_the_fingerprint_at_both_doors(run, door, names
 def test_the_fingerprint_knows_nothing_but_the_answer():
     """Neither seed, window, rows, column names nor promises enter it; question and field do."""
     X = np.tile([[1, 1, 0], [0, 1, 1]], (200, 1))
-    base = flagstone.rep_linear_span(X, random_state=1)
-    assert flagstone.rep_linear_span(X, random_state=2).fingerprint == base.fingerprint
-    assert flagstone.rep_linear_span(X, t_max=3, random_state=1).fingerprint == base.fingerprint
-    assert flagstone.rep_linear_span(X[:100], random_state=1).fingerprint == base.fingerprint
+    base = rep_linear_span(X, random_state=1)
+    assert rep_linear_span(X, random_state=2).fingerprint == base.fingerprint
+    assert rep_linear_span(X, t_max=3, random_state=1).fingerprint == base.fingerprint
+    assert rep_linear_span(X[:100], random_state=1).fingerprint == base.fingerprint
     named = flagstone.LinearSpan(random_state=1).fit(pd.DataFrame(X, columns=list("abc")))
     assert named.fingerprint_ == base.fingerprint
     assert flagstone.AffineSpan(random_state=1).fit(X).fingerprint_ != base.fingerprint
-    assert flagstone.rep_linear_span(X, field=3, random_state=1).fingerprint != base.fingerprint
+    assert rep_linear_span(X, field=3, random_state=1).fingerprint != base.fingerprint
 
 
 def test_the_documented_vector():
@@ -156,11 +157,11 @@ def test_every_kind_has_its_verb_its_class_and_its_place_in_the_glossary():
 @pytest.mark.parametrize("field", [GF(2), GF(7), QQ])
 def test_what_is_saved_says_what_stands_in_a_row(tmp_path, field):
     for answer, row in (
-        (flagstone.ParityRule([1, 0], 1, field), "(x, 1, y)"),
-        (flagstone.ParityRule([1, 0], 0, field), "(x, y)"),
-        (flagstone.Constraints([[1, 1]], [1], field), "(x, 1)"),
-        (flagstone.Constraints([[1, 1]], [0], field), "(x)"),
-        (flagstone.LinearSystem([[1, 1]], [1], field), "(x, y)"),
+        (ParityRule([1, 0], 1, field), "(x, 1, y)"),
+        (ParityRule([1, 0], 0, field), "(x, y)"),
+        (Constraints([[1, 1]], [1], field), "(x, 1)"),
+        (Constraints([[1, 1]], [0], field), "(x)"),
+        (LinearSystem([[1, 1]], [1], field), "(x, y)"),
     ):
         path = tmp_path / f"{answer.kind}{row}.json"
         flagstone.store.save(path, answer)

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 
 def tables(place) -> list[str]:
@@ -40,3 +41,53 @@ def test_each_in_json_is_what_single_runs_say(run, place):
         assert one["finding"].keys() == alone.keys() - {"outputs"}
     assert found["common"]["fingerprint"] == found["captures"][0]["finding"]["fingerprint"]
     assert [one["beyond"] for one in found["captures"]] == [[], ["a = 5 (mod 7)"]]
+
+
+def bits(place, name, X):
+    (place / name).write_text("".join("".join(map(str, row)) + "\n" for row in X.tolist()))
+
+
+def test_promises_add_up_over_captures_that_keep_nothing_this_time(run, place):
+    """The third capture keeps nothing at t > 1000, and would at other thresholds."""
+    rng = np.random.default_rng(3)
+    for name in "ab":
+        bits(place, name, np.ones((2000, 2), dtype=int))
+    bits(place, "c", rng.integers(0, 2, size=(2000, 2)))
+    words = ["-f", "bits", "--each", "--t-min", "1", "--t-max", "2000", "--seed", "5", "--json"]
+    found = json.loads(run("constraints", "a", "b", "c", *words, "--no-measure").out)
+    assert [capture["finding"]["is_empty"] for capture in found["captures"]] == [0, 0, 1]
+    rhos = [capture["finding"]["promises"]["proven"]["rho"] for capture in found["captures"]]
+    assert found["common"]["captures"] == 2
+    assert found["common"]["rho"] == pytest.approx(sum(rhos))
+    assert found["common"]["confidence"] == 1
+
+
+def test_no_set_of_captures_promises_more_than_sets_of_captures_keep(run, place):
+    """The third capture keeps something in some sets of captures, and nothing in others."""
+    words = ["-f", "bits", "--each", "--t-min", "5", "--t-max", "80", "--seed", "3", "--json"]
+    shared, promised = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        for name, rows in (("a", 4000), ("b", 4000), ("c", 481)):
+            X = rng.integers(0, 2, size=(rows, 12))
+            X[:, 11] = X[:, 0] ^ X[:, 1]
+            if name == "c":
+                X[:, 0], X[:, 3] = 0, X[:, 4]
+            bits(place, name, X)
+        common = json.loads(run("constraints", "a", "b", "c", *words).out)["common"]
+        shared.append(common["fingerprint"])
+        promised.append(1 if common["rho"] is None else common["rho"])
+    assert len(set(shared)) == 2
+    assert min(promised) > 0.3
+
+
+def test_a_capture_without_any_direction_counts_as_one_that_keeps_none(run, place):
+    """Whether zeros are all a capture shows is not settled by V*, of which the promise is."""
+    bits(place, "a", np.tile([1, 1, 0], (100, 1)))
+    bits(place, "b", np.zeros((100, 3), dtype=int))
+    bits(place, "c", np.repeat([[0, 0, 0], [0, 1, 1]], [99, 1], axis=0))
+    words = ["-f", "bits", "--linear", "--each", "--t-min", "2", "--t-max", "9", "--seed", "3"]
+    for names in ("aab", "aac"):
+        found = json.loads(run("constraints", *names, *words, "--json").out)
+        assert found["common"]["captures"] == 2
+        assert found["captures"][2]["beyond"] is None

@@ -173,7 +173,6 @@ def test_json_output_uses_the_documented_keys(run):
     frames = ["examples/frames.txt", "-f", "bits"]
     calls = {
         "learn": ["examples/faults.csv", "-l", "fault", "-e", "auto"],
-        "span": frames,
         "constraints": frames,
         "equations": ["examples/equations.csv", "-l", "b", "--field", "7"],
         "subspace": ["examples/faults.csv", "-l", "fault", "-e", "auto"],

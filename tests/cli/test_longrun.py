@@ -115,7 +115,7 @@ def test_a_checkpoint_of_another_run_is_refused(run, place):
     assert not (place / "m.json").exists()
 
 
-RESUMED = ["span", "t.csv", "bad.csv", "--seed", "1", "--checkpoint", "c.ckpt",
+RESUMED = ["constraints", "--linear", "t.csv", "bad.csv", "--seed", "1", "--checkpoint", "c.ckpt",
            "--checkpoint-every", "0"]  # fmt: skip
 
 

@@ -236,7 +236,17 @@ def test_a_file_changed_in_the_middle_is_another_file(run, place, monkeypatch):
     rows = b"0110\n1001\n" * 300_000
     Path("t.bits").write_bytes(rows)
     time = os.stat("t.bits").st_mtime_ns
-    words = ["span", "t.bits", "--seed", "1", "--checkpoint", "c.ckpt", "-o", "m.json"]
+    words = [
+        "constraints",
+        "--linear",
+        "t.bits",
+        "--seed",
+        "1",
+        "--checkpoint",
+        "c.ckpt",
+        "-o",
+        "m.json",
+    ]
     stopped_before_the_end(run, monkeypatch, words, "summarize")
     with open("t.bits", "r+b") as file:
         file.seek(len(rows) // 2)

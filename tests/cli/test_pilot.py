@@ -101,7 +101,8 @@ def test_what_the_protocol_fixes_is_refused_even_where_it_says_the_same(run, pro
     ("words", "code", "said"),
     [
         (["constraints", "a.bits", "--linear", "--protocol", "p.json"], 1, "another question"),
-        (["span", "a.bits", "--protocol", "p.json"], 1, "kind constraints, row (x, 1); here kind"),
+        (["constraints", "--linear", "a.bits", "--protocol", "p.json"], 1,
+         "kind constraints, row (x, 1); here kind"),
         (["constraints", "pilot.bits", "--protocol", "p.json"], 2,
          "--max-rows 2400 asks for more rows than there are (600)"),
         (["constraints", "p.json"], 2, "give it as --protocol p.json, beside fresh rows"),

@@ -14,15 +14,14 @@ from pyarrow import parquet
 
 from flagstone import (
     AffineSpan,
-    Constraints,
     Flag,
     LinearEquations,
     LinearSpan,
     ParityClassifier,
-    ParityRule,
     SubspaceClassifier,
-    merge_flags,
 )
+from flagstone.algebra.flag import merge_flags
+from flagstone.answers import Constraints, ParityRule
 from flagstone.cli.json_keys import EACH_KEYS
 from flagstone.cli.predict import plain_cell
 from flagstone.cli.verbs import VERBS
@@ -96,41 +95,32 @@ def test_the_saved_finding_is_what_json_prints(run):
     assert load("m.json").to_dict() == printed == read_document(Path("m.json"))[1]
 
 
-def test_linear_constraints_and_span_are_one_finding(run):
-    """They differ in what is printed, not in what is found."""
+def test_linear_constraints_are_those_of_a_span(run):
     linear = json.loads(run("constraints", *FRAMES, "--linear", "--json", "-o", "c.json").out)
-    span = json.loads(run("span", *FRAMES, "--json", "-o", "s.json").out)
-    assert linear["fingerprint"] == span["fingerprint"]
-    assert linear["subspace"]["dim"] == span["subspace"]["dim"] == 11
-    assert linear["question"] == span["question"] == {"kind": "span", "row": "(x)"}
-    assert linear["dim"] == span["dim"] == 16
+    assert linear["subspace"]["dim"] == 11
+    assert linear["question"] == {"kind": "span", "row": "(x)"}
+    assert linear["dim"] == 16
     assert len(linear["text"]["lines"]) == 16 - 11
-    for found in (linear, span):
-        for key in ("provenance", "outputs"):
-            found.pop(key)
-    assert linear == span
-    assert run("compare", "c.json", "s.json").code == 0
-    basis = run("span", *FRAMES).out
-    assert basis.startswith("A span of dimension 11 of 16, 5 check equations hold; at most")
     equations = run("constraints", *FRAMES, "--linear").out
     assert equations.startswith("A span of dimension 11 of 16, 5 check equations hold; at most")
-    for file in ("c.json", "s.json"):
-        assert run("show", file).out.partition("written")[0] == equations
+    assert run("show", "c.json").out.partition("written")[0] == equations
 
 
 def test_answers_print_as_a_basis(run, place, rule_finding):
     linear = run("constraints", *FRAMES, "--linear", "--as", "basis").out
-    assert run("span", *FRAMES, "--as", "basis").out == linear
     head, *rows = linear.split("\n")[:-1]
     assert head == "dimension 11 of 16, basis:"
-    found = json.loads(run("span", *FRAMES, "--json").out)
+    found = json.loads(run("constraints", "--linear", *FRAMES, "--json").out)
     assert rows == found["subspace"]["basis"]
-    assert run("span", *FRAMES, "--as", "text").out.splitlines() == found["text"]["lines"]
+    assert (
+        run("constraints", "--linear", *FRAMES, "--as", "text").out.splitlines()
+        == found["text"]["lines"]
+    )
     # with a constant: a point, then the directions
     (place / "t.csv").write_text("a,b,c\n" + "1,0,0\n1,1,1\n" * 40)
     done = run("constraints", "t.csv", "--seed", "1", "--as", "basis")
     assert done.out == "dimension 1 of 3, basis:\n100 +\n011\n"
-    done = run("span", "t.csv", "--field", "3", "--seed", "1", "--as", "basis")
+    done = run("constraints", "--linear", "t.csv", "--field", "3", "--seed", "1", "--as", "basis")
     assert done.out == "dimension 2 of 3, basis:\n1 0 0\n0 1 1\n"
     done = run("show", rule_finding, "--as", "basis")
     assert (done.code, done.out) == (1, "")
@@ -138,7 +128,6 @@ def test_answers_print_as_a_basis(run, place, rule_finding):
 
 
 DOORS = {
-    "span": ([], lambda X, y: LinearSpan(**OPTIONS).fit(X)),
     "constraints --linear": ([], lambda X, y: LinearSpan(**OPTIONS).fit(X)),
     "constraints": ([], lambda X, y: AffineSpan(**OPTIONS).fit(X)),
     "learn": (["-l", "y"], lambda X, y: ParityClassifier(**OPTIONS).fit(X, y)),
@@ -408,7 +397,7 @@ def test_check_remembers_how_frames_were_read(run, place, frames_finding):
     assert run("check", "lsb.json", "lsb.hex", "--bit-order", "msb").code == 4
 
 
-def test_nothing_kept_is_no_answer(run, place):
+def test_an_empty_span_is_no_answer(run, place):
     words = ["--rho", "0.05", "--seed", "11"]
     learn = ["learn", "examples/faults.csv", "-l", "fault", "-e", "auto"]
     done = run(*learn, *words, "-o", "r.json")
@@ -418,15 +407,15 @@ def test_nothing_kept_is_no_answer(run, place):
     done = run("constraints", *FRAMES[:3], *words, "--json")
     found = json.loads(done.out)
     assert done.code == 3
-    assert found["nothing_kept"]
+    assert found["is_empty"]
     done = run("constraints", *FRAMES[:3], *words)
     assert "contradict" not in done.out
     assert done.out.startswith("No direction was kept")
     (place / "zero.bits").write_text("000\n" * 50)  # here {0} is the whole truth
-    done = run("span", "zero.bits", "--seed", "1")
+    done = run("constraints", "--linear", "zero.bits", "--seed", "1")
     assert done.code == 0
     assert done.out.startswith("A span of dimension 0 of 3, 3 check equations hold; at most")
-    assert "\n  dimension 0 of 3\n" in done.out
+    assert run("constraints", "--linear", "zero.bits", "--as", "basis").out == "dimension 0 of 3\n"
 
 
 @pytest.mark.parametrize("order", ["msb", "lsb", "nibble", "reversed"])
@@ -455,7 +444,7 @@ def test_frame_masks_are_anded_with_frames_as_written(run, place, order):
 
 def test_frame_masks_of_odd_lengths(run, place):
     (place / "f.bits").write_text("10001\n01010\n" * 30)
-    done = run("span", "f.bits", "--seed", "1", "--as", "frames")
+    done = run("constraints", "--linear", "f.bits", "--seed", "1", "--as", "frames")
     assert done.out == "{5}88 = 0\n{5}50 = 0\n{5}20 = 0\n"
 
 
@@ -588,7 +577,6 @@ def test_plan(run):
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
-        ("span", []),
         ("constraints", []),
         ("constraints", ["--linear"]),
         ("learn", []),
@@ -614,7 +602,8 @@ def test_a_plan_is_what_the_verb_asks_for(run, verb, options):
     assert (f"{index['rows']:,}", str(found["dim"])) == needed.groups()
     assert (found["columns"], found["verb"]) == (3, verb)
     text = run(*words).out
-    assert f"· for {verb}: 3 columns make rows {found['row']} of dimension" in text
+    linear = " --linear" if "--linear" in options else ""
+    assert f"· for {verb}{linear}: 3 columns make rows {found['row']} of dimension" in text
 
 
 def test_plans_of_learn_count_the_constant(run):

@@ -32,6 +32,7 @@ NAMING = {
 PYTHON_ONLY = {
     "alpha",
     "classes",
+    "draw_rows",
     "failure",
     "first",
     "first_pair",
@@ -51,6 +52,7 @@ PYTHON_ONLY = {
     "shards",
     "skipped",
     "start",
+    "starts",
     "t",
     "threshold",
     "weights_count_rows",

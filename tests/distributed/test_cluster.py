@@ -18,12 +18,13 @@ from pyarrow import parquet
 
 import flagstone
 from distributed import Client, LocalCluster
-from flagstone import Coins, ConstraintsQuestion, IndexRule, SpanQuestion, distributed
+from flagstone import Coins, IndexRule, distributed
 from flagstone.checkpoints import open_checkpoint
 from flagstone.disk import open_ledger
 from flagstone.distributed import ClusterError, DaskExecutor, Dataset, executor
 from flagstone.errors import FormatError, InputError
 from flagstone.pipeline import Pipeline
+from flagstone.question import ConstraintsQuestion, SpanQuestion
 from flagstone.shards import ShardTask
 from tests.distributed.conftest import PARTS, frames
 

@@ -20,30 +20,32 @@ from hypothesis import strategies as st
 from flagstone import (
     AffineSpan,
     Coins,
-    ConstraintsQuestion,
-    EquationsQuestion,
     Flag,
     IndexRule,
     LinearEquations,
     LinearSpan,
     ParityClassifier,
-    ParityQuestion,
-    SpanQuestion,
     SubspaceClassifier,
-    SubspaceQuestion,
     ask,
     certify,
     distributed,
     load,
-    merge_flags,
 )
 from flagstone.algebra.fields import as_field
+from flagstone.algebra.flag import merge_flags
 from flagstone.certificates import pilot_rows
 from flagstone.checkpoints import open_checkpoint
 from flagstone.disk import open_ledger, sealed
 from flagstone.distributed import DaskExecutor, Dataset
 from flagstone.errors import FormatError, InputError
 from flagstone.pipeline import Pipeline
+from flagstone.question import (
+    ConstraintsQuestion,
+    EquationsQuestion,
+    ParityQuestion,
+    SpanQuestion,
+    SubspaceQuestion,
+)
 from flagstone.shards import ShardTask, summarize_shard
 from tests.distributed.conftest import PARTS, ROWS, WIDTH, frames
 

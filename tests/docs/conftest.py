@@ -21,6 +21,13 @@ def frames(n: int, seed: int) -> str:
     return "".join(bytes(row).hex() + "\n" for row in rows)
 
 
+def can_log(n: int) -> str:
+    """Return a candump log of two ids whose last byte is the XOR of the others."""
+    lines = (f"({i}.000000) can0 {(0x229, 0x31A)[i % 2]:X}#{frame}" for i, frame in
+             enumerate(frames(n, 4).upper().split()))  # fmt: skip
+    return "".join(line + "\n" for line in lines)
+
+
 @pytest.fixture(scope="session")
 def shelf(tmp_path_factory) -> Path:
     """A folder with the examples, and with every file that a page names without making it."""
@@ -32,6 +39,7 @@ def shelf(tmp_path_factory) -> Path:
         (folder / name).mkdir()
         for part in range(2):
             (folder / name / f"{part}.hex").write_text(frames(1500, 10 * number + part))
+    (folder / "can.log").write_text(can_log(600))
     table = "a,b,c,fault\n" + "".join(
         f"{i & 1},{i >> 1 & 1},{i >> 2 & 1},{(i ^ i >> 2) & 1}\n" for i in range(400)
     )

@@ -6,7 +6,6 @@ from sklearn.base import clone
 
 from flagstone import (
     AffineSpan,
-    EliminationClassifier,
     FieldEncoder,
     Flag,
     InputError,
@@ -17,6 +16,7 @@ from flagstone import (
 )
 from flagstone.algebra.lift import CHUNK
 from flagstone.errors import WindowError
+from flagstone.estimators import EliminationClassifier
 
 SIZE = CHUNK // 64  # rows of a chunk
 SPANS = [ParityClassifier, EliminationClassifier, SubspaceClassifier, LinearEquations]

@@ -7,7 +7,6 @@ import pytest
 
 from flagstone import (
     AffineSpan,
-    EliminationClassifier,
     FieldEncoder,
     InputError,
     LinearEquations,
@@ -16,6 +15,7 @@ from flagstone import (
     SubspaceClassifier,
 )
 from flagstone.errors import ReplicabilityWarning, WindowError
+from flagstone.estimators import EliminationClassifier
 from tests.optional import PRIVATE
 
 REPLICABLE = [ParityClassifier, LinearSpan, AffineSpan, LinearEquations, SubspaceClassifier]
@@ -201,7 +201,7 @@ def test_a_window_past_the_last_set(cls):
     wide = np.random.RandomState(1).randint(0, 2, size=(60, 12))
     with pytest.warns(ReplicabilityWarning, match=r"contamination × rank must stay below 1"):
         model = cls(contamination=0.4).fit(wide, np.arange(60) % 2)
-    assert model.finding_.nothing_kept
+    assert model.finding_.is_empty
     with pytest.warns(ReplicabilityWarning, match="give a smaller t_min"):
         cls(t_min=59).fit(wide, np.arange(60) % 2)
     model = cls(contamination=0.4).partial_fit(wide, np.arange(60) % 2)

@@ -16,15 +16,15 @@ from flagstone import (
     LinearEquations,
     LinearSpan,
     ParityClassifier,
-    SpanQuestion,
     SubspaceClassifier,
     ask,
-    rep_linear_span,
 )
 from flagstone.algebra.fields import GF, QQ
 from flagstone.apply import predict
 from flagstone.errors import BottomError, InputError, ReplicabilityWarning
 from flagstone.estimators._digest import digest_of
+from flagstone.linear_span import rep_linear_span
+from flagstone.question import SpanQuestion
 
 WINDOW = {"t_min": 0.03, "t_max": 0.1, "random_state": 7}
 
@@ -269,21 +269,21 @@ def test_labels_keep_their_caveat_where_a_rare_one_is_missing(pair):
 # honest edges
 
 
-def test_nothing_kept_is_said_at_once_and_everywhere():
+def test_is_empty_is_said_at_once_and_everywhere():
     window = {"t_min": 880, "t_max": 890, "random_state": 1}
     with pytest.warns(ReplicabilityWarning, match="No direction was kept.*a smaller t_min"):
         fitted = ParityClassifier(**window).fit(X, Y)
-    assert fitted.nothing_kept_
+    assert fitted.is_empty_
     assert str(fitted.guarantee_).startswith("no direction was kept, so samples can agree on noth")
     assert fitted.formula_.endswith(
         "# No direction was kept: this rule is only a draw of the coins"
     )
-    assert not ParityClassifier(**WINDOW).fit(X, Y).nothing_kept_
+    assert not ParityClassifier(**WINDOW).fit(X, Y).is_empty_
     with pytest.warns(ReplicabilityWarning, match="the rows say nothing"):
-        assert LinearSpan(**window).fit(X).nothing_kept_
+        assert LinearSpan(**window).fit(X).is_empty_
 
 
-def test_nothing_kept_predicts_nothing():
+def test_is_empty_predicts_nothing():
     """A rule that the coins drew alone is right half of the time, and looks like any other."""
     window = {"t_min": 880, "t_max": 890, "random_state": 1}
     with pytest.warns(ReplicabilityWarning, match="No direction was kept"):
@@ -311,7 +311,7 @@ def test_zero_rows_alone_are_no_window_that_keeps_nothing():
             warnings.simplefilter("error")
             span = LinearSpan(random_state=1).fit(np.zeros((m, 4), dtype=int))
         assert span.formula_ == "x0 = 0\nx1 = 0\nx2 = 0\nx3 = 0"
-        assert not span.nothing_kept_
+        assert not span.is_empty_
         assert span.finding_.support == "whole"
     with pytest.warns(ReplicabilityWarning, match="starts past the only set"):
         LinearSpan(random_state=1).fit(np.eye(500, 4, dtype=int)[-500:])

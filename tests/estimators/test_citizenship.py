@@ -15,7 +15,6 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from flagstone import (
     AffineSpan,
-    EliminationClassifier,
     FieldEncoder,
     LinearEquations,
     LinearSpan,
@@ -23,6 +22,7 @@ from flagstone import (
     SubspaceClassifier,
     pack,
 )
+from flagstone.estimators import EliminationClassifier
 from tests.optional import PRIVATE
 
 RNG = np.random.RandomState(0)

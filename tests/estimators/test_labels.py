@@ -7,13 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flagstone import (
-    EliminationClassifier,
-    InputError,
-    LinearEquations,
-    ParityClassifier,
-    SubspaceClassifier,
-)
+from flagstone import InputError, LinearEquations, ParityClassifier, SubspaceClassifier
+from flagstone.estimators import EliminationClassifier
 from tests.optional import PRIVATE
 
 NAMES = np.array(["a", "b", "c"])

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from flagstone import (
     BottomError,
     Coins,
-    EliminationClassifier,
     Flag,
     InputError,
     LinearSpan,
     ParityClassifier,
-    ParityRule,
     ReplicabilityWarning,
     pack,
     plan,
 )
+from flagstone.answers import ParityRule
+from flagstone.estimators import EliminationClassifier
 from tests.bridge import span_of
 
 

@@ -18,9 +18,9 @@ from flagstone import (
     ParityClassifier,
     Subspace,
     SubspaceClassifier,
-    rep_linear_span,
 )
 from flagstone.errors import ReplicabilityWarning
+from flagstone.linear_span import rep_linear_span
 from tests.strategies import ORDERS, elements, table
 
 

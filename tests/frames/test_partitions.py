@@ -3,10 +3,11 @@
 import dask.array as da
 import numpy as np
 
-from flagstone import Coins, ConstraintsQuestion, IndexRule
+from flagstone import Coins, IndexRule
 from flagstone.distributed import DaskExecutor, Dataset
 from flagstone.frames.digests import analyze
 from flagstone.pipeline import Pipeline
+from flagstone.question import ConstraintsQuestion
 from flagstone.shards import ShardTask
 from tests.frames.digests import oracle
 

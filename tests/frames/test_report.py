@@ -6,10 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone import GF, Coins, Constraints, ConstraintsQuestion, Finding, Flag, ask, certify
+from flagstone import GF, Coins, Finding, Flag, ask, certify
+from flagstone.answers import Constraints
 from flagstone.frames.digests import DigestAnalysis
 from flagstone.frames.digests.layer_text import layer_lines
 from flagstone.frames.report import FrameView
+from flagstone.question import ConstraintsQuestion
 from flagstone.report import html_report
 from flagstone.report.misfits import misfit_section, misfits_of
 from flagstone.rules import rule_named
@@ -90,4 +92,4 @@ def test_constants_pairs_and_check_bits_are_marked_and_named():
     assert "<code>{6}84</code>" in page
     assert "&lt;i&gt;1.hex, line 2" in page
     assert "breaks check bit x5" in page
-    assert "3 rows of another length were skipped" in page
+    assert "3 rows of another length skipped" in page

@@ -5,6 +5,8 @@ The oracle of the other families lists vectors or works on lists; rows of 512 bi
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 #: Widths around every number of words and vectors.
@@ -65,6 +67,11 @@ class Span:
 
 def partition(rows: list[int], weights: list[int] | None = None) -> list[Span]:
     """V_1, V_2, … of the stable partition: each vector goes to the first set that misses it."""
+    return _partition(tuple(rows), None if weights is None else tuple(weights))
+
+
+@lru_cache(maxsize=8)  # the versions of a kernel get the same rows one after another
+def _partition(rows: tuple[int, ...], weights: tuple[int, ...] | None) -> list[Span]:
     sets: list[Span] = []
     for i, row in enumerate(rows):
         copies = 1 if weights is None else weights[i]
@@ -90,8 +97,10 @@ def chain(basis: np.ndarray, counts: np.ndarray) -> list[Span]:
     return sets
 
 
-def _combinations(rng: np.random.Generator, number: int, basis: np.ndarray) -> np.ndarray:
-    return rng.integers(0, 2, (number, len(basis))) @ basis % 2
+def combinations(rng: np.random.Generator, number: int, basis: np.ndarray) -> np.ndarray:
+    """Random sums of rows; floats add fast, and exactly for so few."""
+    names = rng.integers(0, 2, (number, len(basis)))
+    return (names.astype(np.float32) @ basis.astype(np.float32) % 2).astype(int)
 
 
 def sample(kind: str, number: int, dim: int, seed: int) -> np.ndarray:
@@ -100,9 +109,9 @@ def sample(kind: str, number: int, dim: int, seed: int) -> np.ndarray:
     uniform = rng.integers(0, 2, (number, dim))
     small = rng.integers(0, 2, (max(1, dim // 2), dim))
     if kind == "lowrank":
-        X = _combinations(rng, number, small)
+        X = combinations(rng, number, small)
     elif kind == "planted":
-        X = np.where(rng.random((number, 1)) < 0.05, uniform, _combinations(rng, number, small))
+        X = np.where(rng.random((number, 1)) < 0.05, uniform, combinations(rng, number, small))
     elif kind == "skewed":
         X = np.eye(dim, dtype=int)[np.minimum(rng.geometric(0.5, number), dim) - 1]
     elif kind == "zipf":
@@ -113,7 +122,7 @@ def sample(kind: str, number: int, dim: int, seed: int) -> np.ndarray:
     elif kind == "repeats":
         X = np.repeat(uniform, 3, axis=0)[:number]
     elif kind == "change":
-        X = np.concatenate([uniform[: number // 2], _combinations(rng, number, small)])[:number]
+        X = np.concatenate([uniform[: number // 2], combinations(rng, number, small)])[:number]
     elif kind == "sparse":
         X = np.zeros((number, dim), int)
         X[np.arange(number)[:, None], rng.integers(0, dim, (number, 3))] = 1

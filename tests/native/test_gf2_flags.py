@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.native.families import VERSIONS
-from tests.native.gf2 import KINDS, WIDTHS, Span, chain, integers, pack, partition, sample
+from tests.native.gf2 import (
+    KINDS,
+    WIDTHS,
+    Span,
+    chain,
+    combinations,
+    integers,
+    pack,
+    partition,
+    sample,
+)
 
 #: The reference counts in Python integers: exact at any width, but not made for thousands of rows.
 NATIVE = [name for name in VERSIONS if name != "python"]
@@ -158,7 +168,7 @@ def test_rows_one_at_a_time_give_the_same_flag(name, dim, kind):
 def concentrated(rng, number, rank, dim, outliers):
     """Rows of a subspace of the given rank in random columns, some of them outside."""
     basis = rng.integers(0, 2, (rank, dim), np.uint8)
-    X = rng.integers(0, 2, (number, rank)) @ basis % 2
+    X = combinations(rng, number, basis)
     stray = rng.random(number) < outliers
     X[stray] = rng.integers(0, 2, (stray.sum(), dim))
     return pack(X[:, rng.permutation(dim)])

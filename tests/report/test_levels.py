@@ -6,26 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flagstone import (
-    GF,
-    QQ,
-    Coins,
-    Constraints,
-    ConstraintsQuestion,
-    Encoding,
-    EquationsQuestion,
-    Finding,
-    Flag,
-    IndexRule,
-    ParityQuestion,
-    SpanQuestion,
-    SubspaceQuestion,
-    ask,
-)
+from flagstone import GF, QQ, Coins, Finding, Flag, IndexRule, ask
 from flagstone.algebra.subspace import AffineSubspace
+from flagstone.answers import Constraints
+from flagstone.encoding import Encoding
 from flagstone.errors import ReplicabilityWarning
 from flagstone.pipeline import certify
 from flagstone.plots import ScreeDisplay
+from flagstone.question import (
+    ConstraintsQuestion,
+    EquationsQuestion,
+    ParityQuestion,
+    SpanQuestion,
+    SubspaceQuestion,
+)
 from flagstone.report import html_report, levels
 from flagstone.report.levels import level_list, level_views
 from flagstone.report.scree import step_places

@@ -4,16 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from flagstone import (
-    GF,
-    Constraints,
-    Encoding,
-    Finding,
-    LinearSystem,
-    Measurement,
-    ParityRule,
-    SubspaceQuestion,
-)
+from flagstone import GF, Finding
+from flagstone.answers import Constraints, LinearSystem, ParityRule
+from flagstone.encoding import Encoding
+from flagstone.measurement import Measurement
+from flagstone.question import SubspaceQuestion
 from flagstone.report.misfits import misfit_section, misfits_of
 
 CHECKS = Constraints([[1, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0], [0, 1, 0, 1, 1, 1]], [1, 0, 0])
@@ -31,7 +26,7 @@ def test_places_are_escaped_and_rows_shown_as_written():
     assert "<code>{6}84</code>" in page
     assert "&lt;i&gt;1.hex, line 2" in page
     assert "breaks x1 ⊕ x3 ⊕ x4 ⊕ x5 = 0" in page
-    assert "3 rows of another length were skipped" in page
+    assert "3 rows of another length skipped" in page
 
 
 def test_a_bit_order_is_undone():

@@ -10,30 +10,16 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from flagstone import (
-    GF,
-    Coins,
-    Constraints,
-    ConstraintsQuestion,
-    Encoding,
-    Finding,
-    Flag,
-    IndexRule,
-    LinearSystem,
-    Measurement,
-    ParityQuestion,
-    ParityRule,
-    SpanQuestion,
-    Subspace,
-    SubspaceQuestion,
-    Window,
-    __version__,
-    ask,
-)
+from flagstone import GF, Coins, Finding, Flag, IndexRule, Subspace, __version__, ask
 from flagstone.algebra.staircase import Staircase, Step
+from flagstone.answers import Constraints, LinearSystem, ParityRule
+from flagstone.encoding import Encoding
 from flagstone.errors import InputError, MissingDependencyError, ReplicabilityWarning
+from flagstone.guarantees import Window
+from flagstone.measurement import Measurement
 from flagstone.pipeline import certify
 from flagstone.plots import ScreeDisplay
+from flagstone.question import ConstraintsQuestion, ParityQuestion, SpanQuestion, SubspaceQuestion
 from flagstone.report import date_of, html_report, plot_bytes, scree_svg, write_report
 from flagstone.rules import rule_named
 from flagstone.text import promise_rows
@@ -269,7 +255,7 @@ def test_control_characters_are_shown_not_written():
     assert "\\x1b[31mred" in page
 
 
-def test_nothing_kept_is_said_first():
+def test_is_empty_is_said_first():
     rows = np.random.RandomState(0).randint(0, 2, size=(50, 3)).astype(np.uint8)
     flag = Flag(3).update(rows)
     past = IndexRule(t_min=49, t_max=50)  # past the last set

@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from flagstone import Staircase, Window, rep_linear_span
-from flagstone.algebra.staircase import Step
+from flagstone.algebra.staircase import Staircase, Step
+from flagstone.guarantees import Window
+from flagstone.linear_span import rep_linear_span
 from flagstone.plots import ScreeDisplay
 from flagstone.report import scree_svg
 

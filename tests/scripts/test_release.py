@@ -21,7 +21,7 @@ READY = {
     "changelog": CHANGELOG,
     "tags": ["v1.2.0"],
     "changed": [],
-    "built": ["flagstone-1.2.0.tar.gz", "flagstone-1.2.0-py3-none-any.whl"],
+    "built": ["flagstone-1.2.0.tar.gz", "flagstone-1.2.0-cp311-cp311-linux_x86_64.whl"],
 }
 
 
@@ -43,7 +43,8 @@ def test_all_in_order():
         ({"changelog": CHANGELOG.replace("## Unreleased\n", "## Unreleased\n\n- x")}, "Unreleased"),
         ({"tags": ["v1.1.0"]}, "no tag v1.2.0"),
         ({"changed": ["README.md"]}, "README.md"),
-        ({"built": ["flagstone-1.2.0.tar.gz"]}, "flagstone-1.2.0-py3-none-any.whl"),
+        ({"built": ["flagstone-1.2.0.tar.gz"]}, "no wheel of flagstone 1.2.0"),
+        ({"built": ["flagstone-1.2.0-cp311-cp311-linux_x86_64.whl"]}, "flagstone-1.2.0.tar.gz"),
     ],
 )
 def test_what_is_missing_is_said(change, said):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from flagstone import EliminationClassifier, LinearSpan, ParityClassifier
+from flagstone import LinearSpan, ParityClassifier
 from flagstone import distributions as laws
 from flagstone.algebra.subspace import Subspace
+from flagstone.estimators import EliminationClassifier
 from flagstone.guarantees import index_rows
 from tests.statistical.tools import holds, violated
 

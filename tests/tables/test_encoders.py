@@ -1,5 +1,8 @@
 """Encoders: explicit, reversible to text, refusing what they were not told about."""
 
+from decimal import Decimal
+from fractions import Fraction as F
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,13 +91,52 @@ def test_what_does_not_fit_is_refused_by_index(text, values, problem):
     assert str(caught.value) == caught.value.problem
 
 
-@pytest.mark.parametrize("value", [0.5, "1/0", "x", None, float("nan")])
-def test_what_is_no_rational_is_refused_by_index(value):
-    with pytest.raises(
-        BadEntry, match=r"is not a rational number \(write 3, -7 or 3/4\)|divides by zero"
-    ) as caught:
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("1/0", "divides by zero"),
+        ("x", "is not a rational number"),
+        (object(), "is not a number"),
+        (float("inf"), "is not a rational number"),
+        (None, "the value is missing"),
+        (float("nan"), "the value is missing"),
+        ("", "the value is missing"),
+    ],
+)
+def test_what_is_no_rational_is_refused_by_index(value, problem):
+    with pytest.raises(BadEntry, match=problem) as caught:
         encode("element", np.array([1, value], dtype=object), "QQ")
     assert caught.value.index == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["53.63", "1e-2", "-3/4"], [F(5363, 100), F(1, 100), F(-3, 4)]),
+        ([Decimal("53.63"), Decimal("1E+2"), 7], [F(5363, 100), F(100), F(7)]),
+        ([53.63, 0.1, 2.0], [F(5363, 100), F(1, 10), F(2)]),
+        (np.array([53.63, 0.1], np.float32), [F(5363, 100), F(1, 10)]),
+        ([2**70, -1], [F(2**70), F(-1)]),
+    ],
+)
+def test_numbers_over_the_rationals_are_read_exactly(values, expected):
+    values = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    assert encode("element", values, "QQ") == [[value] for value in expected]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300))
+def test_a_float_is_read_by_its_shortest_decimal_form(value):
+    found = encode("element", np.array([value]), "QQ")[0][0]
+    assert float(found) == value
+    assert found == F(repr(value))
+
+
+def test_binary_floats_are_refused_on_request():
+    for values in (np.array([2.0, 0.5]), np.array([Decimal("0.5"), 0.5], dtype=object)):
+        with pytest.raises(BadEntry, match=r"0\.5 is a binary float") as caught:
+            encode("element:exact", values, "QQ")
+        assert caught.value.index == 1
+    assert encode("element:exact", np.array(["0.5"], dtype=object), "QQ")[0][0] == F(1, 2)
 
 
 def test_the_elements_of_a_field_are_named():
@@ -157,10 +199,14 @@ def test_the_text_form_holds_any_values(values):
         ([0, 200], GF(2), "c=bits:8 (whole numbers up to 200)"),
         ([0, 6], GF(7), "c=element (whole numbers, all in GF(7))"),
         ([-4, 6], GF(7), "c=mod (whole numbers from -4 to 6)"),
-        ([0.5, 1.5], GF(2), "c=above:1 (fractional numbers; 1 is the median"),
+        (
+            [0.5, 1.5],
+            GF(2),
+            "c=above:1 (fractional numbers, which QQ reads exactly; 1 is the median",
+        ),
         (["b", "a"], GF(2), "c=levels:a,b (text with 2 values)"),
         (["b", "a", "c"], GF(2), "c=onehot:a,b,c (text with 3 values)"),
-        (["1/2", "3"], QQ, "c=element (rational numbers)"),
+        (["1/2", "3"], QQ, "c=element (numbers, read exactly)"),
         (["a", "a"], GF(2), "c: leave it out (it is always 'a'"),
         ([str(i) + "x" for i in range(99)], GF(2), "c: leave it out (text with 99 different"),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from flagstone import GF
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
-from flagstone.errors import InputError
+from flagstone.errors import InputError, InputWarning
 from flagstone.tables import open_table
 from flagstone.tables.naming import columns_meant
 
@@ -119,8 +119,10 @@ def test_what_stands_beside_frames_is_left_out(tmp_path):
     assert alone.columns == ("data",)
     assert table.encoding(2, columns=["-snr"], encode="auto") == alone
     assert table.encoding(2, encode={"data": "hex:48", "*": "auto"}) == alone
+    with pytest.warns(InputWarning, match=r"left out time, snr, ok \(it stands beside frames"):
+        assert table.encoding(2, encode={"data": "hex:48"}) == alone
     with pytest.raises(InputError, match=r"column 'data' holds frames.*columns=\['data'\]"):
-        table.encoding(2, encode={"data": "hex:48"})
+        table.encoding(2)
     # unless somebody wants it, or it may decide a label
     assert table.encoding(2, columns=["snr", "data"], encode="auto").columns == ("snr", "data")
     assert "snr" in table.encoding(2, label="ok", encode="auto").columns

@@ -212,7 +212,7 @@ def test_null_values_of_a_dictionary_are_missing_where_they_are_used(tmp_path):
             assert [batch.column(0).tolist() for _, batch in table.batches()] == [["x", "x"]]
         else:
             with pytest.raises(InputError, match=message):
-                list(table.batches())
+                table.encoding(2, encode="auto")
 
 
 def test_columns_of_lists_are_refused_by_name(tmp_path):

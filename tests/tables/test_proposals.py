@@ -1,18 +1,23 @@
 """Proposals: the encoder that fits every value looked at, its reason, and what counts as a gap."""
 
+import json
+import warnings
+from decimal import Decimal as D
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 from flagstone import GF, QQ, InputError
 from flagstone.algebra.fields import as_field
+from flagstone.encoding import Encoding
+from flagstone.errors import InputWarning
 from flagstone.tables import Table, open_table, propose
-from flagstone.tables.columnar import ParquetReader
 from flagstone.tables.memory import MemoryReader
-from flagstone.tables.proposals import all_elements, largest, missing, typed
+from flagstone.tables.proposals import MissingEntry, all_elements, largest, propose_columns, typed
 
 
 def texts(*values):
@@ -29,15 +34,31 @@ def texts(*values):
         (np.array([0, 255]), 2, "c=bits:8 (whole numbers up to 255)"),
         (np.array([0, 256]), 2, "c=bits:9 (whole numbers up to 256)"),
         (np.array([-1, 0]), 2, "c=mod (whole numbers from -1 to 0)"),
-        (np.array([-1, 99]), "QQ", "c=element (whole numbers, all in QQ)"),
+        (np.array([-1, 99]), "QQ", "c=element (whole numbers)"),
         (np.array([1.0, 0.0]), 2, "c=element (whole numbers, all in GF(2))"),
         (np.array([1.0, 4.0]), 2, "c=bits:3 (whole numbers up to 4)"),
         (np.array([2.0**53 - 1, 0.0]), 2, f"c=bits:53 (whole numbers up to {2**53 - 1})"),
-        (np.array([2.0**53, 0.0]), 2, "c=above:4.5036e+15 (fractional numbers; 4.5036e+15 is the"),
-        (np.array([1.0, 2.5, 9.0]), 2, "c=above:2.5 (fractional numbers; 2.5 is the median"),
-        (np.array([1.0, 2.5, np.inf]), 2, "c=above:1.75 (fractional numbers; 1.75 is the median"),
-        (np.array([np.inf]), 2, "c=above:0 (fractional numbers; 0 is the median"),
-        (texts("1/2", "3"), "QQ", "c=element (rational numbers)"),
+        (
+            np.array([2.0**53, 0.0]),
+            2,
+            "c=above:4.5036e+15 (fractional numbers, which QQ reads exactly; 4.5036e+15 is the",
+        ),
+        (
+            np.array([1.0, 2.5, 9.0]),
+            2,
+            "c=above:2.5 (fractional numbers, which QQ reads exactly; 2.5 is the median",
+        ),
+        (
+            np.array([1.0, 2.5, np.inf]),
+            2,
+            "c=above:1.75 (fractional numbers, which QQ reads exactly; 1.75 is the median",
+        ),
+        (
+            np.array([np.inf]),
+            2,
+            "c=above:0 (fractional numbers, which QQ reads exactly; 0 is the median",
+        ),
+        (texts("1/2", "3"), "QQ", "c=element (numbers, read exactly)"),
         (texts("1/2", "x"), "QQ", "c=levels:1/2,x (text with 2 values)"),
         (texts("1/0", "x"), "QQ", "c=levels:1/0,x (text with 2 values)"),
         (texts("1/2", "3"), 2, "c=levels:1/2,3 (text with 2 values)"),
@@ -63,17 +84,17 @@ def test_what_is_proposed_takes_the_values_it_was_proposed_for(values, field):
 
 
 def test_text_becomes_numbers_where_all_of_it_is_one():
-    whole = typed(texts("3", " -4", "+5", "6.0"))
+    whole = typed(texts("3", " -4", "+5", "6.0"), GF(2))
     assert whole.dtype == np.int64
     assert whole.tolist() == [3, -4, 5, 6]
-    numbers = typed(texts("3", "0.5", "1e3"))
+    numbers = typed(texts("3", "0.5", "1e3"), GF(2))
     assert numbers.dtype == float
     assert numbers.tolist() == [3.0, 0.5, 1000.0]
-    large = typed(texts("1e300", "1"))
+    large = typed(texts("1e300", "1"), GF(2))
     assert large.tolist() == [1e300, 1.0]
-    assert typed(texts("1e16")).tolist() == [1e16]  # a float of no certain last digit
+    assert typed(texts("1e16"), GF(2)).tolist() == [1e16]  # a float of no certain last digit
     for values in (texts("3", "x"), texts("1e3", "5e15"), texts("1", 2), texts("1", "")):
-        assert typed(values) is values
+        assert typed(values, GF(2)) is values
 
 
 @pytest.mark.parametrize(
@@ -93,7 +114,12 @@ def test_text_becomes_numbers_where_all_of_it_is_one():
     ],
 )
 def test_the_first_gap_is_found(values, index):
-    assert missing(values) == index
+    try:
+        propose_columns({"a": values}, GF(2))
+        found = None
+    except MissingEntry as gap:
+        found = gap.index
+    assert found == index
 
 
 @pytest.mark.parametrize("name", ["", "index", "Unnamed: 0"])
@@ -103,11 +129,11 @@ def test_an_index_in_a_file_is_recognised(tmp_path, name, field):
     lines = [f"{i},{i % 2}" for i in range(20)]
     (tmp_path / "t.csv").write_text("\n".join([f"{name},a", *lines]) + "\n")
     table = open_table(tmp_path / "t.csv")
-    with pytest.raises(InputError, match=rf"'{name}' is better left out: row numbers") as caught:
-        table.encoding(field)
-    proposed = next(part for part in caught.value.args if getattr(part, "name", "") == "columns")
-    assert table.encoding(field, columns=proposed.value).names == ("a",)
-    assert table.encoding(field, encode="auto").names == ("a",)
+    with pytest.warns(InputWarning, match=rf"left out {name} \(row numbers, like the index"):
+        assert table.encoding(field).names == ("a",)
+    with pytest.warns(InputWarning, match="left out"):
+        assert table.encoding(field, encode="auto").names == ("a",)
+    assert table.encoding(field, columns=["-" + name]).names == ("a",)
     shuffled = "\n".join([f"{name},a", *lines[::-1]])
     (tmp_path / "u.csv").write_text(shuffled + "\n")
     if field != 2:
@@ -132,45 +158,121 @@ def test_a_matrix_is_judged_as_its_columns_are(name, top, dtype):
     assert not all_elements(columns, largest(matrix), QQ)
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        pa.array([0, 1] * 8_000),
-        pa.array([0, 1] * 8_000, pa.uint8()),
-        pa.array([0] * 12_000 + [6] * 4_000),  # in a row group of which nobody looks at the rows
-        pa.array([0] * 8_000 + [6] * 8_000),
-        pa.array([0] * 15_999 + [-1]),
-        pa.array([-1] + [0] * 15_999),
-        pa.array([True, False] * 8_000),
-        pa.array([1.0, 0.0] * 8_000),
-        pa.array(["no", "yes"] * 8_000),
-        pa.array([0, 1] * 8_000, pa.date32()),
-        pa.array([0, 1] * 8_000, pa.duration("s")),
-        pa.array([0, 1] * 8_000).dictionary_encode(),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("name", ["a", "index"])
 @pytest.mark.parametrize("field", [2, 7, "QQ"])
-def test_what_a_file_notes_of_its_columns_changes_no_proposal(tmp_path, column, name, field):
-    table = pa.table({name: column, "b": pa.array([1] * 16_000)})
-    found = []
-    for notes in (True, False):
-        path = tmp_path / f"{notes}.parquet"
-        parquet.write_table(table, path, write_statistics=notes, row_group_size=4_000)
-        found.append(open_table(path).proposals([name, "b"], field))
-    assert found[0] == found[1]
-
-
-def test_rows_are_not_read_where_the_file_notes_what_they_hold(tmp_path, monkeypatch):
+def test_missing_values_are_refused_with_their_count_and_the_first_cell(tmp_path, field):
     path = tmp_path / "t.parquet"
-    parquet.write_table(pa.table({"a": [0, 1, 1], "b": [0, 4, 0], "c": [0, None, 1]}), path)
+    parquet.write_table(pa.table({"a": [0, 1, 1, 0], "c": [0, None, 1, None]}), path)
+    with pytest.raises(InputError, match=r"row 2, column 'c': the value is missing \(2 in 'c'"):
+        open_table(path).encoding(field)
+    assert open_table(path).encoding(field, columns=["a"]).names == ("a",)
+
+
+def test_columns_that_carry_nothing_are_left_out_unless_they_are_named(tmp_path):
+    lines = [f"INV-{i},{i},{i % 3}.50,EUR" for i in range(200)]
+    (tmp_path / "t.csv").write_text("\n".join(["invoice,id,net,currency", *lines]) + "\n")
+    table = open_table(tmp_path / "t.csv")
+    with pytest.warns(
+        InputWarning, match=r"left out invoice \(text with 200 .*; currency \("
+    ) as said:
+        assert table.encoding("QQ").names == ("id", "net")
+    assert len(said) == 1
+    with pytest.warns(InputWarning, match=r"; id \(row numbers"):
+        assert table.encoding(2, encode="auto").names == ("net>1.5",)
+    with pytest.raises(InputError, match="column 'invoice' is better left out: text with 200"):
+        table.encoding("QQ", columns=["invoice", "net"])
+    assert table.encoding(2, columns=["id"], encode={"id": "bits:8"}).names[0] == "id[0]"
+
+
+MISSING = "a,b,n\nx,1,0\n,0,1\ny,NA,1\nx,1,0\n"
+
+
+def test_rows_with_missing_values_are_left_out_on_request(tmp_path):
+    (tmp_path / "t.csv").write_text(MISSING)
+    table = open_table(tmp_path / "t.csv")
+    with pytest.raises(
+        InputError, match=r"line 3, column 'a': the value is missing \(1 in 'a', 1 in 'b'"
+    ):
+        table.encoding(2, encode="auto")
+    with pytest.warns(InputWarning, match="'NA' in column 'b' is taken for a missing value"):
+        encoding = table.encoding(2, columns=["b", "n"], missing="drop")
+    assert Encoding.from_dict(encoding.to_dict()) == encoding
+    (batch,) = table.rows(encoding)
+    assert batch.matrix.tolist() == [[1, 0], [0, 1], [1, 0]]
+    assert batch.skipped == 1
+    assert [batch.place(i).line for i in range(3)] == [2, 3, 5]
+
+
+def test_missing_values_are_a_level_on_request(tmp_path):
+    (tmp_path / "t.csv").write_text(MISSING)
+    table = open_table(tmp_path / "t.csv")
+    with pytest.warns(InputWarning, match="'NA' in column 'b'"):
+        encoding = table.encoding(2, encode="auto", missing="level")
+    assert encoding.names == ("a=x", "a=y", "a=(missing)", "b=0", "b=1", "b=(missing)", "n")
+    (batch,) = table.rows(encoding)
+    assert batch.matrix.tolist() == [
+        [1, 0, 0, 0, 1, 0, 0],
+        [0, 0, 1, 1, 0, 0, 1],
+        [0, 1, 0, 0, 0, 1, 1],
+        [1, 0, 0, 0, 1, 0, 0],
+    ]
+
+
+def test_the_text_na_among_words_is_reported_and_stays_a_value(tmp_path):
+    (tmp_path / "t.csv").write_text("a\nNA\nlow\nhigh\n")
+    with pytest.warns(InputWarning, match="the text 'NA' in column 'a' is read as a value"):
+        encoding = open_table(tmp_path / "t.csv").encoding(2, encode="auto")
+    assert encoding.names == ("a=NA", "a=high", "a=low")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "jsonl"])
+def test_missing_values_are_found_in_every_format(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    rows = {"a": ["u", None, "v", "u"], "b": [1, 0, None, 1]}
+    if suffix == "csv":
+        path.write_text("a,b\nu,1\n,0\nv,\nu,1\n")
+    elif suffix == "parquet":
+        parquet.write_table(pa.table(rows), path)
+    elif suffix == "arrow":
+        feather.write_feather(pa.table(rows), path)
+    else:
+        records = [
+            dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)
+        ]
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     table = open_table(path)
-    assert table.readers[0].noted(["a"], 3) == 1
-    assert table.readers[0].noted(["a", "b"], 3) == 4
-    assert table.readers[0].noted(["a", "c"], 3) is None
-    with pytest.raises(InputError, match="row 2, column 'c': the value is missing"):
-        table.encoding(2, columns=["a", "c"])
-    monkeypatch.setattr(ParquetReader, "batches", None)
-    assert table.encoding(2, columns=["a"]).names == ("a",)
-    assert table.encoding(5, columns=["a", "b"]).names == ("a", "b")
+    with pytest.raises(InputError, match="column 'a': the value is missing"):
+        table.encoding(2, encode="auto")
+    dropped = table.encoding(2, encode={"a": "levels:u,v"}, missing="drop")
+    assert [b.matrix.tolist() for b in table.rows(dropped)] == [[[0, 1], [0, 1]]]
+    level = table.encoding(2, encode="auto", missing="level")
+    assert level.names == ("a=u", "a=v", "a=(missing)", "b=0", "b=1", "b=(missing)")
+    (batch,) = table.rows(level)
+    assert batch.matrix.nonzero()[1].reshape(4, 2).tolist() == [[0, 4], [2, 3], [1, 5], [0, 4]]
+
+
+@pytest.mark.parametrize("kind", ["csv", "decimal", "float64", "float32"])
+def test_decimals_over_the_rationals_need_no_option(tmp_path, kind):
+    amounts = ["53.63", "0.10", "7"]
+    path = tmp_path / "t.parquet"
+    if kind == "csv":
+        path = tmp_path / "t.csv"
+        path.write_text("\n".join(["net", *amounts]) + "\n")
+    elif kind == "decimal":
+        parquet.write_table(pa.table({"net": pa.array(map(D, amounts), pa.decimal128(9, 2))}), path)
+    else:
+        parquet.write_table(pa.table({"net": np.array(amounts, np.dtype(kind))}), path)
+    table = open_table(path)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        encoding = table.encoding("QQ")
+    (batch,) = table.rows(encoding)
+    assert batch.matrix.ravel().tolist() == [Fraction(amount) for amount in amounts]
+    if kind.startswith("float"):
+        assert "(in 'net') are read by their shortest decimal form, such as 53.63" in str(
+            said[0].message
+        )
+        with pytest.raises(InputError, match=r"row 1, column 'net': 53\.63\d* is a binary float"):
+            list(table.rows(table.encoding("QQ", floats="refuse")))
+    else:
+        assert not said
+        assert table.encoding("QQ", floats="refuse").encoders[0].values == ("exact",)

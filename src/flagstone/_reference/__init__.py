@@ -7,7 +7,7 @@ from flagstone._reference.certificates import evidence_edge
 from flagstone._reference.finite import finite_field
 from flagstone._reference.gf2 import gf2_flag, gf2_flag_load
 from flagstone._reference.linalg import gf2_dot, gf2_merge, gf2_multiply, gf2_reduce, gf2_rref
-from flagstone._reference.packing import gf2_columns_from, gf2_place, pack, pack_columns, unpack
+from flagstone._reference.packing import gf2_lengths, pack, pack_columns
 from flagstone._reference.pieces import gf2_piece_cutter
 from flagstone._reference.text import blank_lines, parse_digits
 
@@ -15,18 +15,16 @@ __all__ = [
     "blank_lines",
     "evidence_edge",
     "finite_field",
-    "gf2_columns_from",
     "gf2_dot",
     "gf2_flag",
     "gf2_flag_load",
+    "gf2_lengths",
     "gf2_merge",
     "gf2_multiply",
     "gf2_piece_cutter",
-    "gf2_place",
     "gf2_reduce",
     "gf2_rref",
     "pack",
     "pack_columns",
     "parse_digits",
-    "unpack",
 ]

@@ -171,13 +171,13 @@ class FiniteFlag:
         self._counts = np.zeros(dim, np.int64)
 
     def insert(self, rows: Array, weights: Counts | None = None) -> None:
-        """Insert rows in their order, each ``weights[i]`` times; zero rows are skipped."""
+        """Insert rows in their order, each ``weights[i]`` times if that is positive."""
         F, dim = self._field, len(self._basis)
         if F._checked(rows).shape[1] != dim:
             raise ValueError("rows must have as many columns as the flag")
         times = np.ones(len(rows), np.int64) if weights is None else weights
-        if len(times) != len(rows) or (times < 0).any():
-            raise ValueError("there must be one weight for each row, and none below 0")
+        if len(times) != len(rows):
+            raise ValueError("there must be one weight for each row")
         for start in range(0, len(rows), 32):  # so many rows get their coordinates at once
             portion = rows[start : start + 32]
             held = np.concatenate([self._map, F.dot(portion, self._map.T.copy())])

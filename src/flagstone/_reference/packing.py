@@ -1,4 +1,4 @@
-"""Packing of 0/1 entries into 64-bit words and back; column j is bit j mod 64 of word j div 64."""
+"""Packing of 0/1 entries into 64-bit words; column j is bit j mod 64 of word j div 64."""
 
 from __future__ import annotations
 
@@ -35,18 +35,8 @@ def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[Words, bool]:
     return words, not any(((column > 1) | (column < 0)).any() for column in columns)
 
 
-def unpack(words: Words, dim: int) -> NDArray[np.uint8]:
-    """Return the first ``dim`` columns as 0 and 1."""
-    octets = words.astype("<u8", copy=False).view(np.uint8)
-    return np.unpackbits(octets, axis=1, count=dim, bitorder="little")
-
-
-def gf2_place(rows: Words, places: NDArray[Any]) -> NDArray[Any]:
-    """Return ``places[k]`` for each row, where k columns reach up to its last bit; 0 if it is 0."""
-    bits = unpack(rows, 64 * rows.shape[1])[:, ::-1]
-    return places[np.where(rows.any(axis=1), bits.shape[1] - bits.argmax(axis=1), 0)]
-
-
-def gf2_columns_from(words: Words, first: int, dim: int) -> Words:
-    """Return the columns of rows of width ``dim`` from ``first`` on, packed."""
-    return pack_bits(unpack(words, dim)[:, first:])
+def gf2_lengths(rows: Words) -> NDArray[np.int64]:
+    """Return how many columns reach up to the last bit of each row; 0 if it has none."""
+    octets = rows.astype("<u8", copy=False).view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, bitorder="little")[:, ::-1]
+    return np.where(bits.any(axis=1), bits.shape[1] - bits.argmax(axis=1), 0)

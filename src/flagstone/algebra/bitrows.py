@@ -6,7 +6,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from flagstone._kernels import kernels
 from flagstone.checks import checked_dim
 from flagstone.errors import InputError
 
@@ -131,8 +130,22 @@ class BitRows:
 
     def unpack(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return the rows as a plain 0/1 array, shape (n_rows, dim)."""
-        bits: np.ndarray[Any, np.dtype[np.uint8]] = kernels.unpack(self.words, self.dim)
-        return bits
+        octets = self.words.astype("<u8", copy=False).view(np.uint8)
+        return np.unpackbits(octets, axis=1, count=self.dim, bitorder="little")
+
+    def columns_from(self, first: int) -> BitRows:
+        """Return the columns from ``first`` on.
+
+        >>> pack([[1, 0, 1], [0, 1, 0]]).columns_from(1).unpack().tolist()
+        [[0, 1], [1, 0]]
+        """
+        skipped, shift = divmod(first, 64)
+        width = max(1, -(-(self.dim - first) // 64))
+        words = np.zeros((len(self.words), width), np.uint64)
+        low, high = self.words[:, skipped:], self.words[:, skipped + 1 :][:, :width]
+        words[:, : low.shape[1]] = low[:, :width] >> np.uint64(shift)
+        words[:, : high.shape[1]] |= high << np.uint64(1) << np.uint64(63 - shift)
+        return BitRows.trusted(words, self.dim - first)
 
 
 def pack(X: Any) -> BitRows:

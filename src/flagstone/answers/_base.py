@@ -110,7 +110,7 @@ class Answer(ABC):
         Examples
         --------
         >>> import hashlib
-        >>> from flagstone import ParityRule
+        >>> from flagstone.answers import ParityRule
         >>> text = "flagstone finding v2\\nquestion parity\\nfield GF(2)\\ncolumns 3\\nrows 1\\n"
         >>> rule = ParityRule([0, 1, 1], 1)
         >>> rule.fingerprint() == hashlib.sha256(f"{text}0 1 1 1\\n".encode()).hexdigest()

@@ -177,7 +177,8 @@ class Constraints(Equations):
     --------
     A code word of the [7, 4] Hamming code obeys three checks; a damaged one shows where:
 
-    >>> from flagstone import Constraints, Subspace
+    >>> from flagstone import Subspace
+    >>> from flagstone.answers import Constraints
     >>> words = [[1,0,0,0,0,1,1], [0,1,0,0,1,0,1], [0,0,1,0,1,1,0], [0,0,0,1,1,1,1]]
     >>> checks = Constraints.from_subspace(Subspace.span(words))
     >>> print(checks)

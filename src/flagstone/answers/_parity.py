@@ -53,7 +53,7 @@ class ParityRule(Answer):
 
     Examples
     --------
-    >>> from flagstone import ParityRule
+    >>> from flagstone.answers import ParityRule
     >>> rule = ParityRule([0, 1, 1], 1)
     >>> rule
     ParityRule(y = x1 ⊕ x2 ⊕ 1)
@@ -157,7 +157,8 @@ class ParityRule(Answer):
 
         Examples
         --------
-        >>> from flagstone import Coins, ParityRule, Subspace
+        >>> from flagstone import Coins, Subspace
+        >>> from flagstone.answers import ParityRule
         >>> U = Subspace.span([[1, 0, 0, 1], [0, 1, 1, 0]])     # rows (x, y)
         >>> rule = ParityRule.from_subspace(U, coins=Coins(2026))
         >>> rule.predict([[1, 0, 0], [0, 1, 1]]).tolist()       # whatever the coins say

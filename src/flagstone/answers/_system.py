@@ -96,7 +96,7 @@ class LinearSystem(Equations):
 
     Examples
     --------
-    >>> from flagstone import LinearSystem
+    >>> from flagstone.answers import LinearSystem
     >>> system = LinearSystem([[1, 1, 0], [0, 1, 1], [1, 0, 1]], [1, 0, 1])
     >>> print(system)
     x0 ⊕ x2 = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from flagstone import estimators
 from flagstone.audit._collect import collect
 from flagstone.audit._report import AuditReport, report
 from flagstone.audit.same import Same
@@ -97,6 +98,4 @@ def _named(name: str) -> Any:
     if name not in ESTIMATORS:
         known = ", ".join(ESTIMATORS)
         raise InputError(Parameter("estimator"), f" must be one of {known}, got {name!r}")
-    import flagstone
-
-    return getattr(flagstone, ESTIMATORS[name])
+    return getattr(estimators, ESTIMATORS[name])

@@ -167,7 +167,7 @@ def integrated_disagreement(a: Finding, b: Finding) -> float:
 
     Examples
     --------
-    >>> from flagstone import rep_linear_span
+    >>> from flagstone.linear_span import rep_linear_span
     >>> from flagstone.audit import integrated_disagreement
     >>> a = rep_linear_span([[1, 0]] * 9 + [[0, 1]] * 2, t_max=8, random_state=1)
     >>> b = rep_linear_span([[1, 0]] * 7 + [[0, 1]] * 4, t_max=8, random_state=1)

@@ -140,13 +140,15 @@ class Certifier:
         if rho is not None and found > rho and collector.n_rows:
             needed = self._rows_needed(float(check_share("rho", rho)), n_runs)
         i = self._index(subspace)
-        first = last = misses = eps = None
+        first = last = misses = lacks = eps = None
         if i is not None:
             space, eps = claims.spaces[i + 1], float(claims.beyond[i + 1])
             first, last = space.certain(plan.rule, self._failure / 2)
             if threshold is not None:
                 misses = space.fails(plan.rule, threshold)
+                lacks = space.fails_outside(threshold)
             else:
+                lacks = space.fails_outside(plan.t_min)
                 misses = mean_failure([space], plan.rule, plan.t_min, plan.t_max)
         return Certificate(
             rule=plan.rule,
@@ -161,6 +163,7 @@ class Certifier:
             t_first=first,
             t_last=last,
             misses=misses if misses is not None and misses < 1 else None,
+            lacks=lacks if lacks is not None and lacks < 1 else None,
             eps=eps,
             rows_needed=needed,
         )

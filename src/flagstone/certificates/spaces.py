@@ -77,8 +77,8 @@ class NestedSpaces:
         places = np.searchsorted([0, *self.dims], np.arange(self.dim + 1))
         places = places.astype(np.uint8 if few else np.int64)
         if isinstance(coordinates, BitRows):
-            first: Array = kernels.gf2_place(matrix, places)
-            return first
+            lengths: Array = kernels.gf2_lengths(matrix)
+            return places.take(lengths)
         needed = matrix != 0
         last = self.dim - needed[:, ::-1].argmax(axis=1)
         return places.take(np.where(needed.any(axis=1), last, 0))
@@ -93,6 +93,5 @@ class NestedSpaces:
         """Return the images modulo space i, for kernels."""
         r = self.dims[i]
         if isinstance(coordinates, BitRows):
-            images: Array = kernels.gf2_columns_from(coordinates.words, r, self.dim)
-            return images
+            return coordinates.columns_from(r).words
         return np.ascontiguousarray(coordinates[:, r:])

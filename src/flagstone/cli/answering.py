@@ -71,18 +71,16 @@ def answer(
     files: Sequence[str],
     table: ColumnOptions,
     options: AnswerOptions,
-    *,
-    view: str = "text",
 ) -> int:
     """Answer a question about files, and print, draw and save the finding."""
     check_outputs(options)
     found = find(question, files, table, options)
     finding = found.finding
     # what cannot be shown fails before anything is written
-    answer_lines(finding, options.show_as or view)
+    answer_lines(finding, options.show_as or "text")
     written = write_outputs(finding, options, resumed=found.work.resumed)
     found.work.finish()
-    print_finding(finding, options, written, view)
+    print_finding(finding, options, written)
     return OK if finding.is_answer else BOTTOM
 
 

@@ -183,7 +183,8 @@ def _parameters(
     if name == "elimination":
         return {"field": table.field, **constant}
     chosen = rule_of(rule)
-    return {"field": table.field, "rule": chosen.name, **vars(chosen), **constant}
+    given = {name: value for name, value in vars(chosen).items() if name != "draw_rows"}
+    return {"field": table.field, "rule": chosen.name, **given, **constant}
 
 
 def _law(name: str, dim: int, field: str, labelled: bool, intercept: bool) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, percent, print_json, safe
+from flagstone.text import left_out
 from flagstone.wording import counted
 
 if TYPE_CHECKING:
@@ -41,11 +42,10 @@ def print_finding(
     finding: Finding,
     options: OutputOptions,
     written: Sequence[str] = (),
-    view: str = "text",
     said: Sequence[str] | None = None,
     notes: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Print a finding as the options say, or else as was said of it, or in the view of the verb.
+    """Print a finding as the options say, or else as was said of it.
 
     ``notes`` follow the rows that do not fit, but those under ``!`` the headline.
     """
@@ -58,7 +58,7 @@ def print_finding(
     print(f"{safe(finding.headline)}:")
     for note in headline_notes(finding, notes):
         print(f"! {note}")
-    for line in answer_lines(finding, view) if said is None else said:
+    for line in answer_lines(finding, "text") if said is None else said:
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
     for label, text in remarks(finding, options.listed_rows, notes):
@@ -94,7 +94,7 @@ def remarks(
     if rows.read:
         text = f"{number(rows.read)} read{f', in {cut}' if (cut := finding.partitions) else ''}"
         if rows.skipped:
-            text += f", {number(rows.skipped)} of another length skipped"
+            text += f", {number(rows.skipped)} {left_out(finding.encoding)}"
         if rows.uncovered is not None and finding.question.labelled:
             share = percent(rows.uncovered, rows.read)
             text += f"; {number(rows.uncovered)} outside the span ({share})"

@@ -27,8 +27,8 @@ from flagstone.tables.limits import MOST_COLUMNS
 #: What a protocol says once and for all.
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
-    "header", "label", "length", "max_rows", "partition", "rho", "rule", "seed", "skip_fields",
-    "t_max", "t_min",
+    "floats", "header", "label", "length", "max_rows", "missing", "partition",
+    "rho", "rule", "seed", "skip_fields", "t_max", "t_min",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
 #: What is read from the beginning to the end.
@@ -47,7 +47,7 @@ class InputSource:
 def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
     """Return the question of a verb; options of another verb are refused."""
     verb, linear = purpose.purpose or "constraints", purpose.linear
-    verbs = {question.verb: question for question in QUESTIONS.values()}
+    verbs = {question.verb: question for kind, question in QUESTIONS.items() if kind != "span"}
     if verb not in verbs:
         raise UsageError(f"--for must be one of {', '.join(verbs)}, got {verb!r}")
     for option, given, owner in (
@@ -63,6 +63,11 @@ def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
         "subspace": {"affine": purpose.affine},
     }
     return SpanQuestion() if linear else verbs[verb](**options.get(verb, {}))
+
+
+def command_of(question: Question) -> str:
+    """Return the verb that asks a question, with the option that tells it from others."""
+    return question.verb + " --linear" * (question.kind == "span")
 
 
 def open_tables(
@@ -184,27 +189,32 @@ def open_source(
         if column
     ]
     wanted = _encoders(options.encode)
-    encoding = table.encoding(field, columns=columns or None, label=label, encode=wanted)
+    encoding = table.encoding(
+        field,
+        columns=columns or None,
+        label=label,
+        encode=wanted,
+        missing=options.missing,
+        floats=options.floats,
+    )
     if "auto" in wanted.values():
-        _say_proposals(table, encoding, unnamed=not columns)
+        _say_proposals(table, encoding, options)
     return InputSource(table, encoding)
 
 
-def _say_proposals(table: Table, encoding: Encoding, *, unnamed: bool) -> None:
+def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> None:
     """Say on stderr what was proposed, why, and accepted by --encode auto."""
     chosen = {
         encoder.column: encoder.text
         for encoder in (*encoding.encoders, *((encoding.label,) if encoding.label else ()))
     }
-    for proposal in table.proposals(list(encoding.columns), encoding.field):
+    found = table.proposals(list(encoding.columns), encoding.field, missing=options.missing)
+    for proposal in found:
         encoder = proposal.encoder
         if encoder is None or encoder.kind == "element":
             continue
         if chosen[proposal.column] == encoder.text:
             tell(f"encoding {proposal}")
-    left_out = [name for name in table.columns if name not in chosen]
-    if left_out and unnamed:
-        tell(f"leaving out {', '.join(left_out)} (to have them all the same: --columns)")
 
 
 def _saved_source(file: str, options: ColumnOptions, question: Question) -> InputSource:
@@ -214,8 +224,9 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
         raise UsageError(f"{file} is a finding already; look at it with: flagstone show {file}")
     if isinstance(loaded, Protocol):
         raise UsageError(f"{file} is a protocol: give it as --protocol {file}, beside fresh rows")
-    if options.columns or options.encode:
-        raise UsageError(f"{file} has its columns already: leave out --columns and --encode")
+    for name in ("columns", "encode", "missing", "floats"):
+        if getattr(options, name) != getattr(ColumnOptions, name, None):
+            raise UsageError(f"{file} has its columns already: leave out --{name}")
     for name in reading_of(options):
         raise UsageError(f"{file} holds rows read before: leave out --{name.replace('_', '-')}")
     summary = loaded.summary
@@ -225,7 +236,7 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
         )
     if loaded.question.row != question.row:
         raise InputError(
-            f"{file} summarizes rows {loaded.question.row}, but {question.verb} needs "
+            f"{file} summarizes rows {loaded.question.row}, but {command_of(question)} needs "
             f"{question.row}; {_remedy(loaded.question, question)}"
         )
     encoding = loaded.encoding
@@ -257,7 +268,7 @@ def _remedy(found: Question, needed: Question) -> str:
     if len(kinds) == 1 or kinds == {"span", "constraints"}:
         adds = found.kind == "span" if len(kinds) == 2 else found.ones != (found.kind == "parity")
         return f"{'add' if adds else 'leave out'} {option[needed.kind]}, as when it was summarized"
-    return f"write it with: flagstone summarize --for {needed.verb} …"
+    return f"write it with: flagstone summarize --for {command_of(needed)} …"
 
 
 def load_finding(file: str, seed: str | None = None) -> Finding:
@@ -266,7 +277,7 @@ def load_finding(file: str, seed: str | None = None) -> Finding:
     if isinstance(loaded, Protocol):
         raise InputError(
             f"{file} holds a protocol, not a finding; run it on fresh rows first, with: "
-            f"flagstone {loaded.question.verb} FRESH --protocol {file} -o finding.json"
+            f"flagstone {command_of(loaded.question)} FRESH --protocol {file} -o finding.json"
         )
     if not isinstance(loaded, Finding):
         raise InputError(

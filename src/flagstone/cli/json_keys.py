@@ -10,7 +10,7 @@ FINDING_KEYS = {
     "field": "the field, e.g. GF(2)",
     "dim": "number of feature columns",
     "answer, is_bottom": "coefficients; true if the answer is ⊥ (exit code 3)",
-    "nothing_kept": "true if no direction was kept: the answer says nothing about the rows "
+    "is_empty": "true if no direction was kept: the answer says nothing about the rows "
     "(exit code 3)",
     "subspace": "dim and basis of the span behind the answer",
     "seed, seed_is_fresh": "the published seed, and whether it was drawn for this run",
@@ -32,20 +32,22 @@ FINDING_KEYS = {
     "outputs": "files written",
 }
 
-LAYER_KEYS = {
-    "pattern": "one character per bit: 0, 1, or ? where it varies (GF(2) only; null elsewhere)",
-    "digest": "a list: kind, name, columns, parameters, formula, bits_determined, rows_verified, "
-    "rows_broken (null where the rows were not read again)",
+FRAME_KEYS = {
+    "capture": "format, frames, lengths ([bits, frames], the commonest first), notes (what was "
+    "left out, cut or decoded); null for a saved finding, as are damaged and types",
+    "pattern": "one character per bit: 0, 1, or ? where it varies among frames without damage",
+    "digest": "a list: kind, name, columns, parameters, formula, and the frames that verify it",
     "relations": "equations by kind (pair, check, other): text, columns, value, rows_broken",
+    "damaged": "frames (how many), and the first of them: file, row, line, frame, marks (bits that "
+    "may be wrong)",
+    "types": "message types: rows (how many), told_by",
 }
 
-CLUSTER_KEYS = {
-    "clusters": "rows that do not fit, by the equations they break, the 256 largest groups: rows "
-    "(how many), syndrome (one character per line of the answer, 1 where broken), columns (bits of "
-    "which one alone, turned over, breaks just these), frames (the first: file, row, line, text); "
-    "null where rows were not read again, or are no frames",
-    "types": "message types: rows (how many), told_by; with --split-types also finding, pattern, "
-    "digest, relations; null as above",
+GROUP_KEYS = {
+    "groups": "with --by, which prints this and shared: for each value of the column, the value "
+    "and all keys above",
+    "shared": "with --by: the digests that all groups have, and the equations (lines, fingerprint; "
+    "null where the groups have no length in common)",
 }
 
 EACH_KEYS = {

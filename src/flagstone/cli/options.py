@@ -37,7 +37,7 @@ FIELD = "2"
 #: How an answer can be printed alone.
 SHOWN_AS = ("text", "basis", "masks", "frames", "python")
 #: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
-FRAMES_SHOWN_AS = (*SHOWN_AS, "c", "rtl_433")
+FRAMES_SHOWN_AS = (*SHOWN_AS, "c", "rtl_433", "bitbench")
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,22 @@ class ColumnOptions(ReadOptions):
         value="ENCODER",
         many=True,
     )
+    missing: str = option(
+        "--missing",
+        "Missing values: refuse, drop the rows, or a level",
+        COLUMNS,
+        value="WHAT",
+        default="refuse",
+        choices=("refuse", "drop", "level"),
+    )
+    floats: str = option(
+        "--floats",
+        "Floats over QQ: shortest decimal, or refuse",
+        COLUMNS,
+        value="HOW",
+        default="decimal",
+        choices=("decimal", "refuse"),
+    )
     field: str = option(
         "--field", "The field: 2, 7, 2^8, … or QQ", COLUMNS, value="FIELD", default=FIELD
     )
@@ -124,7 +140,7 @@ class PurposeOptions:
 
     purpose: str | None = option(
         "--for",
-        "The verb: constraints, span, learn, equations or subspace",
+        "The verb: constraints, learn, equations or subspace",
         COLUMNS,
         value="VERB",
     )
@@ -342,6 +358,7 @@ class PlanOptions:
         type=float,
         default=0.0,
     )
+    each: bool = option("--each", "Also plan for single equations, fixed in advance", RULE)
 
 
 @dataclass(frozen=True)
@@ -401,7 +418,67 @@ class StopOptions:
 
 
 @dataclass(frozen=True)
-class FrameOptions(AnswerOptions):
+class CaptureOptions:
+    """How files of frames are read, cut, decoded, filtered and grouped."""
+
+    format: str | None = option(
+        "-f, --format",
+        "hex, bits, rtl_433, json, candump, csv, c, bitbench, can, raw",
+        INPUT,
+        value="NAME",
+    )
+    length: int | None = option(
+        "--length",
+        "Read only frames of this many bits; for raw: bits of a record",
+        INPUT,
+        value="BITS",
+        type=int,
+        least=1,
+    )
+    skip_fields: int | None = option(
+        "--skip-fields",
+        "Leading fields to skip in each line; 0: detect no timestamps",
+        INPUT,
+        value="NUMBER",
+        type=int,
+        least=0,
+    )
+    skip_bad_lines: bool = option(
+        "--skip-bad-lines", "Leave out, and count, the lines that cannot be read", INPUT
+    )
+    max_rows: int | None = option(
+        "--max-rows", "Read only the first frames", INPUT, value="NUMBER", type=int, least=1
+    )
+    decode: Sequence[str] | None = option(
+        "--decode",
+        "Undo [differential-]manchester, invert, nrzi, reverse-bytes",
+        INPUT,
+        value="CODE",
+        many=True,
+    )
+    sync: str | None = option(
+        "--sync", "Begin each frame after this pattern: d391, or 0b1101", INPUT, value="HEX"
+    )
+    truncate: bool = option(
+        "--truncate", "Cut frames to --length, or to what nine of ten have", INPUT
+    )
+    where: Sequence[str] | None = option(
+        "--where",
+        "Keep the frames of a value: id=0x229, model!=X, b0=0x2d",
+        INPUT,
+        value="COLUMN=VALUE",
+        many=True,
+    )
+    by: str | None = option(
+        "--by",
+        "Answer for each id, model, file, length, type or byte (b1)",
+        INPUT,
+        value="COLUMN",
+    )
+
+
+@dataclass(frozen=True)
+class FrameOptions(OutputOptions, RuleOptions):
     """The options of ``frames``, which also prints code that checks a frame."""
 
     show_as: str | None = option(
@@ -410,4 +487,19 @@ class FrameOptions(AnswerOptions):
         OUTPUT,
         value="NAME",
         choices=FRAMES_SHOWN_AS,
+    )
+    seed: str | None = as_field(SEED)
+    promises: bool = option(
+        "--promises", "Say also what holds for future samples, and how surely", OUTPUT
+    )
+    confidence: float = option(
+        "--confidence",
+        "Confidence of what the frames certify",
+        RULE,
+        value="PROBABILITY",
+        type=float,
+        default=0.99,
+    )
+    protocol: str | None = option(
+        "--protocol", "Run a published protocol: its window, seed, frames", RULE, value="FILE"
     )

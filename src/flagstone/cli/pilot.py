@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flagstone.cli.answering import identity_of
-from flagstone.cli.inputs import open_source, question_for, reading_of
+from flagstone.cli.inputs import command_of, open_source, question_for, reading_of
 from flagstone.cli.options import (
     PilotOptions,
     PurposeOptions,
@@ -96,14 +96,13 @@ def _lines(found: Any, written: list[str], how: str) -> list[str]:
     same = "as many rows in every run: --max-rows"
     take = same if p.take is None else f"{number(p.take)} in every run"
     file = written[0] if written else "protocol.json"
-    verb = "constraints --linear" if p.question.kind == "span" else p.question.verb
     rows = [
         ("window", f"t_min {p.t_min:g}, t_max {p.t_max:g} (fractions of the rows), rule {p.rule}"),
         ("forecast", f"{'; '.join(said)} (agreement certified, {how})"),
         ("rows", take),
         ("seed", safe(p.seed)),
         ("protocol", p.fingerprint[:16]),
-        ("run", f"flagstone {verb} FRESH --protocol {file}"),
+        ("run", f"flagstone {command_of(p.question)} FRESH --protocol {file}"),
         *(("written", path) for path in written),
     ]
     head = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from flagstone.cli.inputs import question_for
+from flagstone.cli.inputs import command_of, question_for
 from flagstone.cli.options import (
     FIELD,
     PilotOptions,
@@ -57,10 +57,13 @@ def _plan_rows(
     dim, rho = promise.dim, promise.rho
     if dim is None or rho is None:
         raise UsageError("plan needs --dim and --rho, or pilot rows: --pilot FILE")
-    verb_asked = purpose.purpose or ("span" if promise.delta is None else "learn")
-    question = question_for(dataclasses.replace(purpose, purpose=verb_asked))
+    if purpose.purpose is None:
+        usual = {"purpose": "learn"} if promise.delta is not None else {"linear": True}
+        purpose = dataclasses.replace(purpose, **usual)
+    question = question_for(purpose)
     eps, delta, contamination = promise.eps, promise.delta, promise.contamination
-    found = parsed(plan, question.dim(dim), rho, eps, delta, field, contamination)
+    each = promise.each
+    found = parsed(plan, question.dim(dim), rho, eps, delta, field, contamination, each)
     drawn = None
     if seed is not None and found.rows is not None:
         planned = found["index"]
@@ -68,13 +71,14 @@ def _plan_rows(
         threshold = IndexRule().draw(window, Coins(seed))
         drawn = {"seed": seed, "window": vars(window), "threshold": threshold}
     if json:
-        asked = {"schema": SCHEMA, "columns": dim, "verb": verb_asked, "row": question.row}
+        asked = {"schema": SCHEMA, "columns": dim, "verb": question.verb, "row": question.row}
         print_json(asked | found.to_dict() | {"drawn": drawn})
         return OK
     print(found)
-    print(f"· for {verb_asked}: {dim} columns make rows {question.row} of dimension {found.dim}")
-    if verb_asked == "span":
-        print("· constraints and learn need more: plan them with --for constraints, --for learn")
+    rows = f"rows {question.row} of dimension {found.dim}"
+    print(f"· for {command_of(question)}: {dim} columns make {rows}")
+    if question.kind == "span":
+        print("· other verbs need more rows: plan them with --for constraints or --for learn")
     if drawn is not None:
         print(f"· seed {seed} draws threshold {threshold} from {window}")
     return OK

@@ -16,6 +16,7 @@ from flagstone.cli.options import (
     JSON,
     PUBLISH_SEED,
     AnswerOptions,
+    CaptureOptions,
     ColumnOptions,
     CrewOptions,
     FrameOptions,
@@ -49,23 +50,15 @@ _ANSWER = (
             "linear": Option("--linear", "Only equations with right-hand side 0", RULE),
             "each": Option("--each", "Answer for each file, and say what the answers share", RULE),
         },
-        "Find the check equations that the rows obey. They are affine: right-hand sides may be 1.",
+        "Find the check equations that the rows obey. They are affine: right-hand sides may be 1."
+        "\n\nWith --linear they are those of a linear span; --as basis prints the span itself.",
         (
             "flagstone constraints examples/frames.txt -f bits --contamination .01 --seed 7 "
             "-o frames.json",
+            "flagstone constraints examples/frames.txt -f bits --linear --as basis --seed 7",
         ),
         common=(*_COMMON, "--linear", "--as"),
         json_keys=keys.FINDING_KEYS | keys.EACH_KEYS,
-    ),
-    Verb(
-        "span",
-        "find the linear span that nearly all rows lie in",
-        "flagstone.cli.span",
-        {"files": FILES, "table": ColumnOptions, "options": AnswerOptions},
-        "Find the linear span that nearly all rows lie in (as equations: constraints --linear).",
-        ("flagstone span examples/frames.txt -f bits --contamination 0.01 --seed 2026",),
-        common=(*_COMMON, "--as"),
-        json_keys=keys.FINDING_KEYS,
     ),
     Verb(
         "learn",
@@ -122,30 +115,24 @@ _ANSWER = (
         "flagstone.frames.cli",
         {
             "files": FILES,
-            "table": ColumnOptions,
+            "capture": CaptureOptions,
             "options": FrameOptions,
-            "linear": Option("--linear", "Only equations with right-hand side 0", RULE),
             "solve": Option(
                 "--solve",
-                "Solve for these columns, the check bits: x32..x39, or x3,x7",
+                "Solve for these bits, the check: b4, b4.7..b5.0 or x32..x39",
                 OUTPUT,
-                value="COLUMNS",
+                value="BITS",
                 many=True,
-            ),
-            "each": Option("--each", "Answer for each file, and say what the answers share", RULE),
-            "split_types": Option(
-                "--split-types", "Answer for each type of frames in the capture", RULE
             ),
         },
         "Find the pattern and the digest of frames, or show those of a saved finding. --as c, "
         "python or rtl_433 prints code that checks the check bits of a frame.",
         (
-            "flagstone frames examples/frames.txt -f bits --contamination .01 --seed 7 "
-            "-o digest.json",
-            "flagstone frames digest.json --as c",
+            "flagstone frames examples/frames.txt --contamination .01 --seed 7 -o digest.json",
+            "flagstone frames digest.json --as masks",
         ),
-        common=(*_COMMON, "--solve", "--as"),
-        json_keys=keys.FINDING_KEYS | keys.LAYER_KEYS | keys.CLUSTER_KEYS | keys.EACH_KEYS,
+        common=("--format", "--by", "--where", "--decode", "--as", "--report", "--output"),
+        json_keys=keys.FINDING_KEYS | keys.FRAME_KEYS | keys.GROUP_KEYS,
     ),
 )
 

@@ -85,7 +85,8 @@ def ask(
     Examples
     --------
     >>> import dask.array as da
-    >>> from flagstone import Coins, IndexRule, SpanQuestion, distributed
+    >>> from flagstone import Coins, IndexRule, distributed
+    >>> from flagstone.question import SpanQuestion
     >>> X = da.random.RandomState(1).randint(0, 2, size=(6000, 4), chunks=2000)
     >>> X = da.concatenate([X, X[:, :1]], axis=1)
     >>> rule = IndexRule(t_min=0.05, t_max=0.15)

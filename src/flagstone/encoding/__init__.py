@@ -4,10 +4,19 @@ Values of the core: an encoding is a function of its own text alone, never of th
 two people who publish it encode alike.
 """
 
-from flagstone.encoding._column import BadEntry, ColumnEncoder, frame_lengths, texts
+from flagstone.encoding._column import (
+    MARKERS,
+    MISSING,
+    BadEntry,
+    ColumnEncoder,
+    frame_lengths,
+    texts,
+)
 from flagstone.encoding._encoding import EncodedError, Encoding
 
 __all__ = [
+    "MARKERS",
+    "MISSING",
     "BadEntry",
     "ColumnEncoder",
     "EncodedError",

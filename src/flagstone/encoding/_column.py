@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +29,13 @@ from flagstone.exact import (
     exact_modulo,
     exact_rational,
     is_missing,
+    missing_entries,
 )
 from flagstone.notation import FrameProblem, WrittenFrame, digit_bits, one_frame
 
 KINDS = {
-    "element": "entries are elements of the field already (0 or 1, true or false)",
+    "element": "element - entries are elements of the field already (0 or 1, true or false); over "
+    "QQ numbers, decimals exactly (element:exact refuses binary floats)",
     "levels": "levels:no,yes - the listed values become 0, 1, … in this order",
     "onehot": "onehot:red,green,blue - one column per listed value",
     "bits": "bits:8 - a whole number becomes its bits, least significant first",
@@ -40,6 +43,11 @@ KINDS = {
     "mod": "mod - a whole number modulo the order of the field",
     "hex": "hex:48 - a frame of 48 bits in hexadecimal digits, its first bit first",
 }
+#: The level of missing values, where they have one.
+MISSING = "(missing)"
+#: Texts that other programs write for a missing value.
+MARKERS = frozenset(["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>", "?"])
+_IS_MISSING = "the value is missing; fill it in or drop the row"
 _NOT_HEX = re.compile("[^0-9a-fA-F]")
 #: Bits of a frame in one cell.
 _MOST_BITS = 1 << 17
@@ -106,13 +114,11 @@ class ColumnEncoder:
             problem = f"the number of bits must be given, between 1 and {_MOST_BITS:,}"
         elif kind == "above" and not (len(values) == 1 and _is_number(values[0])):
             problem = "one number must be given"
-        elif kind in ("element", "mod") and values:
+        elif values and (kind == "mod" or (kind == "element" and values != ("exact",))):
             problem = "it takes no values"
         if problem:
             known = "; ".join(KINDS.values())
-            raise InputError(
-                f"encoder {text!r} of column {column!r}: {problem}. Encoders: element - {known}"
-            )
+            raise InputError(f"encoder {text!r} of column {column!r}: {problem}. Encoders: {known}")
         return cls(column, kind, values)
 
     @property
@@ -152,12 +158,9 @@ class ColumnEncoder:
         Values that are not listed become zeros if they are to be ignored.
         """
         if self.kind == "element":
-            return _elements(values, field)[:, np.newaxis]
+            return self._elements(values, field)[:, np.newaxis]
         if self.kind in ("levels", "onehot"):
-            codes = self._codes(values)
-            if not ignore_unknown:
-                listed = ", ".join(self.values)
-                _refuse(codes < 0, values, f"is none of the listed values {listed}")
+            codes = self._codes(values, refuse=not ignore_unknown)
             if self.kind == "levels":
                 if field.order is not None and len(self.values) > field.order:
                     raise InputError(
@@ -193,9 +196,41 @@ class ColumnEncoder:
         n_bits = int(self.values[0])
         return np.array([frame.n_bits == n_bits for frame in _frames(values)], dtype=bool)
 
-    def _codes(self, values: Array) -> Array:
+    def missing(self, values: Array) -> Array:
+        """Say of each entry whether it is missing: null, NaN, empty, or a text such as NA.
+
+        A text that the encoder lists is a value.
+
+        >>> ColumnEncoder.parse("a", "levels:no,NA").missing(np.array(["no", "NA", "?", ""], "O"))
+        array([False, False,  True,  True])
+        """
+        if values.dtype.kind in "buimM":
+            return missing_entries(values)
+        unlisted = MARKERS.difference(self.values)
+        unlisted |= {""}.difference(self.values)
+        gaps = [isinstance(cell, str) and cell.strip() in unlisted for cell in values.tolist()]
+        return np.asarray(missing_entries(values) | np.array(gaps, dtype=bool))
+
+    def _elements(self, values: Array, field: Field) -> Array:
+        if field.order is None:
+            return _rationals(values, exact=self.values == ("exact",))
+        return _finite_elements(values, field)
+
+    def _codes(self, values: Array, *, refuse: bool) -> Array:
+        """Return the place of each entry among the listed values, -1 for others."""
         places = {value: i for i, value in enumerate(self.values)}
-        return np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
+        codes = np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
+        codes[missing_entries(values)] = -1
+        if (codes < 0).any():
+            gaps = self.missing(values)
+            if MISSING in places:
+                codes[gaps] = places[MISSING]
+            elif refuse and gaps.any():
+                raise BadEntry(int(np.argmax(gaps)), _IS_MISSING)
+            if refuse:
+                listed = ", ".join(self.values)
+                _refuse(codes < 0, values, f"is none of the listed values {listed}")
+        return codes
 
 
 def texts(values: Array) -> Iterable[str]:
@@ -225,7 +260,7 @@ def _frames(values: Array) -> list[WrittenFrame]:
     found = []
     for index, cell in enumerate(cells):
         if is_missing(cell) or cell == "":
-            raise BadEntry(index, "the value is missing; fill it in or drop the row")
+            raise BadEntry(index, _IS_MISSING)
         if not isinstance(cell, str):
             raise BadEntry(index, f"{shown(cell)} is a number, where a frame is written as text")
         try:
@@ -235,19 +270,18 @@ def _frames(values: Array) -> list[WrittenFrame]:
     return found
 
 
-def _elements(values: Array, field: Field) -> Array:
-    if field.order is None:
-        return _rationals(values)
+def _finite_elements(values: Array, field: Field) -> Array:
+    order = field.order or 0
     if values.dtype == bool:
         return values.astype(field.dtype)
     if values.dtype.kind == "u" and values.dtype.itemsize == 1:
         # the common case, kept narrow
-        if values.size and int(values.max()) >= field.order:
-            _refuse(values >= field.order, values, _not_in(field))
+        if values.size and int(values.max()) >= order:
+            _refuse(values >= order, values, _not_in(field))
         return values.astype(field.dtype, copy=False)
     whole = _integers(values, hint=_not_in(field))
-    if values.size and (int(whole.min()) < 0 or int(whole.max()) >= field.order):
-        _refuse((whole < 0) | (whole >= field.order), values, _not_in(field))
+    if values.size and (int(whole.min()) < 0 or int(whole.max()) >= order):
+        _refuse((whole < 0) | (whole >= order), values, _not_in(field))
     return whole.astype(field.dtype)
 
 
@@ -256,20 +290,31 @@ def _not_in(field: Field) -> str:
     return f"is not an element of {field.name} ({top})"
 
 
-_NO_RATIONAL = "is not a rational number (write 3, -7 or 3/4)"
-
-
-def _rationals(values: Array) -> Array:
+def _rationals(values: Array, *, exact: bool) -> Array:
+    """Return numbers as fractions; binary floats by their shortest decimal form, or refused."""
     out = np.empty(len(values), dtype=object)
-    for index, value in enumerate(values.tolist()):
+    # a float of 32 bits has a shorter form than the float of 64 bits that tolist makes of it
+    cells = list(values) if values.dtype.kind == "f" else values.tolist()
+    for index, value in enumerate(cells):
+        if is_missing(value) or value == "":
+            raise BadEntry(index, _IS_MISSING)
         try:
-            if isinstance(value, float) and not (value.is_integer() and abs(value) < 2.0**53):
-                raise TypeError  # 0.1 would silently become a fraction with 17 digits
-            out[index] = exact_rational(value) if isinstance(value, str) else Fraction(value)
-        except (ValueError, TypeError) as error:
-            problem = str(error) if isinstance(value, str) else _NO_RATIONAL
+            is_float = isinstance(value, (float, np.floating))
+            if exact and is_float and not _is_whole(value):
+                raise ValueError(
+                    "is a binary float: store decimals as text or decimals, or whole cents"
+                )
+            as_text = is_float or isinstance(value, (str, Decimal))
+            out[index] = exact_rational(str(value)) if as_text else Fraction(value)
+        except (ValueError, TypeError, OverflowError) as error:
+            problem = str(error) if isinstance(error, ValueError) else "is not a number"
             raise BadEntry(index, f"{shown(value)} {problem}") from None
     return out
+
+
+def _is_whole(value: Any) -> bool:
+    """Say whether a float is a whole number that no other one is rounded to."""
+    return bool(abs(value) < 2.0**53 and value == math.floor(value))
 
 
 def _integers(values: Array, hint: str = "is not a whole number") -> Array:
@@ -285,7 +330,7 @@ def _integers(values: Array, hint: str = "is not a whole number") -> Array:
     found = []
     for index, value in enumerate(values.tolist()):
         if is_missing(value):
-            raise BadEntry(index, "the value is missing; fill it in or drop the row")
+            raise BadEntry(index, _IS_MISSING)
         whole = exact_floor(value)
         if whole is None or whole != value or (isinstance(value, float) and abs(value) >= 2.0**53):
             raise BadEntry(index, f"{shown(value)} {hint}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ class EncodedError(ValueError):
 class Encoding:
     """How a table becomes a matrix over a field: features first, the label last.
 
+    With ``drop_missing``, rows in which a value is missing are left out; otherwise they are
+    refused, except by encoders that list a level for them.
+
     Examples
     --------
     >>> from flagstone import GF
@@ -42,6 +45,7 @@ class Encoding:
     field: Field
     encoders: tuple[ColumnEncoder, ...]
     label: ColumnEncoder | None = None
+    drop_missing: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -59,8 +63,9 @@ class Encoding:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What the text of each column must be read as."""
-        return {encoder.column: encoder.reads(self.field) for encoder in self._all}
+        """What the text of each column must be read as; with ``?`` if values may be missing."""
+        may_miss = "?" if self.drop_missing else ""
+        return {encoder.column: encoder.reads(self.field) + may_miss for encoder in self._all}
 
     @classmethod
     def plain(
@@ -101,7 +106,7 @@ class Encoding:
 
     def without_label(self) -> Encoding:
         """Return the encoding of the features alone."""
-        return Encoding(self.field, self.encoders)
+        return replace(self, label=None)
 
     def rows(self, values: BitRows | Array | Sequence[Array]) -> tuple[Rows, Array | None]:
         """Encode as :meth:`matrix` does; return the features as rows of the field, and the label.
@@ -126,19 +131,30 @@ class Encoding:
         """Return encoded rows as features and, if there is a label, its column."""
         return (matrix, None) if self.label is None else (matrix[:, :-1], matrix[:, -1])
 
-    def fits(self, values: Array | BitRows | Sequence[Array]) -> Array | None:
-        """Say of each row whether its frames have the length they must have; None if all do."""
-        fits = None
-        for index, encoder in enumerate(self._all):
-            if encoder.kind != "hex":
-                continue
+    def kept(self, values: Array | BitRows | Sequence[Array]) -> Array | None:
+        """Say of each row whether it is read; None if all are.
+
+        Frames of another length are left out, and with ``drop_missing`` rows with missing values.
+        """
+        chosen = [
+            (index, encoder)
+            for index, encoder in enumerate(self._all)
+            if self.drop_missing or encoder.kind == "hex"
+        ]
+        if not chosen or isinstance(values, BitRows):
+            return None
+        kept: Array | None = None
+        for index, encoder in chosen:
             column = values[:, index] if isinstance(values, np.ndarray) else values[index]
-            try:
-                found = encoder.fits(np.asarray(column))
-            except BadEntry as bad:
-                raise EncodedError(bad.index, encoder.column, bad.problem) from None
-            fits = found if fits is None else fits & found
-        return None if fits is None or fits.all() else fits
+            found = ~encoder.missing(column) if self.drop_missing else np.ones(len(column), bool)
+            if encoder.kind == "hex":
+                try:
+                    found[found] = encoder.fits(column[found])
+                except BadEntry as bad:
+                    at = int(found.nonzero()[0][bad.index])
+                    raise EncodedError(at, encoder.column, bad.problem) from None
+            kept = found if kept is None else kept & found
+        return None if kept is None or kept.all() else kept
 
     def matrix(self, values: Array | BitRows | Sequence[Array]) -> Array:
         """Encode values of exactly :attr:`columns`, in this order: one array, or one per column."""
@@ -179,18 +195,22 @@ class Encoding:
         """Return a JSON form that :meth:`from_dict` reads."""
         pairs = [[encoder.column, encoder.text] for encoder in self.encoders]
         label = None if self.label is None else [self.label.column, self.label.text]
-        return {"field": self.field.name, "columns": pairs, "label": label}
+        found = {"field": self.field.name, "columns": pairs, "label": label}
+        return found | ({"missing": "drop"} if self.drop_missing else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Encoding:
         """Read the form that :meth:`to_dict` writes."""
         try:
             encoders = tuple(ColumnEncoder.parse(str(c), str(t)) for c, t in data["columns"])
-            label = data["label"]
+            label, missing = data["label"], data.get("missing", "refuse")
+            if missing not in ("refuse", "drop"):
+                raise ValueError(f"missing must be 'refuse' or 'drop', got {missing!r}")
             return cls(
                 as_field(data["field"]),
                 encoders,
                 None if label is None else ColumnEncoder.parse(str(label[0]), str(label[1])),
+                missing == "drop",
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise FormatError(f"the encoders cannot be read ({error})") from error

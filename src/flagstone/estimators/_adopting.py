@@ -39,7 +39,8 @@ class Adopting:
 
         Examples
         --------
-        >>> from flagstone import LinearSpan, rep_linear_span
+        >>> from flagstone import LinearSpan
+        >>> from flagstone.linear_span import rep_linear_span
         >>> finding = rep_linear_span([[1, 1, 0], [0, 1, 1]] * 50, random_state=7)
         >>> LinearSpan().adopt(finding).predict([[1, 0, 1], [1, 0, 0]]).tolist()
         [1, -1]

@@ -198,7 +198,7 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         if self.confidence is not None and self._digest is not None:
             self.certify(X, y, confidence=self.confidence)
         finding = self._ask()
-        if finding.nothing_kept or finding.answer.is_bottom or finding.credibility.too_few:
+        if finding.is_empty or finding.answer.is_bottom or finding.credibility.too_few:
             warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
         return self
 
@@ -206,7 +206,7 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
     def _emptiness(self) -> list[str | Parameter]:
         """What to say at once of an answer that nobody should act on."""
         finding = self._ask()
-        if finding.nothing_kept:
+        if finding.is_empty:
             return [
                 f"{finding.title}; a smaller ",
                 Parameter("t_min"),

@@ -66,14 +66,14 @@ class Reading:
     def formula_(self) -> str:
         """The answer as text, with a word of warning where it says nothing about the rows."""
         finding = self._ask()
-        text, note = finding.answer.text, finding.title if finding.nothing_kept else self._legend
+        text, note = finding.answer.text, finding.title if finding.is_empty else self._legend
         gap = "\n" if "\n" in text else "  "
         return f"{text}{gap}# {note}" if note else text
 
     @property
-    def nothing_kept_(self) -> bool:
+    def is_empty_(self) -> bool:
         """Whether no direction was kept: the answer then says nothing about the rows."""
-        return self._ask().nothing_kept
+        return self._ask().is_empty
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that appear in the answer."""

@@ -32,7 +32,7 @@ class AffineSpan(SpanLearner):
         The equations, one per line.
     fingerprint_ : str
         SHA-256 of the affine subspace.
-    guarantee_, margin_, nothing_kept_, finding_, flag_, random_state_, n_features_in_,
+    guarantee_, margin_, is_empty_, finding_, flag_, random_state_, n_features_in_,
     feature_names_in_
         As for :class:`LinearSpan`; D = n_features + 1.
 

@@ -60,7 +60,7 @@ class RuleReader:
             coins, and ``on_bottom="raise"``.
         """
         rule: ParityRule = self.answer_
-        rows, nothing = self._rows(X), getattr(self, "nothing_kept_", False)
+        rows, nothing = self._rows(X), getattr(self, "is_empty_", False)
         if (rule.is_bottom or nothing) and self.on_bottom == "majority":
             return np.full(len(rows), self._majority(), dtype=self.classes_.dtype)
         if nothing:

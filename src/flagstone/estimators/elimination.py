@@ -57,7 +57,7 @@ class EliminationClassifier(LinearRuleClassifier):
 
     >>> import numpy as np
     >>> from flagstone import ParityClassifier
-    >>> from flagstone import EliminationClassifier
+    >>> from flagstone.estimators import EliminationClassifier
     >>> X = np.random.RandomState(0).randint(0, 2, size=(400, 6))
     >>> y = X[:, 0] ^ X[:, 5]
     >>> y[17] ^= 1

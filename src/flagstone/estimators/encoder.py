@@ -15,17 +15,19 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from flagstone.algebra.fields import Array, Field, as_field
 from flagstone.checks import shown
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
-from flagstone.errors import EntryTypeError, InputError
+from flagstone.errors import EntryTypeError, InputError, Parameter
 from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.contracts import COMMON, check_parameters, one_of
 from flagstone.estimators.input_rows import feature_names, named_columns, plain_table
 from flagstone.exact import exact_array, exact_column, exact_floor, exact_integers, missing_entries
-from flagstone.tables.proposals import propose
+from flagstone.tables.proposals import MissingEntry, Proposal, propose_columns
+from flagstone.tables.table import warn_of
 
 _CONTRACTS = {
     "field": COMMON["field"],
     "out_of_field": COMMON["out_of_field"],
     "handle_unknown": one_of("error", "ignore"),
+    "missing": one_of("refuse", "level"),
 }
 
 #: What a column may hold.
@@ -61,6 +63,10 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     handle_unknown : {"error", "ignore"}, default="error"
         What ``transform`` does with a category that the fit did not see, as a rare one in a fold:
         refuse it with its row, or write zeros for it in all columns of its encoder.
+    missing : {"refuse", "level"}, default="refuse"
+        What to do with missing values (None, NaN, and with ``"level"`` texts such as NA): refuse
+        them with their count and the first row, or list them as the value ``(missing)`` of their
+        column. A transformer keeps all rows, so to drop rows call ``X.dropna()`` before.
 
     Attributes
     ----------
@@ -100,6 +106,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     encoders: dict[str, str] | None = None
     out_of_field: str = "raise"
     handle_unknown: str = "error"
+    missing: str = "refuse"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose an encoder for every column.
@@ -128,11 +135,12 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         chosen: list[ColumnEncoder] = []
         self.left_out_: dict[str, str] = {}
+        proposals = self._proposals(columns, field)
         for name, values in columns.items():
             if name in named:
                 encoder: ColumnEncoder | None = ColumnEncoder.parse(name, named[name])
             else:
-                encoder = self._propose(name, values, field)
+                encoder = self._accept(proposals[name], values, field)
             if encoder is not None:
                 chosen.append(encoder)
         if not chosen:
@@ -156,10 +164,25 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         feature_names(self, input_features)
         return np.array(self.encoding_.names, dtype=object)
 
-    def _propose(self, name: str, values: Array, field: Field) -> ColumnEncoder | None:
+    def _proposals(self, columns: dict[str, Array], field: Field) -> dict[str, Proposal]:
+        """Propose an encoder for every column that has none, or refuse missing values."""
+        try:
+            asked = {n: v for n, v in columns.items() if n not in (self.encoders or {})}
+            found = propose_columns(asked, field, missing=self.missing)
+        except MissingEntry as gap:
+            counts = ", ".join(f"{n:,} in {name!r}" for name, n in list(gap.counts.items())[:5])
+            raise InputError(
+                f"X: row {gap.index}, column {gap.column!r} is missing ({counts}); fill it in, "
+                "drop the rows (X.dropna()), or make it a value of its own with ",
+                Parameter("missing", "level"),
+            ) from None
+        warn_of(found, "X", self.missing)
+        return {proposal.column: proposal for proposal in found}
+
+    def _accept(self, proposal: Proposal, values: Array, field: Field) -> ColumnEncoder | None:
+        name = proposal.column
         if self.out_of_field == "reduce" and _are_numbers(values) and field.order is not None:
             return ColumnEncoder(name, "mod")
-        proposal = propose(name, values, field)
         if proposal.encoder is None and len(set(values.tolist())) == 1:
             self.left_out_[name] = proposal.reason
             return None
@@ -186,7 +209,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.concatenate(parts, axis=1)
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Array]:
-        """Return the columns by name, each with its own type; nothing may be missing."""
+        """Return the columns by name, each with its own type."""
         table = plain_table(X)
         known = named_columns(table)
         if known is not None:
@@ -228,11 +251,9 @@ def _typed(values: Array, name: str) -> Array:
     """Return a column of objects that are all booleans or all numbers as such."""
     gaps = missing_entries(values)
     if gaps.any():
-        row = int(np.argmax(gaps))
-        raise InputError(
-            f"X: row {row}, column {name!r} is missing (None or NaN); fill it in or drop the row "
-            "first"
-        )
+        out = np.full(len(values), None, dtype=object)
+        out[~gaps] = _typed(values[~gaps], name) if not gaps.all() else None
+        return out
     if values.dtype.kind in "US":
         return values.astype(object)
     if values.dtype.kind in "biuf":

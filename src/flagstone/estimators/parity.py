@@ -119,7 +119,7 @@ class ParityClassifier(LinearRuleClassifier):
         Rows that prove ``rho``, ``eps`` and, where it is given, ``delta`` together; None without
         ``rho``.
     margin_ : int
-    nothing_kept_ : bool
+    is_empty_ : bool
         Whether no direction was kept: the answer then says nothing about the rows.
     flag_ : Flag
     random_state_ : str

@@ -102,7 +102,7 @@ class LinearSpan(SpanLearner):
         SHA-256 of the subspace.
     guarantee_ : Guarantee
     margin_ : int
-    nothing_kept_ : bool
+    is_empty_ : bool
         Whether no direction was kept: the answer then says nothing about the rows.
     finding_ : Finding
         All that is known: ``save``, ``report``, ``plot``.
@@ -130,7 +130,7 @@ class LinearSpan(SpanLearner):
     See Also
     --------
     AffineSpan : Equations with a constant.
-    flagstone.rep_linear_span : The same as a function.
+    flagstone.linear_span.rep_linear_span : The same as a function.
 
     References
     ----------

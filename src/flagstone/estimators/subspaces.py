@@ -45,7 +45,7 @@ class SubspaceClassifier(SpanClassifier):
         The equations, one per line, and of which class they are.
     fingerprint_ : str
         SHA-256 of the subspace, and of the labels where these are not 0 and 1.
-    guarantee_, margin_, nothing_kept_, finding_, flag_, random_state_, n_features_in_,
+    guarantee_, margin_, is_empty_, finding_, flag_, random_state_, n_features_in_,
     feature_names_in_
         As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
 

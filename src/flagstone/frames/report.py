@@ -28,7 +28,8 @@ class FrameView(AnswerView):
 
     Examples
     --------
-    >>> from flagstone import Constraints, Finding
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
     >>> from flagstone.report import html_report
     >>> checks = Constraints([[1, 0, 0, 0], [0, 1, 1, 1]], [1, 0])
     >>> view = FrameView(DigestAnalysis(checks, solve=[3]))
@@ -43,7 +44,7 @@ class FrameView(AnswerView):
     def answer(self, finding: Finding) -> str:
         """Return the layers where they say more than a plain list, and the list below them."""
         lines, analysis = finding.answer.lines, self._analysis
-        if finding.nothing_kept or not worth_layers(analysis, len(lines)):
+        if finding.is_empty or not worth_layers(analysis, len(lines)):
             return super().answer(finding)
         plain = items(list(lines) or [finding.answer.text], "answer")
         count = f"As {counted(len(lines), 'equation')} in reduced form, which the fingerprint is of"

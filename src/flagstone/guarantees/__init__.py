@@ -34,6 +34,7 @@ from flagstone.guarantees.contamination import (
     outlier_start_for_failure,
 )
 from flagstone.guarantees.coverage import (
+    contains_failure,
     counted_certificate,
     coverage_certificate,
     coverage_rows,
@@ -42,6 +43,7 @@ from flagstone.guarantees.coverage import (
     pac_start,
     values_certificate,
 )
+from flagstone.guarantees.each import each_length, each_rho, each_rows
 from flagstone.guarantees.gap import gap_rho, gap_rows
 from flagstone.guarantees.heavy import (
     heavy_length,
@@ -104,9 +106,13 @@ __all__ = [
     "blind_adversary_rho",
     "check_contamination",
     "containment_failure",
+    "contains_failure",
     "counted_certificate",
     "coverage_certificate",
     "coverage_rows",
+    "each_length",
+    "each_rho",
+    "each_rows",
     "future_coverage",
     "gap_rho",
     "gap_rows",

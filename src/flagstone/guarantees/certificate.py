@@ -31,6 +31,9 @@ class Certificate:
     misses : float or None
         A fresh sample gives another space with at most this probability: at the threshold that was
         asked about, or else at one drawn from the window. None: nothing below 1 is certified.
+    lacks : float or None
+        A fresh sample gives a space that does not lie in this one, and so lacks one of its
+        equations, with at most this probability (at the same thresholds). None: as above.
     eps : float or None
         A row to come lies outside that space with at most this probability.
     rows_needed : int or None
@@ -42,16 +45,16 @@ class Certificate:
     -----
     **Guarantees**
 
-    With probability ``confidence`` over the rows at hand, ``rho``, ``misses``, ``eps`` and the
-    range ``t_first..t_last`` are all right. Needs independent rows from one source (rows that come
-    in runs of equals break it), and a window and a pilot chosen before the certifying rows were
-    seen. ``rows_needed`` is an extrapolation and promises nothing.
+    With probability ``confidence`` over the rows at hand, ``rho``, ``misses``, ``lacks``, ``eps``
+    and the range ``t_first..t_last`` are all right. Needs independent rows from one source (rows
+    that come in runs of equals break it), and a window and a pilot chosen before the certifying
+    rows were seen. ``rows_needed`` is an extrapolation and promises nothing.
 
     Examples
     --------
     >>> certificate = Certificate(rule="index", t_min=101, t_max=160, n_rows=10_000, n_runs=1,
     ...     n_pilot=1000, n_certifying=9000, confidence=0.99, rho=0.004, t_first=95, t_last=170,
-    ...     misses=0.002, eps=0.008, rows_needed=None)
+    ...     misses=0.002, lacks=0.001, eps=0.008, rows_needed=None)
     >>> print(certificate)
     certified at 99 % confidence, from 9000 rows: two samples of 10000 rows agree with probability
     ≥ 0.996; a fresh one gives this space with probability ≥ 0.998; at most 0.8 % of the rows to
@@ -70,12 +73,13 @@ class Certificate:
     t_first: int | None
     t_last: int | None
     misses: float | None
+    lacks: float | None
     eps: float | None
     rows_needed: int | None
 
     def fits(self, window: Any, n_rows: int, confidence: float) -> bool:
         """Say whether a certificate, read from a file, can be one for these numbers."""
-        shares = (self.rho, self.misses, self.eps)
+        shares = (self.rho, self.misses, self.lacks, self.eps)
         given = [t for t in (self.t_first, self.t_last) if t is not None]
         here = (self.rule, self.t_min, self.t_max, self.n_rows)
         return (

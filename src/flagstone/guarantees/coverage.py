@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
-from flagstone.guarantees.binomial import binomial_below, share_at_most
+from flagstone.guarantees.binomial import binomial_above, binomial_below, share_at_most
 from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
 from flagstone.guarantees.exact import (
     Share,
@@ -26,9 +26,9 @@ from flagstone.guarantees.index import index_length
 from flagstone.guarantees.sample import rows_in_first_sets
 
 #: Of δ, this much goes to pieces of rows that are looked at again, and this much to rows that are
-#: counted then (S42); the rest to S36: a tenth for the answer, the others for the span of all rows.
-SHARE_OF_PASS, SHARE_OF_START = 0.8, 0.05
-_SHARE_OF_FUTURE = 0.1
+#: counted then (S42); the rest to S36: 0.03 for the answer, 0.02 for the span of all rows.
+SHARE_OF_PASS, SHARE_OF_START = 0.8, 0.15
+_SHARE_OF_FUTURE = 0.03
 #: No bound is sought at failures below exp(−_MOST_NATS): numbers end there.
 _MOST_NATS = 600.0
 
@@ -81,12 +81,19 @@ def values_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 
 
 
 def counted_certificate(
-    first: int, skipped: int, outside: int, n_rows: int, *, confidence: Share = 0.99
+    first: int, skipped: int, outside: int, n_rows: int, *, starts: int, confidence: Share = 0.99
 ) -> float:
-    """P[v ∉ V] for a row v to come, at most, where the rows outside V were counted (S42).
+    """P[v ∉ V] for a future row v, at most, where the rows outside V were counted (S42).
 
-    The first so many rows hold rows that span V, and so many outside it; of all rows, so many are
-    `outside`.
+    Parameters
+    ----------
+    first, skipped : int
+        Among the ``first`` rows are rows that span V; ``skipped`` of them lie outside.
+    outside : int
+        All rows outside V.
+    n_rows : int
+    starts : int
+        How many numbers of first rows were considered, fixed in advance (`start_points`).
 
     Notes
     -----
@@ -97,19 +104,62 @@ def counted_certificate(
 
     Examples
     --------
-    Of 400 rows, 25 lie outside a space that rows among the first 40 span, with 2 left out:
+    Of 400 rows, 25 lie outside a space that rows among the first 48 span, with 2 left out:
 
-    >>> round(counted_certificate(40, 2, 25, 400), 2)
-    0.17
+    >>> round(counted_certificate(48, 2, 25, 400, starts=8), 2)
+    0.16
     """
     n, m = at_least("first", first, 0), positive("n_rows", n_rows)
     j, hits = at_least("skipped", skipped, 0), at_least("outside", outside, 0) - skipped
     ways = math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1)
-    ways += math.log((n + 1) * (n + 2)) + math.log((j + 1) * (j + 2))
+    ways += math.log(positive("starts", starts)) + math.log((j + 1) * (j + 2))
     nats = ways - math.log(float(1 - check_share("confidence", confidence)))
     if n >= m or nats > _MOST_NATS:
         return 1.0
     return share_at_most(hits, m - n, math.exp(-nats))
+
+
+def start_points(n_rows: int, dim: int) -> list[int]:
+    """Numbers of first rows at which it is asked what they span (S42): by m and d alone.
+
+    >>> start_points(100, 10), start_points(100, 200)
+    ([10, 15, 20, 30, 40, 60, 80], [25, 37, 50, 75])
+    """
+    points, n = [], max(1, min(check_dim(dim), n_rows // 4))
+    while n < n_rows:
+        points += [n, n + n // 2] if n > 1 else [n]
+        n *= 2
+    return [point for point in points if point < n_rows]
+
+
+def contains_failure(n_rows: int, share: float, threshold: float) -> float:
+    """P[V* of a fresh sample ⊄ U], at most: it then lacks one of the equations of U (S43).
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the fresh sample.
+    share : float
+        A bound on P[v ∉ U], the probability that a row violates an equation of U.
+    threshold : int or float
+        The threshold of the fresh sample, or the first one of its window.
+
+    Notes
+    -----
+    **Guarantees**
+
+    For both rules, every field, one flag or merged shards. Only the events [v ∉ U] must be
+    independent and equally likely, not the rows.
+
+    Examples
+    --------
+    No violation among 900 of 1000 rows, at 99 % confidence: from t = 12 on the equations stay.
+
+    >>> from flagstone.guarantees.binomial import share_at_most
+    >>> [contains_failure(1000, share_at_most(0, 900, 0.01), t) <= 0.01 for t in (11, 12)]
+    [False, True]
+    """
+    return binomial_above(positive("n_rows", n_rows), float(share), math.ceil(threshold) - 1)
 
 
 def future_coverage(
@@ -130,7 +180,7 @@ def future_coverage(
     Examples
     --------
     >>> [round(share, 3) for share in future_coverage([400, 300], 1000, 20)]
-    [0.063, 0.012]
+    [0.066, 0.013]
     >>> future_coverage([1] * 20, 20, 1)  # as many rows as directions
     (None, None)
     """

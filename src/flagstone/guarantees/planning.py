@@ -10,12 +10,16 @@ from typing import Any
 from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.guarantees.contamination import check_contamination, outlier_start
 from flagstone.guarantees.coverage import pac_rows, pac_start
+from flagstone.guarantees.each import each_length, each_rows
 from flagstone.guarantees.exact import check_dim, check_share
 from flagstone.guarantees.heavy import heavy_length, heavy_rows
 from flagstone.guarantees.index import index_length, index_rows
 from flagstone.guarantees.pac import generalization_rows
 from flagstone.guarantees.paper import paper_length, paper_rows
 from flagstone.markup import card, table
+
+#: The analysis of single equations.
+EACH = "index, each equation"
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,11 @@ class Plan:
                     "paper: half of eps for rows left out, half for generalization, which alone "
                     f"needs {_number(self.generalization_rows)} rows"
                 )
+        if self.entries[-1].analysis == EACH:
+            notes.append(
+                f"{EACH}: for any equation or row fixed in advance; the coins draw how many of "
+                "these rows are used, more than half of them (draw_rows)"
+            )
         if self.contamination and self.delta is not None:
             notes.append(
                 "first t has room for more outliers than the stated share, which half of all "
@@ -148,6 +157,7 @@ def plan(
     delta: float | None = None,
     field: FieldLike = 2,
     contamination: float = 0.0,
+    each: bool = False,
 ) -> Plan:
     """How many rows prove a promise, under the paper's analysis and under ours.
 
@@ -167,12 +177,17 @@ def plan(
     contamination : float, default 0.0
         Largest share of rows that may be outliers; with `delta`, the probability that a row is one,
         and samples may have more of them.
+    each : bool, default False
+        Whether to plan for single equations, too: two samples agree on any equation, or row, that
+        is fixed in advance, with probability 1 - rho. `rows` are then those to draw from
+        (``IndexRule(draw_rows=…, t_max=t_min + length - 1)``).
 
     Returns
     -------
     Plan
         `print` it, read `plan["index"].rows`, or call `to_dict()`. Four analyses: "paper
-        (printed)", "paper (corrected)", "heavy (sharp)", "index".
+        (printed)", "paper (corrected)", "heavy (sharp)", "index"; with ``each`` also "index, each
+        equation".
 
     Examples
     --------
@@ -204,6 +219,8 @@ def plan(
         k = outlier_start(rows, c) if delta is None else pac_start(rows, c, delta)
         if analysis.startswith("paper"):
             T = paper_length(d, rho, rows, corrected="corrected" in analysis)
+        elif analysis == EACH:
+            T = each_length(rho)
         elif analysis.startswith("heavy"):
             T = heavy_length(d, rho, start=k, n_rows=rows)
         else:
@@ -216,12 +233,14 @@ def plan(
     else:
         heavy = pac_rows(d, rho, eps, delta, rule="heavy", contamination=c)
         index = pac_rows(d, rho, eps, delta, contamination=c)
-    entries = (
+    entries = [
         line("paper (printed)", papers(corrected=False)),
         line("paper (corrected)", papers(corrected=True)),
         line("heavy (sharp)", heavy),
         line("index", index),
-    )
+    ]
+    if each:
+        entries.append(line(EACH, each_rows(d, rho, eps, delta, contamination=c)))
     return Plan(
         dim=d,
         rho=float(r),
@@ -229,6 +248,6 @@ def plan(
         delta=None if delta is None else float(delta),
         field=F.name,
         contamination=c,
-        entries=entries,
+        entries=tuple(entries),
         generalization_rows=general,
     )

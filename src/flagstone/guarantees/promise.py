@@ -9,7 +9,14 @@ from typing import Any
 
 from flagstone import text
 from flagstone.guarantees.certificate import Certificate
-from flagstone.guarantees.coverage import SHARE_OF_START, counted_certificate, future_coverage
+from flagstone.guarantees.coverage import (
+    SHARE_OF_START,
+    contains_failure,
+    counted_certificate,
+    future_coverage,
+    start_points,
+)
+from flagstone.guarantees.runs import come_in_runs
 from flagstone.guarantees.window import Window
 from flagstone.markup import card, table
 
@@ -17,6 +24,8 @@ from flagstone.markup import card, table
 CONFIDENCE = 0.99
 #: An answer that leaves out more than this share of future rows is not worth acting on.
 MOST_OUTSIDE = 0.5
+#: A fresh answer that lacks some equation more often than this is not said to contain them.
+MOST_LACKING = 0.05
 
 
 @dataclass(frozen=True)
@@ -74,41 +83,82 @@ class Proven:
     rows_needed : int or None
         Rows with which the asked rho and eps are both proven; None if rho was not asked, or if no
         number of rows suffices.
+    each : float or None
+        For any equation, or row, that is fixed in advance: two samples differ on whether the answer
+        has it with at most this probability (S44).
     """
 
     rho: float | None
     eps: float | None
     containment_failure: float | None = None
     rows_needed: int | None = None
+    each: float | None = None
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Rows outside the answer that a second pass counted, and what their number certifies (S42).
+    """Rows outside a space that a second pass counted, and what their number certifies (S42).
 
     Attributes
     ----------
-    first, skipped : int
-        The first rows, which hold rows that span the answer, and those of them outside.
-    outside : int
-        All rows outside.
+    dim : int
+        Of the space: the answer, or a level of the flag that holds it.
+    first, skipped : int or None
+        The first rows, which hold rows that span the space, and those of them outside; None where
+        that was not found out.
+    outside, runs : int
+        All rows outside, and the runs of consecutive rows that they make.
     eps : float
-        A future row lies outside the answer with at most this probability.
+        A future row lies outside the space with at most this probability; 1 where nothing is known.
     """
 
-    first: int
-    skipped: int
+    dim: int
+    first: int | None
+    skipped: int | None
     outside: int
+    runs: int
     eps: float
 
     @classmethod
     def of(
-        cls, first: int, skipped: int, outside: int, n_rows: int, confidence: float
-    ) -> Counted | None:
-        """Return what the counts certify, as their share of this confidence; None for nothing."""
-        share = 1 - SHARE_OF_START * (1 - confidence)
-        eps = counted_certificate(first, skipped, outside, n_rows, confidence=share)
-        return cls(first, skipped, outside, eps) if eps < 1 else None
+        cls,
+        dim: int,
+        first: int | None,
+        skipped: int | None,
+        outside: int,
+        runs: int,
+        ambient_dim: int,
+        n_rows: int,
+        confidence: float,
+    ) -> Counted:
+        """Return what the counts certify, as their share of this confidence."""
+        share, eps = 1 - SHARE_OF_START * (1 - confidence), 1.0
+        starts = start_points(n_rows, ambient_dim)
+        if first is not None and skipped is not None and first in starts:
+            eps = counted_certificate(
+                first, skipped, outside, n_rows, starts=len(starts), confidence=share
+            )
+        return cls(dim, first, skipped, outside, runs, eps)
+
+
+@dataclass(frozen=True)
+class Contains:
+    """How many equations of the answer a fresh answer has, too, and how surely (S43).
+
+    Attributes
+    ----------
+    equations, of : int
+        So many linearly independent equations of the answer, which has ``of`` of them.
+    dim : int
+        They are the equations of the level of the flag with this dimension.
+    failure : float
+        A fresh answer lacks one of them with at most this probability.
+    """
+
+    equations: int
+    of: int
+    dim: int
+    failure: float
 
 
 @dataclass(frozen=True)
@@ -125,7 +175,11 @@ class Certified:
         From the flag alone (S36): a future row lies outside the answer, or outside the span of all
         rows, with at most this probability. None where the order of rows is lost.
     counted : Counted or None
-        What a second pass counted; None without one.
+        What a second pass counted outside the answer; None without one.
+    levels : tuple of Counted
+        The same, and what it counted outside larger levels of the flag. They stay where promises
+        are withheld because rows depend on each other: what they certify needs that rows violate
+        equations independently of each other, not that rows are independent.
     certificate : Certificate or None
         What a second pass certified about fresh samples; None without one.
     """
@@ -135,6 +189,7 @@ class Certified:
     future: float | None = None
     span: float | None = None
     counted: Counted | None = None
+    levels: tuple[Counted, ...] = ()
     certificate: Certificate | None = None
 
     @property
@@ -148,7 +203,7 @@ class Certified:
         counted = None if self.counted is None else self.counted.eps
         second = None if self.certificate is None else self.certificate.eps
         known = (self.future, counted, second)
-        return min((e for e in known if e is not None), default=None)
+        return min((e for e in known if e is not None and e < 1), default=None)
 
 
 @dataclass(frozen=True)
@@ -161,13 +216,16 @@ class Measured:
         Bounds on the number of these rows outside the answer.
     margin : int
         The answer does not change if up to so many rows are altered, with the threshold held fixed.
-    nothing_kept : bool
+    dim : int
+        Of the answer V*.
+    is_empty : bool
         Whether no direction was kept: samples may agree, but on nothing.
     """
 
     bracket: tuple[int, int]
     margin: int
-    nothing_kept: bool = False
+    dim: int = 0
+    is_empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -231,17 +289,48 @@ these rows uncovered); no 2 altered rows change the answer
         return replace(
             self,
             certified=replace(certified, future=future, span=span),
-            measured=replace(self.measured, nothing_kept=nothing),
+            measured=replace(self.measured, dim=dim, is_empty=nothing),
         )
 
     def withhold(self, reason: str) -> Guarantee:
-        """Return what is left to promise if rows were not drawn independently."""
+        """Return what is left to promise if rows were not drawn independently.
+
+        What was counted outside of levels stays: it needs independent violations, not rows.
+        """
+        known = self.certified
         return replace(
             self,
-            proven=replace(self.proven, rho=None, containment_failure=None),
-            certified=Certified(self.certified.confidence, self.certified.any_time),
+            proven=replace(self.proven, rho=None, containment_failure=None, each=None),
+            certified=Certified(known.confidence, known.any_time, levels=known.levels),
             withheld=reason,
         )
+
+    @property
+    def contains(self) -> Contains | None:
+        """The most equations of the answer that a fresh answer is certified to have, too (S43).
+
+        None where there is no equation, a fresh answer may well lack one, or violations come in
+        runs. Where promises are ``withheld``, this is all that is certified.
+        """
+        setup, certified, kept = self.setup, self.certified, self.measured.dim
+        m, t = setup.n_rows, setup.threshold
+        levels = [one for one in certified.levels if not come_in_runs(m, one.outside, one.runs)]
+        known = [(level.dim, contains_failure(m, level.eps, t)) for level in levels]
+        if self.withheld is None and levels == list(certified.levels):
+            if certified.eps is not None:
+                known.append((kept, contains_failure(m, certified.eps, t)))
+            if certified.certificate is not None and certified.certificate.lacks is not None:
+                known.append((kept, certified.certificate.lacks))
+        sure = [one for one in known if one[1] <= MOST_LACKING and one[0] < setup.dim]
+        if not sure:
+            return None
+        dim, failure = min(sure)
+        return Contains(setup.dim - dim, setup.dim - kept, dim, failure)
+
+    @property
+    def misses(self) -> float | None:
+        """A fresh answer is another one with at most this probability; None: not certified."""
+        return None if (second := self.certified.certificate) is None else second.misses
 
     @property
     def is_unmeasured(self) -> bool:
@@ -295,20 +384,24 @@ these rows uncovered); no 2 altered rows change the answer
         If ``errs_outside``, only rows outside V* can break the answer.
         """
         setup, certified, measured = self.setup, self.certified, self.measured
-        derived = {
+        facts = asdict(certified) | {
             "rho": certified.rho,
             "eps": certified.eps,
             "error": certified.eps if errs_outside else None,
         }
+        del facts["counted"]  # the first level
+        facts["levels"] = list(facts["levels"])
         return {
             "proven": asdict(self.proven),
-            "certified": derived | asdict(certified),
+            "certified": facts,
             "measured": {
                 "uncovered": uncovered,
                 "misfits": misfits,
                 "bracket": list(measured.bracket),
                 "margin": measured.margin,
             },
+            "contains": None if self.contains is None else asdict(self.contains),
+            "equal": None if (missed := self.misses) is None else {"failure": missed},
             "shards": setup.n_shards,
             "sorted_rows": setup.sorted_rows,
             "labels": None if setup.labels is None else list(setup.labels),
@@ -324,12 +417,23 @@ these rows uncovered); no 2 altered rows change the answer
         return card("Promises", table([r[:3] for r in rows], badges=[r[3] for r in rows]))
 
 
-def certified_from_dict(values: Mapping[str, Any]) -> Certified:
-    """Read the primary facts of `Certified`: the bounds of the flag are computed again."""
-    counted, certificate = values["counted"], values["certificate"]
+def certified_from_dict(values: Mapping[str, Any], ambient_dim: int, n_rows: int) -> Certified:
+    """Read the primary facts of `Certified`: what follows from them is computed again."""
+    certificate, confidence = values["certificate"], values["confidence"]
+    numbers = ("dim", "first", "skipped", "outside", "runs")
+    levels = tuple(
+        Counted.of(
+            **{name: level[name] for name in numbers},
+            ambient_dim=ambient_dim,
+            n_rows=n_rows,
+            confidence=confidence,
+        )
+        for level in values["levels"]
+    )
     return Certified(
-        confidence=values["confidence"],
+        confidence=confidence,
         any_time=bool(values["any_time"]),
-        counted=None if counted is None else Counted(**counted),
+        counted=levels[0] if levels and levels[0].eps < 1 else None,
+        levels=levels,
         certificate=None if certificate is None else Certificate(**certificate),
     )

@@ -11,6 +11,7 @@ from flagstone.markup import escape
 from flagstone.report.parts import folded, table
 from flagstone.report.view import AnswerView
 from flagstone.tables import as_written, frame_text
+from flagstone.text import left_out
 from flagstone.wording import counted
 
 #: So many things that break are said of a row.
@@ -46,7 +47,9 @@ def misfits_of(finding: Finding, view: AnswerView | None = None) -> list[Misfit]
 
     Examples
     --------
-    >>> from flagstone import Constraints, Finding, Measurement
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
+    >>> from flagstone.measurement import Measurement
     >>> from dataclasses import replace
     >>> finding = Finding.of(Constraints([[1, 0, 0], [0, 1, 1]], [1, 0]))
     >>> rows = Measurement(100, None, 1, 0, (("a.bits", 4, 4),), ("010",))
@@ -79,8 +82,8 @@ def misfit_section(finding: Finding, view: AnswerView | None = None) -> str:
     if misfits is None or not total:
         return ""
     fit = 100 * (total - misfits) / total
-    do, were = ("does" if misfits == 1 else "do"), ("was" if rows.skipped == 1 else "were")
-    skipped = f" {counted(rows.skipped, 'row')} of another length {were} skipped."
+    do = "does" if misfits == 1 else "do"
+    skipped = f" {counted(rows.skipped, 'row')} {left_out(finding.encoding)}."
     out = [
         "<h2>Rows that do not fit</h2>",
         f"<p>{misfits:,} of {total:,} rows ({100 * misfits / total:.3g} %) {do} not fit; "

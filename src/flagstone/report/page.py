@@ -55,7 +55,8 @@ def html_report(
 
     Examples
     --------
-    >>> from flagstone import Finding, ParityRule
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import ParityRule
     >>> page = html_report(Finding.of(ParityRule([1, 0, 1], names=["<script>", "b", "c"])))
     >>> page.count("<script"), "&lt;script&gt; ⊕ c" in page
     (1, True)

@@ -15,7 +15,7 @@ from flagstone.algebra.staircase import Staircase, Step
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
 from flagstone.guarantees import Guarantee, Window
-from flagstone.guarantees.exact import check_share, exact, positive
+from flagstone.guarantees.exact import at_least, check_share, exact, positive
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
@@ -48,6 +48,12 @@ class SpanRule(ABC):
         t_max="paper": the printed constant past the start (heavy rule only, needs rho).
     contamination : float, default 0.0
         Largest share of rows that may be outliers, in [0, 0.5); sets t_min = ⌈contamination·m⌉ + 1.
+    draw_rows : int, optional
+        How many rows there are to draw from (index rule). The coins then draw m, the number of
+        first rows that are used, from {M+1..2M}, M = ⌊draw_rows/2⌋: see `n_rows`. So two samples
+        agree on each single equation with a window that does not grow with the dimension (S44). The
+        window is that of M+1 rows, or of 2M outliers and all. The other rows are not read: they may
+        serve to check the answer.
     """
 
     rho: float | None = None
@@ -55,6 +61,7 @@ class SpanRule(ABC):
     t_min: int | float | None = None
     t_max: int | float | str | None = None
     contamination: float = 0.0
+    draw_rows: int | None = None
 
     name: ClassVar[str]
     _bounds: ClassVar[RuleBounds]
@@ -65,6 +72,12 @@ class SpanRule(ABC):
         check_share("eps", self.eps)
         g.check_contamination(self.contamination)
         _check_threshold("t_min", self.t_min)
+        if self.draw_rows is not None:
+            at_least("draw_rows", self.draw_rows, 2)
+            if self.name != "index":
+                raise InputError(
+                    Parameter("draw_rows"), " is proven for ", Parameter("rule", "index"), " only"
+                )
         if self.t_max != "paper":
             _check_threshold("t_max", self.t_max)
         elif self.name != "heavy":
@@ -79,6 +92,18 @@ class SpanRule(ABC):
                 Parameter("t_max", "paper"), " is a function of ", Parameter("rho"), ": give it too"
             )
 
+    def n_rows(self, coins: Coins) -> int | None:
+        """How many of the first ``draw_rows`` rows are used; None where all are.
+
+        >>> from flagstone.rules import IndexRule
+        >>> 500 < IndexRule(draw_rows=1000).n_rows(Coins(7)) <= 1000
+        True
+        """
+        if self.draw_rows is None:
+            return None
+        half = self.draw_rows // 2
+        return half + 1 + coins.integers("rows", half)
+
     def window(self, dim: int, n_rows: int, n_shards: int = 1) -> Window:
         """The window for rows of this dimension and number: public numbers only, never the data.
 
@@ -90,8 +115,10 @@ class SpanRule(ABC):
         >>> print(IndexRule(t_max=0.25, contamination=0.05).window(dim=10, n_rows=1000))
         {51..250}
         """
-        m = positive("n_rows", n_rows)
-        t_min = self._first(dim, m, n_shards)
+        m = most = positive("n_rows", n_rows)
+        if self.draw_rows is not None:  # whichever number of rows the coins draw
+            m, most = self.draw_rows // 2 + 1, self.draw_rows
+        t_min = self._first(dim, most if self.contamination else m, n_shards)
         t_max = self._last(dim, m, n_shards, t_min)
         if t_max < t_min:
             raise WindowError(
@@ -193,9 +220,14 @@ class SpanRule(ABC):
                 eps=float(share) if share < 1 else None,
                 containment_failure=tail,
                 rows_needed=needed,
+                each=self._each(d, m, window, flag.n_shards),
             ),
             g.Measured(bracket, self.margin(flag, t)),
         )
+
+    def _each(self, dim: int, n_rows: int, window: Window, n_shards: int) -> float | None:
+        """A bound on how often two samples differ on one equation; None where there is none."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return name and parameters as JSON values; `rule_from_dict` reads them back."""

@@ -30,6 +30,9 @@ class IndexRule(SpanRule):
     - Coverage, for every sample: at most R·d·(k+T-1) rows lie outside V* (S9, S23).
     - Replicability, for every distribution and field: two samples of m rows with the same coins
       disagree with probability at most C(d)·√(min(m, R·d·(k+T)))/T (S18, S21, S23).
+    - One equation, or row, fixed in advance: two samples differ on whether it holds on V* (lies in
+      V*) with probability at most √(8/(3T)) with ``draw_rows``, else (2/√3)·√(min(m, R·d·(k+T)))/T
+      (S44).
     - Containment: if at most k rows are outliers, V* holds no outlier direction (S20).
 
     Examples
@@ -64,6 +67,12 @@ class IndexRule(SpanRule):
         if exact(self.eps) == exact(DEFAULT_EPS):
             return first
         return min(first, self._promised_length(dim, n_rows, n_shards, 0))
+
+    def _each(self, dim: int, n_rows: int, window: Window, n_shards: int) -> float | None:
+        T, known = int(window.length), {"start": window.start, "shards": n_shards, "n_rows": n_rows}
+        drawn = self.draw_rows is not None and n_shards == 1
+        rho = g.each_rho(dim, T, **known, drawn=drawn)
+        return rho if rho < 1 else None
 
     def draw(self, window: Window, coins: Coins) -> int:
         """t = t_min + ⌊uT⌋, T = t_max - t_min + 1, u = coins.uniform("threshold")."""

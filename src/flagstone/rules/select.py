@@ -62,6 +62,12 @@ def rule_from_dict(data: Mapping[str, Any]) -> SpanRule:
 
 def choose_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
     """Choose a span from a flag with published coins, without a warning."""
+    used = rule.n_rows(coins)
+    if used is not None and used != flag.n_rows:
+        raise InputError(
+            f"of {rule.draw_rows:,} rows the coins use the first {used:,}, got {flag.n_rows:,}: "
+            "draw_rows needs exactly these (rule.n_rows(coins))"
+        )
     window = rule.window(flag.dim, flag.n_rows, flag.n_shards)
     t = rule.draw(window, coins)
     stairs = Staircase.of(flag)

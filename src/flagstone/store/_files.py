@@ -93,7 +93,7 @@ def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> N
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from flagstone import ParityRule
+    >>> from flagstone.answers import ParityRule
     >>> from flagstone.store import load, save
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rule.json"
     >>> save(path, ParityRule([0, 1, 1], 1))

@@ -17,7 +17,6 @@ import numpy as np
 
 from flagstone.errors import FormatError
 from flagstone.tables.batches import Array, Batch, Position, Reader, fail, rows_per_batch
-from flagstone.tables.footer import row_groups
 from flagstone.tables.limits import MOST_COLUMNS, MOST_ROW_BYTES, check_width, reading
 from flagstone.tables.remote import Location, arrow_file
 
@@ -25,12 +24,12 @@ from flagstone.tables.remote import Location, arrow_file
 _FEW = 4096
 
 
-def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
-    """Return a valid Arrow column as NumPy; a missing value is an error that names its row."""
+def as_numpy(column: Any, reader: Reader, name: str) -> Array:
+    """Return a valid Arrow column as NumPy; missing values are None, in an array of objects."""
     import pyarrow as pa
 
-    if column.type.id in _dtypes() and not column.null_count:  # most columns: at once
-        return _plain(column)
+    if column.type.id in _dtypes():  # most columns: at once
+        return _objects(column.to_pylist()) if column.null_count else _plain(column)
     is_dictionary = pa.types.is_dictionary(column.type)
     if pa.types.is_nested(column.type.value_type if is_dictionary else column.type):
         fail(
@@ -38,20 +37,17 @@ def as_numpy(column: Any, reader: Reader, name: str, first_row: int) -> Array:
             f"column {name!r}",
             f"holds {column.type}; a column must hold numbers, text, or true and false",
         )
-    if column.null_count or (is_dictionary and column.dictionary.null_count):
-        gaps = np.asarray(column.is_null())
-        if is_dictionary and not gaps.any():  # whether Arrow looks there depends on its version
-            gaps = np.asarray(column.dictionary.is_null())[_plain(column.indices)]
-        if gaps.any():
-            row = first_row + int(np.argmax(gaps))
-            fail(
-                reader.path,
-                f"row {row}, column {name!r}",
-                "the value is missing; fill it in or drop the row",
-            )
     if is_dictionary:
+        values = _plain(column.dictionary)
+        if column.null_count or column.dictionary.null_count:
+            values, gaps = values.astype(object), np.asarray(column.is_null())
+            values[np.asarray(column.dictionary.is_null())] = None
+            places = _plain(column.indices.fill_null(0))
+            out = values[places] if len(values) else np.full(len(column), None, dtype=object)
+            out[gaps] = None
+            return out
         # never decoded: a long text that many rows share would be written out for each
-        return _plain(column.dictionary)[_plain(column.indices)]
+        return values[_plain(column.indices)]
     return _plain(column)
 
 
@@ -73,7 +69,7 @@ def _plain(column: Any) -> Array:
     if dtype is not None:
         flat = np.frombuffer(column.buffers()[1] or b"", dtype)
         return flat[column.offset : column.offset + len(column)]
-    if pa.types.is_boolean(column.type):
+    if pa.types.is_boolean(column.type) and not column.null_count:
         return _plain(column.cast(pa.uint8())).astype(bool)
     if str(column.type).endswith("_view"):  # views may show one long text over and over
         sizes = np.frombuffer(column.buffers()[1] or b"", dtype="<i4")[::4]
@@ -85,9 +81,12 @@ def _plain(column: Any) -> Array:
         shared = column.dictionary_encode()
         if len(shared.dictionary) < len(column) // 2:
             return _plain(shared.dictionary)[_plain(shared.indices)]
-    values = column.to_pylist()
+    return _objects(column.to_pylist())
+
+
+def _objects(values: list[Any]) -> Array:
     out = np.empty(len(values), dtype=object)
-    for index, value in enumerate(values):
+    for index, value in enumerate(values):  # all at once, lists in them would become rows
         out[index] = value
     return out
 
@@ -113,11 +112,6 @@ class ParquetReader:
             check_width(self.path, len(schema.names), self.max_columns)
             self.columns = tuple(schema.names)
             self._flat = {f.name for f in schema if not pa.types.is_nested(f.type)}
-            self._whole = {
-                f.name: pa.types.is_signed_integer(f.type)
-                for f in schema
-                if pa.types.is_integer(f.type)
-            }
             self._groups = [
                 (index, group.num_rows, group.total_byte_size)
                 for index in range(file.num_row_groups)
@@ -142,35 +136,6 @@ class ParquetReader:
             parts[-1].n_rows = (parts[-1].n_rows or 0) + group[1]
             room, before = room - group[2], before + group[1]
         return parts or [self]
-
-    def noted(self, columns: Sequence[str], n_rows: int) -> int | None:
-        """Return the largest entry of the first rows, or of more, as the file notes it.
-
-        None unless it says so of each column, and of whole numbers, none negative or missing.
-        """
-        needed: list[int] = []
-        for index, size, _ in self._groups:
-            if n_rows > 0:
-                needed.append(index)
-                n_rows -= size
-        try:
-            with arrow_file(self.path) as source:
-                groups = row_groups(source, needed[-1] + 1 if needed else 0)
-            found = [groups[index] for index in needed]
-        except Exception:  # the rows are looked at instead, and Arrow says what is wrong
-            return None
-        largest: int | None = None
-        for group in found:
-            for name in columns:
-                seen, signed = group.get(name), self._whole.get(name)
-                if seen is None or signed is None or seen.n_missing != 0:
-                    return None
-                least = int.from_bytes(seen.least, "little", signed=signed)
-                most = int.from_bytes(seen.most, "little", signed=signed)
-                if not 0 <= least <= most:
-                    return None
-                largest = max(largest or 0, most)
-        return largest
 
     def batches(
         self,
@@ -307,7 +272,7 @@ def _batches(
         for at in range(first, row + whole.num_rows, limit):
             batch = whole if at == row and whole.num_rows <= limit else whole.slice(at - row, limit)
             parts = dict(zip(batch.schema.names, batch.columns, strict=True))
-            values = [as_numpy(parts[name], reader, name, at) for name in columns]
+            values = [as_numpy(parts[name], reader, name) for name in columns]
             after = at + batch.num_rows - 1
             done = (after - first_row) / reader.n_rows if reader.n_rows else 0.0
             yield Batch(tuple(columns), values, at, None, (after,), done)

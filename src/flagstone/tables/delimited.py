@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from flagstone.checks import shown
+from flagstone.encoding import MARKERS
 from flagstone.errors import InputError, Parameter
 from flagstone.exact import exact_integers
 from flagstone.tables.batches import Array, Batch, Position, fail
@@ -100,7 +101,7 @@ class DelimitedReader:
                 part = b"".join(itertools.islice(held, most))
             values: Array | list[Array] | None = self._digits(part, columns, kinds)
             if values is None:
-                values = self._columns(part, columns, kinds, row)
+                values = self._columns(part, columns, kinds)
             n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
             first_line, line = line, line + n_lines
             if values is None:
@@ -118,7 +119,7 @@ class DelimitedReader:
         """
         end = b"\r\n" if block.endswith(b"\r\n") else b"\n"
         zeros = self.delimiter.encode().join([b"0"] * len(self.columns)) + end
-        whole = all(kinds.get(name, "integer") == "integer" for name in columns)
+        whole = all(_is_integer(kinds.get(name, "integer")) for name in columns)
         separates = self.delimiter.isascii() and not self.delimiter.isdigit()
         if not (block and whole and separates) or len(block) % len(zeros):
             return None
@@ -135,7 +136,7 @@ class DelimitedReader:
         return digits[:, [places[name] for name in columns]]
 
     def _columns(
-        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str], row: int
+        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]
     ) -> list[Array] | None:
         """Read a block of lines by Arrow; None if all are blank."""
         found = self._parse(block, columns, kinds)
@@ -143,8 +144,8 @@ class DelimitedReader:
             return None
         return [
             _whole_numbers(found.column(i))
-            if kinds.get(c) == "integer" and str(found.column(i).type) == "string"
-            else as_numpy(found.column(i), self, c, row)
+            if _is_integer(kinds.get(c)) and str(found.column(i).type) == "string"
+            else as_numpy(found.column(i), self, c)
             for i, c in enumerate(columns)
         ]
 
@@ -165,14 +166,14 @@ class DelimitedReader:
                 return None
             problem = error
         # whole numbers written as 1.0 or +1 are none to Arrow: read them as text
-        relaxed = {c: "text" if kind == "integer" else kind for c, kind in kinds.items()}
+        relaxed = {c: "text" if _is_integer(kind) else kind for c, kind in kinds.items()}
         try:
             found = self._read(block, columns, relaxed)
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
             self._explain(columns, kinds, problem)
-        whole = [i for i, c in enumerate(columns) if kinds.get(c) == "integer"]
-        cells = (cell for i in whole for cell in found.column(i).to_pylist())
-        if any(_cell_problem(cell, "integer") for cell in cells):
+        whole = [(i, kinds[c]) for i, c in enumerate(columns) if _is_integer(kinds.get(c))]
+        cells = ((cell, kind) for i, kind in whole for cell in found.column(i).to_pylist())
+        if any(_cell_problem(cell, kind) for cell, kind in cells):
             self._explain(columns, kinds, problem)
         return found
 
@@ -202,9 +203,9 @@ class DelimitedReader:
             parse_options=pacsv.ParseOptions(delimiter=self.delimiter),
             convert_options=pacsv.ConvertOptions(
                 include_columns=list(columns),
-                column_types={c: types[kinds.get(c, "text")] for c in columns},
+                column_types={c: types[kinds.get(c, "text").rstrip("?")] for c in columns},
                 strings_can_be_null=False,
-                null_values=[],
+                null_values=["", *MARKERS] if any(k[-1:] == "?" for k in kinds.values()) else [],
             ),
         )
         batches = found.combine_chunks().to_batches()
@@ -266,11 +267,11 @@ def _lines_of_rows(block: bytes, lines: range, n_rows: int) -> range | Array:
 
 def _cell_problem(cell: str, kind: str) -> str | None:
     """Say why a cell cannot be read as its kind, or None if it can."""
-    if kind == "text":
+    if kind.startswith("text") or (kind.endswith("?") and _is_gap(cell)):
         return None
     if not cell.strip():
         return "the value is missing; fill it in or drop the row"
-    if kind == "number":
+    if kind.startswith("number"):
         try:
             float(cell)
         except ValueError:
@@ -285,6 +286,16 @@ def _cell_problem(cell: str, kind: str) -> str | None:
 
 
 def _whole_numbers(column: Any) -> Array:
-    """Return a column of text, all of it whole numbers, as integers."""
+    """Return a column of text, all of it whole numbers or missing, as integers."""
     found = [whole_number(cell) for cell in column.to_pylist()]
+    if None in found:
+        return np.array(found, dtype=object)
     return exact_integers([number for number in found if number is not None])
+
+
+def _is_integer(kind: str | None) -> bool:
+    return kind in ("integer", "integer?")
+
+
+def _is_gap(cell: str) -> bool:
+    return not cell.strip() or cell in MARKERS

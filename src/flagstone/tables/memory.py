@@ -62,7 +62,7 @@ class MemoryReader:
                 f"false ({reason})"
             ) from error
         found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-        return as_numpy(found, self, name, 1)
+        return as_numpy(found, self, name)
 
     def _beside(self, label: Any) -> MemoryReader:
         column = label if isinstance(label, np.ndarray) else self._column(label, "y")

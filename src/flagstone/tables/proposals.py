@@ -8,17 +8,19 @@ model).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Rational
 
 import numpy as np
 
 from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Field
 from flagstone.checks import shown
-from flagstone.encoding import BadEntry, ColumnEncoder, frame_lengths, texts
-from flagstone.errors import Parameter
-from flagstone.exact import exact_integers, exact_rational, is_missing
+from flagstone.encoding import MARKERS, MISSING, BadEntry, ColumnEncoder, frame_lengths, texts
+from flagstone.errors import InputError, Parameter
+from flagstone.exact import exact_integers, exact_rational, missing_entries
 from flagstone.tables.batches import Array
 from flagstone.tables.textio import whole_number
 
@@ -26,17 +28,33 @@ SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
 #: Bits of a frame that is not taken for a word.
 _SHORT_FRAME = 16
+#: Rows that are numbered in order by a column of any name.
+_MANY = 100
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
 
 
+class MissingEntry(ValueError):
+    """The first missing value of some rows, and how many values each column lacks."""
+
+    def __init__(self, index: int, column: str, counts: Mapping[str, int]) -> None:
+        super().__init__(f"row {index}, column {column!r}: the value is missing")
+        self.index, self.column, self.counts = index, column, counts
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An encoder (or None: leave the column out) and the reason for it."""
+    """An encoder (or None: leave the column out) and the reason for it.
+
+    ``marker`` is a text such as NA among the values, which may stand for a missing one, and
+    ``float_example`` a binary float that is read by its shortest decimal form.
+    """
 
     column: str
     encoder: ColumnEncoder | None
     reason: str
+    marker: str | None = None
+    float_example: str | None = None
 
     def __str__(self) -> str:
         if self.encoder is None:
@@ -44,22 +62,114 @@ class Proposal:
         return f"{self.column}={self.encoder.text} ({self.reason})"
 
 
-def propose(column: str, values: Array, field: Field) -> Proposal:
+def propose_columns(
+    columns: Mapping[str, Array],
+    field: Field,
+    *,
+    missing: str = "refuse",
+    floats: str = "decimal",
+    parse: bool = False,
+) -> list[Proposal]:
+    """Propose an encoder for each column of some rows.
+
+    ``missing`` says what is done with missing values: "refuse" raises `MissingEntry`, "drop" judges
+    by the other rows, "level" lists a level for them. ``floats`` says whether binary floats over QQ
+    are read by their shortest decimal form ("decimal") or refused ("refuse"). With ``parse``,
+    numbers may be written as text.
+    """
+    if not columns:
+        return []
+    plain = {name: ColumnEncoder(name, "element") for name in columns}
+    if missing == "refuse":
+        gaps = {name: _blank(values) for name, values in columns.items()}
+        first = min(((int(g.argmax()), name) for name, g in gaps.items() if g.any()), default=None)
+        if first is not None:
+            raise MissingEntry(*first, {name: int(g.sum()) for name, g in gaps.items() if g.any()})
+    else:
+        gaps = {name: plain[name].missing(values) for name, values in columns.items()}
+    keep = ~np.logical_or.reduce(list(gaps.values()))
+    if missing == "drop" and not keep.any():
+        worst = max(gaps, key=lambda name: int(gaps[name].sum()))
+        raise InputError(
+            f"every row lacks a value, most often in column {worst!r} "
+            f"({int(gaps[worst].sum()):,} of {len(keep):,}); leave it out with ",
+            Parameter("columns", [f"-{worst}"]),
+        )
+    found = []
+    for name, values in columns.items():
+        marker = next((c for c in _texts_in(values) if c in MARKERS), None)
+        if missing == "level":
+            keep = ~gaps[name]
+        kept = values[keep]
+        proposal = propose(name, typed(kept, field) if parse else kept, field, floats)
+        if missing == "level" and gaps[name].any():
+            proposal = _with_level(name, kept, proposal)
+        found.append(replace(proposal, marker=marker))
+    return found
+
+
+def _with_level(column: str, values: Array, proposal: Proposal) -> Proposal:
+    """Propose to list the values and a level for missing ones."""
+    listed = sorted(set(texts(values)))
+    if not listed:
+        return Proposal(column, None, "it is missing in all rows looked at")
+    if len(listed) > _MOST_CATEGORIES:
+        raise InputError(
+            f"column {column!r} has {len(listed):,} different values beside missing ones, too many "
+            "to make each a level; leave such rows out with ",
+            Parameter("missing", "drop"),
+        )
+    kind = "levels" if len(listed) == 1 else "onehot"
+    encoder = ColumnEncoder(column, kind, (*listed, MISSING))
+    return replace(proposal, encoder=encoder, reason=f"{len(listed)} values and missing ones")
+
+
+def _blank(values: Array) -> Array:
+    """Say which entries are null, NaN or empty, or a text such as NA among numbers."""
+    found = _texts_in(values)
+    blank = [text for text in found if not text.strip()]
+    others = [text for text in found if text.strip() not in MARKERS and text not in blank]
+    if others and all(map(_is_rational, others)):
+        blank += [text for text in found if text.strip() in MARKERS]
+    gaps = missing_entries(values)
+    return gaps | np.isin(values, blank) if blank else gaps
+
+
+def _is_rational(text: str) -> bool:
+    try:
+        exact_rational(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _texts_in(values: Array) -> list[str]:
+    """Return the different texts of a column, sorted."""
+    if values.dtype.kind not in "OUT":
+        return []
+    return sorted({cell for cell in values.tolist() if isinstance(cell, str)})
+
+
+def propose(column: str, values: Array, field: Field, floats: str = "decimal") -> Proposal:
     """Propose an encoder for a column from a look at some of its values.
 
     Examples
     --------
-    >>> from flagstone import GF
+    >>> from flagstone import GF, QQ
     >>> print(propose("fault", np.array(["no", "yes", "no"], dtype=object), GF(2)))
     fault=levels:no,yes (text with 2 values)
     >>> print(propose("level", np.array([0, 5, 9]), GF(2)))
     level=bits:4 (whole numbers up to 9)
+    >>> print(propose("net", np.array(["53.63", "7"], dtype=object), QQ))
+    net=element (numbers, read exactly)
     """
     kind = values.dtype.kind
     if not len(values):
         return Proposal(column, ColumnEncoder(column, "element"), "no rows to judge by")
     if kind == "b":
         return Proposal(column, ColumnEncoder(column, "element"), "true and false are 1 and 0")
+    if field.order is None and (numbers := _rational(column, values, floats)) is not None:
+        return numbers
     if kind == "f":
         values = values.astype(np.promote_types(values.dtype, np.float64))  # half floats end early
         finite = values[np.isfinite(values)]
@@ -67,18 +177,18 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         if exact.all() and (np.floor(values) == values).all():
             return _whole(column, values.astype(np.int64), field)
         middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
-        reason = f"fractional numbers; {middle} is the median of the rows looked at"
+        reason = f"fractional numbers, which QQ reads exactly; {middle} is the median of these rows"
         return Proposal(column, ColumnEncoder(column, "above", (middle,)), reason)
     if kind in "ui" or all(type(value) is int for value in values.tolist()):
-        if _INDEX.fullmatch(column) and _counts(values):
+        proposal = _whole(column, values, field)
+        coded = proposal.encoder is not None and proposal.encoder.kind != "element"
+        if _counts(values) and (_INDEX.fullmatch(column) or (coded and len(values) >= _MANY)):
             return Proposal(column, None, "row numbers, like the index of a data frame")
-        return _whole(column, values, field)
+        return proposal
     frames = _frames(column, values)
     if frames is not None:
         return frames
     found = sorted(set(texts(values)))
-    if field.order is None and all(_is_rational(text) for text in found):
-        return Proposal(column, ColumnEncoder(column, "element"), "rational numbers")
     if len(found) == 1:
         return Proposal(column, None, f"it is always {found[0]!r} in the rows looked at")
     if len(found) == 2:
@@ -87,6 +197,28 @@ def propose(column: str, values: Array, field: Field) -> Proposal:
         reason = f"text with {len(found)} values"
         return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
+
+
+def _rational(column: str, values: Array, floats: str) -> Proposal | None:
+    """Propose to read a column as rational numbers, if it can be."""
+    if values.dtype.kind in "ui":
+        if _INDEX.fullmatch(column) and _counts(values):
+            return None
+        return Proposal(column, ColumnEncoder(column, "element"), "whole numbers")
+    encoder = ColumnEncoder(column, "element", ("exact",) if floats == "refuse" else ())
+    binary = None
+    for value in values if values.dtype.kind == "f" else values.tolist():
+        if isinstance(value, (float, np.floating)):
+            if not np.isfinite(value):
+                return None
+            if binary is None and value != np.floor(value):
+                binary = str(value)
+        elif isinstance(value, (str, Decimal)):
+            if not _is_rational(str(value)):
+                return None
+        elif not isinstance(value, Rational):
+            return None
+    return Proposal(column, encoder, "numbers, read exactly", float_example=binary)
 
 
 def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Proposal]:
@@ -167,10 +299,13 @@ def _whole(column: str, values: Array, field: Field) -> Proposal:
     return Proposal(column, ColumnEncoder(column, "bits", (str(n_bits),)), reason)
 
 
-def typed(values: Array) -> Array:
-    """Return a column of text as integers or floats if every entry is one, else unchanged."""
+def typed(values: Array, field: Field) -> Array:
+    """Return a column of text as integers or floats if every entry is one, else unchanged.
+
+    Over QQ numbers written as text are read exactly, so they stay text.
+    """
     cells = values.tolist()
-    if set(map(type, cells)) - {str}:
+    if values.dtype.kind not in "OUT" or set(map(type, cells)) - {str}:
         return values
     known: dict[str, int] = {}
     for cell in set(cells):  # most often few
@@ -179,46 +314,15 @@ def typed(values: Array) -> Array:
         known[cell] = number
     else:
         return exact_integers([known[cell] for cell in cells])
+    if field.order is None:
+        return values
     try:
         numbers = np.array([float(cell) for cell in cells])
     except ValueError:
         return values
     # 1e3 is no whole number to the readers: where nothing is fractional, it stays text
-    return values if (np.floor(numbers) == numbers).all() and _short(numbers) else numbers
-
-
-def _short(numbers: Array) -> bool:
-    return bool((np.abs(numbers) < 2.0**53).all())
-
-
-def missing(values: Array) -> int | None:
-    """Return the index of the first entry that is missing: empty, null or not a number.
-
-    >>> missing(np.array(["no", "", "yes"], dtype=object)), missing(np.array([0.5, np.nan]))
-    (1, 1)
-    """
-    if values.dtype.kind == "f":
-        gaps = np.isnan(values)
-    elif values.dtype.kind in "OUT":
-        cells = values.tolist()
-        if set(map(type, cells)) <= {str} and all(cell.strip() for cell in set(cells)):
-            return None  # which is most often quickly said
-        gaps = np.array([_is_gap(value) for value in cells], dtype=bool)
-    else:
-        return None
-    return int(np.argmax(gaps)) if gaps.any() else None
-
-
-def _is_gap(value: object) -> bool:
-    return not value.strip() if isinstance(value, str) else is_missing(value)
-
-
-def _is_rational(text: str) -> bool:
-    try:
-        exact_rational(text)
-    except ValueError:
-        return False
-    return True
+    whole = (np.floor(numbers) == numbers) & (np.abs(numbers) < 2.0**53)
+    return values if whole.all() else numbers
 
 
 def refusal(

@@ -6,13 +6,14 @@ import dataclasses
 import fnmatch
 import hashlib
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.encoding import BadEntry, ColumnEncoder, EncodedError, Encoding, frame_lengths
-from flagstone.errors import InputError, Parameter
-from flagstone.tables.batches import Array, Batch, Position, Reader, checked_start
+from flagstone.errors import InputError, InputWarning, Parameter
+from flagstone.tables.batches import Batch, Position, Reader, checked_start
 from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.files import closest
 from flagstone.tables.frames import length_text, most_common
@@ -20,14 +21,13 @@ from flagstone.tables.limits import check_names
 from flagstone.tables.naming import columns_meant
 from flagstone.tables.proposals import (
     SAMPLE_ROWS,
+    MissingEntry,
     Proposal,
     all_elements,
     frames_alone,
     largest,
-    missing,
-    propose,
+    propose_columns,
     refusal,
-    typed,
 )
 
 
@@ -105,11 +105,11 @@ class Table:
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
             chosen = None
             try:
-                fits = encoding.fits(batch.values)
-                if fits is not None:
-                    chosen = fits.nonzero()[0]
+                kept = encoding.kept(batch.values)
+                if kept is not None:
+                    chosen = kept.nonzero()[0]
                     batch = batch.leaving_out(len(batch) - len(chosen))
-                rows, labels = encoding.rows(batch.values if fits is None else batch.some(fits))
+                rows, labels = encoding.rows(batch.values if kept is None else batch.some(kept))
             except EncodedError as bad:
                 at = bad.index if chosen is None else int(chosen[bad.index])
                 place = batch.place(self.files[index], at)
@@ -138,28 +138,10 @@ class Table:
                 return file, batch
         raise self._no_rows(skipped)
 
-    def _looked_at(self, file: int, batch: Batch, index: int) -> Array:
-        """Return some values of a column, text read as numbers where all of it is.
-
-        A missing value is an error: no encoder must be proposed that takes it for a level.
-        """
-        name, values = batch.columns[index], batch.column(index)[:SAMPLE_ROWS]
-        try:
-            values = typed(values) if values.dtype.kind in "OUT" else values
-        except ValueError as error:
-            raise InputError(f"{self.files[file]}, column {name!r}: {error}") from None
-        gap = missing(values)
-        if gap is not None:
-            raise InputError(
-                f"{batch.place(self.files[file], gap)}, column {name!r}: the value is missing, so "
-                "no encoder can be proposed; fill it in, drop the row, or leave the column out "
-                "with ",
-                Parameter("columns", [f"-{name}"]),
-            )
-        return values
-
     def _no_rows(self, skipped: int, encoding: Encoding | None = None) -> InputError:
         frames = [e for e in (encoding.encoders if encoding else ()) if e.kind == "hex"]
+        if skipped and encoding is not None and encoding.drop_missing:
+            return InputError(f"{self.files[0]}: a value is missing in every one of its rows")
         if skipped and frames:
             return InputError(
                 f"{self.files[0]}: no rows are left: the frames of all {skipped:,} of them are of "
@@ -174,22 +156,42 @@ class Table:
             )
         return InputError(f"{self.files[0]}: holds no rows")
 
-    def proposals(self, columns: Sequence[str], field: FieldLike = 2) -> list[Proposal]:
+    def proposals(
+        self,
+        columns: Sequence[str],
+        field: FieldLike = 2,
+        *,
+        missing: str = "refuse",
+        floats: str = "decimal",
+    ) -> list[Proposal]:
         """Propose an encoder for each column from the first rows of the table."""
         if all(getattr(reader, "only_bits", False) for reader in self.readers):
             reason = "bits are elements of every field"
             return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
         F = as_field(field)
-        reason = f"whole numbers, all in {F.name}"
-        plain = [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
-        noted = getattr(self.readers[0], "noted", None)
-        if noted is not None and all_elements(columns, noted(columns, SAMPLE_ROWS), F):
-            return plain
         file, batch = self._first(columns)
         if all_elements(columns, largest(batch.values[:SAMPLE_ROWS]), F):
-            return plain
-        looked_at = [self._looked_at(file, batch, i) for i in range(len(columns))]
-        return [propose(c, values, F) for c, values in zip(columns, looked_at, strict=True)]
+            reason = f"whole numbers, all in {F.name}"
+            return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
+        seen = {c: batch.column(i)[:SAMPLE_ROWS] for i, c in enumerate(columns)}
+        try:
+            return propose_columns(seen, F, missing=missing, floats=floats, parse=True)
+        except MissingEntry as gap:
+            counts = [f"{n:,} in {name!r}" for name, n in list(gap.counts.items())[:5]]
+            more = ", …" if len(gap.counts) > 5 else ""
+            raise InputError(
+                f"{batch.place(self.files[file], gap.index)}, column {gap.column!r}: the value is "
+                f"missing ({', '.join(counts)}{more}, among the {len(seen[gap.column]):,} rows "
+                "looked at); leave such rows out with ",
+                Parameter("missing", "drop"),
+                ", give them a level of their own with ",
+                Parameter("missing", "level"),
+                ", or leave the column out with ",
+                Parameter("columns", [f"-{gap.column}"]),
+            ) from None
+        except ValueError as error:
+            said = error.args if isinstance(error, InputError) else (str(error),)
+            raise InputError(f"{self.files[file]}: ", *said) from None
 
     def encoding(
         self,
@@ -198,6 +200,8 @@ class Table:
         columns: Sequence[str] | None = None,
         label: str | None = None,
         encode: Mapping[str, str] | str | None = None,
+        missing: str = "refuse",
+        floats: str = "decimal",
     ) -> Encoding:
         """Decide how the table becomes rows over a field, without coercing anything silently.
 
@@ -213,6 +217,12 @@ class Table:
             Columns without an encoder must hold elements of the field already; "auto" (or
             ``{"*": "auto"}``) accepts what :meth:`proposals` says; of columns that nobody chose,
             those beside frames are left out.
+        missing : {"refuse", "drop", "level"}
+            What to do with missing values: null, NaN, empty, and with "drop" and "level" also
+            texts such as NA, unless an encoder lists them. "drop" leaves their rows out, "level"
+            makes them a value of their column.
+        floats : {"decimal", "refuse"}
+            Over QQ, binary floats are read by their shortest decimal form, or refused.
 
         Raises
         ------
@@ -236,14 +246,18 @@ class Table:
                 )
         given = {name: _lookup(wanted, name) for name in every}
         open_ones = [name for name in every if given[name] in (None, "auto")]
-        found = self.proposals(open_ones, F) if open_ones else []
-        if label is None and all(name.startswith("-") for name in columns or ()):
-            # whoever names columns wants them
+        found = []
+        if open_ones:
+            found = self.proposals(open_ones, F, missing=missing, floats=floats)
+            warn_of(found, str(self.files[0]), missing)
+        unnamed = all(name.startswith("-") for name in columns or ())
+        if label is None and unnamed:
             kinds = [str(text).partition(":")[0] for text in given.values()]
             found = frames_alone(found, given="hex" in kinds)
         proposed = {p.column: p for p in found}
         encoders: dict[str, ColumnEncoder | None] = {}
         refused: list[Proposal] = []
+        left_out: list[Proposal] = []
         for name in every:
             text = given[name]
             if text == "hex":
@@ -255,11 +269,14 @@ class Table:
             proposal = proposed[name]
             plain = proposal.encoder is not None and proposal.encoder.kind == "element"
             encoders[name] = proposal.encoder
-            if not plain and text is None:
+            if proposal.encoder is None and unnamed and name != label:
+                left_out.append(proposal)
+            elif not plain and text is None:
                 refused.append(proposal)
         if refused:
             frames = next((e for e in encoders.values() if e and e.kind == "hex"), None)
             raise InputError(*refusal(refused, F.name, label, str(self.files[0]), frames))
+        _warn_left_out(left_out, str(self.files[0]))
         features = tuple(e for n in chosen if (e := encoders[n]) is not None)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
@@ -270,7 +287,7 @@ class Table:
                 "e.g. ",
                 Parameter("encode", {label: "levels:no,yes"}),
             )
-        return Encoding(F, features, target)
+        return Encoding(F, features, target, drop_missing=missing == "drop")
 
     def _frames(self, name: str) -> ColumnEncoder:
         """Return the encoder of a column of frames; those looked at must have one length."""
@@ -337,6 +354,53 @@ class Table:
                 content = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
             digest.update(json.dumps([str(path), content]).encode())
         return digest.hexdigest()
+
+
+def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
+    """Say once which texts may be missing values, and which numbers are binary floats."""
+    marked = {p.column: p.marker for p in proposals if p.marker is not None}
+    if marked:
+        column, marker = next(iter(marked.items()))
+        more = f" (and {len(marked) - 1} more)" if len(marked) > 1 else ""
+        told: list[str | Parameter] = [
+            f"{file}: the text {marker!r} in column {column!r}{more} is "
+        ]
+        if missing == "refuse":
+            told += ["read as a value; if it means a missing value, give "]
+            told += [Parameter("missing", "drop"), " or ", Parameter("missing", "level")]
+        else:
+            told += [
+                "taken for a missing value; if it is a value, list it with ",
+                Parameter("encode"),
+            ]
+        warnings.warn(InputWarning(*told), stacklevel=3)
+    binary = [p for p in proposals if p.float_example and p.encoder and not p.encoder.values]
+    if binary:
+        names = ", ".join(repr(p.column) for p in binary[:3]) + (", …" if binary[3:] else "")
+        warnings.warn(
+            InputWarning(
+                f"{file}: binary floats (in {names}) are read by their shortest decimal form, such "
+                f"as {binary[0].float_example}; to refuse them give ",
+                Parameter("floats", "refuse"),
+            ),
+            stacklevel=3,
+        )
+
+
+def _warn_left_out(proposals: Sequence[Proposal], file: str) -> None:
+    """Say which columns nobody named are left out, and why."""
+    if not proposals:
+        return
+    shared: dict[str, list[str]] = {}
+    for proposal in proposals:
+        shared.setdefault(proposal.reason, []).append(proposal.column)
+    told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
+    warnings.warn(
+        InputWarning(
+            f"{file}: left out {told}; to read them, name them with ", Parameter("columns")
+        ),
+        stacklevel=3,
+    )
 
 
 def _lookup(wanted: Mapping[str, str], name: str) -> str | None:

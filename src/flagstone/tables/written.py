@@ -20,7 +20,8 @@ def frame_masks(finding: Finding) -> list[str]:
 
     Examples
     --------
-    >>> from flagstone import Finding, ParityRule
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import ParityRule
     >>> frame_masks(Finding.of(ParityRule([1, 0, 0, 0, 1], 1)))
     ['{5}88 ^ 1']
     """
@@ -45,7 +46,8 @@ def row_texts(finding: Finding, rows: Array) -> list[str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import Constraints, Finding
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
     >>> row_texts(Finding.of(Constraints([[1, 0, 0, 0, 1]], [1])), np.array([[1, 0, 0, 0, 1]]))
     ['{5}88']
     """

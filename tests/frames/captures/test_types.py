@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from flagstone import Coins, ConstraintsQuestion, Flag, IndexRule, ask
-from flagstone.frames.captures import MOST_ROWS, Capture, clusters, message_types
-from flagstone.frames.captures import capture as capture_module
+from flagstone import Coins, Flag, IndexRule, ask
+from flagstone.frames.captures import clusters, message_types
+from flagstone.frames.captures import types as types_module
+from flagstone.question import ConstraintsQuestion
 from tests.frames.captures.frames import DAMAGE, damaged, device, drifting, mixed
 
 RULE = IndexRule(contamination=0.01)
@@ -15,9 +16,8 @@ SMBUS = {"crc": "CRC-8/SMBUS", "ident": 0x8A}
 def types_of(X, rule=RULE, seed=1):
     lifted = np.hstack([X, np.ones((len(X), 1), dtype=np.uint8)])
     finding = ask(Flag(X.shape[1] + 1).update(lifted), ConstraintsQuestion(), rule, Coins(seed))
-    capture = Capture()
-    capture.update(X, ~finding.answer.check(X))
-    return finding, message_types(finding, capture, rule, Coins(seed)), capture
+    wrong = np.flatnonzero(~finding.answer.check(X))
+    return finding, message_types(finding, X, rule, Coins(seed)), wrong
 
 
 @pytest.mark.parametrize("repeat", [1, 3])
@@ -27,14 +27,14 @@ def test_two_devices_are_told_apart_by_a_bit(share, repeat):
     k = int(share * 900)
     one, two = device(rng, 900 - k, repeat=repeat), device(rng, k, **SMBUS, repeat=repeat)
     X = damaged(rng, mixed(rng, one, two, repeat=repeat))
-    finding, types, capture = types_of(X)
+    finding, types, _ = types_of(X)
     assert len(finding.answer) == 16
     assert [found.told_by for found in types] == ["x8 = 0", "x8 = 1"]
     for found, clean in zip(types, (one, two), strict=True):
         assert len(found.answer) == 24
         assert found.answer.check(clean).all()
         assert len(found.rows) > 0.97 * len(clean)
-        assert found.answer.check(capture.rows[found.rows]).all()
+        assert found.answer.check(X[found.rows]).all()
         # chosen by what the rows say: nothing is promised about fresh ones
         assert "told apart by what they say" in found.finding.promises.withheld
         assert found.finding.promises.certified.certificate is None
@@ -101,14 +101,14 @@ def test_a_rare_device_with_another_check():
     rng = np.random.default_rng(4)
     rare = device(rng, 45, **SMBUS, repeat=3)
     X = damaged(rng, mixed(rng, device(rng, 1455, repeat=3), rare, repeat=3))
-    finding, (first, second), capture = types_of(X)
+    finding, (first, second), wrong = types_of(X)
     assert first.finding is finding
     assert first.told_by == ""
     assert second.told_by.startswith("the constants of type 1, but x8 = 1, x9 = 0")
     assert "too few rows to say more" in second.told_by
     assert second.answer.check(rare).all()
     assert (second.answer.matrix.sum(axis=1) == 1).all()
-    assert len(capture.misfits) > len(second.rows) >= 40
+    assert len(wrong) > len(second.rows) >= 40
 
 
 def test_a_rare_device_with_the_same_check_is_no_type():
@@ -172,27 +172,17 @@ def test_clusters_say_what_is_broken():
     X = device(rng, 500)
     X[:7, 20] ^= 1
     X[10:12, [3, 30]] ^= 1
-    finding, _, capture = types_of(X)
-    first, second = clusters(finding.answer, X[capture.misfits])
+    finding, _, wrong = types_of(X)
+    first, second = clusters(finding.answer, X[wrong])
     assert (first.rows, first.columns) == (tuple(range(7)), (20,))
     assert (second.rows, second.columns) == ((7, 8), ())
     expected = finding.answer.syndrome(X[10:11])[0].tolist()
     assert list(second.syndrome) == expected
 
 
-def test_rows_beyond_the_budget_are_only_counted(monkeypatch):
-    assert MOST_ROWS == 65_536
-    monkeypatch.setattr(capture_module, "MOST_ROWS", 5)
-    capture = Capture(all_places=True)
-    for start in (0, 8):
-        wrong = np.arange(8) % 2 == 0
-        capture.update(
-            np.eye(8, dtype=np.uint8),
-            wrong,
-            lambda mask, most, start=start: [["f", start + i, None] for i in np.flatnonzero(mask)][
-                :most
-            ],
-        )
-    assert (capture.n_fits, capture.n_misfits, len(capture.rows)) == (8, 8, 10)
-    assert capture.misfits == [0, 2, 4, 6, 8]
-    assert [capture.places[i][1] for i in range(10)] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+def test_the_first_rows_are_looked_at(monkeypatch):
+    monkeypatch.setattr(types_module, "MOST_ROWS", 300)
+    rng = np.random.default_rng(1)
+    X = mixed(rng, device(rng, 450), device(rng, 450, **SMBUS))
+    _, types, _ = types_of(X)
+    assert max(int(one.rows.max()) for one in types) < 300

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from flagstone import AffineSpan, Constraints, Subspace
+from flagstone import AffineSpan, Subspace
+from flagstone.answers import Constraints
 from flagstone.frames.digests import Frame, Layers, name_check, name_frame
 from flagstone.frames.digests.catalogue import CATALOGUE, Known
 from tests.frames.digests import oracle

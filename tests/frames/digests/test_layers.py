@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import AffineSpan, Constraints, InputError, Subspace
+from flagstone import AffineSpan, InputError, Subspace
+from flagstone.answers import Constraints
 from flagstone.answers.relations import sparse_basis
 from flagstone.frames.digests import DigestAnalysis, Frame, Layers, Relation, propose
 from tests.frames.digests import oracle

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from flagstone import AffineSpan, Constraints
+from flagstone import AffineSpan
+from flagstone.answers import Constraints
 from flagstone.frames.digests import DigestAnalysis, Frame, name_frame, name_sums
 from tests.frames.digests import oracle
 

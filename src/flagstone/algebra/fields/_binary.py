@@ -62,9 +62,7 @@ class BinaryField(Field):
         words = self.matrix(rows)
         if words.shape[1] == 1:
             return np.asarray(words[:, 0] != 0)
-        some = np.arange(64 * words.shape[1] + 1, dtype=np.int64) > 0
-        found: Array = kernels.gf2_place(words, some.view(np.uint8))
-        return found.view(np.bool_)
+        return np.asarray(kernels.gf2_lengths(words) > 0)
 
     def new_flag(self, dim: int) -> FlagState:
         state: FlagState = kernels.gf2_flag(dim)

@@ -19,7 +19,7 @@ class FiniteField(Field):
     """GF(p^k) other than GF(2); elements are the integers 0..q−1.
 
     For k > 1 the base-p digits of an element are its polynomial coefficients (lowest first)
-    modulo the Conway polynomial, as in the galois package.
+    modulo the Conway polynomial, as in python-flint and galois.
     """
 
     order: int

@@ -1,22 +1,26 @@
-"""Captures that hold frames of several types, or frames that fit none.
+"""Captures: the frames of files, and the types among them.
 
-- :class:`Capture` keeps rows while they are read: those that fit the equations, and those that do
-  not, up to a budget;
+- :func:`read_capture` reads the frames of files, in any of :data:`FORMATS`;
 - :func:`clusters` sorts what does not fit by the equations that it breaks;
 - :func:`message_types` says which rows are of a type of their own, with a bound on false alarms.
 """
 
-from flagstone.frames.captures.capture import MOST_ROWS, Capture, Cluster, clusters
+from flagstone.frames.captures.capture import Capture, length_text, read_capture
+from flagstone.frames.captures.clusters import Cluster, clusters
 from flagstone.frames.captures.evidence import FALSE_ALARMS
-from flagstone.frames.captures.types import MOST_TYPES, MessageType, message_types
+from flagstone.frames.captures.formats import FORMATS
+from flagstone.frames.captures.types import MOST_ROWS, MOST_TYPES, MessageType, message_types
 
 __all__ = [
     "FALSE_ALARMS",
+    "FORMATS",
     "MOST_ROWS",
     "MOST_TYPES",
     "Capture",
     "Cluster",
     "MessageType",
     "clusters",
+    "length_text",
     "message_types",
+    "read_capture",
 ]

@@ -18,7 +18,7 @@ from flagstone.certificates.serial_dependence import first_of_runs
 from flagstone.coins import Coins
 from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
-from flagstone.frames.captures.capture import Capture, clusters
+from flagstone.frames.captures.clusters import clusters
 from flagstone.frames.captures.discriminating import SAMPLE, discriminating_bit
 from flagstone.frames.captures.evidence import (
     FALSE_ALARMS,
@@ -34,6 +34,8 @@ from flagstone.pipeline import ask
 from flagstone.question import ConstraintsQuestion
 from flagstone.rules import IndexRule, SpanRule
 
+#: So many rows are looked at, the first ones.
+MOST_ROWS = 65_536
 #: No more types than this are told apart; by so many bits, one after the other.
 MOST_TYPES, _DEPTH = 8, 3
 #: So many equations that tell a type from another are said.
@@ -56,7 +58,7 @@ class MessageType:
     finding : Finding
         Only that of all rows together makes promises: other rows were chosen by what they say.
     rows : array of int
-        Which of the kept rows fit it.
+        Which rows fit it.
     told_by : str
         What tells its rows from others, in a few words; empty where nothing had to.
     """
@@ -72,17 +74,15 @@ class MessageType:
         return answer  # type: ignore[no-any-return]
 
 
-def message_types(
-    finding: Finding, capture: Capture, rule: SpanRule, coins: Coins
-) -> list[MessageType]:
-    """Tell the types of rows in a capture apart; one type where nothing speaks for more.
+def message_types(finding: Finding, rows: Array, rule: SpanRule, coins: Coins) -> list[MessageType]:
+    """Tell the types of rows apart; one where nothing speaks for more.
 
     Parameters
     ----------
     finding : Finding
         The equations (affine, over GF(2)) of all rows together.
-    capture : Capture
-        The rows, by whether they fit.
+    rows : array of bits
+        Of more than `MOST_ROWS`, the first ones are looked at.
     rule : SpanRule
     coins : Coins
         As for the finding.
@@ -109,22 +109,23 @@ def message_types(
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import Coins, ConstraintsQuestion, Flag, IndexRule, ask
+    >>> from flagstone import Coins, Flag, IndexRule, ask
+    >>> from flagstone.question import ConstraintsQuestion
     >>> random = np.random.RandomState(1)
     >>> X = random.randint(0, 2, size=(600, 24)).astype(np.uint8)
     >>> X[:, 16:] = X[:, :8] ^ X[:, 8:16] * X[:, :1]     # a check that looks at x0
     >>> lifted = np.hstack([X, np.ones((600, 1), dtype=int)])
     >>> rule, coins = IndexRule(), Coins(7)
     >>> finding = ask(Flag(25).update(lifted), ConstraintsQuestion(), rule, coins)
-    >>> capture = Capture()
-    >>> capture.update(X, ~finding.answer.check(X))
-    >>> for found in message_types(finding, capture, rule, coins):
+    >>> for found in message_types(finding, X, rule, coins):
     ...     print(found.told_by, len(found.rows), len(found.answer))
     x0 = 0 315 9
     x0 = 1 285 9
     """
-    search = _TypeSearch(capture.rows, finding, rule, coins)
-    types = search.by_bits(MessageType(finding, np.flatnonzero(~capture.wrong)))
+    answer: Any = finding.answer
+    rows = rows[:MOST_ROWS]
+    search = _TypeSearch(rows, finding, rule, coins)
+    types = search.by_bits(MessageType(finding, np.flatnonzero(answer.check(rows))))
     types.sort(key=lambda found: -len(found.rows))
     while len(types) < MOST_TYPES and (found := search.among_the_rest(types)) is not None:
         types.append(found)
@@ -151,7 +152,7 @@ class _TypeSearch:
         for value in (0, 1):
             side = whole.rows[self._bits[whole.rows, bit] == value]
             finding = self._asked(side, self._rule)
-            if finding.nothing_kept:
+            if finding.is_empty:
                 return [whole]
             said = f"{self._encoding.names[bit]} = {value}"
             told_by = f"{whole.told_by}, {said}" if whole.told_by else said

@@ -2,39 +2,268 @@
 
 from __future__ import annotations
 
-from flagstone.cli.options import ColumnOptions, FrameOptions
-from flagstone.cli.runner import UsageError
-from flagstone.frames.cli.answer import answer_frames, answer_frames_each, show_frames
-from flagstone.question import ConstraintsQuestion, SpanQuestion
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from flagstone.cli.answering import rule_of
+from flagstone.cli.inputs import load_finding, load_protocol
+from flagstone.cli.options import CaptureOptions, FrameOptions
+from flagstone.cli.output import print_json
+from flagstone.cli.outputs import (
+    check_outputs,
+    output_paths,
+    refuse_existing_outputs,
+    refuse_inputs,
+    refuse_several,
+    write_outputs,
+)
+from flagstone.cli.rerun_command import rerun_command
+from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.cli.spool import spooled
+from flagstone.cli.words import parsed
+from flagstone.coins import Coins, fresh_seed
+from flagstone.errors import InputError, Parameter
+from flagstone.frames.captures import (
+    Capture,
+    MessageType,
+    length_text,
+    message_types,
+    read_capture,
+)
+from flagstone.frames.captures.line_codes import LINE_CODES, suggest
+from flagstone.frames.cli.groups import group_keys, print_groups
+from flagstone.frames.cli.screen import frame_keys, print_study, saved_study, shown_lines
+from flagstone.frames.report import FrameView
+from flagstone.frames.study import Study, study
+from flagstone.question import ConstraintsQuestion
+from flagstone.rules import SpanRule
 from flagstone.store import is_saved, read_document
+from flagstone.tables.naming import columns_meant
+from flagstone.wording import counted
+
+#: So many groups are answered for.
+_MOST_GROUPS = 64
 
 
 def command(
-    files: list[str],
-    table: ColumnOptions,
-    options: FrameOptions,
-    linear: bool,
-    solve: list[str] | None,
-    each: bool,
-    split_types: bool,
+    files: list[str], capture: CaptureOptions, options: FrameOptions, solve: list[str] | None
 ) -> int:
     """Find the pattern and the digest of frames, or show those of a finding that was saved.
 
-    --as also takes c, python and rtl_433: code that checks the check bits of a frame.
+    --as also takes c, python and rtl_433, code that checks a frame, and bitbench, a link.
     """
-    question = SpanQuestion() if linear else ConstraintsQuestion()
-    if each and split_types:
-        raise UsageError("--each and --split-types: one at a time")
-    if split_types and linear:
-        raise UsageError("--split-types tells rows apart by constants: leave out --linear")
-    if len(files) == 1 and table.format is None and _is_finding(files[0]):
-        if each or split_types:
-            raise UsageError(f"{files[0]} is a finding, and holds no rows: give files of frames")
-        return show_frames(files[0], options, solve or None)
-    if each:
-        return answer_frames_each(question, files, table, options, solve=solve or None)
-    return answer_frames(question, files, table, options, solve=solve or None, split=split_types)
+    check_outputs(options)
+    if len(files) == 1 and capture.format is None and _is_finding(files[0]):
+        return _show(files[0], capture, options, solve)
+    asked = _Asked(files, capture, options, solve)
+    read = _read(files, capture)
+    refuse_inputs(output_paths(options), files)
+    refuse_existing_outputs(options)
+    if capture.by is not None:
+        refuse_several("by", options)
+        return _answer_each(read, capture.by, asked)
+    return _answer(read, asked)
 
 
 def _is_finding(file: str) -> bool:
     return is_saved(file) and read_document(file)[0] == "finding"
+
+
+def _read(files: Sequence[str], given: CaptureOptions) -> Capture:
+    """Read the frames, and decode, align, filter and cut them, in this order."""
+    for code in given.decode or ():
+        if code not in LINE_CODES:
+            raise UsageError(f"--decode must be one of {', '.join(LINE_CODES)}, got {code!r}")
+    if given.format == "raw" and given.length is None:
+        raise UsageError("-f raw needs --length, the bits of a record")
+    capture = read_capture(
+        spooled(files),
+        format=given.format,
+        skip_fields=given.skip_fields,
+        length=given.length,
+        skip_bad_lines=given.skip_bad_lines,
+        max_rows=given.max_rows,
+    )
+    capture = capture.decoded(given.decode or ())
+    if given.sync is not None:
+        capture = capture.synced(given.sync)
+    for condition in given.where or ():
+        capture = capture.where(condition)
+    if given.truncate:
+        return capture.truncated(given.length)
+    if given.length is not None and given.length not in capture.lengths:
+        raise InputError(
+            Parameter("length", given.length), f" is no length here: {length_text(capture.lengths)}"
+        )
+    return capture
+
+
+class _Asked:
+    """What is asked of each capture: the rule, the seed, and what a finding shall remember."""
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        capture: CaptureOptions,
+        options: FrameOptions,
+        solve: Sequence[str] | None,
+    ) -> None:
+        self.files, self.given, self.options, self._solve = files, capture, options, solve
+        self.rule: SpanRule
+        if options.protocol is None:
+            self.rule, seed = rule_of(options), options.seed
+            self._confidence, self._take = options.confidence, None
+        else:
+            protocol = load_protocol(options.protocol, ConstraintsQuestion(), options)
+            self.rule, seed = protocol.to_rule(), protocol.seed
+            self._confidence, self._take = protocol.confidence, protocol.take
+        self._fresh = seed is None
+        self.seed: str = fresh_seed() if seed is None else seed
+
+    def study(self, capture: Capture) -> tuple[Study, Capture]:
+        """Study the frames of one length: the one that was asked for, or the commonest."""
+        lengths = capture.lengths
+        length = self.given.length
+        if length is None or length not in lengths:
+            length = max(lengths, key=lambda n: (lengths[n], n))
+        index = capture.index(length)
+        if self._take is not None:
+            if len(index) < self._take:
+                raise InputError(f"the protocol takes {self._take:,} frames, found {len(index):,}")
+            index = index[: self._take]
+        chosen = capture.some(index)
+        rows = chosen.rows(length)
+        found = study(
+            rows,
+            chosen.places,
+            self.rule,
+            Coins(self.seed),
+            solve=_columns(self._solve, rows.shape[1]),
+            confidence=self._confidence,
+            shown=self.options.kept_rows,
+            skipped=len(capture) - len(index),
+            seed_is_fresh=self._fresh,
+            provenance={
+                "sources": list(map(str, self.files)),
+                "reading": self._reading(capture.format),
+                "summary": "flag",
+                "partition": "none",
+                "command": rerun_command(
+                    self.seed if self.options.protocol is None else None, outputs=self.options
+                ),
+            },
+        )
+        others = {n: count for n, count in lengths.items() if n != length}
+        if others:
+            n = sum(others.values())
+            said = f"{counted(n, 'frame')} of other lengths ({length_text(type(lengths)(others))})"
+            chosen = chosen.noting(f"{said} not counted here: see --by length, or cut: --truncate")
+        code = suggest(rows) if not self.given.decode else None
+        if code is not None:
+            chosen = chosen.noting(f"pairs of bits are complementary: try --decode {code}")
+        return found, chosen
+
+    def types(self, found: Study) -> list[MessageType]:
+        """Return the message types; none where there is no answer to tell them by."""
+        if not found.finding.is_answer:
+            return []
+        return message_types(found.finding, found.rows, self.rule, Coins(self.seed))
+
+    def _reading(self, format: str) -> dict[str, Any]:
+        """Return how the frames were read, in the words of tables as far as these have them."""
+        given = {"length": self.given.length, "skip_fields": self.given.skip_fields}
+        reading: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        reading["format"] = format
+        if self.given.decode:
+            reading["decode"] = list(self.given.decode)
+            if reading["decode"] == ["reverse-bytes"]:
+                reading["bit_order"] = "lsb"
+        if self.given.sync is not None:
+            reading["sync"] = self.given.sync
+        return reading
+
+
+def _columns(texts: Sequence[str] | None, n_bits: int) -> list[int] | None:
+    """Read --solve: x32..x39, x3,x7 or b4.7..b4.0."""
+    if not texts:
+        return None
+    names, columns = [f"x{i}" for i in range(n_bits)], list[int]()
+    for text in (part.strip() for given in texts for part in given.split(",")):
+        found = parsed(columns_meant, text, names)
+        if not found:
+            raise UsageError(f"--solve names {text!r}, which is no bit of these frames")
+        columns += found
+    return columns
+
+
+def _answer(capture: Capture, asked: _Asked) -> int:
+    """Answer for one capture."""
+    options = asked.options
+    found, chosen = asked.study(capture)
+    types = asked.types(found)
+    if len(types) > 1:
+        said = [f"{len(one.rows):,} ({one.told_by or 'all others'})" for one in types]
+        chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(said)}. Add --by type")
+    lines = None
+    if options.show_as is not None:
+        lines = shown_lines(found, options.show_as)
+    view = None if found.analysis is None else FrameView(found.analysis)
+    written = write_outputs(found.finding, options, view, notes=chosen.notes)
+    if options.json:
+        print_json(frame_keys(found, chosen, types, written))
+    elif lines is not None:
+        print("\n".join(lines))
+    else:
+        print_study(found, chosen, options, written)
+    return OK if found.named or found.finding.is_answer else BOTTOM
+
+
+def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
+    """Answer for each value of a column."""
+    if by == "type":
+        whole, chosen = asked.study(capture)
+        types = asked.types(whole)
+        parts = {one.told_by or "all others": chosen.some(one.rows) for one in types}
+        left = set(range(len(chosen))) - {int(i) for one in types for i in one.rows}
+        capture = replace(chosen, notes=chosen.notes)
+        note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
+        capture = capture.noting(note)
+    else:
+        parts = capture.by(by)
+    if len(parts) > _MOST_GROUPS:
+        few = ", ".join(list(parts)[:4])
+        raise UsageError(
+            f"--by {by} makes {len(parts):,} groups ({few}, …): {_MOST_GROUPS} at most"
+        )
+    groups = {value: asked.study(part) for value, part in parts.items()}
+    if asked.options.json:
+        print_json(group_keys(groups))
+    else:
+        print_groups(by, groups, capture, asked.options)
+    found = [one for one, _ in groups.values()]
+    return OK if all(one.named or one.finding.is_answer for one in found) else BOTTOM
+
+
+def _show(
+    file: str, capture: CaptureOptions, options: FrameOptions, solve: Sequence[str] | None
+) -> int:
+    """Show what a saved finding says of frames; --report and --plot draw it again."""
+    if options.output is not None:
+        raise UsageError(f"{file} is a finding already: leave out --output, or copy the file")
+    if capture != CaptureOptions():
+        raise UsageError(f"{file} is a finding, and holds no frames: give files of frames")
+    refuse_existing_outputs(options)
+    refuse_inputs([options.report, options.plot], [file])
+    finding = load_finding(file, options.seed)
+    found = saved_study(finding, _columns(solve, len(finding.encoding.names)))
+    lines = None if options.show_as is None else shown_lines(found, options.show_as)
+    view = None if found.analysis is None else FrameView(found.analysis)
+    written = write_outputs(finding, options, view)
+    if options.json:
+        print_json(frame_keys(found, None, None, written))
+    elif lines is not None:
+        print("\n".join(lines))
+    else:
+        print_study(found, None, options, written)
+    return OK if found.named or finding.is_answer else BOTTOM

@@ -29,7 +29,7 @@ class Frame:
 
     Examples
     --------
-    >>> from flagstone import Constraints
+    >>> from flagstone.answers import Constraints
     >>> frame = Frame.of(Constraints([[1, 0, 0], [0, 1, 1]], [1, 1]))
     >>> frame.pattern
     '1??'
@@ -151,7 +151,7 @@ class Frame:
     def solvable(self, columns: Sequence[int]) -> bool:
         """Say whether the equations can be solved for all of these columns at once.
 
-        >>> from flagstone import Constraints
+        >>> from flagstone.answers import Constraints
         >>> frame = Frame.of(Constraints([[1, 0, 1, 1], [0, 1, 0, 1]], [0, 0]))
         >>> frame.solvable([2, 3]), frame.solvable([0, 2])
         (True, False)

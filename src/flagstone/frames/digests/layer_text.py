@@ -37,7 +37,7 @@ def layer_lines(analysis: DigestAnalysis, support: str | None = None) -> list[La
 
     Examples
     --------
-    >>> from flagstone import Constraints
+    >>> from flagstone.answers import Constraints
     >>> checks = Constraints([[1, 0, 0, 0], [0, 1, 1, 0]], [1, 0])
     >>> for line in layer_lines(DigestAnalysis(checks)):
     ...     print(f"{line.label:<8}{line.text}")

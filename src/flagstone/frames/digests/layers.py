@@ -87,7 +87,7 @@ class Layers:
 
     Examples
     --------
-    >>> from flagstone import Constraints
+    >>> from flagstone.answers import Constraints
     >>> checks = Constraints([[1,0,0,0,0,0], [0,1,1,0,0,0], [0,1,0,1,1,1]], [1, 0, 0])
     >>> layers = Layers.of(checks, solve=[5])
     >>> layers.pattern, [pair.text(layers.names) for pair in layers.pairs]
@@ -141,7 +141,7 @@ class Layers:
 def windows(frame: Frame) -> list[tuple[int, ...]]:
     """Return neighbours that can be solved for: those that end the frame, the widest, the last.
 
-    >>> from flagstone import Constraints
+    >>> from flagstone.answers import Constraints
     >>> windows(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
     (4, 5)
     """
@@ -171,7 +171,7 @@ def propose(frame: Frame) -> list[tuple[int, ...]]:
 
     Examples
     --------
-    >>> from flagstone import Constraints
+    >>> from flagstone.answers import Constraints
     >>> propose(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
     (4, 5)
     """

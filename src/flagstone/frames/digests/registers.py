@@ -184,7 +184,8 @@ def registers(frame: Frame, layout: ByteLayout) -> list[Register]:
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import Constraints, Subspace
+    >>> from flagstone import Subspace
+    >>> from flagstone.answers import Constraints
     >>> words = np.eye(24, 32, dtype=np.uint8)
     >>> for i in range(24):                                   # CRC-8 with polynomial 0x31
     ...     words[i, 24:] = [int(b) for b in f"{power(31 - i, 0x131):08b}"]

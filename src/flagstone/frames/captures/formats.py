@@ -1,0 +1,591 @@
+"""Read frames from the files that receivers, bus loggers and people write.
+
+:data:`FORMATS` names them. Each has a reader: lines in, frames out, with what else their line says
+(time, id, model) as columns. :func:`recognise` tells the format from the text. A line that cannot
+be read raises `FrameProblem`; the caller adds file and line.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+from flagstone.errors import Parameter
+from flagstone.notation import ALPHABETS, BLANKS, FrameProblem, digit_bits, parse_frames
+
+#: The names for ``-f``, and what each is.
+FORMATS = {
+    "hex": "hexadecimal digits, a line for each frame",
+    "bits": "the digits 0 and 1, a line for each frame",
+    "rtl_433": "what rtl_433 prints: codes, or rows of a bit buffer",
+    "json": "rtl_433 -F json, or any JSON objects with a frame in them",
+    "candump": "a CAN log of candump, with or without -L",
+    "csv": "SavvyCAN, or any table with a column of frames",
+    "c": "arrays of a C or Python program: {0x2d, 0x51}",
+    "bitbench": "links to BitBench",
+    "can": "asc, blf, mf4 or trc through python-can",
+    "raw": "binary records of one length",
+}
+#: What CAN loggers other than candump write, by suffix; read by python-can.
+CAN_SUFFIXES = (".asc", ".blf", ".mf4", ".trc")
+
+_HEX, _BITS = b"0123456789abcdefABCDEF", b"01"
+_S = rb"[ \t\r\v\f]"
+_SECONDS = rb"\d+\.\d+"
+_TIME = rb"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_STAMP = re.compile(
+    rb"\s*(?:[(\[] *(?:%(t)s|%(s)s|[12]\d{9}) *[)\]]:?|(?:%(t)s|%(s)s)(?=[\s,;:]))[,;:]?(?=\s*\S)"
+    % {b"t": _TIME, b"s": _SECONDS}
+)
+_EPOCH = re.compile(rb"\s*([12]\d{9}|[12]\d{12})(?=[\s,;])[,;]?")
+_ROW_NUMBER = re.compile(rb"\s*(?:\[ *\d+ *\]|codes\s*:)\s*(?=\{)")
+_ANNOUNCED = re.compile(rb"\{\s*(\d+)\s*\}([^{]*)")
+_CAN = re.compile(
+    rb"\s*(?:\((?P<time>[^)]*)\)\s+)?(?:(?P<channel>[A-Za-z][\w.-]*)\s+)?"
+    rb"(?:(?P<id>[0-9A-Fa-f]{3,8})\#(?P<fd>\#[0-9A-Fa-f])?(?P<remote>R\d?)?(?P<data>[0-9A-Fa-f._]*)"
+    rb"(?:\s+[RT])?\s*$"
+    rb"|(?:[RT]X +[-BE] +[-BE] +)?(?P<id2>[0-9A-Fa-f]{3,8})\s+\[ *\d+ *\]"
+    rb"(?P<data2>(?:\s+[0-9A-Fa-f]{2})*)(?P<remote2>\s+remote request)?(?:\s+'.*')?\s*$)"
+)
+_RTL_NOISE = (b"bitbuffer::", b"Analyzing pulses", b"[pulse_slicer", b"pulse_demod", b"_ _ _")
+_RTL_COLUMN = re.compile(rb"(?:^|\s)(time|model|id|channel)\s*:\s*(.*?)(?:\s{2,}|\s*$)")
+_OFFSETS = re.compile(rb"[0-9a-fA-F]{7,8}:?\s+(?:[0-9a-fA-F]{2,4} ?){4,}")
+_NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d{1,3})\s*"
+_ARRAY = re.compile(rf"[{{\[(]\s*({_NUMBER}(?:,\s*{_NUMBER})*),?\s*[}}\])]")
+_ESCAPED = re.compile(r"((?:\\x[0-9a-fA-F]{2})+)")
+_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*[=:]\s*(?:b?[\"'])?$")
+_BYTE_COLUMN = re.compile(r"(?:d|b|db|data|byte)[ _]?(\d{1,2})")
+_FRAME_COLUMNS = (
+    "codes", "rows", "raw_msg", "raw_message", "raw", "frame", "frames", "payload", "data",
+    "databytes", "data bytes", "code", "hex", "bits", "message", "msg",
+)  # fmt: skip
+
+
+class ReadFrame(NamedTuple):
+    """A frame as it was read: its line, one byte 0 or 1 for each bit, and the columns beside it."""
+
+    line: int
+    bits: bytes
+    columns: Mapping[str, str]
+
+
+@dataclass
+class ReaderState:
+    """How a file is read, and what is to be said about that.
+
+    Attributes
+    ----------
+    skip_fields : int or None
+        Leading fields to leave out; None leaves out what cannot be part of a frame.
+    length : int or None
+        The bits of a record, for ``raw``.
+    notes : dict of str to int
+        What was left out or cut, by its text: how often.
+    bad : callable
+        Called with the line and the problem of what cannot be read.
+    """
+
+    bad: Callable[[int, FrameProblem], None]
+    skip_fields: int | None = None
+    length: int | None = None
+    notation: str = "hex"
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def note(self, text: str) -> None:
+        """Count something that is said once for a file."""
+        self.notes[text] = self.notes.get(text, 0) + 1
+
+
+FormatReader: TypeAlias = "Callable[[bytes, ReaderState], Iterator[ReadFrame]]"
+
+
+def recognise(text: bytes) -> str:
+    """Return the format of a text, from its first lines.
+
+    >>> recognise(b'{"model": "X", "codes": "{12}abc"}'), recognise(b"can0  123   [2]  0D 55")
+    ('json', 'candump')
+    >>> recognise(b"1011001110001111"), recognise(b"uint8_t a[] = {0x2d, 0x51};")
+    ('bits', 'c')
+    """
+    lines = [line for line in text[: 1 << 16].split(b"\n") if _is_content(line)]
+    if not lines:
+        return "hex"
+    first = lines[0].strip()
+    if re.match(rb"[\[\s]*\{\s*(?:\"|$)", first) or re.match(rb"\[\s*(?:\{\s*\"|$)", first):
+        return "json"
+    if b"bitbench" in first or re.match(rb"\S*#[a-z]=", first):
+        return "bitbench"
+    if any(_CAN.match(line) for line in lines[:3]):
+        return "candump"
+    if any(noise in line for line in lines for noise in _RTL_NOISE) or any(
+        re.match(rb"\s*codes\s*:\s*\{", line) for line in lines
+    ):
+        return "rtl_433"
+    source = text[: 1 << 16].decode("utf-8", "replace")
+    in_array = re.search(r"[{\[(]\s*(?:/\*.*?\*/\s*)?0[xX][0-9a-fA-F]+\s*,", source)
+    if in_array or _ESCAPED.search(source):
+        return "c"
+    if _is_header(first):
+        return "csv"
+    digits = b"".join(_digits_only(line) for line in lines[:200])
+    return "bits" if len(digits) >= 16 and not digits.translate(None, _BITS) else "hex"
+
+
+def _is_content(line: bytes) -> bool:
+    return re.match(rb"\s*(?:$|[;#](?![a-z]=)|//)", line) is None
+
+
+def _digits_only(line: bytes) -> bytes:
+    """Return the digits of a line, without what stands before them, as far as that is simple."""
+    found = _STAMP.match(line) or _ROW_NUMBER.match(line)
+    line = line[found.end() :] if found else line
+    announced = _ANNOUNCED.search(line)
+    if announced:
+        digits = announced[2].split(b" : ")[0].translate(None, BLANKS + b"_:,-/")
+        return digits if len(digits) == int(announced[1]) else b"f"
+    words = line.split()
+    while words and not _may_be_frame(words[0]):
+        words = words[1:]
+    return b"".join(words).translate(None, b"_:,-/;")
+
+
+def _is_header(line: bytes) -> bool:
+    """Say whether a line names columns: several, one of them for frames or for bytes."""
+    names = [name.strip().strip('"').lower() for name in _cells(line.decode("utf-8", "replace"))]
+    known = [name in _FRAME_COLUMNS or _BYTE_COLUMN.fullmatch(name) for name in names]
+    return len(names) > 1 and any(known) and all(not name[:1].isdigit() for name in names)
+
+
+def _cells(line: str) -> list[str]:
+    delimiter = max(",;\t", key=line.count)
+    return next(csv.reader([line], delimiter=delimiter), [])
+
+
+# --- lines of digits -----------------------------------------------------------------------------
+
+
+def _read_digits(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    """Read a frame, or several, from each line of hexadecimal digits or bits."""
+    lines = list(enumerate(_without_comments(text).split(b"\n"), 1))
+    rows = [line for _, line in lines if _is_content(line)]
+    if reading.skip_fields is None and rows:
+        _check_dump(rows)
+    epoch = reading.skip_fields is None and _are_times(rows)
+    trailing = reading.skip_fields is None and bool(rows) and all(map(_has_trailing, rows[:50]))
+    before = ""
+    for number, line in lines:
+        if not _is_content(line):
+            continue
+        try:
+            body, columns = _after_fields(line, reading, epoch)
+            if trailing:
+                body = _before_trailing(body)
+                reading.note("the text after each frame is not read")
+            found = frame_bits(body, reading)
+        except FrameProblem as problem:
+            reading.bad(number, problem)
+            continue
+        if "before" in columns:
+            before = before or columns["before"][:40]
+            reading.note(f"left out before each frame: {before!r}, or the like")
+        for bits in found:
+            yield ReadFrame(number, bits, columns)
+
+
+def _without_comments(text: bytes) -> bytes:
+    if b"/*" not in text:
+        return text
+    return re.sub(rb"/\*.*?\*/", lambda m: re.sub(rb"[^\n]", b" ", m[0]), text, flags=re.DOTALL)
+
+
+def _check_dump(rows: Sequence[bytes]) -> None:
+    """Refuse a hex dump with offsets, and numbered lines: only a person knows what they mean."""
+    if len(rows) > 1 and all(_OFFSETS.match(row) for row in rows[:20]):
+        offsets = [int(row.split(None, 1)[0].rstrip(b":"), 16) for row in rows[:20]]
+        if offsets[0] == 0 and all(a < b <= a + 32 for a, b in pairwise(offsets)):
+            raise FrameProblem(
+                "this is a hex dump of a binary file; make it binary again (xxd -r) and give ",
+                remedy=[Parameter("format", "raw"), " and ", Parameter("length")],
+            )
+    words = [row.split(None, 2) for row in rows]
+    if len(words) > 2 and all(len(w) > 1 and w[0].isdigit() and len(w[0]) < 9 for w in words):
+        numbers = [int(w[0]) for w in words]
+        unlike = all(len(w[0]) != len(w[1]) for w in words)
+        if unlike and all(b - a == 1 for a, b in pairwise(numbers)):
+            raise FrameProblem(
+                f"{words[0][0].decode()!r} counts the lines; if it is no part of the frame, give ",
+                remedy=[Parameter("skip_fields", 1), ", else ", Parameter("skip_fields", 0)],
+            )
+
+
+def _are_times(rows: Sequence[bytes]) -> bool:
+    """Say whether all lines begin with whole seconds or milliseconds that never go back."""
+    found = [_EPOCH.match(row) for row in rows]
+    times = [int(one[1]) for one in found if one is not None and len(one[0]) < len(rows[0])]
+    return len(times) == len(rows) > 1 and all(a <= b for a, b in pairwise(times))
+
+
+def _after_fields(line: bytes, reading: ReaderState, epoch: bool) -> tuple[bytes, dict[str, str]]:
+    """Return a line without what stands before its frames, and the time that it begins with."""
+    columns: dict[str, str] = {}
+    if reading.skip_fields is not None:
+        words = line.split(None, reading.skip_fields)
+        if len(words) <= reading.skip_fields:
+            raise FrameProblem(f"has {len(words)} fields: nothing is left to be the frame")
+        return (words[-1] if reading.skip_fields else line), columns
+    found = (_EPOCH if epoch else _STAMP).match(line)
+    if found:
+        line = line[found.end() :]
+        columns["time"] = found[0].strip(BLANKS + b"[](),;:").decode("ascii", "replace")
+    found = _ROW_NUMBER.match(line)
+    if found:
+        return line[found.end() :], columns
+    words = line.split()
+    left_out = 0
+    while len(words) > left_out + 1 and not (
+        _may_be_frame(words[left_out]) and not _is_label(words, left_out)
+    ):
+        line = line[line.index(words[left_out]) + len(words[left_out]) :]
+        left_out += 1
+    if left_out:
+        columns["before"] = b" ".join(words[:left_out]).decode("utf-8", "replace")
+    return line, columns
+
+
+def _is_label(words: Sequence[bytes], place: int) -> bool:
+    """Say whether a word is the only one that ends in a colon: ``cc1101: 2d 51``."""
+    return words[place].endswith(b":") and not any(w.endswith(b":") for w in words[place + 1 :])
+
+
+def _may_be_frame(word: bytes) -> bool:
+    """Say whether a word can be digits of a frame."""
+    if word.startswith(b"-"):
+        return False
+    bare = word.lower().replace(b"0x", b"").replace(b"0b", b"").translate(None, b"{}_:,-;/")
+    return not bare.translate(None, _HEX) and (bool(bare) or word[:1] in b"{/")
+
+
+def _has_trailing(line: bytes) -> bool:
+    words = _after_time(line).split()
+    place = next((i for i, word in enumerate(words) if _may_be_frame(word)), len(words))
+    rest = [i for i in range(place, len(words)) if not _may_be_frame(words[i])]
+    return bool(rest) and b"{" not in line and not re.match(rb"[;#]|//", words[rest[0]])
+
+
+def _after_time(line: bytes) -> bytes:
+    found = _STAMP.match(line)
+    return line[found.end() :] if found else line
+
+
+def _before_trailing(body: bytes) -> bytes:
+    kept = []
+    for word in body.split():
+        if not _may_be_frame(word):
+            break
+        kept.append(word)
+    return b" ".join(kept)
+
+
+def frame_bits(text: bytes, reading: ReaderState) -> list[bytes]:
+    """Return the frames of a text, each as bytes 0 and 1; rows without bits are left out.
+
+    A row with its length, ``{41}cfb9f00d648``, ends there, whatever follows.
+    """
+    if b"{" not in text:
+        found = parse_frames(text, reading.notation)
+        return [_unpacked(frame.digits, frame.n_bits, reading.notation) for frame in found]
+    frames = []
+    before = text[: text.index(b"{")].strip(BLANKS + b",;/")
+    if before:
+        raise FrameProblem(f"{_shown(before)} stands before a frame with a length, but has none")
+    for length, body in _ANNOUNCED.findall(text):
+        n_bits = int(length[:9])
+        if not n_bits:
+            reading.note("rows {0} without bits are left out")
+            continue
+        frames.append(_announced(n_bits, body.split(b" : ")[0], reading))
+    return frames
+
+
+def _announced(n_bits: int, body: bytes, reading: ReaderState) -> bytes:
+    """Return the bits of a row that says its length."""
+    plain = re.sub(rb"0[xX](?=[0-9a-fA-F]{2})", b"  ", body)
+    digits = re.sub(rb"[^0-9a-fA-F\s_:,/-].*", b"", plain, flags=re.DOTALL)
+    digits = digits.translate(None, BLANKS + b"_:,/-")
+    notation = "bits" if len(digits) == n_bits and not digits.translate(None, _BITS) else "hex"
+    width = ALPHABETS[notation].width
+    needed = -(-n_bits // width)
+    if len(digits) < needed:
+        raise FrameProblem(
+            f"announces {{{n_bits}}} bits, but its {len(digits)} digits hold {width * len(digits)}"
+        )
+    spare = int(digits[needed - 1 : needed], 16) & ((1 << (needed * width - n_bits)) - 1)
+    if spare or digits[needed:].strip(b"0"):
+        reading.note("rows are cut at the length that they announce; more digits follow")
+    return _unpacked(digits[:needed], n_bits, notation)
+
+
+def _unpacked(digits: bytes, n_bits: int, notation: str) -> bytes:
+    return digit_bits([digits], n_bits, notation).tobytes()
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:24].decode("utf-8", "replace"))
+
+
+# --- receivers and buses -------------------------------------------------------------------------
+
+
+def _read_rtl_433(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    """Read the ``codes`` lines of rtl_433's text output, or else the rows of its bit buffers."""
+    lines = text.split(b"\n")
+    marks = [rb"\s*codes\s*:\s*(?=\{)", rb"\s*\[ *\d+ *\]\s*(?=\{)", rb"\s*(?=\{\d+\})"]
+    kinds = [mark for mark in marks if any(re.match(mark, line) for line in lines)]
+    if len(kinds) > 1 and kinds[0] == marks[0]:  # the rows below repeat the codes
+        kinds = [kind for kind in kinds if kind != marks[1]]
+    if not kinds:
+        raise FrameProblem("rtl_433 printed no codes here; run it with -A, or with -F json -M bits")
+    columns: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        if line.startswith((b"_ _", b"Analyzing")):
+            columns = {}
+        start = next((m for kind in kinds if (m := re.match(kind, line))), None)
+        if start is None:
+            for name, value in _RTL_COLUMN.findall(line):
+                columns[name.decode()] = value.decode("utf-8", "replace")
+            continue
+        try:
+            for bits in frame_bits(line[start.end() :], reading):
+                yield ReadFrame(number, bits, dict(columns))
+        except FrameProblem as problem:
+            reading.bad(number, problem)
+
+
+def _read_json(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    """Read JSON objects, one for each line or in one list, with a frame among their keys."""
+    for number, item in _objects(text, reading):
+        try:
+            key = next((name for name in _FRAME_COLUMNS if item.get(name)), None)
+            if key is None:
+                raise FrameProblem(
+                    f"no key holds a frame (keys: {', '.join(list(item)[:8])}); rtl_433 adds codes "
+                    "with -M bits"
+                )
+            columns = {
+                name: str(value)
+                for name, value in item.items()
+                if name != key and isinstance(value, (str, int, float, bool))
+            }
+            for found in item[key] if isinstance(item[key], list) else [item[key]]:
+                for bits in frame_bits(_json_frame(found), reading):
+                    yield ReadFrame(number, bits, columns)
+        except FrameProblem as problem:
+            reading.bad(number, problem)
+
+
+def _objects(text: bytes, reading: ReaderState) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of lines, or of one list, with the line where each begins."""
+    plain = text.decode("utf-8", "replace")
+    decoder, between = json.JSONDecoder(), re.compile(r"[\s,\[\]]*")
+    at, number = 0, 1
+    while True:
+        start = len(between.match(plain, at)[0]) + at  # type: ignore[index]
+        number += plain.count("\n", at, start)
+        if start == len(plain):
+            return
+        try:
+            item, at = decoder.raw_decode(plain, start)
+            if not isinstance(item, dict):
+                raise ValueError
+            yield number, item
+        except (ValueError, RecursionError):
+            at = len(plain) if (end := plain.find("\n", start)) < 0 else end
+            problem = FrameProblem(f"{_shown(plain[start:at].encode())} is no JSON object")
+            reading.bad(number, problem)
+        number += plain.count("\n", start, at)
+
+
+def _json_frame(value: Any) -> bytes:
+    if isinstance(value, dict) and "data" in value:  # of a flex decoder's rows
+        length = f"{{{value['len']}}}" if "len" in value else ""
+        return f"{length}{value['data']}".encode()
+    if not isinstance(value, str):
+        raise FrameProblem(f"{_shown(str(value).encode())} is no frame")
+    return value.encode()
+
+
+def _read_candump(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    """Read candump's log lines and screen lines, each with time, channel and id."""
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if not _is_content(line):
+            continue
+        found = _CAN.match(line)
+        if found is None:
+            reading.bad(number, FrameProblem(f"{_shown(line.strip())} is no line of candump"))
+            continue
+        if found["remote"] or found["remote2"]:
+            reading.note("remote requests hold no data and are left out")
+            continue
+        data = (found["data"] or found["data2"] or b"").translate(None, BLANKS + b"._")
+        if not data:
+            reading.note("frames without data are left out")
+            continue
+        if len(data) % 2:
+            reading.bad(number, FrameProblem(f"{_shown(data)} is no whole number of bytes"))
+            continue
+        columns = {"id": f"0x{(found['id'] or found['id2']).decode()}"}
+        for name in ("time", "channel"):
+            if found[name]:
+                columns[name] = found[name].decode()
+        yield ReadFrame(number, _unpacked(data, 4 * len(data), "hex"), columns)
+
+
+def _read_csv(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    """Read a table with a column of frames, or with a column for each byte (SavvyCAN)."""
+    plain = text.decode("utf-8-sig", "replace")
+    first = next(line for line in plain.split("\n") if line.strip())
+    reader = csv.reader(plain.split("\n"), delimiter=max(",;\t", key=first.count))
+    names: list[str] = []
+    for row in reader:
+        if not any(map(str.strip, row)):
+            continue
+        if not names:
+            names = [name.strip().lower().replace("time stamp", "time") for name in row]
+            data = [i for i, name in enumerate(names) if _BYTE_COLUMN.fullmatch(name)]
+            whole = next((names.index(name) for name in _FRAME_COLUMNS if name in names), None)
+            if not data and whole is None:
+                raise FrameProblem(f"no column holds frames (columns: {', '.join(names[:8])})")
+            continue
+        cells = [cell.strip() for cell in row]
+        used = {*data} if data else {whole}
+        columns = {names[i]: c for i, c in enumerate(cells[: len(names)]) if i not in used and c}
+        if "id" in columns and data:
+            columns["id"] = f"0x{columns['id'].removeprefix('0x')}"
+        try:
+            if data:
+                body = _byte_cells([cells[i] for i in data if i < len(cells)], columns)
+            else:
+                body = cells[whole].encode() if whole is not None and whole < len(cells) else b""
+            for bits in frame_bits(body, reading):
+                yield ReadFrame(reader.line_num, bits, columns)
+        except FrameProblem as problem:
+            reading.bad(reader.line_num, problem)
+
+
+def _byte_cells(cells: Sequence[str], columns: Mapping[str, str]) -> bytes:
+    """Return bytes that stand in a cell each, single digits too, as many as the length says."""
+    length = next((columns[n] for n in ("len", "dlc", "length") if n in columns), "")
+    cells = cells[: int(length)] if length.isdigit() else cells
+    digits = []
+    for cell in cells:
+        bare = cell.lower().removeprefix("0x")
+        if bare and (len(bare) > 2 or bare.strip("0123456789abcdef")):
+            raise FrameProblem(f"{cell!r} is no byte")
+        digits.append(bare.zfill(2) if bare else "")
+    return "".join(digits).encode()
+
+
+def _read_c(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    r"""Read arrays of numbers, ``{0x2d, 0x51}``, and strings ``"\x2d\x51"``."""
+    plain = _without_comments(text).decode("utf-8", "replace")
+    plain = re.sub(r"//[^\n]*", lambda m: " " * len(m[0]), plain)
+    found = [(m.start(), m.start(1), m[1]) for m in _ARRAY.finditer(plain) if "0x" in m[1].lower()]
+    found = found or [(m.start(), m.start(), m[1]) for m in _ESCAPED.finditer(plain)]
+    if not found:
+        raise FrameProblem("no array of bytes is found; it looks like {0x2d, 0x51}")
+    for start, at, body in found:
+        numbers = re.findall(r"\\x(..)|0[xX]([0-9a-fA-F]+)|(\d+)", body)
+        name = _NAME.search(plain[max(0, start - 200) : start])
+        parts = [a or (f"0{b}" if len(b) == 1 else b) or f"{int(c):02x}" for a, b, c in numbers]
+        line = plain.count("\n", 0, at) + 1
+        if any(len(part) % 2 for part in parts):
+            reading.bad(line, FrameProblem(f"{_shown(body.encode())} has an odd number of digits"))
+            continue
+        digits = "".join(parts).encode()
+        columns = {"name": name[1]} if name else {}
+        yield ReadFrame(line, _unpacked(digits, 4 * len(digits), "hex"), columns)
+
+
+def _read_bitbench(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    """Read the codes of BitBench links, ``…#c={41}cfb9f00d648&c=…``."""
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        _, mark, query = line.strip().decode("utf-8", "replace").partition("#")
+        codes = [value for name, value in urllib.parse.parse_qsl(query) if name in ("c", "d")]
+        if not mark or not codes:
+            reading.bad(number, FrameProblem(f"{_shown(line.strip())} holds no code (#c=…)"))
+            continue
+        for code in "\n".join(codes).split("\n"):
+            try:
+                for bits in frame_bits(code.encode(), reading):
+                    yield ReadFrame(number, bits, {})
+            except FrameProblem as problem:
+                reading.bad(number, problem)
+
+
+def _read_raw(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+    """Read binary records of one length."""
+    if reading.length is None or reading.length % 8:
+        raise FrameProblem(
+            "binary records have no marks between them: give their length, a multiple of 8, as ",
+            remedy=[Parameter("length")],
+        )
+    size = reading.length // 8
+    if len(text) % size:
+        reading.note(f"the last {len(text) % size} bytes are no whole record and are left out")
+    for i in range(len(text) // size):
+        record = text[i * size : (i + 1) * size].hex().encode()
+        yield ReadFrame(i + 1, _unpacked(record, reading.length, "hex"), {})
+
+
+READERS: Mapping[str, FormatReader] = {
+    "hex": _read_digits,
+    "bits": _read_digits,
+    "rtl_433": _read_rtl_433,
+    "json": _read_json,
+    "candump": _read_candump,
+    "csv": _read_csv,
+    "c": _read_c,
+    "bitbench": _read_bitbench,
+    "raw": _read_raw,
+}
+
+
+def read_can(path: str) -> Iterator[ReadFrame]:
+    """Read a CAN log through python-can: id, channel and direction are columns."""
+    try:
+        import can
+    except ImportError:
+        raise FrameProblem(
+            "CAN logs of this kind are read through python-can: pip install 'flagstone[can]'"
+        ) from None
+    with can.LogReader(path) as log:
+        for number, message in enumerate(log, 1):
+            if not message.data:
+                continue
+            width = 8 if message.is_extended_id else 3
+            columns = {
+                "id": f"0x{message.arbitration_id:0{width}X}",
+                "time": str(message.timestamp),
+                "channel": str(message.channel),
+                "direction": "Rx" if message.is_rx else "Tx",
+            }
+            digits = bytes(message.data).hex().encode()
+            yield ReadFrame(number, _unpacked(digits, 4 * len(digits), "hex"), columns)
+
+
+def bitbench_link(frames: Sequence[tuple[int, str]], layout: str = "") -> str:
+    """Return a BitBench link to frames, as (bits, digits), and the layout of their bits.
+
+    >>> bitbench_link([(12, "abc")], "ID:8h 4h")
+    'https://triq.net/bitbench#c={12}abc&f=ID:8h 4h'
+    """
+    parts = [f"c={{{n_bits}}}{digits}" for n_bits, digits in frames]
+    return "https://triq.net/bitbench#" + "&".join([*parts, *([f"f={layout}"] if layout else [])])

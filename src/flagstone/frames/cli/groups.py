@@ -1,0 +1,83 @@
+"""``frames --by``: an answer for each group of frames, and what the groups share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flagstone.cli.options import FrameOptions
+from flagstone.cli.output import safe
+from flagstone.comparison import common
+from flagstone.finding import Finding
+from flagstone.frames.captures import Capture
+from flagstone.frames.cli.screen import digest_lines, frame_keys
+from flagstone.frames.ruler import ruled
+from flagstone.frames.study import Study
+from flagstone.wording import counted
+
+Groups = Mapping[str, tuple[Study, Capture]]
+
+
+def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOptions) -> None:
+    """Print what the groups share, and then each of them."""
+    print(f"{counted(len(groups), 'group')} by {safe(by)}, of {counted(len(capture), 'frame')}")
+    for note in capture.notes:
+        print(f"! {safe(note)}")
+    for line in _shared_lines(groups):
+        print(safe(line))
+    for value, (found, chosen) in groups.items():
+        n = int(found.broken.sum())
+        size = f"{counted(len(found.rows), 'frame')} of {len(found.pattern):,} bits"
+        print(f"\n{safe(by)} {safe(value)}: {size}, {n:,} damaged")
+        for note in chosen.notes:
+            if note not in capture.notes:
+                print(f"! {safe(note)}")
+        for label, text in [*ruled(found.pattern), *digest_lines(found)]:
+            print(safe(f"  {label:<12}{text}".rstrip()))
+    first = next(iter(groups.values()))[0].finding
+    print(f"\n{'finding':<12}seed {safe(str(first.seed))}")
+
+
+def _shared_lines(groups: Groups) -> list[str]:
+    """Return the digests of the groups, each with the groups that have it."""
+    if len(groups) < 2:
+        return []
+    members: dict[str, list[str]] = {}
+    for value, (found, _) in groups.items():
+        names = [digest.name or digest.formula for digest in found.digests]
+        members.setdefault(" and ".join(names) or "no digest", []).append(value)
+    lines: list[str] = []
+    for name, values in members.items():
+        which = "all groups" if len(values) == len(groups) else ", ".join(values[:8])
+        more = f", … ({len(values)})" if len(values) > 8 and len(values) < len(groups) else ""
+        lines.append(f"{'' if lines else 'shared':<12}{name}: {which}{more}")
+    shared = _shared(groups)
+    if shared is not None:
+        lines.append(f"{'':<12}{counted(len(shared.answer.lines), 'equation')} in common")
+    return lines
+
+
+def _shared(groups: Groups) -> Finding | None:
+    """Return what the equations of all groups have in common; None for several lengths."""
+    findings = [found.finding for found, _ in groups.values()]
+    kept = [one for one in findings if not one.answer.is_bottom and not one.is_empty]
+    if len(kept) < 2 or len({len(one.encoding.names) for one in findings}) > 1:
+        return None
+    return common(*kept)
+
+
+def group_keys(groups: Groups) -> dict[str, Any]:
+    """Return the groups and what they share, for JSON."""
+    named = [{digest.name for digest in found.named} for found, _ in groups.values()]
+    shared = _shared(groups)
+    return {
+        "groups": [
+            {"value": value} | frame_keys(found, chosen, None, [])
+            for value, (found, chosen) in groups.items()
+        ],
+        "shared": {
+            "digests": sorted(set.intersection(*named)),
+            "lines": None if shared is None else list(shared.answer.lines),
+            "fingerprint": None if shared is None else shared.fingerprint,
+        },
+    }

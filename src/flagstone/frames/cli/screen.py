@@ -1,0 +1,222 @@
+"""The first screen: pattern, digest, damaged frames, what to capture next, and the decoder."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from flagstone.cli.describe import answer_lines, finding_json, remarks
+from flagstone.cli.json_keys import FRAME_KEYS
+from flagstone.cli.options import FrameOptions
+from flagstone.cli.output import safe
+from flagstone.cli.runner import ARGUMENTS, UsageError
+from flagstone.errors import FormatError
+from flagstone.finding import Finding
+from flagstone.frames.captures import Capture, MessageType
+from flagstone.frames.captures.formats import bitbench_link
+from flagstone.frames.digests import Digest, analyze, decoder_code, frame_code, span_text
+from flagstone.frames.digests.digest import columns_of
+from flagstone.frames.ruler import marked, ruled
+from flagstone.frames.study import Study
+from flagstone.wording import counted
+
+#: So many equations are listed where no digest explains them, and so many notes.
+_LISTED = 8
+#: So many frames make up a link to BitBench.
+_LINKED = 100
+Line = tuple[str, str]
+
+
+def saved_study(finding: Finding, solve: Sequence[int] | None) -> Study:
+    """Return the study of a saved finding, without frames."""
+    recalled = finding.provenance.get("digest")
+    analysis = None
+    if finding.question.kind == "constraints":
+        analysis = analyze(finding.answer, solve, recalled)
+    empty = np.zeros((0, len(finding.encoding.names)), dtype=np.uint8)
+    return Study(empty, [], finding, analysis)
+
+
+def print_study(
+    found: Study, capture: Capture | None, options: FrameOptions, written: Sequence[str]
+) -> None:
+    """Print the first screen; with --promises, also what holds for future samples."""
+    print(_head(found, capture))
+    for note in (capture.notes if capture else ())[:_LISTED]:
+        print(f"! {safe(note)}")
+    print()
+    lines = [*ruled(found.pattern), ("", ""), *digest_lines(found)]
+    lines += _damaged(found, options.listed_rows)
+    lines += _code(found)
+    if options.promises:
+        lines += [("", ""), *remarks(found.finding, 0)]
+    else:
+        seed = f"seed {found.finding.seed}, " if found.finding.seed is not None else ""
+        lines.append(("finding", f"{seed}fingerprint {found.finding.fingerprint[:16]}"))
+    lines += [("written", path) for path in written]
+    for label, text in lines:
+        print(safe(f"{label:<12}{text}".rstrip()))
+
+
+def _head(found: Study, capture: Capture | None) -> str:
+    """Return how many frames there are, how long, and what they were read as."""
+    finding, n_bits = found.finding, len(found.pattern)
+    size = f"{n_bits:,} bits" + (f" ({n_bits // 8} bytes)" if n_bits % 8 == 0 else "")
+    read = counted(finding.rows.read, "frame")
+    if capture is None:
+        return f"{read} of {size}, from a saved finding"
+    files = dict.fromkeys(place.file for place in capture.places[:10_000])
+    names = ", ".join(list(files)[:2]) + (", …" if len(files) > 2 else "")
+    return safe(f"{read} of {size} in {names}, read as {capture.format}")
+
+
+def digest_lines(found: Study) -> list[Line]:
+    """Return name, place, formula and evidence of each digest; equations where there is none."""
+    lines: list[Line] = []
+    for digest in found.digests:
+        lines += _digest(digest, found.finding.encoding.names)
+    if lines:
+        return lines
+    if found.analysis is None:
+        return [("digest", "not looked for: these are no frames over GF(2)")]
+    if not len(found.rows) and not found.analysis.looked:
+        return [("digest", "not looked for: the frames were not read")]
+    lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))
+    answer: Any = found.finding.answer
+    texts = [] if answer.is_bottom else list(answer.lines)
+    known = [text for text, row in zip(texts, answer.matrix, strict=False) if row.sum() > 1]
+    for i, text in enumerate(known[:_LISTED]):
+        lines.append(("" if i else "equations", text))
+    if len(known) > _LISTED:
+        lines.append(("", f"… and {len(known) - _LISTED} more: --as text"))
+    return lines
+
+
+def _digest(digest: Digest, names: Sequence[str]) -> list[Line]:
+    where = span_text(names, columns_of(names, digest.columns))
+    fit = digest.rows_verified - digest.rows_broken
+    return [
+        ("digest", digest.name or "check bits without a known name"),
+        ("  place", where),
+        ("  formula", digest.formula),
+        ("  evidence", f"fits {fit:,} of {counted(digest.rows_verified, 'frame')}"),
+    ]
+
+
+def _damaged(found: Study, most: int) -> list[Line]:
+    """Return the frames that break a digest, with marked bytes and the bit that repairs each."""
+    n = int(found.broken.sum())
+    if not len(found.rows):
+        return []
+    lines = [("damaged", f"{counted(n, 'frame')}" if n else "none")]
+    for place, bits, marks in found.damaged(most):
+        repair = f"   {bit_text(marks[0])} flipped?" if len(marks) == 1 else ""
+        lines.append(("", f"{place}: {marked(bits, marks)}{repair}"))
+    if n > most:
+        lines.append(("", f"… and {n - most:,} more: --max-misfits"))
+    return lines
+
+
+def bit_text(column: int) -> str:
+    """Return where a bit stands: bit 7 is the first of a byte.
+
+    >>> bit_text(25)
+    'byte 3 bit 6'
+    """
+    return f"byte {column // 8} bit {7 - column % 8}"
+
+
+def _code(found: Study) -> list[Line]:
+    """Return the command that prints a decoder."""
+    if not found.named or not len(found.rows):
+        return []
+    return [("decoder", f"{shlex.join(['flagstone', *ARGUMENTS])} --as c (or python, rtl_433)")]
+
+
+def shown_lines(found: Study, shown_as: str) -> list[str]:
+    """Return the answer alone: equations, code that checks frames, or a link."""
+    finding, analysis = found.finding, found.analysis
+    if shown_as == "bitbench":
+        return [_link(found)]
+    if shown_as == "rtl_433":
+        return _decoder_lines(found)
+    if shown_as not in ("c", "python"):
+        return answer_lines(finding, shown_as)
+    if analysis is None or analysis.layers.solved is None:
+        raise UsageError(
+            f"--as {shown_as} writes code for check bits, and none were found; say which they are "
+            "with --solve"
+        )
+    return frame_code(finding, analysis, shown_as).split("\n")
+
+
+def _decoder_lines(found: Study) -> list[str]:
+    """Return the named digests as lines of a decoder for rtl_433."""
+    if not found.named:
+        raise UsageError(
+            "--as rtl_433 writes code for digests with a name, and none was verified on frames; "
+            "use --as c, which writes masks"
+        )
+    codes = dict(found.finding.provenance.get("reading") or {}).get("decode") or []
+    names = found.finding.encoding.names
+    try:
+        code, left = decoder_code(names, found.digests)
+    except (LookupError, TypeError, ValueError):
+        raise FormatError("the finding holds a digest that no rows can have shown") from None
+    lines = [f"reflect_bytes(b, {-(-len(names) // 8)});"] if "reverse-bytes" in codes else []
+    lines += code.split("\n") if code else []
+    rest = [f"/* no routine for this one; --as c has masks: {d.formula} */" for d in left]
+    return [safe(line) for line in lines + rest]
+
+
+def _link(found: Study) -> str:
+    """Return a link to BitBench with the first frames; constants and checks are fields."""
+    if not len(found.rows):
+        raise UsageError("--as bitbench links to frames, and a finding holds none: give the files")
+    names = found.finding.encoding.names
+    checks = {i for d in found.digests for i in columns_of(names, d.columns)}
+    kinds = ["CHECK" if i in checks else "" for i in range(len(names))]
+    cuts = [i for i in range(1, len(kinds)) if kinds[i] != kinds[i - 1] or i % 8 == 0]
+    layout = []
+    for a, b in zip([0, *cuts], [*cuts, len(kinds)], strict=True):
+        layout.append(f"{kinds[a]}:{b - a}h" if kinds[a] else f"{b - a}h")
+    frames = []
+    for row in found.rows[:_LINKED]:
+        padded = np.concatenate([row, np.zeros(-len(row) % 8, dtype=np.uint8)])
+        digits = np.packbits(padded).tobytes().hex()[: -(-len(row) // 4)]
+        frames.append((len(row), digits))
+    return bitbench_link(frames, " ".join(layout))
+
+
+def frame_keys(
+    found: Study,
+    capture: Capture | None,
+    types: Sequence[MessageType] | None,
+    written: Sequence[str],
+) -> dict[str, Any]:
+    """Return everything for JSON."""
+    keys = dict.fromkeys(FRAME_KEYS)
+    analysis = {} if found.analysis is None else found.analysis.to_dict()
+    keys |= {name: analysis.get(name) for name in ("pattern", "digest", "relations")}
+    if capture is not None:
+        first = [
+            {**asdict(place), "frame": marked(bits, ()).replace(" ", ""), "marks": list(marks)}
+            for place, bits, marks in found.damaged(256)
+        ]
+        keys |= {
+            "capture": {
+                "format": capture.format,
+                "frames": len(capture),
+                "lengths": [list(pair) for pair in capture.lengths.most_common()],
+                "notes": list(capture.notes),
+            },
+            "pattern": found.pattern,
+            "damaged": {"frames": int(found.broken.sum()), "first": first},
+        }
+    if types is not None:
+        keys["types"] = [{"rows": len(one.rows), "told_by": one.told_by} for one in types]
+    return finding_json(found.finding) | {"outputs": list(written)} | keys

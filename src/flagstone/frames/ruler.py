@@ -1,0 +1,60 @@
+"""Bits of frames under a ruler of bytes, and places in a frame in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+#: So many bytes stand in a line: of bits, and of hexadecimal digits.
+_BYTES, _DIGIT_BYTES = 8, 24
+#: Longer patterns are written in hexadecimal digits.
+_LONGEST = 2 * 8 * _BYTES
+
+
+def ruled(pattern: str) -> list[tuple[str, str]]:
+    """Return a pattern of 0, 1 and ? in lines, each below the numbers of its bytes.
+
+    Long patterns are written in hexadecimal digits: ``?`` where all bits of a digit vary, ``x``
+    where some do.
+
+    >>> for label, text in ruled("0010110100?11111????"):
+    ...     print(f"{label:<8}{text}")
+    byte    0        1        2
+    pattern 00101101 00?11111 ????
+    >>> for label, text in ruled("00101101" + "00?1????" * 16):
+    ...     print(f"{label:<8}{text}"[:40])
+    byte    0  1  2  3  4  5  6  7  8  9  10
+    pattern 2d x? x? x? x? x? x? x? x? x? x?
+    """
+    cells = [pattern[i : i + 8] for i in range(0, len(pattern), 8)]
+    per_line = _BYTES
+    if len(pattern) > _LONGEST:
+        cells = ["".join(_digit(cell[i : i + 4]) for i in range(0, len(cell), 4)) for cell in cells]
+        per_line = _DIGIT_BYTES
+    lines = []
+    for start in range(0, len(cells), per_line):
+        part = cells[start : start + per_line]
+        width = len(cells[0])
+        numbers = " ".join(f"{start + i:<{width}}" for i in range(len(part)))
+        lines += [("byte", numbers.rstrip()), ("" if start else "pattern", " ".join(part))]
+    return lines
+
+
+def _digit(bits: str) -> str:
+    if "?" not in bits:
+        return f"{int(bits.ljust(4, '0'), 2):x}"
+    return "?" if set(bits) == {"?"} else "x"
+
+
+def marked(bits: str, marks: Collection[int]) -> str:
+    """Return a frame in hexadecimal digits, the bytes with marked bits in brackets.
+
+    >>> marked("0010110101010001", [9])
+    '2d [51]'
+    """
+    cells = []
+    for start in range(0, len(bits), 8):
+        byte = bits[start : start + 8]
+        digits = f"{int(byte.ljust(-(-len(byte) // 4) * 4, '0'), 2):0{-(-len(byte) // 4)}x}"
+        here = any(start <= i < start + 8 for i in marks)
+        cells.append(f"[{digits}]" if here else digits)
+    return " ".join(cells)

@@ -1,0 +1,186 @@
+"""Study: frames of one length, their equations and digests, and which are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flagstone.algebra.fields import GF, Array
+from flagstone.algebra.flag import Flag
+from flagstone.answers import Constraints
+from flagstone.coins import Coins
+from flagstone.encoding import Encoding
+from flagstone.finding import Finding
+from flagstone.frames.digests import Digest, DigestAnalysis, analyze
+from flagstone.guarantees.promise import CONFIDENCE
+from flagstone.pipeline import ask, certify
+from flagstone.question import ConstraintsQuestion
+from flagstone.rules import SpanRule
+from flagstone.tables import Place
+
+
+class DamagedFrame(NamedTuple):
+    """A frame that breaks a digest: where it stands, its bits, and those that may be wrong.
+
+    One marked bit is the only one that, turned over, makes the frame right.
+    """
+
+    place: Place
+    bits: str
+    marks: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Frames of one length, and what was found in them.
+
+    Attributes
+    ----------
+    rows : array of shape (n, bits)
+    places : sequence of Place
+    finding : Finding
+        The equations that the frames obey; the digests are in its provenance.
+    analysis : DigestAnalysis or None
+
+    Examples
+    --------
+    >>> data = np.random.RandomState(0).randint(0, 256, size=(500, 4), dtype=np.uint8)
+    >>> check = data[:, :1] ^ data[:, 1:2] ^ data[:, 2:3] ^ data[:, 3:]
+    >>> X = np.unpackbits(np.hstack([data, check]), axis=1)
+    >>> X[3, 9] ^= 1
+    >>> from flagstone import Coins, IndexRule
+    >>> found = study(X, [Place("f", i + 1, i + 1) for i in range(500)], IndexRule(), Coins(1))
+    >>> [digest.name for digest in found.digests]
+    ['XOR of bytes']
+    >>> [frame.place.line for frame in found.damaged(5)]
+    [4]
+    """
+
+    rows: Array
+    places: Sequence[Place]
+    finding: Finding
+    analysis: DigestAnalysis | None
+
+    @property
+    def digests(self) -> list[Digest]:
+        """The digests that were found."""
+        return [] if self.analysis is None else self.analysis.digests
+
+    @property
+    def named(self) -> list[Digest]:
+        """Those of them with a name."""
+        return [digest for digest in self.digests if digest.name]
+
+    @cached_property
+    def broken(self) -> Array:
+        """Which frames break a digest; without any digest, which break the equations."""
+        if self.digests:
+            return _broken(self.digests, self.rows)
+        answer = self.finding.answer
+        if not isinstance(answer, Constraints) or answer.is_bottom:
+            return np.zeros(len(self.rows), dtype=bool)
+        return ~answer.check(self.rows)
+
+    @cached_property
+    def pattern(self) -> str:
+        """One character for each bit: 0, 1, or ? where it varies among frames without damage."""
+        good = self.rows[~self.broken]
+        good = good if len(good) else self.rows
+        share = good.mean(axis=0)
+        return "".join("0" if s == 0 else "1" if s == 1 else "?" for s in share.tolist())
+
+    def damaged(self, most: int) -> list[DamagedFrame]:
+        """Return the first frames that are damaged, with marked bits."""
+        found = []
+        for i in np.flatnonzero(self.broken)[:most].tolist():
+            bits = "".join(map(str, self.rows[i].tolist()))
+            found.append(DamagedFrame(self.places[i], bits, self._marks(self.rows[i])))
+        return found
+
+    def _marks(self, row: Array) -> tuple[int, ...]:
+        """Return the bits of a frame that may be wrong: one that repairs it, or constants."""
+        unusual = tuple(
+            i
+            for i, (bit, usual) in enumerate(zip(row.tolist(), self.pattern, strict=True))
+            if usual not in ("?", str(bit))
+        )
+        if not self.digests:
+            return unusual
+        turned = row ^ np.eye(len(row), dtype=np.uint8)
+        repairs = np.flatnonzero(~_broken(self.digests, turned)).tolist()
+        likely = [i for i in repairs if i in unusual] or (repairs if not unusual else [])
+        return (likely[0],) if len(likely) == 1 else unusual
+
+
+def _broken(digests: Sequence[Digest], rows: Array) -> Array:
+    broken = np.zeros(len(rows), dtype=bool)
+    for digest in digests:
+        if digest.rule is not None:
+            broken |= np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
+    return broken
+
+
+def study(
+    rows: Array,
+    places: Sequence[Place],
+    rule: SpanRule,
+    coins: Coins,
+    *,
+    solve: Sequence[int] | None = None,
+    confidence: float = CONFIDENCE,
+    shown: int = 50,
+    skipped: int = 0,
+    seed_is_fresh: bool = False,
+    provenance: Mapping[str, Any] | None = None,
+) -> Study:
+    """Find the equations and the digests of frames of one length.
+
+    Parameters
+    ----------
+    rows : array of bits, shape (n, bits)
+    places : sequence of Place
+        Where each frame stands.
+    rule, coins : SpanRule, Coins
+        As for every answer.
+    solve : sequence of int, optional
+        The check bits; looked for otherwise.
+    shown : int
+        The finding keeps so many frames that do not fit.
+    skipped : int
+        Frames of other lengths.
+    """
+    question, field = ConstraintsQuestion(), GF(2)
+    encoding = Encoding.plain(field, [f"x{i}" for i in range(rows.shape[1])])
+    flag = Flag(rows.shape[1] + 1).update(question.lift(field, field.rows(rows)))
+    asked = ask(
+        flag,
+        question,
+        rule,
+        coins,
+        encoding=encoding,
+        seed_is_fresh=seed_is_fresh,
+        provenance=provenance,
+    )
+    finding = certify(asked, rows, confidence=confidence, checked=True)
+    analysis = analyze(finding.answer, solve)
+    if analysis is not None:
+        analysis.update(rows)
+    found = Study(rows, places, finding, analysis)
+    bad = [] if finding.rows.misfits is None else _misfits(finding, rows)[:shown]
+    counted = replace(
+        finding.rows,
+        skipped=skipped,
+        places=tuple((str(places[i].file), places[i].row, places[i].line) for i in bad),
+        values=tuple("".join(map(str, rows[i].tolist())) for i in bad),
+    )
+    kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.named]}
+    return replace(found, finding=replace(finding, rows=counted, provenance=kept))
+
+
+def _misfits(finding: Finding, rows: Array) -> list[int]:
+    answer: Any = finding.answer
+    return [int(i) for i in np.flatnonzero(~answer.check(rows))]

@@ -1,0 +1,102 @@
+"""``frames --by``: an answer for each group, and what the groups share."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.frames.captures.frames import damaged, device, mixed
+from tests.frames.cli.captured import SEED, with_crc, write
+
+
+@pytest.fixture
+def log(place):
+    """A CAN log of two ids with one CRC, and of one id with another."""
+    rng = np.random.default_rng(1)
+    lines = []
+    for ident, crc in (("123", "CRC-8/SMBUS"), ("229", "CRC-8/SMBUS"), ("3A0", "CRC-8/MAXIM-DOW")):
+        for row in with_crc(rng, 300, crc):
+            lines.append(f"(1.0) can0 {ident}#{np.packbits(row).tobytes().hex()}\n")
+    (place / "log.txt").write_text("".join(np.array(lines)[rng.permutation(900)]))
+    return "log.txt"
+
+
+def test_each_id_has_its_answer(run, log):
+    found = json.loads(run("frames", log, "--by", "id", *SEED, "--json").out)
+    values = {group["value"]: group for group in found["groups"]}
+    assert {value: group["digest"][0]["name"] for value, group in values.items()} == {
+        "0x123": "CRC-8/SMBUS",
+        "0x229": "CRC-8/SMBUS",
+        "0x3A0": "CRC-8/MAXIM-DOW",
+    }
+    assert found["shared"]["digests"] == []
+    assert "x0 = 0" in found["shared"]["lines"]
+    alone = json.loads(run("frames", log, "--where", "id=0x229", *SEED, "--json").out)
+    assert values["0x229"]["fingerprint"] == alone["fingerprint"]
+
+
+def test_what_groups_share_is_said_first(run, log):
+    done = run("frames", log, "--by", "id", *SEED)
+    assert done.code == 0
+    head = done.out.split("\n\n")[0].split("\n")
+    assert head[0] == "3 groups by id, of 900 frames"
+    assert head[1] == "shared      CRC-8/SMBUS: 0x123, 0x229"
+    assert head[2] == "            CRC-8/MAXIM-DOW: 0x3A0"
+    both = ["--where", "id!=0x3A0"]
+    assert "CRC-8/SMBUS: all groups" in run("frames", log, "--by", "id", *both, *SEED).out
+    shared = json.loads(run("frames", log, "--by", "id", *both, *SEED, "--json").out)["shared"]
+    assert shared["digests"] == ["CRC-8/SMBUS"]
+
+
+def test_groups_by_file_length_and_bits(run, place):
+    rng = np.random.default_rng(2)
+    write(place, "a.hex", with_crc(rng, 200))
+    write(place, "b.hex", with_crc(rng, 200, n_bytes=5))
+    for by, values in (
+        ("file", ["a.hex", "b.hex"]),
+        ("length", ["48", "56"]),
+        ("b0", ["0x2d"]),
+    ):
+        found = json.loads(run("frames", "a.hex", "b.hex", "--by", by, *SEED, "--json").out)
+        assert [group["value"] for group in found["groups"]] == values
+    done = run("frames", "a.hex", "--by", "id")
+    assert done.code == 1
+    assert "there is no column 'id'" in done.err
+    assert "300" not in done.err
+    many = run("frames", "a.hex", "--by", "b1")
+    assert many.code == 2
+    assert "64 at most" in many.err
+
+
+@pytest.mark.parametrize("words", [["-o", "m.json"], ["--report", "m.html"], ["--as", "c"]])
+def test_several_answers_are_not_written_to_one_file(run, log, words):
+    done = run("frames", log, "--by", "id", *words)
+    assert done.code == 2
+    assert "--by gives several answers" in done.err
+
+
+@pytest.fixture
+def two_types(place):
+    """Two devices in one capture, each message sent three times."""
+    rng = np.random.default_rng(5)
+    one = device(rng, 900, repeat=3)
+    two = device(rng, 600, "CRC-8/SMBUS", 0x8A, repeat=3)
+    return write(place, "two.hex", damaged(rng, mixed(rng, one, two, repeat=3)))
+
+
+def test_types_are_said_and_answered_apart(run, two_types, place):
+    done = run("frames", two_types, *SEED, "--report", "r.html")
+    [note] = [line for line in done.out.split("\n") if "2 types of frames" in line]
+    assert note.endswith("Add --by type")
+    assert "2 types of frames" in (place / "r.html").read_text()
+    found = json.loads(run("frames", two_types, "--by", "type", *SEED, "--json").out)
+    assert {group["digest"][0]["name"] for group in found["groups"]} == {
+        "CRC-8/MAXIM-DOW",
+        "CRC-8/SMBUS",
+    }
+    assert sum(group["rows"]["read"] for group in found["groups"]) > 1400
+
+
+def test_one_type_is_one_group(run, capture):
+    done = run("frames", capture, "--by", "type", *SEED)
+    assert done.out.startswith("1 group by type, of 600 frames")

@@ -1,0 +1,145 @@
+"""``flagstone frames``: formats, line codes, alignment, lengths and filters."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.frames.captures.samples import REFUSED, SAMPLES, Sample
+from tests.frames.cli.captured import SEED, with_crc, write
+
+
+def digits(X):
+    """Return frames as hexadecimal digits."""
+    return [np.packbits(row).tobytes().hex() for row in X]
+
+
+@pytest.fixture
+def frames():
+    """Frames of six bytes that end in a CRC."""
+    return with_crc(np.random.default_rng(1), 300)
+
+
+def names(done):
+    """Return the digests of an answer in JSON."""
+    return [digest["name"] for digest in json.loads(done.out)["digest"]]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_samples_need_no_format(run, place, sample: Sample):
+    (place / "sample.txt").write_text(sample.text)
+    done = run("frames", "sample.txt", "--seed", "1", "--json")
+    assert done.code in (0, 3)
+    assert json.loads(done.out)["capture"]["format"] == sample.format
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_one_line_with_the_option_that_reads_it(run, place, name):
+    text, said = REFUSED[name]
+    (place / "bad.txt").write_text(text)
+    done = run("frames", "bad.txt", "--seed", "1")
+    assert (done.code, done.out) == (1, "")
+    assert len(done.err.strip().splitlines()) == 1
+    for part in said:
+        assert part in done.err
+
+
+def test_digests_are_found_through_every_format(run, place, frames):
+    lines = digits(frames)
+    texts = {
+        "json": "".join(f'{{"model":"X","codes":"{{48}}{line}"}}\n' for line in lines),
+        "candump": "".join(f"(1.0) can0 1F3#{line}\n" for line in lines),
+        "c": "".join(f"{{0x{', 0x'.join(bytes.fromhex(x).hex(' ').split())}}},\n" for x in lines),
+        "bitbench": "https://triq.net/bitbench#" + "&".join(f"c={{48}}{x}" for x in lines),
+    }
+    for format, text in texts.items():
+        (place / "capture.txt").write_text(text)
+        done = run("frames", "capture.txt", *SEED, "--json")
+        assert json.loads(done.out)["capture"]["format"] == format
+        assert names(done) == ["CRC-8/MAXIM-DOW"]
+    (place / "capture.bin").write_bytes(b"".join(map(bytes.fromhex, lines)))
+    done = run("frames", "capture.bin", "-f", "raw", "--length", "48", *SEED, "--json")
+    assert names(done) == ["CRC-8/MAXIM-DOW"]
+    refused = run("frames", "capture.bin")
+    assert refused.code == 1
+    assert "--format raw" in refused.err
+    assert run("frames", "capture.bin", "-f", "raw").code == 2
+
+
+def test_a_link_to_bitbench_is_read_again(run, place, frames):
+    write(place, "a.hex", frames[:80])
+    link = run("frames", "a.hex", *SEED, "--as", "bitbench").out
+    assert link.startswith("https://triq.net/bitbench#c={48}")
+    assert "CHECK:8h" in link
+    (place / "link.txt").write_text(link)
+    there = json.loads(run("frames", "link.txt", *SEED, "--json").out)
+    here = json.loads(run("frames", "a.hex", *SEED, "--json").out)
+    assert there["fingerprint"] == here["fingerprint"]
+
+
+def test_manchester_is_suggested_and_undone(run, place, frames):
+    coded = np.stack([1 - frames, frames], axis=2).reshape(len(frames), -1)
+    write(place, "coded.hex", coded)
+    said = run("frames", "coded.hex", *SEED).out
+    assert "! pairs of bits are complementary: try --decode manchester\n" in said
+    done = run("frames", "coded.hex", *SEED, "--decode", "manchester", "--json")
+    assert names(done) == ["CRC-8/MAXIM-DOW"]
+    assert "decoded manchester" in json.loads(done.out)["capture"]["notes"][0]
+    wrong = run("frames", "coded.hex", "--decode", "miller")
+    assert wrong.code == 2
+    assert "must be one of manchester, differential-manchester, invert, nrzi" in wrong.err
+
+
+def test_misaligned_frames_begin_after_the_sync_word(run, place, frames):
+    rng = np.random.default_rng(2)
+    sync = "".join(f"{int(d, 16):04b}" for d in "d391")
+    lines = []
+    for row in frames:
+        before = "10" * int(rng.integers(2, 9)) + "0" * int(rng.integers(0, 2))
+        after = "".join(map(str, rng.integers(0, 2, size=rng.integers(0, 9))))
+        lines.append(before + sync + "".join(map(str, row)) + after)
+    (place / "air.bits").write_text("\n".join(lines) + "\n")
+    done = run(
+        "frames", "air.bits", "--sync", "d391", "--truncate", "--length", "48", *SEED, "--json"
+    )
+    assert names(done) == ["CRC-8/MAXIM-DOW"]
+    assert json.loads(done.out)["capture"]["lengths"] == [[48, 300]]
+    cut = json.loads(run("frames", "air.bits", "--sync", "d391", "--truncate", "--json").out)
+    assert cut["capture"]["lengths"][0][0] == 48
+
+
+def test_frames_of_other_lengths_are_said(run, place, frames):
+    (place / "mixed.hex").write_text("\n".join([*digits(frames), "2d51", "2d51"]) + "\n")
+    done = run("frames", "mixed.hex", *SEED)
+    assert done.code == 0
+    assert "! 2 frames of other lengths (2 frames of 16 bits)" in done.out
+    found = json.loads(run("frames", "mixed.hex", "--length", "16", "--json").out)
+    assert found["rows"]["read"] == 2
+    assert found["rows"]["skipped"] == 300
+    none = run("frames", "mixed.hex", "--length", "24")
+    assert none.code == 2
+    assert "--length 24 is no length here: 300 frames of 48 bits, 2 of 16" in none.err
+
+
+def test_frames_are_kept_by_value(run, place, frames):
+    text = "".join(
+        f"(1.0) can0 {('1F3', '229')[i % 2]}#{line}\n" for i, line in enumerate(digits(frames))
+    )
+    (place / "log.txt").write_text(text)
+    found = json.loads(run("frames", "log.txt", "--where", "id=0x229", "--json").out)
+    assert found["rows"]["read"] == 150
+    none = run("frames", "log.txt", "--where", "id=7")
+    assert none.code == 2
+    assert "the values of id: 0x1F3 (150), 0x229 (150)" in none.err
+    both = ["--where", "id=0x229", "--where", "b0=0x2d"]
+    assert json.loads(run("frames", "log.txt", *both, "--json").out)["rows"]["read"] == 150
+
+
+def test_standard_input(frames):
+    words = [sys.executable, "-m", "flagstone", "frames", "-", *SEED, "--json"]
+    done = subprocess.run(words, input="\n".join(digits(frames)), capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    assert [digest["name"] for digest in found["digest"]] == ["CRC-8/MAXIM-DOW"]
+    assert found["provenance"]["sources"] == ["-"]
