@@ -47,6 +47,10 @@ def test_plan_for_the_rows_to_come():
     assert "infinitely many" in str(rational)
 
 
+def test_python_takes_the_words_and_the_defaults_of_the_shell():
+    assert plan(dim=42, rho=0.05) == plan(42, 0.05, 0.1)
+
+
 @pytest.mark.parametrize("rule", ["index", "heavy (sharp)"])
 @pytest.mark.parametrize(
     ("dim", "rho", "eps", "delta", "contamination"),

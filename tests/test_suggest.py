@@ -106,6 +106,25 @@ def test_questions_fields_and_names():
         assert suggest_window(thin, field=field, random_state=1).plateau.dim == 1
 
 
+def test_labels_are_those_that_the_classifier_takes():
+    X = rows(1500)
+    words = np.where(X[:, -1] == 1, "fault", "fine")
+    numbered = suggest_window(X[:, :-1], (words == "fine").astype(int), random_state=1)
+    for y in (words, words.astype(object), np.where(words == "fine", 1, -1), words == "fine"):
+        found = suggest_window(X[:, :-1], y, random_state=1)
+        assert (found.plateau, found.forecast) == (numbered.plateau, numbered.forecast)
+        fitted = ParityClassifier(**found.protocol.parameters).fit(X[:, :-1], y)
+        assert fitted.coef_.tolist() == [1, 0, 0, 0, 0, 1, 0]
+    named = suggest_window(X[:, :-1], words, random_state=1).protocol.encoding
+    assert named.labels == ("fault", "fine")
+
+
+@pytest.mark.parametrize("y", [[0.5, 1.5], [None, "a"], ["a", 1], ["a", "b", "c"]])
+def test_labels_that_no_classifier_takes_are_refused(y):
+    with pytest.raises(InputError):
+        suggest_window(rows(12), np.resize(np.array(y, dtype=object), 12))
+
+
 def test_frames_name_the_columns_of_the_protocol():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     frame, names = pd.DataFrame(rows(600), columns=list("abcdefgh")), tuple("abcdefgh")

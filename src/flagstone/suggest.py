@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import FieldLike, Rows, as_field, width
+from flagstone.algebra.fields import Array, Field, FieldLike, Rows, as_field, width
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.staircase import Plateau, Staircase
 from flagstone.certificates import Certifier, pilot_rows
@@ -16,6 +16,7 @@ from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
+from flagstone.exact import exact_column, missing_entries
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import SHARE_OF_PASS
 from flagstone.pipeline import Pipeline, ask
@@ -161,7 +162,8 @@ def suggest_window(
 
     Parameters
     ----------
-    X, y : pilot rows over the field, and their labels as elements of it if the question needs them
+    X, y : pilot rows over the field, and their labels if the question needs them
+        Labels that are no elements of the field, such as texts, are numbered as classifiers do.
     question : Question, optional
         By default what ParityClassifier asks where there are labels, and LinearSpan elsewhere.
     field, rule
@@ -206,10 +208,10 @@ def suggest_window(
     asked = question or (SpanQuestion() if y is None else ParityQuestion(intercept=True))
     F = as_field(field)
     rows = F.rows(X)
-    labels = None if y is None else F.elements(y)
+    labels, classes = (None, None) if y is None else _elements(F, y)
     columns = list(names or frame_names(X) or (f"x{i}" for i in range(width(rows))))
     label = (getattr(y, "name", None) or "y") if asked.labelled else None
-    encoding = Encoding.plain(F, columns, label=label)
+    encoding = Encoding.plain(F, columns, label=label, labels=classes)
     seed = None if random_state is None else Coins(random_state).seed
     task = ShardTask(asked, encoding, pilot=False)
     pipeline = Pipeline(task, [MemoryShard(rows, labels)])
@@ -222,6 +224,22 @@ def suggest_window(
     lifted = asked.lift(F, rows[some], None if labels is None else labels[some])
     points = forecast(review.second_pass, protocol, lifted)
     return Suggestion(protocol, plateau, len(rows), points)
+
+
+def _elements(field: Field, y: Any) -> tuple[Array, Array | None]:
+    """Return labels as elements, and what 0, 1, … stand for where labels had to be numbered."""
+    try:
+        return field.elements(y), None
+    except InputError:
+        labels = exact_column(y)
+        fractions = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
+        kinds = {type(value) for value in labels.tolist()}
+        if fractions or missing_entries(labels).any() or len(kinds) > 1:
+            raise
+        classes = np.unique(labels)
+        if field.order is None or len(classes) > field.order:
+            raise
+        return np.searchsorted(classes, labels).astype(field.dtype), classes
 
 
 def _digits(share: float) -> float:

@@ -153,7 +153,7 @@ def _number(value: int | None) -> str:
 def plan(
     dim: int,
     rho: float,
-    eps: float,
+    eps: float = 0.1,
     delta: float | None = None,
     field: FieldLike = 2,
     contamination: float = 0.0,
@@ -167,7 +167,7 @@ def plan(
         Dimension of the rows, whatever stands in them: of (x, y) one more than the features.
     rho : float
         Allowed probability that two samples give different answers.
-    eps : float
+    eps : float, default 0.1
         Allowed share of the rows that the answer may leave out.
     delta : float, optional
         Then `eps` is about the rows to come: with probability 1 - delta the answer (a parity rule,
