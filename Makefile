@@ -12,7 +12,7 @@ CASES  ?= 100000
 NATIVE := $(wildcard cpp/CMakeLists.txt cpp/*.h cpp/*.cpp cpp/*/*.h cpp/*/*.cpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format validate bench mutants fuzz sanitize floors docs wheel release clean
+.PHONY: help demo test check format validate bench mutants fuzz sanitize floors docs man wheel release clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,10 @@ docs: $(VENV)/.installed-docs  ## the site, gallery included, in build/site; war
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs build/site
 	$(BIN)/python scripts/check_site.py build/site
 	@echo "Open build/site/index.html"
+
+man: $(VENV)/.installed  ## the manual page of the command, in build/flagstone.1
+	@mkdir -p build
+	$(BIN)/flagstone --print-man > build/flagstone.1
 
 wheel: $(VENV)/.installed-dev  ## wheel and sdist, each tried in an environment of its own
 	$(BIN)/python scripts/try_wheel.py

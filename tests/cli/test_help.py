@@ -7,11 +7,14 @@ import io
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from flagstone.cli.help import EXIT_CODES, _roff, described
 from flagstone.cli.output import RED, painted
 from flagstone.cli.parser import GROUPS
 from flagstone.cli.runner import BOTTOM, ERROR, FAILED, OK, USAGE
@@ -37,7 +40,7 @@ def test_the_overview_lists_every_verb(run):
         assert re.search(rf"^  {name} +{re.escape(verb.summary)}$", done.out, re.MULTILINE)
     groups = re.findall(r"^([A-Z][a-z]+):\n", done.out, re.MULTILINE)
     assert groups[: len(VERB_GROUPS)] == list(VERB_GROUPS)
-    for code in (OK, ERROR, USAGE, BOTTOM, FAILED, 130):
+    for code in (OK, ERROR, USAGE, BOTTOM, FAILED, 130, 143):
         assert re.search(rf"^  {code} +\w", done.out.partition("Exit codes:")[2], re.MULTILINE)
 
 
@@ -70,6 +73,45 @@ def test_help_all_of_the_command_holds_that_of_every_verb(run):
     text = run("--help-all").out
     for name in VERBS:
         assert run(name, "--help-all").out.strip() in text
+
+
+def test_the_manual_page_holds_every_verb_option_key_and_exit_code(run):
+    done = run("--print-man")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0].startswith(".TH FLAGSTONE 1 ")
+    assert done.out.isascii()
+
+    def entry(name: str, text: str) -> None:
+        place = lines.index(rf"\fB{_roff(name)}\fR")
+        assert lines[place - 1] == ".TP"
+        assert _roff(text) in lines, (name, text)
+
+    for name, verb in VERBS.items():
+        assert f".SH FLAGSTONE {name.upper()}" in lines
+        for option in verb.options.values():
+            entry(option.usage, described(option))
+        for key, text in verb.json_keys.items():
+            entry(key, text)
+        assert set(map(_roff, verb.examples)) <= set(lines)
+    for code, text in EXIT_CODES.items():
+        entry(code, text)
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff to render the page with")
+def test_the_manual_page_renders_without_a_warning(run):
+    page = run("--print-man").out
+    words = ["groff", "-ww", "-man", "-Tutf8"]
+    done = subprocess.run(words, input=page, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    shown = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
+    for part in ("EXIT STATUS", "--contamination SHARE", "no answer: ⊥", "; \\t is a tab"):
+        assert part in shown
+
+
+def test_the_docs_have_the_same_table_of_exit_codes():
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    assert dict(re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE)) == EXIT_CODES
 
 
 def test_a_verb_of_a_package_that_is_missing_is_not_listed():

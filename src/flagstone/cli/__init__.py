@@ -1,8 +1,6 @@
-"""The command ``flagstone``: one file per verb, loaded when it is called.
+"""The command ``flagstone``: one module per verb, loaded when it is called.
 
-Exit codes: 0 ok; 1 error; 2 usage; 3 there is no answer (⊥, a contradiction,
-or no direction kept); 4 a check failed, two findings differ, or
-an audit says "not replicable"; 130 interrupted by Ctrl-C; 143 by SIGTERM.
+Exit codes are listed in :data:`flagstone.cli.help.EXIT_CODES`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text of the help: one line for each option, in groups, with examples."""
+"""The text of the help: one line for each option, in groups, with examples; and the manual page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from flagstone._version import __version__
 from flagstone.cli.output import BOLD, CYAN, painted
 from flagstone.cli.parser import GROUPS, Option, Verb
 from flagstone.cli.verbs import VERB_GROUPS, VERBS
@@ -17,6 +18,7 @@ GENERAL = {
     "--help-all": "Show all options, and the keys of --json",
     "--version": "Show the version",
     "--print-completion SHELL": "Print a completion script for bash, zsh or tcsh",
+    "--print-man": "Print the manual page, for man",
 }
 EXIT_CODES = {
     "0": "ok",
@@ -24,7 +26,13 @@ EXIT_CODES = {
     "2": "wrong usage: an unknown option, a bad value, or one that does not apply",
     "3": "no answer: ⊥, a contradiction, or nothing that the rows support",
     "4": "a check failed, two findings differ, or an audit rejects a claim",
-    "130": "stopped by Ctrl-C (143: by SIGTERM)",
+    "130": "stopped by Ctrl-C",
+    "143": "stopped by SIGTERM",
+}
+#: What the environment says, for the manual page.
+_ENVIRONMENT = {
+    "NO_COLOR": "Any value turns colour off",
+    "FLAGSTONE_CPU": "Kernels to use: python, portable, avx2 or avx512",
 }
 _EXAMPLES = (
     "flagstone constraints examples/frames.txt -f bits --contamination .01",
@@ -105,3 +113,53 @@ def _table(title: str, rows: Iterable[tuple[str, str]], names: int = _NAMES) -> 
 def _width() -> int:
     """Return how wide the help may be: a terminal that is narrow has its lines wrapped."""
     return min(_LINE, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _LINE
+
+
+def manual_page() -> str:
+    """Return the manual page flagstone(1), as the macros of man read it."""
+    lines = [f'.TH FLAGSTONE 1 "" "flagstone {__version__}" "User Commands"', ".nh", ".ad l"]
+    lines += [".SH NAME", _roff(f"flagstone - {ABOUT[0].lower()}{ABOUT[1:].rstrip('.')}")]
+    lines += [".SH SYNOPSIS", _roff("flagstone VERB [OPTIONS] ..."), ".br"]
+    lines += [_roff("flagstone VERB --help | --help-all")]
+    for group, verbs in VERB_GROUPS.items():
+        lines += [f".SH {group.upper()}", *_entries((verb.name, verb.summary) for verb in verbs)]
+    lines += [".SH OPTIONS", *_entries(GENERAL.items())]
+    for verb in VERBS.values():
+        lines += _manual_of(verb)
+    lines += [".SH EXIT STATUS", *_entries(EXIT_CODES.items())]
+    lines += [".SH ENVIRONMENT", *_entries(_ENVIRONMENT.items())]
+    lines += [".SH EXAMPLES", *_verbatim(_EXAMPLES)]
+    return "\n".join(lines)
+
+
+def _manual_of(verb: Verb) -> list[str]:
+    """Return the section of a verb: usage, description, all options, examples, keys of --json."""
+    lines = [f".SH FLAGSTONE {verb.name.upper()}", _roff(usage(verb).removeprefix("Usage: "))]
+    for part in verb.description.split("\n\n"):
+        lines += [".PP", _roff(part)]
+    for group in GROUPS:
+        found = [(o.usage, described(o)) for o in verb.options.values() if o.group == group]
+        if found:
+            lines += [f".SS {group}", *_entries(found)]
+    lines += [".SS Examples", *_verbatim(verb.examples)]
+    return [*lines, ".SS Keys of \\-\\-json", *_entries(verb.json_keys.items())]
+
+
+def _entries(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for name, text in rows:
+        yield from (".TP", rf"\fB{_roff(name)}\fR", _roff(text))
+
+
+def _verbatim(lines: Iterable[str]) -> list[str]:
+    return [".nf", *map(_roff, lines), ".fi"]
+
+
+def _roff(text: str) -> str:
+    """Return text that man prints as it is: its own signs are escaped, others are named.
+
+    >>> _roff("-f, --format: ⊥ or a\\\\b")
+    '\\\\&\\\\-f, \\\\-\\\\-format: \\\\[u22A5] or a\\\\eb'
+    """
+    escaped = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq")
+    named = "".join(c if c.isascii() else rf"\[u{ord(c):04X}]" for c in escaped)
+    return rf"\&{named}"

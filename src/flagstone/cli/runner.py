@@ -13,7 +13,7 @@ from typing import Any
 
 from flagstone._version import __version__
 from flagstone.cli import shortage
-from flagstone.cli.help import GENERAL, overview, verb_help
+from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
 from flagstone.cli.output import Plain, spell_out, tell, tell_json
 from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
 from flagstone.cli.stopping import at_work, signal_seen
@@ -75,6 +75,9 @@ def _run(words: list[str]) -> int:
         return OK if words else USAGE
     if first == "--version":
         print(f"flagstone {__version__}")
+        return OK
+    if first == "--print-man":
+        print(manual_page())
         return OK
     if first.partition("=")[0] == "--print-completion":
         shell = first.partition("=")[2] or "".join(rest[:1])
