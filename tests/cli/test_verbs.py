@@ -22,8 +22,8 @@ from flagstone import (
 )
 from flagstone.algebra.flag import merge_flags
 from flagstone.answers import Constraints, ParityRule
+from flagstone.cli.apply import plain_cell
 from flagstone.cli.json_keys import EACH_KEYS
-from flagstone.cli.predict import plain_cell
 from flagstone.cli.verbs import VERBS
 from flagstone.store import load, read_document
 

@@ -86,10 +86,10 @@ def test_the_same_bytes_however_rows_come(run, files, name, monkeypatch, reading
         (SOME, True, 777),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(row_cache, "CACHE_BYTES", room)
+            patch.setattr("flagstone.cli.work.CACHE_BYTES", room)
             cut(patch, size)
             if not overlap:
-                patch.setattr("flagstone.tables.prefetch.prefetch", lambda items: items)
+                patch.setattr("flagstone.cli.work.prefetch", lambda items: items)
             readings.clear()
             ran = run(*words, "-o", "m.json")
             assert ran.code == 0, ran.err
@@ -124,7 +124,7 @@ def test_an_error_in_a_late_row_has_the_same_words(run, files, name, monkeypatch
     said = set()
     for room, size in ((0, 1 << 22), (SOME, 1000), (ALL * 3, 777)):
         with monkeypatch.context() as patch:
-            patch.setattr(row_cache, "CACHE_BYTES", room)
+            patch.setattr("flagstone.cli.work.CACHE_BYTES", room)
             cut(patch, size)
             ran = run(*COMMAND, name, *KINDS[name], "--encode", "*=element")
         assert ran.code == 1

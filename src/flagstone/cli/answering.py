@@ -1,4 +1,4 @@
-"""Every answering verb: files in, a finding of the core's pipeline out, printed, drawn and saved.
+"""Every verb that answers: files in, a finding out, printed, drawn and saved.
 
 No mathematics lives here; each step is one call into the core.
 """
@@ -9,29 +9,35 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flagstone.cli.describe import answer_lines, print_finding
+from flagstone import __version__
 from flagstone.cli.inputs import InputSource, load_protocol, open_source, reading_of
-from flagstone.cli.options import AnswerOptions, ColumnOptions, RuleOptions, RunOptions
-from flagstone.cli.outputs import (
+from flagstone.cli.options import (
+    AnswerOptions,
+    ColumnOptions,
+    RuleOptions,
+    RunOptions,
+)
+from flagstone.cli.results import (
+    answer_lines,
     check_outputs,
     output_paths,
+    print_finding,
     refuse_existing_outputs,
     refuse_inputs,
     write_outputs,
 )
-from flagstone.cli.rerun_command import rerun_command
 from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
-from flagstone.cli.words import parsed
+from flagstone.cli.words import parsed, rerun_command
 from flagstone.cli.work import Run
+from flagstone.coins import Coins
 from flagstone.disk import read_regular
-
-if TYPE_CHECKING:
-    from flagstone.finding import Finding
-    from flagstone.question import Question
-    from flagstone.rules import SpanRule
-    from flagstone.second_pass import Observer
+from flagstone.finding import Finding
+from flagstone.pipeline import ask
+from flagstone.question import Question
+from flagstone.rules import SpanRule, rule_named
+from flagstone.second_pass import Observer
 
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
@@ -39,8 +45,6 @@ _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "s
 
 def rule_of(options: RuleOptions) -> Any:
     """Return the rule with its parameters, validated before any row is read."""
-    from flagstone.rules import rule_named
-
     given = {f.name: getattr(options, f.name) for f in dataclasses.fields(RuleOptions)}
     given |= {name: _number(given[name]) for name in ("t_min", "t_max")}
     return parsed(lambda: rule_named(**given))
@@ -97,9 +101,6 @@ def find(
     ``observe`` returns who watches the rows the second time; where they are read only once, its
     observers see none.
     """
-    from flagstone.coins import Coins
-    from flagstone.pipeline import ask
-
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, table, options)
@@ -184,8 +185,6 @@ def identity_of(
     **options: Any,
 ) -> dict[str, Any]:
     """Return everything that the result depends on."""
-    from flagstone import __version__
-
     data: Any = None
     if run.checkpoint is not None:  # only a run that may be resumed pays for a second reading
         if source.table is None:

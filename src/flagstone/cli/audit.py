@@ -16,9 +16,9 @@ from flagstone.cli.answering import rule_of
 from flagstone.cli.inputs import open_source
 from flagstone.cli.options import RuleOptions, StopOptions, TableOptions
 from flagstone.cli.output import print_json
-from flagstone.cli.outputs import refuse_inputs
-from flagstone.cli.rerun_command import rerun_command
+from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError
+from flagstone.cli.words import rerun_command
 from flagstone.disk import check_target
 from flagstone.errors import InputError
 from flagstone.question import EquationsQuestion, SpanQuestion

@@ -5,21 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flagstone.cli.answering import Found, find
 from flagstone.cli.compare import print_list
-from flagstone.cli.describe import answer_lines, finding_json, places_text
-from flagstone.cli.executors import partition_of
 from flagstone.cli.options import AnswerOptions, ColumnOptions
 from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.outputs import refuse_several
+from flagstone.cli.results import answer_lines, finding_json, places_text, refuse_several
 from flagstone.cli.runner import BOTTOM, OK, UsageError
-
-if TYPE_CHECKING:
-    from flagstone.finding import Finding
-    from flagstone.question import Question
-    from flagstone.second_pass import Observer
+from flagstone.cli.work import partition_of
+from flagstone.coins import fresh_seed
+from flagstone.comparison import beyond, common
+from flagstone.finding import SCHEMA, Finding
+from flagstone.question import Question
+from flagstone.second_pass import Observer
+from flagstone.tables.files import expand
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,6 @@ def find_each(
     observe: Callable[[Finding], Sequence[Observer]] | None = None,
 ) -> EachFound:
     """Ask the question for each file with one seed, and compare the answers."""
-    from flagstone.coins import fresh_seed
-    from flagstone.comparison import beyond, common
-    from flagstone.tables.files import expand
-
     refuse_several("each", options)
     names = [str(path) for path in expand(files)]
     if len(names) < 2:
@@ -141,8 +137,6 @@ def _together(findings: Sequence[Finding]) -> tuple[float, float] | None:
 
 def each_keys(each: EachFound) -> dict[str, Any]:
     """Return the answers and what they share, for JSON."""
-    from flagstone.finding import SCHEMA
-
     shared, together = each.shared, each.together
     captures = [
         {"name": name, "finding": finding_json(one.finding), "beyond": lines}

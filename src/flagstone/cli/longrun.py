@@ -22,16 +22,19 @@ from typing import Any
 from flagstone.algebra.flag import Flag
 from flagstone.cli.options import RunOptions
 from flagstone.cli.output import tell
-from flagstone.cli.rerun_command import rerun_command
 from flagstone.cli.runner import AT_END, Interrupted
+from flagstone.cli.words import rerun_command
+from flagstone.coins import fresh_seed
 from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
 from flagstone.pipeline import Pipeline
 from flagstone.progress import progress_bar
 from flagstone.shards import Shard, ShardSummary, ShardTask
 from flagstone.signals import held_signals
+from flagstone.store import read_document, write_document
 from flagstone.tables import EncodedBatch, Table
 from flagstone.tables.encoded import Batches
+from flagstone.tables.prefetch import prefetch
 from flagstone.wording import counted
 
 _FIELDS = {
@@ -71,8 +74,6 @@ class State:
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> State:
         """Read the JSON form."""
-        from flagstone.algebra.flag import Flag
-
         check_fields(content, _FIELDS)
         if content["phase"] not in ("read", "measure"):
             raise ValueError("it is in no phase of a run")
@@ -107,8 +108,6 @@ class LongRun:
     def __init__(
         self, options: RunOptions, identity: Mapping[str, Any], start: Flag, seed: str | None
     ) -> None:
-        from flagstone.coins import fresh_seed
-
         self.path = None if options.checkpoint is None else Path(options.checkpoint)
         self.id = "" if self.path is None else _digest(identity)
         self._every = options.checkpoint_every
@@ -131,8 +130,6 @@ class LongRun:
         """Return the state of an earlier run of the same command, or None."""
         if self.path is None:
             return None
-        from flagstone.store import read_document
-
         if destination(self.path, overwrite=True) is None:
             raise InputError(f"{self.path}: a checkpoint is read again, which needs a regular file")
         AT_END.enter_context(locked(self.path))
@@ -167,8 +164,6 @@ class LongRun:
         """Write the checkpoint; a full disk keeps the last one and is reported once."""
         if self.path is None:
             return
-        from flagstone.store import write_document
-
         try:
             write_document(self.path, "checkpoint", state.to_content(self.id), overwrite=True)
             self._kept = state.rows
@@ -191,8 +186,6 @@ class LongRun:
 
     def summarize(self, pipeline: Pipeline) -> ShardSummary:
         """Return the summary of the only shard, gone on with where an earlier run was stopped."""
-        from flagstone.shards import ShardSummary
-
         state = self.state
         if state.phase == "read":
             begun = ShardSummary(state.summary, None, (), state.skipped)
@@ -278,8 +271,6 @@ class OpenShard:
 @contextlib.contextmanager
 def watched(table: Table, word: str, n_shards: int) -> Iterator[Callable[[int, Shard], OpenShard]]:
     """Yield a function that opens shards: they are read ahead, with a progress bar."""
-    from flagstone.tables.prefetch import prefetch
-
     rows = 0
     n_files = max(len(table.files), n_shards)
     with row_progress(word, table.n_rows, n_files) as progress:

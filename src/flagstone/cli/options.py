@@ -234,7 +234,7 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
-class CrewOptions:
+class WorkerOptions:
     """Who reads the rows, if not this process alone."""
 
     cluster: str | None = option(
@@ -257,7 +257,7 @@ class CrewOptions:
 
 
 @dataclass(frozen=True)
-class RunOptions(CrewOptions):
+class RunOptions(WorkerOptions):
     """What a long run needs."""
 
     checkpoint: str | None = option(

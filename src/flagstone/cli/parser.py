@@ -141,11 +141,11 @@ class Verb:
     ----------
     name, summary : str
         What is typed, and one line for the list of verbs.
-    module : str
-        The module that holds the function ``command``, imported when the verb is called. A verb
-        whose module is not installed is not listed.
+    function : str
+        The module and the function that do it, ``"module:function"``, imported when the verb is
+        called. A verb whose module is not installed is not listed.
     takes : mapping
-        For each parameter of ``command``, an option or a dataclass of options.
+        For each parameter of the function, an option or a dataclass of options.
     description : str
         What it does, in a few sentences.
     examples : tuple of str
@@ -158,7 +158,7 @@ class Verb:
 
     name: str
     summary: str
-    module: str
+    function: str
     takes: Mapping[str, Option | type]
     description: str
     examples: tuple[str, ...]
@@ -173,7 +173,8 @@ class Verb:
     @property
     def is_present(self) -> bool:
         """Whether its module is installed."""
-        path = Path(__file__).parents[1].joinpath(*self.module.split(".")[1:])
+        module = self.function.partition(":")[0]
+        path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
         return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
     def listed(self, *, everything: bool) -> list[Option]:
@@ -188,7 +189,7 @@ class Verb:
         ]
 
     def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of ``command``, from the values of all options."""
+        """Return the arguments of its function, from the values of all options."""
         return {
             name: values[name]
             if isinstance(taken, Option)

@@ -12,11 +12,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from flagstone._version import __version__
-from flagstone.cli import shortage
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
 from flagstone.cli.output import Plain, spell_out, tell, tell_json
 from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
-from flagstone.cli.stopping import at_work, signal_seen
+from flagstone.cli.process import (
+    at_work,
+    is_memory_error,
+    lacks_memory,
+    memory_sentence,
+    signal_seen,
+)
 from flagstone.cli.verbs import VERBS
 from flagstone.disk.leftovers import remove_leftovers
 from flagstone.disk.writing import is_stdout
@@ -100,14 +105,15 @@ def _run(words: list[str]) -> int:
 
 def _call(verb: Verb, values: dict[str, Any]) -> int:
     """Load the module of a verb, and call it."""
-    command = importlib.import_module(verb.module).command
-    return int(command(**verb.arguments(values)))
+    module, _, name = verb.function.partition(":")
+    function = getattr(importlib.import_module(module), name)
+    return int(function(**verb.arguments(values)))
 
 
 def _guarded(function: Callable[[], int]) -> int:
     """Run a verb; every expected failure becomes one line on stderr and an exit code."""
-    if shortage.too_little():
-        return _complain(shortage.sentence(), ERROR)
+    if lacks_memory():
+        return _complain(memory_sentence(), ERROR)
     try:
         return _at_work(function)
     except KeyboardInterrupt as stop:  # a signal that struck between the work and its end
@@ -168,8 +174,8 @@ def _explained(error: BaseException) -> tuple[object, int]:
         about = isinstance(error, InputError) and not isinstance(error, WindowError)
         misuse = about and error.args and isinstance(error.args[0], Parameter)
         return error, USAGE if misuse else ERROR
-    if shortage.is_shortage(error):
-        return shortage.sentence(), ERROR
+    if is_memory_error(error):
+        return memory_sentence(), ERROR
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}", ERROR

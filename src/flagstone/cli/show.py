@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.algebra.staircase import Staircase
-from flagstone.cli.describe import answer_lines, print_finding
 from flagstone.cli.inputs import expect_seed
 from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.outputs import (
+from flagstone.cli.results import (
+    answer_lines,
     check_outputs,
+    print_finding,
     refuse_existing_outputs,
     refuse_inputs,
     write_outputs,

@@ -11,14 +11,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flagstone.cli.runner import AT_END, UsageError
 from flagstone.disk.leftovers import LEFTOVERS
 from flagstone.errors import InputError
-
-if TYPE_CHECKING:
-    from flagstone.tables.remote import Location
+from flagstone.tables.remote import Location, RemoteFile
 
 _STREAM = re.compile(r"-|/dev/stdin|/dev/fd/(\d+)")
 #: Of a stream that is read once, so much is kept for the looks that come before the reading.
@@ -48,8 +46,6 @@ def _number(file: str) -> int:
 
 
 def _found(file: str, once: bool) -> Location:
-    from flagstone.tables.remote import RemoteFile
-
     number = _number(file)
     shown = "standard input" if number == 0 else file
     if number == 0 and sys.stdin is not None and sys.stdin.isatty():

@@ -18,7 +18,6 @@ from flagstone.cli.options import (
     AnswerOptions,
     CaptureOptions,
     ColumnOptions,
-    CrewOptions,
     FrameOptions,
     OutputOptions,
     PilotOptions,
@@ -29,6 +28,7 @@ from flagstone.cli.options import (
     RunOptions,
     StopOptions,
     TableOptions,
+    WorkerOptions,
 )
 from flagstone.cli.parser import OUTPUT, RULE, SCALE, Option, Verb
 
@@ -42,7 +42,7 @@ _ANSWER = (
     Verb(
         "constraints",
         "find the check equations that rows obey",
-        "flagstone.cli.constraints",
+        "flagstone.cli.questions:constraints",
         {
             "files": FILES,
             "table": ColumnOptions,
@@ -63,7 +63,7 @@ _ANSWER = (
     Verb(
         "learn",
         "learn a label as a parity (a linear rule) of columns",
-        "flagstone.cli.learn",
+        "flagstone.cli.questions:learn",
         {
             "files": FILES,
             "table": TableOptions,
@@ -85,7 +85,7 @@ _ANSWER = (
     Verb(
         "equations",
         "reduce many equations to a small system",
-        "flagstone.cli.equations",
+        "flagstone.cli.questions:equations",
         {"files": FILES, "table": TableOptions, "options": AnswerOptions},
         "Reduce many equations to a small system. Each row is an equation; --label is the column "
         "of right-hand sides.",
@@ -96,7 +96,7 @@ _ANSWER = (
     Verb(
         "subspace",
         "find the subspace of the rows whose label is 1",
-        "flagstone.cli.subspace",
+        "flagstone.cli.questions:subspace",
         {
             "files": FILES,
             "table": TableOptions,
@@ -112,7 +112,7 @@ _ANSWER = (
     Verb(
         "frames",
         "find the pattern, the digest and the damaged rows of frames",
-        "flagstone.frames.cli",
+        "flagstone.frames.cli:command",
         {
             "files": FILES,
             "capture": CaptureOptions,
@@ -140,7 +140,7 @@ _USE = (
     Verb(
         "show",
         "show what a saved finding or flag says",
-        "flagstone.cli.show",
+        "flagstone.cli.show:command",
         {
             "file": Option("", "A finding, flag or protocol", value="FILE", required=True),
             "output": OutputOptions,
@@ -154,12 +154,12 @@ _USE = (
     Verb(
         "check",
         "find the rows that break a saved finding",
-        "flagstone.cli.check",
+        "flagstone.cli.apply:check",
         {
             "finding": FINDING,
             "files": FILES,
             "read": ReadOptions,
-            "crew": CrewOptions,
+            "workers": WorkerOptions,
             "tolerance": Option(
                 "--tolerance",
                 "Largest share of rows that may break it",
@@ -197,12 +197,12 @@ _USE = (
     Verb(
         "predict",
         "apply a saved finding to new rows",
-        "flagstone.cli.predict",
+        "flagstone.cli.apply:predict",
         {
             "finding": FINDING,
             "files": FILES,
             "read": ReadOptions,
-            "crew": CrewOptions,
+            "workers": WorkerOptions,
             "output": Option("-o, --output", "Write a CSV file, print nothing", OUTPUT, "FILE"),
             "force": FORCE,
             "seed": EXPECT_SEED,
@@ -227,7 +227,7 @@ _USE = (
     Verb(
         "compare",
         "compare two findings: equal or not, and where they differ",
-        "flagstone.cli.compare",
+        "flagstone.cli.compare:command",
         {
             "first": Option("", "A finding or flag file", value="FIRST", required=True),
             "second": Option("", "Another one", value="SECOND", required=True),
@@ -245,7 +245,7 @@ _TRUST = (
     Verb(
         "plan",
         "say how many rows a promise needs, or choose a window on pilot rows",
-        "flagstone.cli.plan",
+        "flagstone.cli.plan:command",
         {
             "promise": PlanOptions,
             "pilot": PilotOptions,
@@ -289,7 +289,7 @@ _TRUST = (
     Verb(
         "audit",
         "measure how often two samples agree",
-        "flagstone.cli.audit",
+        "flagstone.cli.audit:command",
         {
             "files": Option(
                 "", "A table: disjoint random halves are compared", value="FILE", many=True
@@ -383,7 +383,7 @@ _SCALE = (
     Verb(
         "summarize",
         "write the flag of files, to merge or answer from later",
-        "flagstone.cli.summarize",
+        "flagstone.cli.flags:summarize",
         {
             "files": FILES,
             "table": TableOptions,
@@ -418,7 +418,7 @@ _SCALE = (
     Verb(
         "merge",
         "merge flags from several machines",
-        "flagstone.cli.merge",
+        "flagstone.cli.flags:merge",
         {
             "files": Option(
                 "",
@@ -442,7 +442,7 @@ _PAPER = (
     Verb(
         "reproduce",
         "run the paper's evaluation, and more",
-        "flagstone.paper.cli",
+        "flagstone.paper.cli:command",
         {
             "name": Option("", "The experiment; without one, all are listed", value="NAME"),
             "out": Option(

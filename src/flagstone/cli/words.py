@@ -1,4 +1,4 @@
-"""The words of the command line: a parameter of the library is an option here."""
+"""The words of the command line: parameters as options, and the command to type again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from flagstone.cli.runner import UsageError
+from flagstone.cli.options import OutputOptions
+from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.errors import InputError, Parameter
 
 #: A tab cannot be typed into most shells; the command line takes (and shows) it spelled out.
@@ -69,3 +70,42 @@ def parsed(parse: Callable[..., _Value], *values: Any) -> _Value:
         return parse(*values)
     except InputError as error:
         raise UsageError(*error.args) from error
+
+
+#: Tabs that nobody could copy from a page.
+_SPELLED = {TAB: TAB_AS_TYPED, f"--delimiter={TAB}": f"--delimiter={TAB_AS_TYPED}"}
+
+
+def rerun_command(seed: str | None, outputs: OutputOptions | None = None) -> str:
+    """Return the command line as typed, with the seed added if it was drawn afresh.
+
+    With ``outputs`` it writes none of them: they exist by now, and are not to be replaced.
+    """
+    words = [_SPELLED.get(word, word) for word in ARGUMENTS]
+    if outputs is not None:
+        words = [word for word in words if word != "--force"]
+        for name, value in (
+            ("--output", outputs.output),
+            ("-o", outputs.output),
+            ("--report", outputs.report),
+            ("--plot", outputs.plot),
+        ):
+            words = _without(words, name, value)
+    end = words.index("--") if "--" in words else len(words)
+    given = any(word == "--seed" or word.startswith("--seed=") for word in words)
+    if seed is not None and not given:
+        words[end:end] = ["--seed", seed]
+    return shlex.join(["flagstone", *words])
+
+
+def _without(words: list[str], name: str, value: str | None) -> list[str]:
+    """Leave an option with this value out, in each of the ways to write it."""
+    if value is None:
+        return words
+    kept: list[str] = []
+    for word in words:
+        if word == value and kept and kept[-1] == name:
+            kept.pop()
+        elif word not in (f"{name}={value}", f"{name}{value}"):
+            kept.append(word)
+    return kept

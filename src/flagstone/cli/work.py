@@ -1,30 +1,113 @@
-"""The two passes of an answering verb: one to summarize the rows, one to measure and certify."""
+"""The two passes over files, by this process or by Dask: summarize, then measure and certify."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flagstone.cli.executors import dask_executor, partition_of, partition_progress
+import numpy as np
+
+from flagstone.algebra.fields import Rows
+from flagstone.algebra.flag import Flag
+from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.inputs import InputSource
 from flagstone.cli.longrun import LongRun, OpenShard, interrupted, interruptible, row_progress
-from flagstone.cli.options import RunOptions
+from flagstone.cli.options import RunOptions, WorkerOptions
+from flagstone.cli.output import tell
+from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.runner import AT_END, UsageError
 from flagstone.cli.words import size_of
+from flagstone.coins import fresh_seed
+from flagstone.distributed import DaskExecutor
+from flagstone.errors import MissingDependencyError
+from flagstone.finding import Finding
+from flagstone.measurement import Measurement
+from flagstone.pipeline import LocalExecutor, Pipeline
+from flagstone.progress import progress_bar
+from flagstone.question import Question
+from flagstone.second_pass import Observer, SecondPass
+from flagstone.shards import ShardReview, ShardSummary, ShardTask
+from flagstone.tables.encoded import Batches, EncodedBatch
+from flagstone.tables.partitions import Dataset, Partition
+from flagstone.tables.prefetch import prefetch
+from flagstone.tables.row_cache import CACHE_BYTES, RowCache
+from flagstone.tables.row_filters import first_rows
 
-if TYPE_CHECKING:
-    from flagstone.algebra.fields import Rows
-    from flagstone.algebra.flag import Flag
-    from flagstone.checkpoints import ShardCheckpoint
-    from flagstone.finding import Finding
-    from flagstone.measurement import Measurement
-    from flagstone.pipeline import Pipeline
-    from flagstone.question import Question
-    from flagstone.second_pass import Observer, SecondPass
-    from flagstone.shards import ShardReview, ShardSummary, ShardTask
-    from flagstone.tables.encoded import Batches, EncodedBatch
-    from flagstone.tables.partitions import Partition
+_ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
+#: The loggers that Dask gives a level of their own, and its loop's.
+_TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
+
+
+def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
+    """Return how the rows are cut, as typed: none, files, or a number of bytes.
+
+    Rows that several processes read are cut by files if nothing is said. That is told where it
+    ``matters`` to the answer.
+    """
+    many = options.cluster is not None or options.workers is not None
+    if options.partition is None:
+        if many and matters and not getattr(options, "quiet", False):
+            tell("the rows are cut by files (--partition files), because several processes read")
+        return "files" if many else "none"
+    if options.partition == "none" and many:
+        raise UsageError(
+            "--partition none leaves one part, which one process reads: leave out --cluster and "
+            "--workers, or cut the rows with --partition files"
+        )
+    if options.partition in ("none", "files"):
+        return options.partition
+    try:
+        return size_of("--partition", options.partition)
+    except UsageError as error:
+        raise UsageError(
+            "--partition must be none, files, or a size such as 64MB or 256MiB, got "
+            f"{options.partition!r}"
+        ) from error
+
+
+def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
+    """Return who works on partitions, until the verb ends; None where this process does it all."""
+    if options.cluster is not None and options.workers is not None:
+        raise UsageError("--cluster and --workers each say who works; leave one out")
+    if options.cluster is None and options.workers is None:
+        return None
+    if getattr(options, "cache_size", None) is not None:
+        raise UsageError(
+            "--cache-size is for one process; leave it out with --cluster and --workers"
+        )
+    if options.cluster is not None and not _ADDRESS.fullmatch(options.cluster):
+        raise UsageError(
+            f"--cluster must be an address such as tcp://host:8786, got {options.cluster!r}"
+        )
+    if lacks_memory(LEAST_MEMORY_WITH_DASK):
+        raise MemoryError
+    try:
+        import distributed  # noqa: F401
+        from flagstone.distributed import DaskExecutor, local_workers, running_cluster
+    except ImportError as error:
+        raise MissingDependencyError(
+            "--cluster and --workers need Dask; install it with: pip install 'flagstone[dask]'"
+        ) from error
+    for name in _TALKERS:  # what matters is said by us
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    if options.cluster is not None:
+        client = running_cluster(options.cluster)
+    else:
+        client = local_workers(options.workers or 1)
+    return DaskExecutor(AT_END.enter_context(client))
+
+
+@contextlib.contextmanager
+def partition_progress(
+    executor: DaskExecutor, word: str, shown: bool | None = None
+) -> Iterator[None]:
+    """Show how many partitions are done."""
+    with progress_bar(word, shown) as show:
+        executor.told = lambda done, total: show(done / total, f"{done:,} of {total:,} partitions")
+        yield
 
 
 class Run:
@@ -56,11 +139,6 @@ class Run:
         *,
         again: bool = True,
     ) -> None:
-        from flagstone.pipeline import LocalExecutor, Pipeline
-        from flagstone.shards import ShardTask
-        from flagstone.tables.partitions import Dataset
-        from flagstone.tables.row_cache import CACHE_BYTES, RowCache
-
         self._table, self._options = source.table, options
         dask = dask_executor(options)
         if source.table is None and (dask or options.partition not in (None, "none")):
@@ -101,8 +179,6 @@ class Run:
 
     def read(self) -> tuple[Flag, Measurement]:
         """Return the summary of all rows that count, and how many they are."""
-        from flagstone.measurement import Measurement
-
         self._checkpoint.start()
         if self._table is None:
             assert isinstance(self._checkpoint, LongRun)
@@ -149,8 +225,6 @@ class Run:
 
     def sample(self, most: int) -> Rows | None:
         """Return so many lifted rows, evenly spread over all; None if they are elsewhere."""
-        import numpy as np
-
         if not self.is_local:
             return None
         task, rows = self._pipeline.task, 0
@@ -200,9 +274,6 @@ class Run:
 
         Of a run that is resumed, the first reading leaves out what is behind it.
         """
-        from flagstone.tables.prefetch import prefetch
-        from flagstone.tables.row_filters import first_rows
-
         first = self._word == "reading" and number not in self._begun
         start, run, progress = None, None, self._progress
         if first:
@@ -238,9 +309,6 @@ class _FinishedShards:
     def __init__(
         self, options: RunOptions, known: Sequence[Any], seed: str | None, pipeline: Pipeline
     ) -> None:
-        from flagstone.checkpoints import digest_of, open_checkpoint
-        from flagstone.coins import fresh_seed
-
         self._path, self._finished = options.checkpoint, False
         opened = open_checkpoint(
             self._path,

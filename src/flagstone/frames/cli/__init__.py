@@ -10,7 +10,7 @@ from flagstone.cli.answering import rule_of
 from flagstone.cli.inputs import load_finding, load_protocol
 from flagstone.cli.options import CaptureOptions, FrameOptions
 from flagstone.cli.output import print_json
-from flagstone.cli.outputs import (
+from flagstone.cli.results import (
     check_outputs,
     output_paths,
     refuse_existing_outputs,
@@ -18,10 +18,9 @@ from flagstone.cli.outputs import (
     refuse_several,
     write_outputs,
 )
-from flagstone.cli.rerun_command import rerun_command
 from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.spool import spooled
-from flagstone.cli.words import parsed
+from flagstone.cli.words import parsed, rerun_command
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError, Parameter
 from flagstone.frames.captures import (

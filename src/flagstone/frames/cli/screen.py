@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.cli.describe import answer_lines, finding_json, remarks
 from flagstone.cli.json_keys import FRAME_KEYS
 from flagstone.cli.options import FrameOptions
 from flagstone.cli.output import safe
+from flagstone.cli.results import answer_lines, finding_json, remarks
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.errors import FormatError
 from flagstone.finding import Finding

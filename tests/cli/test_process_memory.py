@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from flagstone.cli import shortage
+from flagstone.cli import process
 
 MAIN = [sys.executable, "-c", "from flagstone.cli import main; main()"]
 
@@ -52,18 +52,18 @@ def test_workers_are_not_started_where_dask_could_hang_or_crash(tmp_path, mib):
 def test_what_libraries_make_of_it_is_known():
     wrapped = ImportError("a page of advice")
     wrapped.__cause__ = ImportError("libx.so: failed to map segment from shared object")
-    assert shortage.is_shortage(wrapped)
-    assert shortage.is_shortage(OSError(12, "Cannot allocate memory"))
-    assert not shortage.is_shortage(OSError(28, "No space left on device"))
-    assert not shortage.is_shortage(ValueError("out of memory"))
-    assert not shortage.is_shortage(None)
+    assert process.is_memory_error(wrapped)
+    assert process.is_memory_error(OSError(12, "Cannot allocate memory"))
+    assert not process.is_memory_error(OSError(28, "No space left on device"))
+    assert not process.is_memory_error(ValueError("out of memory"))
+    assert not process.is_memory_error(None)
     loop = RuntimeError("one")
     loop.__cause__ = RuntimeError("two")
     loop.__cause__.__cause__ = loop
-    assert not shortage.is_shortage(loop)
+    assert not process.is_memory_error(loop)
 
 
 def test_without_a_limit_other_words_are_said(monkeypatch):
-    monkeypatch.setattr(shortage, "address_space", lambda: None)
-    assert shortage.sentence() == "not enough memory; choose fewer columns or rows"
-    assert not shortage.too_little()
+    monkeypatch.setattr(process, "address_space", lambda: None)
+    assert process.memory_sentence() == "not enough memory; choose fewer columns or rows"
+    assert not process.lacks_memory()

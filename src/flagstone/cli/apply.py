@@ -1,4 +1,4 @@
-"""``flagstone predict``: apply a saved finding to new rows."""
+"""``flagstone check`` and ``predict``: what a saved finding says about new rows."""
 
 from __future__ import annotations
 
@@ -9,27 +9,96 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from flagstone.apply import predict
-from flagstone.cli.executors import dask_executor, partition_of, partition_progress
+from flagstone.apply import predict as predicted
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.longrun import watched
-from flagstone.cli.options import CrewOptions, ReadOptions
-from flagstone.cli.output import print_json
-from flagstone.cli.outputs import refuse_inputs
-from flagstone.cli.runner import OK
+from flagstone.cli.options import ReadOptions, WorkerOptions
+from flagstone.cli.output import number, print_json, safe
+from flagstone.cli.results import places_text, refuse_inputs
+from flagstone.cli.runner import FAILED, OK, UsageError
+from flagstone.cli.work import dask_executor, partition_of, partition_progress
 from flagstone.disk import atomic_file, check_target
+from flagstone.errors import BottomError
 from flagstone.finding import SCHEMA, Finding
-from flagstone.shards import ShardCall, predict_shard, predict_task
+from flagstone.measurement import Measurement
+from flagstone.pipeline import LocalExecutor, Pipeline
+from flagstone.shards import ShardCall, ShardTask, predict_shard, predict_task
 from flagstone.tables import Table
 from flagstone.tables.partitions import Dataset
 from flagstone.wording import counted
 
 
-def command(
+def check(
     finding: str,
     files: list[str],
     read: ReadOptions,
-    crew: CrewOptions,
+    workers: WorkerOptions,
+    tolerance: float,
+    max_misfits: int,
+    seed: str | None,
+    json: bool,
+) -> int:
+    """Find the rows that break a saved finding; exit code 4 if there are too many."""
+    if not 0 <= tolerance <= 1:
+        raise UsageError(f"--tolerance must be a share between 0 and 1, got {tolerance:g}")
+    found = load_finding(finding, seed)
+    if found.answer.is_bottom:
+        raise BottomError(f"{finding} holds ⊥: there is nothing that rows could break")
+    table = open_tables(files, read, found.provenance.get("reading"))
+    rows, equations = _count(found, table, max_misfits, workers)
+    misfits = rows.misfits or 0
+    share = misfits / rows.read  # a table without rows is refused
+    ok = share <= tolerance
+    if json:
+        print_json(
+            {
+                "schema": SCHEMA,
+                "fingerprint": found.fingerprint,
+                "ok": ok,
+                "rows": rows.to_dict(),
+                "share": share,
+                "tolerance": tolerance,
+                "equations": equations,
+            }
+        )
+        return OK if ok else FAILED
+    print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}")
+    text = places_text(misfits, rows.read, rows.places)
+    print(f"{text} break{'s' if misfits == 1 else ''} the rule")
+    for line, count in equations or []:
+        if count:
+            print(f"  {number(count):>10}  {safe(line)}")
+    verdict = "within" if ok else "more than"
+    print(f"{'ok' if ok else 'FAILED'}: {verdict} the tolerance of {100 * tolerance:g} %")
+    return OK if ok else FAILED
+
+
+def _count(
+    finding: Finding, table: Table, shown: int, options: WorkerOptions
+) -> tuple[Measurement, list[list[Any]] | None]:
+    """Count rows and misfits and, for equations that rows obey, how often each is broken."""
+    dask = dask_executor(options)
+    data = Dataset.of_table(table, partition_of(options, matters=False))
+    task = ShardTask(finding.question, finding.encoding)
+    if dask is not None:
+        with partition_progress(dask, "checking"):
+            found = Pipeline(task, data.partitions, dask).check(finding, shown)
+    else:
+        with watched(table, "checking", len(data.partitions)) as opened:
+            local = LocalExecutor(opened)
+            found = Pipeline(task, data.partitions, local).check(finding, shown)
+    total, broken = found.counted, found.broken
+    if broken is None:
+        return total, None
+    pairs = zip(finding.answer.lines, broken.tolist(), strict=True)
+    return total, [[line, n] for line, n in pairs]
+
+
+def predict(
+    finding: str,
+    files: list[str],
+    read: ReadOptions,
+    workers: WorkerOptions,
     output: str | None,
     force: bool,
     seed: str | None,
@@ -50,7 +119,7 @@ def command(
 
     def lines() -> Iterator[list[Any]]:
         many = len(table.files) > 1
-        for file, row, value in _predictions(found, table, crew):
+        for file, row, value in _predictions(found, table, workers):
             if not counts:  # no line is printed before the first rows are known to be good
                 yield [*(["file"] if many else []), "row", target]
             counts[value] = counts.get(value, 0) + 1
@@ -102,7 +171,7 @@ def plain_cell(text: str) -> str:
 
 
 def _predictions(
-    finding: Finding, table: Table, options: CrewOptions
+    finding: Finding, table: Table, options: WorkerOptions
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
     dask, task = dask_executor(options), predict_task(finding)
@@ -111,7 +180,7 @@ def _predictions(
         with watched(table, "predicting", len(parts)) as opened:
             for number, part in enumerate(parts):
                 for batch in opened(number, part).batches(task):
-                    elements = predict(finding, batch.rows)
+                    elements = predicted(finding, batch.rows)
                     index = range(len(batch)) if batch.index is None else batch.index.tolist()
                     for row, text in zip(index, finding.encoding.decoded(elements), strict=True):
                         yield str(batch.path), batch.batch.first_row + row, text

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from flagstone.cli import runner, stopping
+from flagstone.cli import process, runner
 from flagstone.disk import locking, writing
 from flagstone.signals import held_signals
 from tests.heard import SLOWLY
@@ -70,7 +70,7 @@ def start(words, folder):
     "module",
     [
         "argparse",
-        "flagstone.cli.constraints",
+        "flagstone.cli.answering",
         "numpy",
         "pyarrow",
         "flagstone._kernels",
@@ -177,7 +177,7 @@ def test_what_the_signal_struck_may_make_another_error_of_it(capsys):
         except KeyboardInterrupt:
             raise ImportError("a library that takes it for its own failure") from None
 
-    with stopping.caught(for_good=False):
+    with process.caught_signals(for_good=False):
         assert runner._guarded(verb) == 143
     assert capsys.readouterr().err == "flagstone: interrupted\n"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -191,7 +191,7 @@ def test_a_stop_right_after_a_file_is_made_leaves_none(tmp_path, monkeypatch):
 
     temporary = writing._temporary
     monkeypatch.setattr(writing, "_temporary", struck)
-    with stopping.caught(for_good=False):
+    with process.caught_signals(for_good=False):
         assert runner._guarded(lambda: writing.check_target(tmp_path / "m.json")) == 143
     assert list(tmp_path.iterdir()) == []
 
@@ -208,7 +208,7 @@ def test_a_stop_right_after_a_lock_is_made_leaves_none(tmp_path, monkeypatch):
 
     acquire = locking._acquire
     monkeypatch.setattr(locking, "_acquire", struck)
-    with stopping.caught(for_good=False):
+    with process.caught_signals(for_good=False):
         assert runner._guarded(verb) == 143
     assert list(tmp_path.iterdir()) == []
 
@@ -216,7 +216,7 @@ def test_a_stop_right_after_a_lock_is_made_leaves_none(tmp_path, monkeypatch):
 def test_a_stop_that_strikes_a_destructor_is_not_lost(tmp_path):
     program = """
 import os, signal, sys
-from flagstone.cli import runner, stopping
+from flagstone.cli import process, runner
 class Trap:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGTERM)
@@ -226,7 +226,7 @@ def verb():
     Trap()
     print("went on")
     return 0
-with stopping.caught(for_good=True):
+with process.caught_signals(for_good=True):
     sys.exit(runner._guarded(verb))
 """
     ended(start(["-c", program], tmp_path), signal.SIGTERM)
