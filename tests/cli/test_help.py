@@ -53,7 +53,7 @@ def test_every_verb_has_help_of_twelve_options_at_most_and_more_in_help_all(run)
             assert re.search(rf"^  {re.escape(option.usage)}  ", full, re.MULTILINE), option
         hidden = len(verb.options) - len(verb.listed(everything=False))
         assert (f"{hidden} more options: flagstone {name} --help-all" in short) == (hidden > 0)
-        assert set(verb.common) <= {
+        assert set(verb.common.split()) <= {
             name for option in verb.options.values() for name in option.names
         }
 

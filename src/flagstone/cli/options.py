@@ -10,26 +10,16 @@ from dataclasses import dataclass
 
 from flagstone.cli.parser import COLUMNS, INPUT, OUTPUT, RULE, SCALE, Option, as_field, option
 
-FILES = Option(
-    "",
-    "Files, directories or globs; - for standard input",
-    value="FILE",
-    many=True,
-    required=True,
-)
-FINDING = Option("", "A saved finding", value="FINDING", required=True)
+FILES = Option("FILE...", "Files, directories or globs; - for standard input")
+FINDING = Option("FINDING", "A saved finding")
 JSON = Option("--json", "Print one JSON object; errors too, on standard error", OUTPUT)
 FORCE = Option("--force", "Replace files that exist", OUTPUT)
-SEED = Option("--seed", "The published seed; drawn and shown if left out", RULE, value="TEXT")
-EXPECT_SEED = Option("--seed", "Refuse a finding made with another seed", RULE, value="TEXT")
-PUBLISH_SEED = Option("--seed", "Publish a seed with the flag", OUTPUT, value="TEXT")
-FLAG_OUTPUT = Option("-o, --output", "The flag file to write", OUTPUT, value="FILE", required=True)
+SEED = Option("--seed TEXT", "The published seed; drawn and shown if left out", RULE)
+EXPECT_SEED = Option("--seed TEXT", "Refuse a finding made with another seed", RULE)
+PUBLISH_SEED = Option("--seed TEXT", "Publish a seed with the flag", OUTPUT)
+FLAG_OUTPUT = Option("-o, --output FILE", "The flag file to write", OUTPUT, required=True)
 RULE_NAME = Option(
-    "--rule",
-    "How a threshold is drawn: index, heavy (the paper's)",
-    RULE,
-    value="NAME",
-    default="index",
+    "--rule NAME", "How a threshold is drawn: index, heavy (the paper's)", RULE, default="index"
 )
 INTERCEPT = Option("--[no-]intercept", "Allow a constant: y = x3 ⊕ x7 ⊕ 1", RULE, default=True)
 #: The field of rows.
@@ -45,46 +35,28 @@ class ReadOptions:
     """How files are read."""
 
     format: str | None = option(
-        "-f, --format",
-        "csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits",
-        INPUT,
-        value="NAME",
+        "-f, --format NAME", "csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits", INPUT
     )
     header: bool | None = option(
         "--[no-]header", "Whether the first line of csv or tsv names the columns", INPUT
     )
     delimiter: str | None = option(
-        "--delimiter", "What separates the cells of csv; \\t is a tab", INPUT, value="CHARACTER"
+        "--delimiter CHARACTER", "What separates the cells of csv; \\t is a tab", INPUT
     )
     bit_order: str | None = option(
-        "--bit-order",
-        "Bits of frames: msb, lsb (in bytes), nibble or reversed (msb)",
-        INPUT,
-        value="NAME",
+        "--bit-order NAME", "Bits of frames: msb, lsb (in bytes), nibble or reversed (msb)", INPUT
     )
     length: int | None = option(
-        "--length",
-        "Read only frames of this many bits; count the others",
-        INPUT,
-        value="BITS",
-        type=int,
-        least=1,
+        "--length BITS", "Read only frames of this many bits; count the others", INPUT, least=1
     )
     skip_fields: int | None = option(
-        "--skip-fields",
+        "--skip-fields NUMBER",
         "Leading fields to skip in each line; 0: detect no timestamps",
         INPUT,
-        value="NUMBER",
-        type=int,
         least=0,
     )
     max_columns: int | None = option(
-        "--max-columns",
-        "Refuse files with more columns (131072)",
-        INPUT,
-        value="NUMBER",
-        type=int,
-        least=1,
+        "--max-columns NUMBER", "Refuse files with more columns (131072)", INPUT, least=1
     )
 
 
@@ -93,45 +65,39 @@ class ColumnOptions(ReadOptions):
     """How files are read, and how their columns become rows over a field."""
 
     columns: Sequence[str] | None = option(
-        "-c, --columns",
+        "-c, --columns COLUMNS",
         "Columns to use, as a,b x13..x40 b3.5 'x*'; '-NAME' drops one",
         COLUMNS,
-        value="COLUMNS",
         many=True,
     )
     encode: Sequence[str] | None = option(
-        "-e, --encode",
+        "-e, --encode ENCODER",
         "Make field elements of a column (COLUMN=bits:8); or: auto",
         COLUMNS,
-        value="ENCODER",
         many=True,
     )
     missing: str = option(
-        "--missing",
+        "--missing WHAT",
         "Missing values: refuse, drop the rows, or a level",
         COLUMNS,
-        value="WHAT",
         default="refuse",
         choices=("refuse", "drop", "level"),
     )
     floats: str = option(
-        "--floats",
+        "--floats HOW",
         "Floats over QQ: shortest decimal, or refuse",
         COLUMNS,
-        value="HOW",
         default="decimal",
         choices=("decimal", "refuse"),
     )
-    field: str = option(
-        "--field", "The field: 2, 7, 2^8, … or QQ", COLUMNS, value="FIELD", default=FIELD
-    )
+    field: str = option("--field FIELD", "The field: 2, 7, 2^8, … or QQ", COLUMNS, default=FIELD)
 
 
 @dataclass(frozen=True)
 class TableOptions(ColumnOptions):
     """The same for verbs that know a label."""
 
-    label: str | None = option("-l, --label", "The label column", COLUMNS, value="COLUMN")
+    label: str | None = option("-l, --label COLUMN", "The label column", COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -139,23 +105,16 @@ class PurposeOptions:
     """Which question rows are read for, by the verb that will ask it."""
 
     purpose: str | None = option(
-        "--for",
-        "The verb: constraints, learn, equations or subspace",
-        COLUMNS,
-        value="VERB",
+        "--for VERB", "The verb: constraints, learn, equations or subspace", COLUMNS
     )
     intercept: bool = option(
         "--[no-]intercept", "For learn: allow a constant, one column more", COLUMNS, default=True
     )
     linear: bool = option(
-        "--linear",
-        "For constraints: right-hand sides 0, one column less",
-        COLUMNS,
+        "--linear", "For constraints: right-hand sides 0, one column less", COLUMNS
     )
     affine: bool = option(
-        "--affine",
-        "For subspace: it may miss the origin, one column more",
-        COLUMNS,
+        "--affine", "For subspace: it may miss the origin, one column more", COLUMNS
     )
 
 
@@ -164,34 +123,20 @@ class RuleOptions:
     """What is promised, and how the threshold is drawn."""
 
     rho: float | None = option(
-        "--rho",
-        "Largest probability that a second sample answers differently",
-        RULE,
-        value="PROBABILITY",
-        type=float,
+        "--rho PROBABILITY", "Largest probability that a second sample answers differently", RULE
     )
     eps: float = option(
-        "--eps",
-        "Largest share of rows that may be left out",
-        RULE,
-        value="SHARE",
-        type=float,
-        default=0.1,
+        "--eps SHARE", "Largest share of rows that may be left out", RULE, default=0.1
     )
     rule: str = as_field(RULE_NAME)
     t_min: str | None = option(
-        "--t-min", "First threshold: rows, or a share of the rows", RULE, value="NUMBER"
+        "--t-min THRESHOLD", "First threshold: rows, or a share of the rows", RULE
     )
     t_max: str | None = option(
-        "--t-max", "Last threshold: rows, a share, or 'paper'", RULE, value="NUMBER"
+        "--t-max THRESHOLD", "Last threshold: rows, a share, or 'paper'", RULE
     )
     contamination: float = option(
-        "--contamination",
-        "Largest share of rows that may be damaged",
-        RULE,
-        value="SHARE",
-        type=float,
-        default=0.0,
+        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
     )
 
 
@@ -199,26 +144,20 @@ class RuleOptions:
 class OutputOptions:
     """Where the answer goes."""
 
-    output: str | None = option("-o, --output", "Write the finding (JSON)", OUTPUT, value="FILE")
-    report: str | None = option("--report", "Write one HTML page", OUTPUT, value="FILE")
+    output: str | None = option("-o, --output FILE", "Write the finding (JSON)", OUTPUT)
+    report: str | None = option("--report FILE", "Write one HTML page", OUTPUT)
     plot: str | None = option(
-        "--plot", "Draw the flag as a scree plot (.svg, or .png)", OUTPUT, value="FILE"
+        "--plot FILE", "Draw the flag as a scree plot (.svg, or .png)", OUTPUT
     )
     force: bool = as_field(FORCE)
     json: bool = as_field(JSON)
     show_as: str | None = option(
-        "--as",
-        "Print the answer alone, as " + ", ".join(SHOWN_AS),
-        OUTPUT,
-        value="NAME",
-        choices=SHOWN_AS,
+        "--as NAME", "Print the answer alone, as " + ", ".join(SHOWN_AS), OUTPUT, choices=SHOWN_AS
     )
     max_misfits: int | None = option(
-        "--max-misfits",
+        "--max-misfits NUMBER",
         "List at most this many rows that do not fit (5; in files 50)",
         OUTPUT,
-        value="NUMBER",
-        type=int,
         least=0,
     )
 
@@ -238,21 +177,15 @@ class WorkerOptions:
     """Who reads the rows, if not this process alone."""
 
     cluster: str | None = option(
-        "--cluster", "Read by a running Dask cluster: tcp://host:8786", SCALE, value="ADDRESS"
+        "--cluster ADDRESS", "Read by a running Dask cluster: tcp://host:8786", SCALE
     )
     workers: int | None = option(
-        "--workers",
-        "Read by this many processes here",
-        SCALE,
-        value="NUMBER",
-        type=int,
-        least=1,
+        "--workers NUMBER", "Read by this many processes here", SCALE, least=1
     )
     partition: str | None = option(
-        "--partition",
+        "--partition none|files|SIZE",
         "Summarize apart: none, files (with --workers) or parts of a SIZE",
         SCALE,
-        value="none|files|SIZE",
     )
 
 
@@ -261,22 +194,13 @@ class RunOptions(WorkerOptions):
     """What a long run needs."""
 
     checkpoint: str | None = option(
-        "--checkpoint", "Save the state; the same command resumes from it", SCALE, value="FILE"
+        "--checkpoint FILE", "Save the state; the same command resumes from it", SCALE
     )
     checkpoint_every: float = option(
-        "--checkpoint-every",
-        "Time between saves",
-        SCALE,
-        value="SECONDS",
-        type=float,
-        least=0,
-        default=10.0,
+        "--checkpoint-every SECONDS", "Time between saves", SCALE, default=10.0, least=0
     )
     cache_size: str | None = option(
-        "--cache-size",
-        "Memory for packed rows; what fits is read only once (256MB)",
-        SCALE,
-        value="SIZE",
+        "--cache-size SIZE", "Memory for packed rows; what fits is read only once (256MB)", SCALE
     )
     quiet: bool = option("-q, --quiet", "Show no progress bar", OUTPUT)
 
@@ -293,31 +217,16 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
         default=True,
     )
     confidence: float = option(
-        "--confidence",
-        "Confidence of what the rows certify",
-        RULE,
-        value="PROBABILITY",
-        type=float,
-        default=0.99,
+        "--confidence PROBABILITY", "Confidence of what the rows certify", RULE, default=0.99
     )
     max_rows: int | None = option(
-        "--max-rows",
-        "Use the first rows only, exactly this many",
-        INPUT,
-        value="NUMBER",
-        type=int,
-        least=1,
+        "--max-rows NUMBER", "Use the first rows only, exactly this many", INPUT, least=1
     )
     deduplicate_runs: bool = option(
-        "--deduplicate-runs",
-        "Count equal rows that follow each other once",
-        INPUT,
+        "--deduplicate-runs", "Count equal rows that follow each other once", INPUT
     )
     protocol: str | None = option(
-        "--protocol",
-        "Run a published protocol: its window, seed, columns, rows",
-        RULE,
-        value="FILE",
+        "--protocol FILE", "Run a published protocol: its window, seed, columns, rows", RULE
     )
 
 
@@ -325,38 +234,18 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
 class PlanOptions:
     """What is to be promised, for a plan without rows."""
 
-    dim: int | None = option(
-        "-d, --dim", "Number of feature columns", RULE, value="NUMBER", type=int, least=1
-    )
+    dim: int | None = option("-d, --dim NUMBER", "Number of feature columns", RULE, least=1)
     rho: float | None = option(
-        "--rho",
-        "Largest probability that two samples answer differently",
-        RULE,
-        value="PROBABILITY",
-        type=float,
+        "--rho PROBABILITY", "Largest probability that two samples answer differently", RULE
     )
     eps: float = option(
-        "--eps",
-        "Largest share of rows that may be left out",
-        RULE,
-        value="SHARE",
-        type=float,
-        default=0.1,
+        "--eps SHARE", "Largest share of rows that may be left out", RULE, default=0.1
     )
     delta: float | None = option(
-        "--delta",
-        "Chance that more than eps of future rows do not fit",
-        RULE,
-        value="PROBABILITY",
-        type=float,
+        "--delta PROBABILITY", "Chance that more than eps of future rows do not fit", RULE
     )
     contamination: float = option(
-        "--contamination",
-        "Largest share of rows that may be damaged",
-        RULE,
-        value="SHARE",
-        type=float,
-        default=0.0,
+        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
     )
     each: bool = option("--each", "Also plan for single equations, fixed in advance", RULE)
 
@@ -366,28 +255,16 @@ class PilotOptions:
     """Pilot rows, and the protocol to write for fresh ones."""
 
     pilot: Sequence[str] | None = option(
-        "--pilot", "Choose a window on pilot rows; repeatable", INPUT, value="FILE", many=True
+        "--pilot FILE", "Choose a window on pilot rows; repeatable", INPUT, many=True
     )
     rule: str = as_field(RULE_NAME)
     max_rows: int | None = option(
-        "--max-rows",
-        "With --pilot: rows of each run; forecast if left out",
-        RULE,
-        value="NUMBER",
-        type=int,
-        least=2,
+        "--max-rows NUMBER", "With --pilot: rows of each run; forecast if left out", RULE, least=2
     )
     confidence: float = option(
-        "--confidence",
-        "Confidence of what the runs will certify",
-        RULE,
-        value="PROBABILITY",
-        type=float,
-        default=0.99,
+        "--confidence PROBABILITY", "Confidence of what the runs will certify", RULE, default=0.99
     )
-    output: str | None = option(
-        "-o, --output", "With --pilot: write the protocol", OUTPUT, value="FILE"
-    )
+    output: str | None = option("-o, --output FILE", "With --pilot: write the protocol", OUTPUT)
     force: bool = as_field(FORCE)
 
 
@@ -396,24 +273,13 @@ class StopOptions:
     """When an audit has seen enough."""
 
     pairs: int = option(
-        "--pairs",
-        "Compare at most this many pairs",
-        RULE,
-        value="NUMBER",
-        type=int,
-        least=1,
-        default=200,
+        "--pairs NUMBER", "Compare at most this many pairs", RULE, default=200, least=1
     )
     disagreements: int | None = option(
-        "--disagreements",
-        "Stop after this many pairs that differ",
-        RULE,
-        value="NUMBER",
-        type=int,
-        least=1,
+        "--disagreements NUMBER", "Stop after this many pairs that differ", RULE, least=1
     )
     width: float | None = option(
-        "--width", "Stop once the interval is this narrow: 0.05", RULE, value="NUMBER", type=float
+        "--width SHARE", "Stop once the interval is this narrow: 0.05", RULE
     )
 
 
@@ -422,58 +288,44 @@ class CaptureOptions:
     """How files of frames are read, cut, decoded, filtered and grouped."""
 
     format: str | None = option(
-        "-f, --format",
-        "hex, bits, rtl_433, json, candump, csv, c, bitbench, can, raw",
-        INPUT,
-        value="NAME",
+        "-f, --format NAME", "hex, bits, rtl_433, json, candump, csv, c, bitbench, can, raw", INPUT
     )
     length: int | None = option(
-        "--length",
+        "--length BITS",
         "Read only frames of this many bits; for raw: bits of a record",
         INPUT,
-        value="BITS",
-        type=int,
         least=1,
     )
     skip_fields: int | None = option(
-        "--skip-fields",
+        "--skip-fields NUMBER",
         "Leading fields to skip in each line; 0: detect no timestamps",
         INPUT,
-        value="NUMBER",
-        type=int,
         least=0,
     )
     skip_bad_lines: bool = option(
         "--skip-bad-lines", "Leave out, and count, the lines that cannot be read", INPUT
     )
-    max_rows: int | None = option(
-        "--max-rows", "Read only the first frames", INPUT, value="NUMBER", type=int, least=1
-    )
+    max_rows: int | None = option("--max-rows NUMBER", "Read only the first frames", INPUT, least=1)
     decode: Sequence[str] | None = option(
-        "--decode",
+        "--decode CODE",
         "Undo [differential-]manchester, invert, nrzi, reverse-bytes",
         INPUT,
-        value="CODE",
         many=True,
     )
     sync: str | None = option(
-        "--sync", "Begin each frame after this pattern: d391, or 0b1101", INPUT, value="HEX"
+        "--sync HEX", "Begin each frame after this pattern: d391, or 0b1101", INPUT
     )
     truncate: bool = option(
         "--truncate", "Cut frames to --length, or to what nine of ten have", INPUT
     )
     where: Sequence[str] | None = option(
-        "--where",
+        "--where COLUMN=VALUE",
         "Keep the frames of a value: id=0x229, model!=X, b0=0x2d",
         INPUT,
-        value="COLUMN=VALUE",
         many=True,
     )
     by: str | None = option(
-        "--by",
-        "Answer for each id, model, file, length, type or byte (b1)",
-        INPUT,
-        value="COLUMN",
+        "--by COLUMN", "Answer for each id, model, file, length, type or byte (b1)", INPUT
     )
 
 
@@ -482,24 +334,15 @@ class FrameOptions(OutputOptions, RuleOptions):
     """The options of ``frames``, which also prints code that checks a frame."""
 
     show_as: str | None = option(
-        "--as",
-        "Print it as " + ", ".join(FRAMES_SHOWN_AS),
-        OUTPUT,
-        value="NAME",
-        choices=FRAMES_SHOWN_AS,
+        "--as NAME", "Print it as " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
     )
     seed: str | None = as_field(SEED)
     promises: bool = option(
         "--promises", "Say also what holds for future samples, and how surely", OUTPUT
     )
     confidence: float = option(
-        "--confidence",
-        "Confidence of what the frames certify",
-        RULE,
-        value="PROBABILITY",
-        type=float,
-        default=0.99,
+        "--confidence PROBABILITY", "Confidence of what the frames certify", RULE, default=0.99
     )
     protocol: str | None = option(
-        "--protocol", "Run a published protocol: its window, seed, frames", RULE, value="FILE"
+        "--protocol FILE", "Run a published protocol: its window, seed, frames", RULE
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,6 +18,15 @@ from typing import Any, NoReturn
 INPUT, COLUMNS, RULE = "Input", "Columns and encoding", "Rule and promises"
 OUTPUT, SCALE = "Output", "Scale"
 GROUPS = (INPUT, COLUMNS, RULE, OUTPUT, SCALE)
+
+#: Words for values that are numbers; all others are texts.
+NUMBERS: dict[str, type[int] | type[float]] = {
+    "NUMBER": int,
+    "BITS": int,
+    "SECONDS": float,
+    "PROBABILITY": float,
+    "SHARE": float,
+}
 
 
 class CommandLineError(Exception):
@@ -38,21 +47,18 @@ class HelpAsked(Exception):
 
 @dataclass(frozen=True)
 class Option:
-    """One option, or (where ``flags`` is empty) one argument, of the command line.
+    """One option, or one argument, of the command line.
 
     Parameters
     ----------
-    flags : str
-        As the help shows them: ``"-o, --output"``, or ``"--[no-]intercept"`` for a switch that
-        can be turned off.
+    usage : str
+        As the help shows it: ``"-o, --output FILE"``, ``"--force"``, or ``"--[no-]intercept"`` for
+        a switch that can be turned off; of an argument ``"FILE..."``, or ``"[NAME]"`` if it may be
+        left out. The word for the value says its type (:data:`NUMBERS`).
     help : str
         One line.
     group : str
         One of :data:`GROUPS`.
-    value : str
-        The word for its value in the help (``FILE``, ``NUMBER``); empty for a switch.
-    type : type
-        ``str``, ``int`` or ``float``.
     default : object
         What the verb gets if it is left out.
     least : float, optional
@@ -65,11 +71,9 @@ class Option:
         Whether it must be given.
     """
 
-    flags: str
+    usage: str
     help: str
     group: str = INPUT
-    value: str = ""
-    type: Callable[[str], Any] = str
     default: Any = None
     least: float | None = None
     choices: tuple[str, ...] = ()
@@ -77,34 +81,49 @@ class Option:
     required: bool = False
 
     def __post_init__(self) -> None:
-        if self.default is None and not self.value and "[no-]" not in self.flags:
+        if self.is_argument:
+            object.__setattr__(self, "many", "..." in self.usage)
+            object.__setattr__(self, "required", not self.usage.startswith("["))
+        elif self.default is None and not self.value and not self.is_two_way:
             object.__setattr__(self, "default", False)  # a plain switch is off if left out
 
     @property
     def names(self) -> tuple[str, ...]:
         """All words that stand for it.
 
-        >>> Option("-o, --output", "Write here").names, Option("--[no-]header", "Names").names
-        (('-o', '--output'), ('--header', '--no-header'))
+        >>> Option("-o, --output FILE", "Write here").names
+        ('-o', '--output')
+        >>> Option("--[no-]header", "Names").names
+        ('--header', '--no-header')
         """
         if self.is_argument:
             return ()
-        if "[no-]" in self.flags:
-            return self.flags.replace("[no-]", ""), self.flags.replace("[no-]", "no-")
-        return tuple(self.flags.split(", "))
+        flags = self.usage.removesuffix(f" {self.value}")
+        if self.is_two_way:
+            return flags.replace("[no-]", ""), flags.replace("[no-]", "no-")
+        return tuple(flags.split(", "))
+
+    @property
+    def value(self) -> str:
+        """The word for its value (``FILE``, ``NUMBER``); empty for a switch.
+
+        >>> [Option(usage, "").value for usage in ("--rho PROBABILITY", "--force", "[FILE...]")]
+        ['PROBABILITY', '', 'FILE']
+        """
+        if self.is_argument:
+            return self.usage.strip("[].")
+        last = self.usage.split(" ")[-1]
+        return "" if last.startswith("-") else last
 
     @property
     def is_argument(self) -> bool:
         """Whether it is given by its place, without a name."""
-        return not self.flags
+        return not self.usage.startswith("-")
 
     @property
-    def usage(self) -> str:
-        """The argument, or the option with its value, as help shows it."""
-        if self.is_argument:
-            shown = f"{self.value}..." if self.many else self.value
-            return shown if self.required else f"[{shown}]"
-        return f"{self.flags} {self.value}".rstrip()
+    def is_two_way(self) -> bool:
+        """Whether it is a switch that can be turned on and off."""
+        return "[no-]" in self.usage
 
     def read(self, text: str) -> Any:
         """Return a value as typed; say what it must be otherwise."""
@@ -112,20 +131,23 @@ class Option:
             raise argparse.ArgumentTypeError(
                 f"must be one of {', '.join(self.choices)}, got {text!r}"
             )
+        kind = NUMBERS.get(self.value)
+        if kind is None:
+            return text
         try:
-            value = self.type(text)
+            value = kind(text)
         except ValueError:
             value = None
         if value is None or (self.least is not None and not value >= self.least):
-            kind = "a whole number" if self.type is int else "a number"
+            name = "a whole number" if kind is int else "a number"
             least = "" if self.least is None else f" of at least {self.least:g}"
-            raise argparse.ArgumentTypeError(f"must be {kind}{least}, got {text!r}")
+            raise argparse.ArgumentTypeError(f"must be {name}{least}, got {text!r}")
         return value
 
 
-def option(flags: str, help: str, group: str, **details: Any) -> Any:
+def option(usage: str, help: str, group: str, **details: Any) -> Any:
     """Return an option as the field of a dataclass of options."""
-    return as_field(Option(flags, help, group, **details))
+    return as_field(Option(usage, help, group, **details))
 
 
 def as_field(found: Option) -> Any:
@@ -150,8 +172,8 @@ class Verb:
         What it does, in a few sentences.
     examples : tuple of str
         Commands that work as printed, from the root of a clone.
-    common : tuple of str
-        The options that ``--help`` lists; all of them if this is empty.
+    common : str
+        The options that ``--help`` lists, with spaces between; all of them if this is empty.
     json_keys : mapping
         What the keys of ``--json`` mean.
     """
@@ -162,7 +184,7 @@ class Verb:
     takes: Mapping[str, Option | type]
     description: str
     examples: tuple[str, ...]
-    common: tuple[str, ...] = ()
+    common: str = ""
     json_keys: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
@@ -185,7 +207,7 @@ class Verb:
             if everything
             or option.is_argument
             or not self.common
-            or not set(option.names).isdisjoint(self.common)
+            or not set(option.names).isdisjoint(self.common.split())
         ]
 
     def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -291,16 +313,13 @@ def _add(group: argparse._ArgumentGroup, dest: str, found: Option) -> None:
         required = "+" if found.many else None
         group.add_argument(dest, nargs=required if found.required else optional, **about)
     elif not found.value:
-        action: Any = argparse.BooleanOptionalAction if "[no-]" in found.flags else "store_true"
-        group.add_argument(*_plain(found), dest=dest, action=action, **about)
+        # the standard library adds the name that turns a switch off
+        names = found.names[:1] if found.is_two_way else found.names
+        action: Any = argparse.BooleanOptionalAction if found.is_two_way else "store_true"
+        group.add_argument(*names, dest=dest, action=action, **about)
     else:
         action = "append" if found.many else "store"
         group.add_argument(*found.names, dest=dest, action=action, required=found.required, **about)
-
-
-def _plain(switch: Option) -> tuple[str, ...]:
-    """Return the names of a switch; the standard library adds the one that turns it off."""
-    return switch.names[:1] if "[no-]" in switch.flags else switch.names
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -34,9 +34,8 @@ from flagstone.cli.parser import OUTPUT, RULE, SCALE, Option, Verb
 
 #: The options that --help lists for the verbs that answer a question.
 _COMMON = (
-    "--format", "--columns", "--encode", "--field", "--contamination", "--rho", "--seed",
-    "--output", "--report", "--json",
-)  # fmt: skip
+    "--format --columns --encode --field --contamination --rho --seed --output --report --json"
+)
 
 _ANSWER = (
     Verb(
@@ -57,7 +56,7 @@ _ANSWER = (
             "-o frames.json",
             "flagstone constraints examples/frames.txt -f bits --linear --as basis --seed 7",
         ),
-        common=(*_COMMON, "--linear", "--as"),
+        common=_COMMON + " --linear --as",
         json_keys=keys.FINDING_KEYS | keys.EACH_KEYS,
     ),
     Verb(
@@ -70,16 +69,13 @@ _ANSWER = (
             "options": AnswerOptions,
             "intercept": INTERCEPT,
             "choice": Option(
-                "--choice",
-                "Which rule of those that fit: uniform, lexmin or sparsest",
-                RULE,
-                value="NAME",
+                "--choice NAME", "Which rule of those that fit: uniform, lexmin or sparsest", RULE
             ),
         },
         "Learn a label as a parity (a linear function) of the other columns. Exit code 3 means ⊥: "
         "no such rule fits.",
         ("flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",),
-        common=(*_COMMON, "--label", "--choice"),
+        common=_COMMON + " --label --choice",
         json_keys=keys.FINDING_KEYS,
     ),
     Verb(
@@ -90,7 +86,7 @@ _ANSWER = (
         "Reduce many equations to a small system. Each row is an equation; --label is the column "
         "of right-hand sides.",
         ("flagstone equations examples/equations.csv --label b --field 7 --seed 2026",),
-        common=(*_COMMON, "--label", "--as"),
+        common=_COMMON + " --label --as",
         json_keys=keys.FINDING_KEYS,
     ),
     Verb(
@@ -106,7 +102,7 @@ _ANSWER = (
         "Find the subspace of the rows whose label is 1. Rows with label 0 are counted, but span "
         "nothing.",
         ("flagstone subspace examples/faults.csv -l fault --encode auto --seed 7",),
-        common=(*_COMMON, "--label", "--affine"),
+        common=_COMMON + " --label --affine",
         json_keys=keys.FINDING_KEYS,
     ),
     Verb(
@@ -118,10 +114,9 @@ _ANSWER = (
             "capture": CaptureOptions,
             "options": FrameOptions,
             "solve": Option(
-                "--solve",
+                "--solve COLUMNS",
                 "Solve for these bits, the check: b4, b4.7..b5.0 or x32..x39",
                 OUTPUT,
-                value="BITS",
                 many=True,
             ),
         },
@@ -131,7 +126,7 @@ _ANSWER = (
             "flagstone frames examples/frames.txt --contamination .01 --seed 7 -o digest.json",
             "flagstone frames digest.json --as masks",
         ),
-        common=("--format", "--by", "--where", "--decode", "--as", "--report", "--output"),
+        common="--format --by --where --decode --as --report --output",
         json_keys=keys.FINDING_KEYS | keys.FRAME_KEYS | keys.GROUP_KEYS,
     ),
 )
@@ -142,13 +137,13 @@ _USE = (
         "show what a saved finding or flag says",
         "flagstone.cli.show:command",
         {
-            "file": Option("", "A finding, flag or protocol", value="FILE", required=True),
+            "file": Option("FILE", "A finding, flag or protocol"),
             "output": OutputOptions,
             "seed": EXPECT_SEED,
         },
         "Show what a finding, flag or protocol file says; --report and --plot draw it again.",
         ("flagstone show frames.json --report frames.html",),
-        common=("--report", "--plot", "--force", "--json", "--as", "--seed"),
+        common="--report --plot --force --json --as --seed",
         json_keys=keys.SHOW_KEYS,
     ),
     Verb(
@@ -161,37 +156,17 @@ _USE = (
             "read": ReadOptions,
             "workers": WorkerOptions,
             "tolerance": Option(
-                "--tolerance",
-                "Largest share of rows that may break it",
-                RULE,
-                value="SHARE",
-                type=float,
-                default=0.0,
+                "--tolerance SHARE", "Largest share of rows that may break it", RULE, default=0.0
             ),
             "max_misfits": Option(
-                "--max-misfits",
-                "List at most this many of them",
-                OUTPUT,
-                value="NUMBER",
-                type=int,
-                least=0,
-                default=5,
+                "--max-misfits NUMBER", "List at most this many of them", OUTPUT, default=5, least=0
             ),
             "seed": EXPECT_SEED,
             "json": JSON,
         },
         "Find the rows that break a saved finding. Exit code 4 if there are too many.",
         ("flagstone check frames.json examples/frames.txt --tolerance 0.02",),
-        common=(
-            "--format",
-            "--header",
-            "--delimiter",
-            "--length",
-            "--tolerance",
-            "--max-misfits",
-            "--seed",
-            "--json",
-        ),
+        common="--format --header --delimiter --length --tolerance --max-misfits --seed --json",
         json_keys=keys.CHECK_KEYS,
     ),
     Verb(
@@ -203,7 +178,7 @@ _USE = (
             "files": FILES,
             "read": ReadOptions,
             "workers": WorkerOptions,
-            "output": Option("-o, --output", "Write a CSV file, print nothing", OUTPUT, "FILE"),
+            "output": Option("-o, --output FILE", "Write a CSV file, print nothing", OUTPUT),
             "force": FORCE,
             "seed": EXPECT_SEED,
             "json": JSON,
@@ -212,16 +187,7 @@ _USE = (
         "\n\nIn CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an "
         "apostrophe.",
         ("flagstone predict rule.json examples/faults.csv -o predicted.csv",),
-        common=(
-            "--format",
-            "--header",
-            "--delimiter",
-            "--length",
-            "--output",
-            "--force",
-            "--seed",
-            "--json",
-        ),
+        common="--format --header --delimiter --length --output --force --seed --json",
         json_keys=keys.PREDICT_KEYS,
     ),
     Verb(
@@ -229,8 +195,8 @@ _USE = (
         "compare two findings: equal or not, and where they differ",
         "flagstone.cli.compare:command",
         {
-            "first": Option("", "A finding or flag file", value="FIRST", required=True),
-            "second": Option("", "Another one", value="SECOND", required=True),
+            "first": Option("FIRST", "A finding or flag file"),
+            "second": Option("SECOND", "Another one"),
             "seed": EXPECT_SEED,
             "json": JSON,
         },
@@ -253,10 +219,7 @@ _TRUST = (
             "purpose": PurposeOptions,
             "run": RunOptions,
             "seed": Option(
-                "--seed",
-                "Show the threshold it will draw; with --pilot: publish it",
-                RULE,
-                value="TEXT",
+                "--seed TEXT", "Show the threshold it will draw; with --pilot: publish it", RULE
             ),
             "json": JSON,
         },
@@ -271,18 +234,8 @@ _TRUST = (
             "flagstone constraints examples/frames.txt --protocol protocol.json",
         ),
         common=(
-            "--pilot",
-            "--format",
-            "--field",
-            "--for",
-            "--dim",
-            "--rho",
-            "--eps",
-            "--contamination",
-            "--max-rows",
-            "--seed",
-            "--output",
-            "--json",
+            "--pilot --format --field --for --dim --rho --eps --contamination --max-rows "
+            "--seed --output --json"
         ),
         json_keys=keys.PLAN_KEYS | keys.PILOT_KEYS,
     ),
@@ -291,28 +244,19 @@ _TRUST = (
         "measure how often two samples agree",
         "flagstone.cli.audit:command",
         {
-            "files": Option(
-                "", "A table: disjoint random halves are compared", value="FILE", many=True
-            ),
+            "files": Option("[FILE...]", "A table: disjoint random halves are compared"),
             "table": TableOptions,
             "rule": RuleOptions,
             "stop": StopOptions,
             "law": Option(
-                "--law",
-                "Fresh samples instead of files: geometric, uniform or blocks",
-                value="NAME",
+                "--law NAME", "Fresh samples instead of files: geometric, uniform or blocks"
             ),
-            "dim": Option(
-                "--dim", "With --law: dimension", value="NUMBER", type=int, least=1, default=20
-            ),
-            "rows": Option(
-                "--rows", "With --law: rows", value="NUMBER", type=int, least=1, default=1000
-            ),
+            "dim": Option("--dim NUMBER", "With --law: dimension", default=20, least=1),
+            "rows": Option("--rows NUMBER", "With --law: rows", default=1000, least=1),
             "estimator": Option(
-                "--estimator",
+                "--estimator NAME",
                 "parity, elimination, span, constraints, equations or subspace",
                 RULE,
-                value="NAME",
             ),
             "intercept": Option(
                 "--[no-]intercept",
@@ -321,37 +265,28 @@ _TRUST = (
                 default=True,
             ),
             "same": Option(
-                "--same",
+                "--same NAME",
                 "Compare: fingerprint (auto), coef or predictions",
                 RULE,
-                value="NAME",
                 default="auto",
             ),
-            "claim": Option(
-                "--claim", "A claimed rho to judge", RULE, value="PROBABILITY", type=float
-            ),
+            "claim": Option("--claim PROBABILITY", "A claimed rho to judge", RULE),
             "confidence": Option(
-                "--confidence",
+                "--confidence PROBABILITY",
                 "Confidence of intervals and verdict",
                 RULE,
-                value="PROBABILITY",
-                type=float,
                 default=0.95,
             ),
             "results": Option(
-                "--results", "Append every pair; an audit resumes from it", OUTPUT, value="FILE"
+                "--results FILE", "Append every pair; an audit resumes from it", OUTPUT
             ),
             "add": Option("--add", "Keep this audit in --results beside other ones", OUTPUT),
             "tradeoff": Option(
                 "--tradeoff", "Instead: rows kept against replicability, over t_max", RULE
             ),
-            "plot": Option(
-                "--plot", "With --tradeoff: draw the curve (.png or .svg)", OUTPUT, value="FILE"
-            ),
-            "jobs": Option(
-                "-j, --jobs", "Processes; -1 is all", SCALE, value="NUMBER", type=int, default=1
-            ),
-            "seed": Option("--seed", "The seed of the audit", RULE, value="TEXT", default="0"),
+            "plot": Option("--plot FILE", "With --tradeoff: draw the curve (.png or .svg)", OUTPUT),
+            "jobs": Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1),
+            "seed": Option("--seed TEXT", "The seed of the audit", RULE, default="0"),
             "json": JSON,
         },
         "Measure how often two samples with the same coins agree. Exit code 4: --claim is "
@@ -362,18 +297,8 @@ _TRUST = (
             "flagstone audit --law geometric --dim 8 --rows 500 --tradeoff --rho 0.1 --pairs 20",
         ),
         common=(
-            "--format",
-            "--label",
-            "--law",
-            "--dim",
-            "--rows",
-            "--estimator",
-            "--claim",
-            "--pairs",
-            "--results",
-            "--jobs",
-            "--seed",
-            "--json",
+            "--format --label --law --dim --rows --estimator --claim --pairs --results --jobs "
+            "--seed --json"
         ),
         json_keys=keys.AUDIT_KEYS,
     ),
@@ -400,18 +325,8 @@ _SCALE = (
             "flagstone constraints part1.flag --contamination 0.01 --seed 7",
         ),
         common=(
-            "--format",
-            "--columns",
-            "--encode",
-            "--field",
-            "--label",
-            "--for",
-            "--output",
-            "--force",
-            "--json",
-            "--seed",
-            "--workers",
-            "--checkpoint",
+            "--format --columns --encode --field --label --for --output --force --json --seed "
+            "--workers --checkpoint"
         ),
         json_keys=keys.FLAG_KEYS,
     ),
@@ -420,13 +335,7 @@ _SCALE = (
         "merge flags from several machines",
         "flagstone.cli.flags:merge",
         {
-            "files": Option(
-                "",
-                "Flag files; their order is part of the result",
-                value="FLAG",
-                many=True,
-                required=True,
-            ),
+            "files": Option("FLAG...", "Flag files; their order is part of the result"),
             "output": FLAG_OUTPUT,
             "seed": PUBLISH_SEED,
             "force": FORCE,
@@ -444,16 +353,12 @@ _PAPER = (
         "run the paper's evaluation, and more",
         "flagstone.paper.cli:command",
         {
-            "name": Option("", "The experiment; without one, all are listed", value="NAME"),
-            "out": Option(
-                "--out", "Write to this directory", OUTPUT, value="DIRECTORY", default="results"
-            ),
+            "name": Option("[NAME]", "The experiment; without one, all are listed"),
+            "out": Option("--out DIRECTORY", "Write to this directory", OUTPUT, default="results"),
             "quick": Option("--quick", "A small version, in seconds", SCALE),
             "resume": Option("--[no-]resume", "Continue an interrupted run", SCALE, default=True),
-            "jobs": Option(
-                "-j, --jobs", "Processes; -1 is all", SCALE, value="NUMBER", type=int, default=1
-            ),
-            "seed": Option("--seed", "Another seed than the documented one", value="TEXT"),
+            "jobs": Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1),
+            "seed": Option("--seed TEXT", "Another seed than the documented one"),
             "force": Option("--force", "Replace results of another configuration", OUTPUT),
             "json": JSON,
         },

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.runner import AT_END, UsageError
 from flagstone.cli.words import size_of
 from flagstone.coins import fresh_seed
-from flagstone.distributed import DaskExecutor
 from flagstone.errors import MissingDependencyError
 from flagstone.finding import Finding
 from flagstone.measurement import Measurement
@@ -35,6 +34,9 @@ from flagstone.tables.partitions import Dataset, Partition
 from flagstone.tables.prefetch import prefetch
 from flagstone.tables.row_cache import CACHE_BYTES, RowCache
 from flagstone.tables.row_filters import first_rows
+
+if TYPE_CHECKING:
+    from flagstone.distributed import DaskExecutor
 
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 #: The loggers that Dask gives a level of their own, and its loop's.
