@@ -7,8 +7,7 @@ Letters: d = `dim`, m = `n_rows`, T = `length` of the window, k = `start`, R = `
 module               statements
 ===================  ==========================================================================
 `paper`              the paper's T_max and m: printed, and with the corrected sensitivity
-`heavy`              the paper's Algorithm 1, sharper
-`index`              the rule used by default
+`rules`              both rules: the paper's Algorithm 1 with sharper bounds, and the index rule
 `contamination`      outliers: containment, binomial tail, two adversaries
 `sample`             what the flag of one sample shows: coverage, margin
 `coverage`           what the answer misses of the distribution; PAC sizes over every field
@@ -45,23 +44,6 @@ from flagstone.guarantees.coverage import (
 )
 from flagstone.guarantees.each import each_length, each_rho, each_rows
 from flagstone.guarantees.gap import gap_rho, gap_rows
-from flagstone.guarantees.heavy import (
-    heavy_length,
-    heavy_length_for_eps,
-    heavy_proves,
-    heavy_rho,
-    heavy_rows,
-    heavy_uncovered,
-)
-from flagstone.guarantees.index import (
-    index_constant,
-    index_length,
-    index_length_for_eps,
-    index_proves,
-    index_rho,
-    index_rows,
-    index_uncovered,
-)
 from flagstone.guarantees.pac import (
     generalization_rows,
     parity_error,
@@ -79,6 +61,21 @@ from flagstone.guarantees.promise import (
     Measured,
     Proven,
     Setup,
+)
+from flagstone.guarantees.rules import (
+    heavy_length,
+    heavy_length_for_eps,
+    heavy_proves,
+    heavy_rho,
+    heavy_rows,
+    heavy_uncovered,
+    index_constant,
+    index_length,
+    index_length_for_eps,
+    index_proves,
+    index_rho,
+    index_rows,
+    index_uncovered,
 )
 from flagstone.guarantees.sample import (
     heavy_margin,

@@ -9,7 +9,7 @@ import math
 
 from flagstone.errors import InputError, Parameter
 from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive, smallest
-from flagstone.guarantees.index import index_rho
+from flagstone.guarantees.rules import index_rho
 from flagstone.guarantees.tails import above
 
 

@@ -21,8 +21,7 @@ from flagstone.guarantees.exact import (
     positive,
     smallest,
 )
-from flagstone.guarantees.heavy import heavy_length
-from flagstone.guarantees.index import index_length
+from flagstone.guarantees.rules import heavy_length, index_length
 from flagstone.guarantees.sample import rows_in_first_sets
 
 #: Of δ, this much goes to pieces of rows that are looked at again, and this much to rows that are

@@ -17,7 +17,7 @@ from flagstone.guarantees.exact import (
     positive,
     times_log,
 )
-from flagstone.guarantees.index import index_rows
+from flagstone.guarantees.rules import index_rows
 
 
 def generalization_rows(dim: int, eps: Share, delta: Share, *, order: int | None = 2) -> int | None:
