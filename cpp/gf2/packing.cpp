@@ -1,8 +1,8 @@
 // Packing: 64 neighbouring bytes become a word by a few operations (`bits_of_bytes`).
 //
-// Method. Entries of other types, or that are not neighbours, are first brought to bytes, some rows
-// at a time, which stay in the first cache. Columns that are far from each other in memory are put
-// together eight at a time, as the bits of a byte for every row, and eight such bytes are a word.
+// Method. Entries of other types, or that are not neighbours, are first brought to bytes, a row at a
+// time. Columns that are far from each other in memory are put together eight at a time, as the bits
+// of a byte for every row, and eight such bytes are a word.
 // Invariant. If all entries are 0 or 1, the words hold them, and 0 past the last column; otherwise
 // the words mean nothing.
 // Cost. One pass over the entries; the words of a row are written once.
@@ -15,8 +15,8 @@ namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
 
-// Bytes that are packed at a time, and rows whose columns are.
-constexpr std::size_t kPortion = 1 << 14, kRows = 2048;
+// Rows whose columns are packed at a time.
+constexpr std::size_t kRows = 2048;
 
 // The low bytes of entries; returns whether all entries are 0 or 1.
 template <class T>
@@ -47,45 +47,32 @@ bool narrow(const Column &column, std::size_t n, Byte *to) {
     return run(column.data, column.stride, n, to);
 }
 
-// The low bits of rows of bytes, one after the other. Returns whether all bytes are 0 or 1.
-bool pack_bytes(const Byte *bytes, std::size_t columns, Matrix<Word> result) {
-    const std::size_t full = columns / 64, rest = columns % 64;
-    Vector seen{};
-    const auto low_bits = [&seen](const Byte *from) {
+// The low bits of bytes; `seen` becomes the union of all bytes.
+void pack_bytes(const Byte *bytes, std::size_t n, Word *words, Vector &seen) {
+    Byte last[64] = {};
+    for (std::size_t k = 0; k < n; k += 64) {
+        const Byte *from = bytes + k;
+        if (n - k < 64) from = static_cast<Byte *>(std::memcpy(last, from, n - k));
         for (int i = 0; i < 64; i += kVectorBytes) seen |= load<Vector>(from + i);
-        return bits_of_bytes(from, 0);
-    };
-    for (std::size_t i = 0; i < result.rows; ++i, bytes += rest) {
-        Word *row = result[i];
-        for (std::size_t k = 0; k < full; ++k, bytes += 64) row[k] = low_bits(bytes);
-        if (rest == 0) continue;
-        Byte last[64] = {};
-        std::memcpy(last, bytes, rest);
-        row[full] = low_bits(last);
+        *words++ = bits_of_bytes(from, 0);
     }
-    Word all[kVectorWords], any = 0;
-    store(all, seen);
-    for (const Word word : all) any |= word;
-    return (any & every_byte(0xfe)) == 0;
 }
 
-bool pack_rows(const StridedTable &table, Matrix<Word> result) {
-    const std::size_t columns = table.columns;
-    const auto [data, stride, size] = table.first_row;
-    const bool together = table.row_stride == stride * static_cast<std::ptrdiff_t>(columns);
-    const bool are_bytes = together && size == 1 && stride == 1;
-    const std::size_t most = smaller(table.rows, kPortion / columns + 1);
-    Buffer<Byte> room(are_bytes ? 0 : most * columns);
+bool pack_rows(Column row, std::ptrdiff_t row_stride, std::size_t columns, Matrix<Word> result,
+               Pause pause) {
+    const bool are_bytes = row.size == 1 && row.stride == 1;
+    Buffer<Byte> room(are_bytes ? 0 : columns);
+    Pacer pacer(pause);
+    Vector seen{};
     bool fits = true;
-    for (std::size_t first = 0; first < table.rows; first += most) {
-        const std::size_t n = smaller(most, table.rows - first);
-        if (together && !are_bytes) fits &= narrow(table.row(first), n * columns, room.data());
-        for (std::size_t i = 0; !together && i < n; ++i)
-            fits &= narrow(table.row(first + i), columns, room.data() + i * columns);
-        const Byte *bytes = are_bytes ? table.row(first).data : room.data();
-        fits &= pack_bytes(bytes, columns, result.part(first, n));
+    for (std::size_t i = 0; i < result.rows; ++i, row.data += row_stride) {
+        if (!are_bytes) fits &= narrow(row, columns, room.data());
+        pack_bytes(are_bytes ? row.data : room.data(), columns, result[i], seen);
+        pacer.did(columns);
     }
-    return fits;
+    Word any = 0;
+    for (std::size_t i = 0; i < kVectorWords; ++i) any |= seen[i];
+    return fits && (any & every_byte(0xfe)) == 0;
 }
 
 // One word of each row, from up to 64 columns: eight at a time, as the bits of a byte.
@@ -110,7 +97,8 @@ bool pack_word(const Column *columns, std::size_t n_columns, std::size_t n_rows,
     return fits;
 }
 
-bool pack_columns(const Column *columns, std::size_t n_columns, Matrix<Word> result) {
+bool pack_columns(const Column *columns, std::size_t n_columns, Matrix<Word> result, Pause pause) {
+    Pacer pacer(pause);
     bool fits = true;
     for (std::size_t first = 0; first < result.rows; first += kRows) {
         const std::size_t n = smaller(kRows, result.rows - first);
@@ -121,6 +109,7 @@ bool pack_columns(const Column *columns, std::size_t n_columns, Matrix<Word> res
             Word words[kRows];
             fits &= pack_word(part, mine, n, words);
             for (std::size_t i = 0; i < n; ++i) result[first + i][k] = words[i];
+            pacer.did(n * mine);
         }
     }
     return fits;

@@ -24,60 +24,33 @@ struct Integers : PythonBuffer {
     }
 };
 
-// Calls work(first, number) for all of `n` rows without the GIL, and looks for Ctrl-C after every
-// portion of about 2^26 entries.
-template <class Work>
-void in_portions(std::size_t n, std::size_t entries_per_row, Work work) {
-    const std::size_t most = (std::size_t{1} << 26) / (entries_per_row + 1) + 1;
-    for (std::size_t first = 0; first < n; first += most) {
-        run([&] { work(first, n - first < most ? n - first : most); });
-        check_signals();
-    }
-}
-
-// The flat position, in row order, of the first entry that is not 0 or 1.
-std::int64_t first_other(const StridedTable &x) {
-    for (std::size_t i = 0; i < x.rows; ++i) {
-        for (std::size_t j = 0; j < x.columns; ++j) {
-            const unsigned char *entry = x.row(i).from(j).data;
-            bool fits = entry[0] <= 1;
-            for (std::size_t byte = 1; byte < x.first_row.size; ++byte) fits &= entry[byte] == 0;
-            if (!fits) return static_cast<std::int64_t>(i * x.columns + j);
-        }
-    }
-    return -1;  // it was changed while it was read
-}
-
-bool pack_columns(const PackingKernels &kernels, const std::vector<Column> &columns,
-                  Matrix<Word> result) {
-    bool fits = true;
-    in_portions(result.rows, columns.size(), [&](std::size_t first, std::size_t n) {
-        std::vector<Column> part;
-        for (const Column &column : columns) part.push_back(column.from(first));
-        fits &= kernels.pack_columns(part.data(), part.size(), result.part(first, n));
+nb::tuple packed(const PackingKernels &kernels, const std::vector<Column> &columns,
+                 std::size_t n_rows) {
+    const std::size_t width = words_of(columns.size());
+    const NewArray words({n_rows, width}, "u8");
+    const Matrix<Word> result{words.data<Word>(), n_rows, width};
+    const bool fits = run([&] {
+        return kernels.pack_columns(columns.data(), columns.size(), result, pause);
     });
-    return fits;
+    return nb::make_tuple(words.array(), fits);
 }
 
 nb::tuple pack(const PackingKernels &kernels, nb::handle array) {
     const Integers buffer(array, 2);
-    const StridedTable all{buffer.column(), std::size_t(buffer->shape[0]),
-                           std::size_t(buffer->shape[1]), buffer->strides[0]};
-    const NewArray words({all.rows, words_of(all.columns)}, "u8");
-    const Matrix<Word> result{words.data<Word>(), all.rows, words_of(all.columns)};
-    bool fits = true;
-    if (all.rows == 0 || all.columns == 0) {
-    } else if (std::abs(all.first_row.stride) <= std::abs(all.row_stride)) {
-        in_portions(all.rows, all.columns, [&](std::size_t first, std::size_t n) {
-            const StridedTable part{all.row(first), n, all.columns, all.row_stride};
-            fits &= kernels.pack_rows(part, result.part(first, n));
-        });
-    } else {
+    const std::size_t n_rows = buffer->shape[0], n_columns = buffer->shape[1];
+    const Column row = buffer.column();
+    const std::ptrdiff_t row_stride = buffer->strides[0];
+    if (n_columns > 0 && std::abs(row.stride) > std::abs(row_stride)) {
         std::vector<Column> columns;
-        for (std::size_t j = 0; j < all.columns; ++j) columns.push_back(all.column(j));
-        fits = pack_columns(kernels, columns, result);
+        for (std::size_t j = 0; j < n_columns; ++j)
+            columns.push_back({row.from(j).data, row_stride, row.size});
+        return packed(kernels, columns, n_rows);
     }
-    return nb::make_tuple(words.array(), fits ? -1 : first_other(all));
+    const NewArray words({n_rows, words_of(n_columns)}, "u8");
+    const Matrix<Word> result{words.data<Word>(), n_rows, words_of(n_columns)};
+    const bool fits =
+        run([&] { return kernels.pack_rows(row, row_stride, n_columns, result, pause); });
+    return nb::make_tuple(words.array(), fits);
 }
 
 nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
@@ -89,10 +62,7 @@ nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
         columns.push_back(buffer.column());
     }
     require(!columns.empty(), "there are no columns");
-    const std::size_t n_rows = buffers[0]->shape[0], width = words_of(columns.size());
-    const NewArray words({n_rows, width}, "u8");
-    const bool fits = pack_columns(kernels, columns, {words.data<Word>(), n_rows, width});
-    return nb::make_tuple(words.array(), fits);
+    return packed(kernels, columns, buffers[0]->shape[0]);
 }
 
 nb::object lengths(const PackingKernels &kernels, const Array2<Word> &rows) {

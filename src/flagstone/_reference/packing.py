@@ -19,14 +19,12 @@ def pack_bits(bits: NDArray[Any]) -> Words:
     return padded.view("<u8").astype(np.uint64, copy=False)
 
 
-def pack(X: NDArray[Any]) -> tuple[Words, int]:
-    """Pack a 2-D array of integers or booleans.
+def pack(X: NDArray[Any]) -> tuple[Words, bool]:
+    """Pack a 2-D array of integers or booleans; say whether all entries are 0 or 1.
 
-    Also return the flat position, in row order, of the first entry that is not 0 or 1; -1 if all
-    entries are. Otherwise the words mean nothing.
+    Otherwise the words mean nothing.
     """
-    bad = (X > 1) | (X < 0)
-    return pack_bits(X != 0), int(np.argmax(bad)) if bad.any() else -1
+    return pack_bits(X != 0), not ((X > 1) | (X < 0)).any()
 
 
 def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[Words, bool]:

@@ -224,7 +224,7 @@ def _packed(values: BitRows | Array | Sequence[Array]) -> BitRows | None:
     if not all(part.dtype.kind in "bui" and part.dtype.isnative for part in parts):
         return None
     if isinstance(values, np.ndarray):
-        words, bad = kernels.pack(values)
-        return BitRows.trusted(words, values.shape[1]) if bad < 0 else None
+        words, fits = kernels.pack(values)
+        return BitRows.trusted(words, values.shape[1]) if fits else None
     words, fits = kernels.pack_columns(parts)
     return BitRows.trusted(words, len(parts)) if fits else None

@@ -38,9 +38,9 @@ class BinaryField(Field):
                 whole = (whole % 2).astype(np.uint8)
             elif whole.size:
                 fail_value(table, (whole < 0) | (whole > 1), name, _OUTSIDE)
-        words, bad = kernels.pack(whole)
-        if bad >= 0:
-            fail_value(table, int(bad), name, _OUTSIDE)
+        words, fits = kernels.pack(whole)
+        if not fits:
+            fail_value(table, (whole < 0) | (whole > 1), name, _OUTSIDE)
         return BitRows.trusted(words, table.shape[1])
 
     def add(self, a: Any, b: Any) -> Array:
