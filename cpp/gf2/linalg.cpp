@@ -30,12 +30,6 @@ void trim(Word *row, std::size_t dim) {
     if (dim % 64 != 0) row[dim / 64] &= (Word(1) << (dim % 64)) - 1;
 }
 
-// Branch-free: the condition is unpredictable.
-void add_if(bool condition, Word *target, const Word *source, std::size_t width) {
-    const Word mask = Word(0) - Word(condition);
-    for (std::size_t k = 0; k < width; ++k) target[k] ^= source[k] & mask;
-}
-
 // The first and the last column of a row that is 1.
 std::size_t first_bit(const Word *row, std::size_t width) {
     for (std::size_t k = 0; k < width; ++k)
@@ -66,122 +60,42 @@ void in_portions(std::size_t n, std::size_t words_per_row, Pause pause, const Wo
     }
 }
 
-// The reduced echelon form of up to 64 rows, which clears its pivot columns in other rows.
-class Panel {
-  public:
-    explicit Panel(std::size_t width) : rows_(64 * width), width_(width) {}
-
-    // Take the form of these rows, which are overwritten.
-    void take(Matrix<Word> block) {
-        rank_ = n_runs_ = 0;
-        std::size_t places[64];  // by rising pivot
-        for (std::size_t i = 0; i < block.rows; ++i) {
-            Word *row = block[i];
-            for (std::size_t t = 0; t < rank_; ++t)
-                add_if(bit(row, pivots_[t]), row, block[places[t]], width_);
-            const std::size_t pivot = first_bit(row, width_);
-            if (pivot == kNone) continue;
-            std::size_t t = rank_++;
-            for (std::size_t s = 0; s < t; ++s) {
-                Word *other = block[places[s]];
-                add_if(bit(other, pivot), other, row, width_);
-            }
-            for (; t > 0 && pivots_[t - 1] > pivot; --t) {
-                pivots_[t] = pivots_[t - 1];
-                places[t] = places[t - 1];
-            }
-            pivots_[t] = pivot;
-            places[t] = i;
-        }
-        for (std::size_t t = 0; t < rank_; ++t) {
-            copy(rows_.data() + t * width_, block[places[t]], width_);
-            append_to_runs(t);
-        }
-    }
-
-    // Make the pivot columns of other rows zero by adding rows of the panel.
-    void clear(Matrix<Word> others, Buffer<Word> &names) const {
-        if (others.rows == 0 || rank_ == 0) return;
-        for (std::size_t i = 0; i < others.rows; ++i) {
-            names[i] = 0;
-            for (std::size_t r = 0; r < n_runs_; ++r) names[i] |= runs_[r].of(others[i]);
-        }
-        add_named({names.data(), others.rows, 1}, {rows_.data(), rank_, width_}, others);
-    }
-
-    std::size_t rank() const { return rank_; }
-    std::size_t pivot(std::size_t t) const { return pivots_[t]; }
-    const Word *row(std::size_t t) const { return rows_.data() + t * width_; }
-
-  private:
-    // Pivots in neighbouring columns of one word: their bits are moved together.
-    struct Run {
-        std::size_t word;
-        unsigned first, place;  // in the word, and among the pivots
-        Word mask;
-
-        Word of(const Word *row) const { return (row[word] >> first & mask) << place; }
-    };
-
-    void append_to_runs(std::size_t t) {
-        const std::size_t pivot = pivots_[t];
-        if (t > 0 && pivots_[t - 1] + 1 == pivot && pivot % 64 != 0) {
-            Run &last = runs_[n_runs_ - 1];
-            last.mask = last.mask << 1 | 1;
-        } else {
-            runs_[n_runs_++] = {pivot / 64, unsigned(pivot % 64), unsigned(t), 1};
-        }
-    }
-
-    Buffer<Word> rows_;
-    std::size_t width_, rank_ = 0, n_runs_ = 0;
-    std::size_t pivots_[64];
-    Run runs_[64];
-};
-
-// Reduced row echelon form by panels, after the "method of the four Russians" of M4RI.
+// Reduced row echelon form.
 //
 // Invariant: `form` is the reduced echelon form of the rows so far, the row with pivot p at index
 // p; the other rows are zero. A portion of further rows is reduced by one product, with the rows
-// themselves as names. What is left goes by blocks of 64 into a panel, which then clears its pivot
-// columns in the other rows left and in `form`. Both are products, so n rows of rank r and d
-// columns take about n·r·d/512 steps on words; rows that add nothing to the span cost one product.
+// themselves as names. What is left goes into `form` row by row. So n rows of rank r and d columns
+// take about n·r·d/512 steps on words for the products, and r²·d/64 for the rows that are new.
 std::size_t reduced_form(Packed rows, Matrix<Word> form, std::int64_t *pivots, Pause pause) {
     const std::size_t width = rows.columns;
-    // Long enough for the tables of a product to pay, short enough for the second cache.
+    // Few rows at first, which are likely to be new; at most so many that the second cache holds.
     const std::size_t most = smaller<std::size_t>(8192, 256 + 32768 / width);
-    const std::size_t portion = smaller(most, rows.rows);
-    std::size_t rank = 0, end = 0;  // `end`: past the last pivot
-    Buffer<Word> left(portion * width), names(portion > form.rows ? portion : form.rows);
-    Panel panel(width);
+    Buffer<Word> left(smaller(most, rows.rows) * width);
+    Buffer<std::size_t> fresh(form.rows);  // pivots that were found after the product
+    std::size_t rank = 0, end = 0;         // `end`: past the last pivot
     Pacer pacer(pause);
-    for (std::size_t first = 0; first < rows.rows && rank < form.rows; first += portion) {
-        const std::size_t size = smaller(portion, rows.rows - first);
+    for (std::size_t first = 0, size; first < rows.rows && rank < form.rows; first += size) {
+        size = smaller(smaller(most, 64 + first), rows.rows - first);
         copy(left.data(), rows[first], size * width);
-        Matrix<Word> rest{left.data(), size, width};
-        for (std::size_t i = 0; i < size; ++i) trim(rest[i], form.rows);
-        if (rank > 0) {
-            add_named({rows[first], size, width}, {form.data, end, width}, rest);
-            std::size_t kept = 0;
-            for (std::size_t i = 0; i < size; ++i) {
-                if (first_bit(rest[i], width) == kNone) continue;
-                if (kept < i) copy(rest[kept], rest[i], width);
-                ++kept;
-            }
-            rest.rows = kept;
+        const Matrix<Word> rest{left.data(), size, width};
+        add_named({rows[first], size, width}, {form.data, end, width}, rest);
+        std::size_t n_fresh = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            Word *row = rest[i];
+            trim(row, form.rows);
+            for (std::size_t t = 0; t < n_fresh; ++t)
+                if (bit(row, fresh[t])) add(row, form[fresh[t]], width);
+            const std::size_t pivot = first_bit(row, width);
+            if (pivot == kNone) continue;
+            for (std::size_t p = 0; p < end; ++p)
+                if (bit(form[p], pivot)) add(form[p], row, width);
+            copy(form[pivot], row, width);
+            fresh[n_fresh++] = pivot;
+            if (pivot >= end) end = pivot + 1;
+            pacer.did((end + n_fresh) * (width + 8));
         }
-        for (std::size_t i = 0; i < rest.rows && rank < form.rows; i += 64) {
-            const std::size_t next = smaller(i + 64, rest.rows);
-            panel.take(rest.part(i, next - i));
-            panel.clear(rest.part(next, rest.rows - next), names);
-            panel.clear(form.part(0, end), names);
-            for (std::size_t t = 0; t < panel.rank(); ++t) {
-                copy(form[panel.pivot(t)], panel.row(t), width);
-                if (panel.pivot(t) >= end) end = panel.pivot(t) + 1;
-            }
-            rank += panel.rank();
-        }
-        pacer.did((size / 8 + rest.rows) * end / 4 * width);
+        rank += n_fresh;
+        pacer.did(size * (end / 32 + 1) * width);
     }
     rank = 0;
     for (std::size_t p = 0; p < end; ++p)
@@ -336,10 +250,12 @@ std::size_t merge_bases(std::size_t dim, CountedBasis first, CountedBasis second
 
 class Gf2Field final : public Field {
   public:
-    std::unique_ptr<Flag> flag(std::size_t dim) const override { return gf2_flag(dim); }
+    std::unique_ptr<Flag> flag(std::size_t dim) const override {
+        return std::make_unique<CountedFlag>(dim);
+    }
 
     std::unique_ptr<Flag> load(std::size_t dim, CountedBasis basis, Pause) const override {
-        auto flag = gf2_flag(dim);
+        auto flag = std::make_unique<CountedFlag>(dim);
         flag->assign(basis);
         return flag;
     }
