@@ -99,7 +99,6 @@ auto run(const Kernel &kernel) {
 }
 
 void bind_fields(nb::module_ &module, const Kernels &kernels);
-void bind_pieces(nb::module_ &module, const Kernels &kernels);
 void bind_packing(nb::module_ &module, const Kernels &kernels);
 void bind_text(nb::module_ &module, const Kernels &kernels);
 void bind_evidence(nb::module_ &module);

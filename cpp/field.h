@@ -46,17 +46,9 @@ class Flag {
     virtual void insert(Entries rows, const std::int64_t *weights, Pause pause) = 0;
     // Writes an adapted basis of rank() rows, and its counts, falling.
     virtual void dump(NewEntries basis, std::int64_t *counts) const = 0;
-};
-
-// Over GF(2), also what the pieces of certificates need.
-class Gf2Flag : public Flag {
-  public:
-    ~Gf2Flag() override;
     // Back to the flag of no rows.
     virtual void reset() = 0;
-    // Becomes the flag of an adapted basis.
-    virtual void assign(CountedBasis basis) = 0;
-    // Of all elements of the basis, those outside of the rows' span having count 0.
+    // Of all elements of a basis of the whole space; outside of the rows' span they have count 0.
     virtual std::int64_t least_count() const = 0;
     virtual std::int64_t largest_count() const = 0;
 };

@@ -1,5 +1,7 @@
 // Fields and flags for Python: arrays are checked here, and kernels run without the GIL.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,11 +12,11 @@
 #include <vector>
 
 #include "bindings.h"
+#include "certificates/pieces.h"
 
 namespace flagstone {
 
 Flag::~Flag() = default;
-Gf2Flag::~Gf2Flag() = default;
 Field::~Field() = default;
 
 namespace {
@@ -97,6 +99,30 @@ class FlagObject {
         const NewArray basis({rank, field_.width(dim)}, field_.dtype()), counts({rank}, "i8");
         flag_->dump({basis.data<void>(), field_.bytes}, counts.data<std::int64_t>());
         return nb::make_tuple(basis.array(), counts.array());
+    }
+
+    // Cuts rows into pieces, of which this is the flag.
+    nb::tuple cut(const PieceRule &rule, Piece piece, const Table &table, const Integers &ticks,
+                  std::int64_t size) {
+        const Entries entries = field_.rows(table, dim);
+        require(rule.valid() && rule.allows(piece), "pieces must have at least one row");
+        require(entries.rows == ticks.shape(0), "there must be a number for each row");
+        require(size >= 0 && size < std::int64_t(1) << 60, "size must be 0 to 2^60");
+        // A copy: other threads may change the array.
+        const TickedRows rows{entries, {ticks.data(), ticks.data() + entries.rows}, size};
+        for (std::size_t i = 0; i < entries.rows; ++i)
+            require(rows.ticks[i] >= 0 && rows.ticks[i] < size &&
+                        (i == 0 || rows.ticks[i - 1] < rows.ticks[i]),
+                    "ticks must rise, and be less than size");
+        std::vector<std::int64_t> ends = run([&] {
+            std::lock_guard<std::mutex> locked(mutex_);
+            require(size <= kLargest - most_, "counts would need more than 63 bits");
+            most_ += size;
+            return cut_pieces(*flag_, rule, piece, rows, pause);
+        });
+        const NewArray result({ends.size() / 3, 3}, "i8");
+        std::copy(ends.begin(), ends.end(), result.data<std::int64_t>());
+        return nb::make_tuple(result.array(), nb::make_tuple(piece.filled, piece.wait));
     }
 
     std::unique_ptr<FlagObject> copy() {
@@ -199,6 +225,15 @@ nb::object multiply(const Kernels &kernels, const Words &names, const Words &row
     return result.array();
 }
 
+nb::tuple cut(FlagObject &flag,
+              std::tuple<bool, std::int64_t, double, std::int64_t, std::int64_t, std::int64_t> rule,
+              std::pair<std::int64_t, std::int64_t> piece, const Table &rows, const Integers &ticks,
+              std::int64_t size) {
+    const auto [inside, credit, pace, most, fine, step] = rule;
+    return flag.cut({inside, credit, pace, most, fine, step}, {piece.first, piece.second}, rows,
+                    ticks, size);
+}
+
 // A function of one field.
 template <class R, class... Arguments>
 auto over(const FieldObject &field, R (*function)(const FieldObject &, Arguments...)) {
@@ -263,6 +298,8 @@ void bind_fields(nb::module_ &module, const Kernels &kernels) {
             return finite_field(kernels, p, k, polynomial);
         },
         nb::arg("p"), nb::arg("k") = 1, nb::arg("polynomial") = std::vector<std::uint32_t>());
+    module.def("cut_pieces", cut, nb::arg("flag"), nb::arg("rule"), nb::arg("piece"),
+               array("rows"), array("ticks"), nb::arg("size"));
     const FieldObject gf2{kernels.gf2_field(), 8, 64};
     module.def("gf2_rref", over(gf2, rref), nb::arg("dim"), array("rows"));
     module.def("gf2_reduce", over(gf2, reduce), array("rows"), array("basis"), array("pivots"));

@@ -24,7 +24,6 @@ bool supports_avx512() {
 void add_version(nb::module_ &module, const char *name, const Kernels &kernels) {
     nb::module_ version = module.def_submodule(name);
     bind_fields(version, kernels);
-    bind_pieces(version, kernels);
     bind_packing(version, kernels);
     bind_text(version, kernels);
     bind_evidence(version);

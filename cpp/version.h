@@ -11,7 +11,6 @@
 namespace flagstone {
 
 struct Kernels {
-    std::unique_ptr<Gf2Flag> (*gf2_flag)(std::size_t dim);
     std::unique_ptr<Field> (*gf2_field)();
     // The field GF(p^k); `polynomial` holds the k + 1 coefficients of a monic primitive polynomial
     // below p, constant term first (not read if k = 1). p is prime.
@@ -26,7 +25,6 @@ struct Kernels {
 
 #ifdef FLAGSTONE_VERSION
 namespace FLAGSTONE_VERSION {
-std::unique_ptr<Gf2Flag> gf2_flag(std::size_t dim);
 std::unique_ptr<Field> gf2_field();
 std::unique_ptr<Field> finite_field(std::uint32_t p, unsigned k, const std::uint32_t *polynomial);
 void gf2_multiply(Matrix<const std::uint64_t> names, Matrix<const std::uint64_t> rows,

@@ -278,27 +278,27 @@ def gf2_flag_load(module: ModuleType, rng: Random) -> Any:
     return seen, canonical(flag, dim)
 
 
-@program("gf2_piece_cutter")
-def gf2_piece_cutter(module: ModuleType, rng: Random) -> Any:
+@program("cut_pieces")
+def cut_pieces(module: ModuleType, rng: Random) -> Any:
     dim, inside = int(rng.integers(1, 12 if rng.random() < 0.9 else 130)), bool(rng.integers(2))
     pace = float(rng.choice([0.7, 1.0, 1.6, 2.5])) * (1 if rng.random() < 0.5 else dim)
     rule = (
-        dim, inside, int(rng.integers(1, 4 * dim + 1)), pace, int(rng.integers(1, 30)),
+        inside, int(rng.integers(1, 4 * dim + 1)), pace, int(rng.integers(1, 30)),
         int(rng.integers(0, 40)), int(rng.integers(1, 9)),
     )  # fmt: skip
-    cutter = module.gf2_piece_cutter(*rule)
+    flag, piece = module.gf2_flag(dim), (0, 0)
     bits, seen = draw_bits(rng, draw_size(rng), dim), []
     for part in split(rng, len(bits)):
         ticks = np.flatnonzero(bits[part].any(axis=1))
+        rows, size = packed(bits[part][ticks]), len(bits[part])
         if rng.random() < 0.3:
-            twin = cutter.copy()
-            cutter.cut(packed(bits[part][ticks]), ticks, len(bits[part]) + 3)
-            cutter = twin
+            twin = flag.copy()
+            module.cut_pieces(flag, rule, piece, rows, ticks, size + 3)
+            flag = twin
         if rng.random() < 0.3:
-            loaded = module.gf2_piece_cutter(*rule)
-            loaded.load(*cutter.dump())
-            cutter = loaded
-        seen.append(cutter.cut(packed(bits[part][ticks]), ticks, len(bits[part])))
+            flag = module.gf2_flag_load(dim, *flag.dump())
+        ends, piece = module.cut_pieces(flag, rule, piece, rows, ticks, size)
+        seen.append((ends, piece))
     return seen
 
 
@@ -320,8 +320,8 @@ def pack(module: ModuleType, rng: Random) -> Any:
     table = draw_table(rng)
     if rng.random() < 0.2:
         table = table[::2, ::-1]
-    words, bad = module.pack(table)
-    return bad, words if bad < 0 else None  # else the words mean nothing
+    words, fits = module.pack(table)
+    return fits, words if fits else None  # else the words mean nothing
 
 
 @program("pack_columns")
@@ -385,19 +385,14 @@ for name in ("parse_digits", "blank_lines"):
 
 
 @call
-def evidence_edge(rng: Random) -> Any:
-    n, at_total = int(rng.integers(1, 20)), bool(rng.integers(2))
+def log_mean_product(rng: Random) -> Any:
+    n = int(rng.integers(1, 20))
     values, lengths = rng.integers(0, 30, n).astype(float), rng.integers(1, 900, n).astype(float)
-    rates, times = (
-        np.sort(rng.random(int(rng.integers(1, 6)))),
-        rng.integers(0, 99, n).astype(float),
-    )
-    good, bad = (float(x) for x in rng.permutation([0.0, float(rng.integers(1, 400))]))
-    return (
-        rates * float(rng.choice([-1, 1])), values, lengths, times, float(rng.integers(1, 10**5)),
-        float(rng.choice([0.2, 0.5, 0.9])), 1e-12, float(rng.choice([0.0, 1.0, 5.0])), at_total,
-        float(rng.integers(0, 50)), good, bad, float(rng.choice([0.25, 1.0])),
-    )  # fmt: skip
+    rates = np.sort(rng.random(int(rng.integers(1, 6)))) * float(rng.choice([-1, 1]))
+    times, rows = rng.integers(0, 99, n).astype(float), float(rng.integers(1, 10**5))
+    total, nats = float(rng.integers(0, 400)), float(rng.integers(0, 50))
+    bet = float(rng.choice([0.2, 0.5, 0.9]))
+    return rates, values, lengths, times, total, nats, rows, bet, 1e-12
 
 
 # Other finite fields

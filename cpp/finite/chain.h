@@ -33,7 +33,7 @@ class Chain {
     }
 
     const A *field;
-    const std::size_t dim;
+    std::size_t dim;
 
     std::size_t size() const { return size_; }
     bool full() const { return size_ == dim; }

@@ -125,6 +125,11 @@ class FlagOf final : public Flag {
     std::size_t rank() const override { return chain_.size(); }
     std::size_t nbytes() const override { return chain_.nbytes(); }
     std::unique_ptr<Flag> copy() const override { return std::make_unique<FlagOf>(*this); }
+    void reset() override { chain_ = Chain<A>(*chain_.field, chain_.dim); }
+    std::int64_t least_count() const override {
+        return chain_.full() && chain_.dim > 0 ? chain_.count(chain_.dim - 1) : 0;
+    }
+    std::int64_t largest_count() const override { return chain_.size() > 0 ? chain_.count(0) : 0; }
 
     void insert(Entries rows, const std::int64_t *weights, Pause pause) override {
         Pacer pacer(pause);

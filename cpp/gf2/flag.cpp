@@ -27,8 +27,6 @@
 
 #include <stdexcept>
 
-#include "version.h"
-
 namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
@@ -335,7 +333,5 @@ void CountedFlag::mark_runs() {
     for (std::size_t q = 0; q + 1 < dim_; ++q)
         runs_[q / 64] |= Word(counts_[q] == counts_[q + 1]) << q % 64;
 }
-
-std::unique_ptr<Gf2Flag> gf2_flag(std::size_t dim) { return std::make_unique<CountedFlag>(dim); }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

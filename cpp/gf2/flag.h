@@ -6,7 +6,7 @@
 
 namespace flagstone::FLAGSTONE_VERSION {
 
-class CountedFlag final : public Gf2Flag {
+class CountedFlag final : public Flag {
   public:
     explicit CountedFlag(std::size_t dim);
 
@@ -16,7 +16,8 @@ class CountedFlag final : public Gf2Flag {
     void insert(Entries rows, const std::int64_t *weights, Pause pause) override;
     void dump(NewEntries basis, std::int64_t *counts) const override;
     void reset() override;
-    void assign(CountedBasis basis) override;
+    // Becomes the flag of an adapted basis.
+    void assign(CountedBasis basis);
     std::int64_t least_count() const override { return dim_ ? counts_[0] : 0; }
     std::int64_t largest_count() const override { return dim_ ? counts_[dim_ - 1] : 0; }
 

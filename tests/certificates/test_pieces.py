@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstone import _reference
 from flagstone.algebra.fields import as_field
-from flagstone.certificates.pieces import Cut, Cutter, _Pieces
+from flagstone.certificates import pieces
+from flagstone.certificates.pieces import Cut, Cutter
 from tests import naive
 from tests.strategies import samples, table
 
@@ -102,7 +104,7 @@ def test_no_piece_does_worse_than_the_extremes(data):
 
 @pytest.mark.parametrize("dim", [1, 3, 31, 33, 64])
 @pytest.mark.parametrize("inside", [True, False])
-def test_the_kernel_cuts_as_the_plain_loop_does(dim, inside):
+def test_the_kernel_cuts_as_the_plain_loop_does(dim, inside, monkeypatch):
     """Rows over GF(2) go through a kernel; many rows, long pieces, zero rows between."""
     random = np.random.RandomState(dim)
     X = random.randint(0, 2, size=(3000, dim))
@@ -114,7 +116,8 @@ def test_the_kernel_cuts_as_the_plain_loop_does(dim, inside):
     cut = Cut(inside, dim, 3 * dim if inside else 2, pace, most)
     fast = Cutter(field, cut).update(field.matrix(rows)[ticks], ticks, len(rows))
     slow = Cutter(field, cut)
-    slow._open = _Pieces(field, cut)  # as over other fields
+    slow._flag = _reference.gf2_flag(dim)
+    monkeypatch.setattr(pieces, "kernels", _reference)
     for start in range(0, 3000, 113):
         part = slice(*np.searchsorted(ticks, [start, start + 113]))
         slow.update(field.matrix(rows)[ticks[part]], ticks[part] - start, min(113, 3000 - start))

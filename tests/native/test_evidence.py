@@ -16,7 +16,7 @@ VERSIONS = available()
 
 @st.composite
 def calls(draw):
-    """Rates, pieces, numbers, and what is asked, as certificates do and wider."""
+    """Rates, pieces and numbers, as certificates have them and wider."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n_rates, n = draw(st.integers(1, 12)), draw(st.integers(0, 30))
     rates = draw(st.sampled_from([1, -1])) * 0.5 * 1.2 ** -np.arange(n_rates, dtype=float)
@@ -24,27 +24,20 @@ def calls(draw):
     lengths = rng.integers(1, 12, n).astype(float)
     times = np.where(rng.random(n) < 0.3, 0, rng.integers(0, 200, n)).astype(float)
     rows = float(draw(st.integers(1, 5000)))
-    numbers = rows, draw(st.floats(0.1, 3)), draw(st.sampled_from([1e-12, 0.0, 1e-3]))
-    needed = draw(st.floats(0, 12))
-    if draw(st.booleans()):
-        likely = float(rows * (values @ times) // max(1.0, lengths @ times))
-        ends = draw(st.sampled_from([(-1.0, likely + 1), (max(2.0, rows + 2), likely - 1)]))
-        nats = draw(st.floats(0, 9))
-        return rates, values, lengths, times, *numbers, needed, True, nats, *ends, 1.0
-    total = float(draw(st.integers(0, 400)))
-    return rates, values, lengths, times, *numbers, needed, False, total, 0.0, 200.0, 1e-5
+    total = float(draw(st.integers(-1, 5000)))
+    numbers = total, draw(st.floats(0, 200)), rows, draw(st.floats(0.1, 3))
+    return rates, values, lengths, times, *numbers, draw(st.sampled_from([1e-12, 0.0, 1e-3]))
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(calls())
-def test_edges_are_the_same_to_the_last_bit(arguments):
-    found = {name: version.evidence_edge(*arguments) for name, version in VERSIONS.items()}
-    assert len({math.nan if math.isnan(x) else x.hex() for x in found.values()} - {math.nan}) <= 1
-    assert len({math.isnan(x) for x in found.values()}) == 1
+def test_products_are_the_same_to_the_last_bit(arguments):
+    found = {name: version.log_mean_product(*arguments) for name, version in VERSIONS.items()}
+    assert len({x.hex() for x in found.values()}) == 1
 
 
 ONE = np.ones(1)
-GOOD = [ONE, ONE, ONE, ONE, 5.0, 1.0, 1e-12, 1.0, True, 1.0, -1.0, 5.0, 1.0]
+GOOD = [ONE, ONE, ONE, ONE, 5.0, 1.0, 1.0, 1.0, 1e-12]
 
 
 @pytest.mark.parametrize("name", sorted(set(VERSIONS) - {"python"}))
@@ -57,29 +50,24 @@ GOOD = [ONE, ONE, ONE, ONE, 5.0, 1.0, 1e-12, 1.0, True, 1.0, -1.0, 5.0, 1.0]
         (1, np.ones(2)),
         (2, np.ones(2)),
         (3, np.ones(4)[::2]),
-        (3, np.array([math.nan])),
-        (4, 0.0),
-        (4, -1.0),
-        (5, math.inf),
-        (7, math.nan),
-        (11, math.inf),
-        (12, 0.0),
-        (12, -1.0),
-        (12, "1"),
+        (6, 0.0),
+        (6, -1.0),
+        (6, math.nan),
+        (8, "1"),
     ],
 )
 def test_what_cannot_be_is_refused(name, at, argument):
     arguments = [*GOOD[:at], argument, *GOOD[at + 1 :]]
     with pytest.raises((TypeError, ValueError)):
-        VERSIONS[name].evidence_edge(*arguments)
+        VERSIONS[name].log_mean_product(*arguments)
 
 
 @pytest.mark.parametrize("name", VERSIONS)
-def test_the_edge_is_the_last_point_with_enough_evidence(name):
-    edge = VERSIONS[name].evidence_edge
-    pieces = [np.array([0.3, 0.2]), np.array([2.0]), np.array([10.0]), np.array([60.0])]
-    numbers = [660.0, 1.0, 1e-12, -math.log(0.005)]
-    found = edge(*pieces, *numbers, True, -math.log(0.01), -1.0, 133.0, 1.0)
-    again = edge(*pieces, *numbers, True, -math.log(0.01), found, found + 1, 1.0)
-    assert found == again > 50
-    assert math.isnan(edge(*pieces, *numbers, True, -math.log(0.01), found + 1, found + 2, 1.0))
+def test_the_mean_is_that_of_the_definition(name):
+    rates, value, length, times = np.array([0.3, 0.2]), 2.0, 10.0, 60.0
+    pieces = [rates, np.array([value]), np.array([length]), np.array([times])]
+    total, nats, rows, bet = 80.0, 4.0, 660.0, 0.5
+    losses = bet * np.expm1(-rates * value + length * (rates * total + nats) / rows)
+    expected = math.log(np.mean((1 - losses) ** times))
+    found = VERSIONS[name].log_mean_product(*pieces, total, nats, rows, bet, 0.0)
+    assert found == pytest.approx(expected, rel=1e-12)

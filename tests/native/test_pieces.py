@@ -1,4 +1,4 @@
-"""Pieces of streams of rows over GF(2): every version against the definition."""
+"""Pieces of streams of rows: every version against the definition."""
 
 import numpy as np
 import pytest
@@ -44,6 +44,19 @@ def literal_pieces(rows, dim, inside, credit, pace, most, fine, step):
     return pieces
 
 
+class Cutter:
+    """An open piece and its flag."""
+
+    def __init__(self, version, dim, *rule):
+        self.version, self.rule = version, rule
+        self.flag, self.piece = version.gf2_flag(dim), (0, 0)
+
+    def cut(self, words, ticks, size):
+        cut = self.version.cut_pieces
+        ends, self.piece = cut(self.flag, self.rule, self.piece, words, ticks, size)
+        return ends
+
+
 def fed(cutter, bits, sizes, keep_zeros=False):
     """Return the pieces of rows that come in portions, without zero rows."""
     ends, start = [], 0
@@ -65,9 +78,8 @@ def test_pieces_are_those_of_the_definition(version, data):
     row = st.lists(st.integers(0, 1), min_size=dim, max_size=dim)
     rows = data.draw(st.lists(row, max_size=40))
     bits = np.array(rows, np.uint8).reshape(-1, dim)
-    cutter = version.gf2_piece_cutter(*rule)
     sizes = [data.draw(st.integers(0, len(rows)))]
-    assert fed(cutter, bits, sizes) == literal_pieces(rows, *rule)
+    assert fed(Cutter(version, *rule), bits, sizes) == literal_pieces(rows, *rule)
 
 
 @native_versions
@@ -79,44 +91,59 @@ def test_versions_cut_alike(version, dim, inside):
     bits[np.random.default_rng(dim).random(3000) < 0.3] = 0
     most, pace = (7, 1.6 * dim) if inside else (9 * dim + 1, 1.2 * dim)
     rule = dim, inside, 3 * dim if inside else 2, pace, most, int(0.9 * most * pace), 1 + dim // 8
-    expected = fed(NATIVE["portable"].gf2_piece_cutter(*rule), bits, [])
-    assert fed(version.gf2_piece_cutter(*rule), bits, [100] * 20) == expected
+    expected = fed(Cutter(NATIVE["portable"], *rule), bits, [])
+    assert fed(Cutter(version, *rule), bits, [100] * 20) == expected
     if inside:  # zero rows change nothing
-        assert fed(version.gf2_piece_cutter(*rule), bits, [], keep_zeros=True) == expected
-    cutter = version.gf2_piece_cutter(*rule)
+        assert fed(Cutter(version, *rule), bits, [], keep_zeros=True) == expected
+    cutter = Cutter(version, *rule)
     begin = fed(cutter, bits[:1234], [])
-    twin, loaded = cutter.copy(), version.gf2_piece_cutter(*rule)
-    loaded.load(*cutter.dump())
-    for other in (twin, loaded, cutter):
+    for flag in (
+        cutter.flag.copy(),
+        version.gf2_flag_load(dim, *cutter.flag.dump()),
+        cutter.flag,
+    ):
+        other = Cutter(version, *rule)
+        other.flag, other.piece = flag, cutter.piece
         rest = fed(other, bits[1234:], [])
         assert begin + [[end + 1234, value, length] for end, value, length in rest] == expected
 
 
+@all_versions
+@pytest.mark.parametrize("inside", [True, False])
+def test_bits_are_elements_of_larger_fields_too(version, inside):
+    """Over GF(3), rows of unit vectors span as they do over GF(2)."""
+    units = np.eye(3, dtype=np.uint8)[np.random.default_rng(5).integers(0, 3, 200)]
+    rule = 3, inside, 6 if inside else 2, 4.0, 4 if inside else 30, 12, 2
+    expected = fed(Cutter(version, *rule), units, [])
+    flag = version.finite_field(3).flag(3)
+    found, _ = version.cut_pieces(flag, rule[1:], (0, 0), units, np.arange(200), 200)
+    assert len(expected) > 3
+    assert found.tolist() == expected
+
+
 @native_versions
 def test_bad_arguments_are_refused(version):
+    flag = version.gf2_flag(2)
+    words, ticks = np.ones((2, 1), W), np.arange(2)
     rule = {"inside": True, "credit": 3, "pace": 1.0, "most": 2, "fine": 1, "step": 1}
+    good = {"rule": tuple(rule.values()), "piece": (0, 0)}
+    good |= {"rows": words, "ticks": ticks, "size": 3}
     for wrong in [
         {"credit": 0}, {"credit": -1}, {"credit": 2**62}, {"pace": 0.0}, {"pace": np.nan},
-        {"pace": np.inf}, {"most": 0}, {"step": 0}, {"fine": -1}, {"most": 2**80}, {"dim": -1},
-        {"dim": 2**60}, {"inside": 2}, {"pace": "1"},
+        {"pace": np.inf}, {"most": 0}, {"step": 0}, {"fine": -1}, {"most": 2**80}, {"inside": 2},
+        {"pace": "1"},
     ]:  # fmt: skip
         with pytest.raises((TypeError, ValueError)):
-            version.gf2_piece_cutter(**({"dim": 2} | rule | wrong))
-    cutter = version.gf2_piece_cutter(dim=2, **rule)
-    words, ticks = np.ones((2, 1), W), np.arange(2)
-    for bad in [
-        (words, ticks, 1), (words, ticks[::-1].copy(), 2), (words, ticks - 1, 2),
-        (words, ticks, -1), (words, ticks, 2**61), (words, np.zeros(2, C), 2),
-        (words, ticks[:1], 2),
-        (np.ones((2, 2), W), ticks, 2), (np.ones((2, 1), C), ticks, 2), (words, ticks.astype(W), 2),
+            version.cut_pieces(flag, **good | {"rule": tuple((rule | wrong).values())})
+    for wrong in [
+        {"size": 1}, {"ticks": ticks[::-1].copy()}, {"ticks": ticks - 1}, {"size": -1},
+        {"size": 2**61}, {"ticks": np.zeros(2, C)}, {"ticks": ticks[:1]},
+        {"rows": np.ones((2, 2), W)}, {"rows": np.ones((2, 1), C)}, {"ticks": ticks.astype(W)},
+        {"piece": (-1, 1)}, {"piece": (1, 0)}, {"piece": (1, -1)}, {"piece": (2**61, 1)},
+        {"rule": (1,)},
     ]:  # fmt: skip
         with pytest.raises((TypeError, ValueError)):
-            cutter.cut(*bad)
-    for bad in [
-        (words, np.array([2, 1]), 1, 1), (words[:1], np.array([0]), 1, 1),
-        (words[:1], np.array([1]), -1, 1), (words[:1], np.array([1]), 1, 0),
-        (words[:1], np.array([1, 1]), 1, 1), (np.ones((1, 2), W), np.array([1]), 1, 1),
-    ]:  # fmt: skip
-        with pytest.raises((TypeError, ValueError)):
-            cutter.load(*bad)
-    assert cutter.cut(words, ticks, 3).tolist() == [[3, 0, 3]]
+            version.cut_pieces(flag, **good | wrong)
+    with pytest.raises(TypeError):
+        version.cut_pieces(None, **good)
+    assert version.cut_pieces(flag, **good)[0].tolist() == [[3, 0, 3]]

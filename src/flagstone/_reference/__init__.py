@@ -3,17 +3,17 @@
 `flagstone._kernels` takes them where the native module was not built.
 """
 
-from flagstone._reference.certificates import evidence_edge
+from flagstone._reference.certificates import log_mean_product
 from flagstone._reference.finite import finite_field
 from flagstone._reference.gf2 import gf2_flag, gf2_flag_load
 from flagstone._reference.linalg import gf2_dot, gf2_merge, gf2_multiply, gf2_reduce, gf2_rref
 from flagstone._reference.packing import gf2_lengths, pack, pack_columns
-from flagstone._reference.pieces import gf2_piece_cutter
+from flagstone._reference.pieces import cut_pieces
 from flagstone._reference.text import blank_lines, parse_digits
 
 __all__ = [
     "blank_lines",
-    "evidence_edge",
+    "cut_pieces",
     "finite_field",
     "gf2_dot",
     "gf2_flag",
@@ -21,9 +21,9 @@ __all__ = [
     "gf2_lengths",
     "gf2_merge",
     "gf2_multiply",
-    "gf2_piece_cutter",
     "gf2_reduce",
     "gf2_rref",
+    "log_mean_product",
     "pack",
     "pack_columns",
     "parse_digits",

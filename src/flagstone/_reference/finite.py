@@ -165,14 +165,18 @@ class FiniteFlag:
     """
 
     def __init__(self, field: FiniteField, dim: int) -> None:
-        self._field = field
-        self._basis = np.eye(dim, dtype=field.dtype)
+        self._field, self.dim = field, dim
+        self.reset()
+
+    def reset(self) -> None:
+        """Become the flag of no rows."""
+        self._basis = np.eye(self.dim, dtype=self._field.dtype)
         self._map = self._basis.copy()
-        self._counts = np.zeros(dim, np.int64)
+        self._counts = np.zeros(self.dim, np.int64)
 
     def insert(self, rows: Array, weights: Counts | None = None) -> None:
         """Insert rows in their order, each ``weights[i]`` times if that is positive."""
-        F, dim = self._field, len(self._basis)
+        F, dim = self._field, self.dim
         if F._checked(rows).shape[1] != dim:
             raise ValueError("rows must have as many columns as the flag")
         times = np.ones(len(rows), np.int64) if weights is None else weights
@@ -201,7 +205,7 @@ class FiniteFlag:
 
     def copy(self) -> FiniteFlag:
         """Return a flag that shares nothing with this one."""
-        other = FiniteFlag(self._field, len(self._basis))
+        other = FiniteFlag(self._field, self.dim)
         other._basis, other._map = self._basis.copy(), self._map.copy()
         other._counts = self._counts.copy()
         return other

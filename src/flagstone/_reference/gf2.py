@@ -23,9 +23,13 @@ class Gf2Flag:
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
-        self._basis = [1 << i for i in range(dim)]
+        self.reset()
+
+    def reset(self) -> None:
+        """Become the flag of no rows."""
+        self._basis = [1 << i for i in range(self.dim)]
         self._table = self._basis.copy()
-        self._levels = {0: (1 << dim) - 1}
+        self._levels = {0: (1 << self.dim) - 1}
 
     def insert(self, rows: Words, weights: Counts | None = None) -> None:
         """Insert packed rows in order, each as often as its weight says."""

@@ -10,7 +10,7 @@ only by luck. A negative λ speaks of sums that reach s or more.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -118,22 +118,20 @@ class Evidence:
     def _edge(
         self, rows: int, at_total: bool, other: float, good: float, bad: float, step: float
     ) -> float | None:
-        """How far from ``good`` to ``bad`` the evidence reaches: see the kernel `evidence_edge`."""
+        """How far from ``good`` to ``bad`` the evidence reaches.
+
+        Points are totals, for ``other`` nats, or nats, for the total ``other``.
+        """
         if rows <= 0 or not self.outcomes:
             return None
-        found = kernels.evidence_edge(
-            *self._pieces,
-            float(rows),
-            float(self.bet),
-            _ROOM,
-            -math.log(self.failure),
-            at_total,
-            float(other),
-            good,
-            bad,
-            step,
-        )
-        return None if math.isnan(found) else float(found)
+        needed = -math.log(self.failure)
+
+        def surplus(point: float) -> float:
+            total, nats = (point, float(other)) if at_total else (float(other), point)
+            numbers = total, nats, float(rows), float(self.bet), _ROOM
+            return float(kernels.log_mean_product(*self._pieces, *numbers)) - needed
+
+        return last_point(surplus, good, bad, step)
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array, Array, Array]:
@@ -148,3 +146,35 @@ class Evidence:
         table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
         values, lengths, times = table.T.copy()
         return self._sign * self.grid, values, lengths, times
+
+
+def last_point(
+    function: Callable[[float], float], good: float, bad: float, step: float
+) -> float | None:
+    """Return the last point, in steps from ``good`` to ``bad``, where the function is at least 0.
+
+    It falls from one to the other; None if it is below 0 at ``good``. By the Illinois rule: where
+    the chord meets 0, with the value at an end that stays halved.
+
+    >>> last_point(lambda x: 10 - x * x, 0.0, 100.0, 1.0)
+    3.0
+    """
+    at_good, at_bad = function(good), function(bad)
+    if not at_good >= 0:
+        return None
+    if at_bad >= 0:
+        return bad
+    stayed = 0
+    while abs(bad - good) > 1.5 * step:
+        part = at_good / (at_good - at_bad) if at_bad > -math.inf else 0.5
+        steps = abs(bad - good) / step
+        ahead = min(max(1.0, float(round(part * steps))), math.ceil(steps) - 1.0)
+        middle = good + ahead * step if bad > good else good - ahead * step
+        at_middle = function(middle)
+        if at_middle >= 0:
+            at_bad /= 2.0 if stayed > 0 else 1.0
+            good, at_good, stayed = middle, at_middle, 1
+        else:
+            at_good /= 2.0 if stayed < 0 else 1.0
+            bad, at_bad, stayed = middle, at_middle, -1
+    return good

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from flagstone import _reference as reference
 from flagstone._kernels import kernels
 from flagstone.algebra.fields import Array, Field
 
@@ -110,25 +111,24 @@ class Cutter:
         self.cut = cut
         self.outcomes: Counter[tuple[int, int]] = Counter()
         self._field = field
-        self._open = _new_piece(field, cut)
+        self._flag, self._piece = field.new_flag(cut.dim), (0, 0)  # of the open piece
         self._seen = 0
         self._pending: list[tuple[int, int, int]] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        """The open piece as arrays: its kernel's own state is not the same on all processors."""
-        return vars(self) | {"_open": self._open.dump()}
+        """The flag as arrays: a kernel's own state is not the same on all processors."""
+        return vars(self) | {"_flag": self._flag.dump()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._open = _new_piece(self._field, self.cut)
-        self._open.load(*state["_open"])
+        self._flag = self._field.load_flag(self.cut.dim, *state["_flag"])
 
     def copy(self) -> Cutter:
         """Return an independent copy."""
         twin = object.__new__(Cutter)
         vars(twin).update(vars(self))
         twin.outcomes, twin._pending = self.outcomes.copy(), self._pending.copy()
-        twin._open = self._open.copy()
+        twin._flag = self._flag.copy()
         return twin
 
     def update(self, matrix: Array, ticks: Array | None = None, size: int = 0) -> Cutter:
@@ -139,83 +139,14 @@ class Cutter:
         """
         if ticks is None:
             ticks, size = np.arange(len(matrix)), len(matrix)
-        for end, value, length in self._open.cut(matrix, ticks, size).tolist():
+        rule = self.cut.inside, self.cut.credit, self.cut.pace, self.cut.most, *self.cut.looks
+        # Flags over the rationals are Python's own.
+        cut_pieces = kernels.cut_pieces if self._field.order else reference.cut_pieces
+        ends, self._piece = cut_pieces(self._flag, rule, self._piece, matrix, ticks, size)
+        for end, value, length in ends.tolist():
             self._pending.append((self._seen + end - length, value, length))
         self._seen += size
         settled = self._seen - self.cut.longest
         self.outcomes.update((x, n) for begin, x, n in self._pending if begin <= settled)
         self._pending = [piece for piece in self._pending if piece[0] > settled]
         return self
-
-
-def _new_piece(field: Field, cut: Cut) -> Any:
-    """Return what cuts rows over this field, at the beginning of a piece."""
-    if field.order != 2:
-        return _Pieces(field, cut)
-    rule = cut.inside, cut.credit, cut.pace, cut.most, *cut.looks
-    return kernels.gf2_piece_cutter(cut.dim, *rule)
-
-
-class _Pieces:
-    """Cuts rows over any field, as the kernel ``gf2_piece_cutter`` does over GF(2)."""
-
-    def __init__(self, field: Field, cut: Cut) -> None:
-        self._field, self._cut = field, cut
-        self._flag = field.new_flag(cut.dim)
-        self._filled = 0  # rows in the piece
-        self._wait = self._wait_after(0)  # rows (outside: non-zero rows) before the next look
-
-    def copy(self) -> _Pieces:
-        twin = _Pieces(self._field, self._cut)
-        twin._flag, twin._filled, twin._wait = self._flag.copy(), self._filled, self._wait
-        return twin
-
-    def dump(self) -> tuple[Array, Array, int, int]:
-        return *self._flag.dump(), self._filled, self._wait
-
-    def load(self, basis: Array, counts: Array, filled: int, wait: int) -> None:
-        self._flag = self._field.load_flag(self._cut.dim, basis, counts)
-        self._filled, self._wait = filled, wait
-
-    def _wait_after(self, value: int) -> int:
-        """How long until the next look; 0 if the piece is over."""
-        cut, filled = self._cut, self._filled
-        if not cut.inside:  # each non-zero row adds one set at most
-            return 0 if filled == cut.most else max(0, cut.allowed(filled) - value + 1)
-        if value >= cut.most:
-            return 0
-        fine, step = cut.looks
-        end = min(cut.allowed(value), cut.longest)
-        return max(0, min(end, filled + step if filled >= fine else fine) - filled)
-
-    def cut(self, matrix: Array, ticks: Array, size: int) -> Array:
-        """Return where pieces end, their values and lengths."""
-        cut, ends, i, j = self._cut, [], 0, 0
-        while i < size:
-            if cut.inside:
-                stop = min(size, i + self._wait)
-                self._wait -= stop - i
-                end = int(np.searchsorted(ticks, stop))
-            else:
-                stop = min(size, i + cut.most - self._filled)
-                end = min(j + self._wait, int(np.searchsorted(ticks, stop)))
-                self._wait -= end - j
-                if self._wait == 0:
-                    stop = int(ticks[end - 1]) + 1
-            self._flag.insert(matrix[j:end], None)
-            self._filled += stop - i
-            i, j = stop, end
-            if self._wait == 0 or (not cut.inside and self._filled == cut.most):
-                value = self._value()
-                self._wait = self._wait_after(value)
-                if self._wait == 0:
-                    ends.append((i, value, self._filled))
-                    self._flag, self._filled = self._field.new_flag(cut.dim), 0
-                    self._wait = self._wait_after(0)
-        return np.array(ends, np.int64).reshape(-1, 3)
-
-    def _value(self) -> int:
-        counts = self._flag.dump()[1]
-        if self._cut.inside:
-            return int(counts[-1]) if len(counts) == self._cut.dim else 0
-        return int(counts[0]) if len(counts) else 0

@@ -28,6 +28,10 @@ class RationalFlag:
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
+        self.reset()
+
+    def reset(self) -> None:
+        """Become the flag of no rows."""
         self.rows: list[Any] = []
         self.pivot: list[int] = []
         self.counts: list[int] = []
