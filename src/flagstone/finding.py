@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -129,7 +130,23 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         Never over seed, window, number of rows, column names or promises: equal answers to
         equal questions have equal fingerprints, wherever they come from.
         """
-        return self.answer.fingerprint(self.question.kind, self.encoding.labels)
+        degree = self.encoding.degree
+        asked = self.question.kind + (f" of degree {degree}" if degree > 1 else "")
+        return self.answer.fingerprint(asked, self.encoding.labels)
+
+    @property
+    def expression(self) -> str | None:
+        """The answer as a Python expression in one row ``x`` of the encoded columns.
+
+        None for products of columns over a field whose elements Python does not multiply.
+        """
+        code = self.answer.expression
+        if self.encoding.degree == 1:
+            return code
+        if self.field.degree > 1:
+            return None
+        products = self.encoding.monomials.source()
+        return re.sub(r"x\[(\d+)\]", lambda found: products[int(found[1])], code)
 
     @cached_property
     def stairs(self) -> Staircase:

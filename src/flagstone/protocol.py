@@ -118,6 +118,7 @@ class Protocol:
             "random_state": self.seed,
             "take": self.take,
             "confidence": self.confidence,
+            **({"degree": self.encoding.degree} if self.encoding.degree > 1 else {}),
             **{renamed[key]: value for key, value in question.items() if key in renamed},
         }
 

@@ -75,7 +75,8 @@ def summary(finding: Finding) -> dict[str, Any]:
     ``next_step``; the answer as ``answer``, ``lines``, ``masks`` (GF(2)) and ``expression``.
     """
     answer, g, rows = finding.answer, finding.promises, finding.rows
-    maskable = finding.field.order == 2 and answer.augmented is not None
+    plain = finding.encoding.degree == 1
+    maskable = finding.field.order == 2 and plain and answer.augmented is not None
     return {
         "support": finding.support,
         "title": title(finding),
@@ -88,7 +89,7 @@ def summary(finding: Finding) -> dict[str, Any]:
         "answer": answer.text,
         "lines": list(answer.lines),
         "masks": list(answer.mask_lines) if maskable else None,
-        "expression": answer.expression,
+        "expression": finding.expression,
     }
 
 
@@ -240,6 +241,16 @@ def partitions(finding: Finding) -> str | None:
     if short:
         said += f"; {short:,} are shorter than the pieces of rows that certify, and certify nothing"
     return said
+
+
+def products(n_columns: int, n_products: int, degree: int, dim: int, proven: int) -> str:
+    """How many products of columns there are, and how many rows they need."""
+    return (
+        f"degree {degree}: {n_products:,} products of {counted(n_columns, 'column')}, so rows of "
+        f"dimension D = {dim:,}. Give at least 4·D = {4 * dim:,} of them; rho = 0.05 and eps = 0.1 "
+        f"are proven in advance from {proven:.2g} rows, and certified from far fewer if the rows "
+        "have a gap"
+    )
 
 
 def left_out(encoding: Encoding) -> str:

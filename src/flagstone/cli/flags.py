@@ -5,7 +5,7 @@ from __future__ import annotations
 from flagstone.algebra.flag import merge_flags
 from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import open_source, question_for, reading_of
-from flagstone.cli.options import PurposeOptions, RunOptions, TableOptions
+from flagstone.cli.options import ProductTableOptions, PurposeOptions, RunOptions
 from flagstone.cli.output import print_json
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import OK, UsageError
@@ -19,7 +19,7 @@ from flagstone.store import SummaryFile, load, pack_document, save
 
 def summarize(
     files: list[str],
-    table: TableOptions,
+    table: ProductTableOptions,
     purpose: PurposeOptions,
     run: RunOptions,
     output: str,

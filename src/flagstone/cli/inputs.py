@@ -17,12 +17,15 @@ from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.errors import FormatError, InputError, Parameter
 from flagstone.finding import Finding
+from flagstone.guarantees import index_rows
 from flagstone.protocol import READING, Protocol
 from flagstone.question import QUESTIONS, Question, SpanQuestion
 from flagstone.store import SummaryFile, is_saved, load
 from flagstone.tables import Table, open_table
+from flagstone.tables.batches import rows_per_batch
 from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
 from flagstone.tables.limits import MOST_COLUMNS
+from flagstone.text import products
 
 #: What a protocol says once and for all.
 _FIXED = {
@@ -169,6 +172,7 @@ def open_source(
     if protocol is not None:
         if len(files) == 1 and is_saved(files[0]):
             raise UsageError(f"a protocol is run on rows, and {files[0]} holds none")
+        _fixed_degree(options, protocol.encoding, "the protocol")
         table = open_tables(files, options, protocol.reading, once=once)
         return InputSource(table, protocol.encoding)
     field = parsed(as_field, options.field)
@@ -199,7 +203,34 @@ def open_source(
     )
     if "auto" in wanted.values():
         _say_proposals(table, encoding, options)
+    degree = getattr(options, "degree", 1)
+    if degree > 1:
+        check_degree(question, degree)
+        encoding = dataclasses.replace(encoding, degree=degree)
+        _say_products(encoding, question)
     return InputSource(table, encoding)
+
+
+def check_degree(question: Question, degree: int) -> None:
+    """Refuse products of columns where they mean nothing."""
+    if degree > 1 and question.verb not in ("learn", "constraints"):
+        raise UsageError(f"--degree is for learn and constraints, not for {question.verb}")
+
+
+def _fixed_degree(options: ColumnOptions, encoding: Encoding, what: str) -> None:
+    degree = getattr(options, "degree", 1)
+    if degree not in (1, encoding.degree):
+        raise UsageError(f"{what} has columns of degree {encoding.degree}: leave out --degree")
+
+
+def _say_products(encoding: Encoding, question: Question) -> None:
+    """Say on stderr, before a row is read, how many products there are and which rows they need."""
+    made = parsed(lambda: encoding.monomials)
+    parsed(made.check_memory, rows_per_batch(len(encoding.columns)))
+    dim = question.dim(made.count)
+    proven = index_rows(dim, 0.05, 0.1)
+    assert proven is not None
+    tell(products(len(made.names), made.count, made.degree, dim, proven))
 
 
 def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> None:
@@ -244,6 +275,7 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
         n_features = summary.dim - question.dim(0)
         target = "y" if question.labelled else None
         encoding = Encoding.plain(summary.field, [f"x{i}" for i in range(n_features)], label=target)
+    _fixed_degree(options, encoding, file)
     asked = getattr(options, "label", None)
     if asked is not None and (encoding.label is None or encoding.label.column != asked):
         known = "no label" if encoding.label is None else f"the label {encoding.label.column!r}"

@@ -101,6 +101,24 @@ class TableOptions(ColumnOptions):
 
 
 @dataclass(frozen=True)
+class ProductColumnOptions(ColumnOptions):
+    """The same where products of columns may be columns, too."""
+
+    degree: int = option(
+        "--degree NUMBER",
+        "Also use products of up to this many columns: x0·x1",
+        COLUMNS,
+        default=1,
+        least=1,
+    )
+
+
+@dataclass(frozen=True)
+class ProductTableOptions(ProductColumnOptions, TableOptions):
+    """The same with a label."""
+
+
+@dataclass(frozen=True)
 class PurposeOptions:
     """Which question rows are read for, by the verb that will ask it."""
 

@@ -6,15 +6,16 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from flagstone.algebra.fields import as_field
 from flagstone.cli.answering import identity_of
-from flagstone.cli.inputs import command_of, open_source, question_for, reading_of
+from flagstone.cli.inputs import check_degree, command_of, open_source, question_for, reading_of
 from flagstone.cli.options import (
     FIELD,
     PilotOptions,
     PlanOptions,
+    ProductTableOptions,
     PurposeOptions,
     RunOptions,
-    TableOptions,
 )
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import refuse_inputs
@@ -23,6 +24,7 @@ from flagstone.cli.words import parsed
 from flagstone.cli.work import Run
 from flagstone.coins import Coins
 from flagstone.disk import check_target
+from flagstone.encoding import Monomials
 from flagstone.finding import SCHEMA
 from flagstone.guarantees import Window, plan
 from flagstone.rules import IndexRule
@@ -33,7 +35,7 @@ from flagstone.text import agreement
 def command(
     promise: PlanOptions,
     pilot: PilotOptions,
-    table: TableOptions,
+    table: ProductTableOptions,
     purpose: PurposeOptions,
     run: RunOptions,
     seed: str | None,
@@ -43,8 +45,8 @@ def command(
     if pilot.pilot:
         _refuse("has no place beside --pilot", promise)
         return plan_window(pilot.pilot, pilot, table, purpose, run, seed, json)
-    _refuse("is for --pilot", pilot, dataclasses.replace(table, field=FIELD), run)
-    return _plan_rows(promise, table.field, purpose, seed, json)
+    _refuse("is for --pilot", pilot, dataclasses.replace(table, field=FIELD, degree=1), run)
+    return _plan_rows(promise, table, purpose, seed, json)
 
 
 def _refuse(why: str, *records: Any) -> None:
@@ -57,7 +59,11 @@ def _refuse(why: str, *records: Any) -> None:
 
 
 def _plan_rows(
-    promise: PlanOptions, field: str, purpose: PurposeOptions, seed: str | None, json: bool
+    promise: PlanOptions,
+    table: ProductTableOptions,
+    purpose: PurposeOptions,
+    seed: str | None,
+    json: bool,
 ) -> int:
     """Say how many rows a promise needs, by the paper's analysis and by ours."""
     dim, rho = promise.dim, promise.rho
@@ -67,9 +73,12 @@ def _plan_rows(
         usual = {"purpose": "learn"} if promise.delta is not None else {"linear": True}
         purpose = dataclasses.replace(purpose, **usual)
     question = question_for(purpose)
+    field, degree = parsed(as_field, table.field), table.degree
+    check_degree(question, degree)
+    products = parsed(Monomials, field, degree, tuple(f"x{i}" for i in range(dim)))
     eps, delta, contamination = promise.eps, promise.delta, promise.contamination
     each = promise.each
-    found = parsed(plan, question.dim(dim), rho, eps, delta, field, contamination, each)
+    found = parsed(plan, question.dim(products.count), rho, eps, delta, field, contamination, each)
     drawn = None
     if seed is not None and found.rows is not None:
         planned = found["index"]
@@ -78,11 +87,13 @@ def _plan_rows(
         drawn = {"seed": seed, "window": vars(window), "threshold": threshold}
     if json:
         asked = {"schema": SCHEMA, "columns": dim, "verb": question.verb, "row": question.row}
+        asked |= {"degree": degree} if degree > 1 else {}
         print_json(asked | found.to_dict() | {"drawn": drawn})
         return OK
     print(found)
     rows = f"rows {question.row} of dimension {found.dim}"
-    print(f"· for {command_of(question)}: {dim} columns make {rows}")
+    made = f"{dim} columns" if degree == 1 else f"{products.count:,} products of {dim} columns"
+    print(f"· for {command_of(question)}: {made} make {rows}")
     if question.kind == "span":
         print("· other verbs need more rows: plan them with --for constraints or --for learn")
     if drawn is not None:
@@ -93,7 +104,7 @@ def _plan_rows(
 def plan_window(
     files: Sequence[str],
     options: PilotOptions,
-    table: TableOptions,
+    table: ProductTableOptions,
     purpose: PurposeOptions,
     run: RunOptions,
     seed: str | None,

@@ -5,7 +5,12 @@ from __future__ import annotations
 from flagstone.algebra.fields import as_field
 from flagstone.cli.answering import answer
 from flagstone.cli.each import answer_each
-from flagstone.cli.options import AnswerOptions, ColumnOptions, TableOptions
+from flagstone.cli.options import (
+    AnswerOptions,
+    ProductColumnOptions,
+    ProductTableOptions,
+    TableOptions,
+)
 from flagstone.cli.words import parsed
 from flagstone.question import (
     ConstraintsQuestion,
@@ -17,7 +22,7 @@ from flagstone.question import (
 
 
 def constraints(
-    files: list[str], table: ColumnOptions, options: AnswerOptions, linear: bool, each: bool
+    files: list[str], table: ProductColumnOptions, options: AnswerOptions, linear: bool, each: bool
 ) -> int:
     """Find the check equations that the rows obey (affine: right-hand sides may be 1)."""
     question = SpanQuestion() if linear else ConstraintsQuestion()
@@ -26,7 +31,7 @@ def constraints(
 
 def learn(
     files: list[str],
-    table: TableOptions,
+    table: ProductTableOptions,
     options: AnswerOptions,
     intercept: bool,
     choice: str | None,

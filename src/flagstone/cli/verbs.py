@@ -17,11 +17,12 @@ from flagstone.cli.options import (
     PUBLISH_SEED,
     AnswerOptions,
     CaptureOptions,
-    ColumnOptions,
     FrameOptions,
     OutputOptions,
     PilotOptions,
     PlanOptions,
+    ProductColumnOptions,
+    ProductTableOptions,
     PurposeOptions,
     ReadOptions,
     RuleOptions,
@@ -44,7 +45,7 @@ _ANSWER = (
         "flagstone.cli.questions:constraints",
         {
             "files": FILES,
-            "table": ColumnOptions,
+            "table": ProductColumnOptions,
             "options": AnswerOptions,
             "linear": Option("--linear", "Only equations with right-hand side 0", RULE),
             "each": Option("--each", "Answer for each file, and say what the answers share", RULE),
@@ -65,7 +66,7 @@ _ANSWER = (
         "flagstone.cli.questions:learn",
         {
             "files": FILES,
-            "table": TableOptions,
+            "table": ProductTableOptions,
             "options": AnswerOptions,
             "intercept": INTERCEPT,
             "choice": Option(
@@ -74,7 +75,10 @@ _ANSWER = (
         },
         "Learn a label as a parity (a linear function) of the other columns. Exit code 3 means ⊥: "
         "no such rule fits.",
-        ("flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",),
+        (
+            "flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",
+            "flagstone learn examples/faults.csv -l fault --encode auto --seed 7 --degree 2",
+        ),
         common=_COMMON + " --label --choice",
         json_keys=keys.FINDING_KEYS,
     ),
@@ -215,7 +219,7 @@ _TRUST = (
         {
             "promise": PlanOptions,
             "pilot": PilotOptions,
-            "table": TableOptions,
+            "table": ProductTableOptions,
             "purpose": PurposeOptions,
             "run": RunOptions,
             "seed": Option(
@@ -311,7 +315,7 @@ _SCALE = (
         "flagstone.cli.flags:summarize",
         {
             "files": FILES,
-            "table": TableOptions,
+            "table": ProductTableOptions,
             "purpose": PurposeOptions,
             "run": RunOptions,
             "output": FLAG_OUTPUT,

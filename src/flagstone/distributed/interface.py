@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,7 +71,8 @@ def ask(
     checkpoint : path, optional
         Keep finished partitions here until the answer is found; for files.
     **reading
-        How files are read, as of :func:`flagstone.tables.open_table`.
+        How files are read, as of :func:`flagstone.tables.open_table`; ``degree``, up to which
+        products of columns are used.
 
     Notes
     -----
@@ -137,6 +139,7 @@ def _prepared(
     field: FieldLike = 2,
     columns: Sequence[str] | None = None,
     encode: Mapping[str, str] | str | None = None,
+    degree: int = 1,
     **reading: Any,
 ) -> tuple[Dataset, Encoding]:
     if question.labelled and label is None:
@@ -150,6 +153,8 @@ def _prepared(
     if encoding is None:
         named = label if beside is None else "y"
         encoding = data.encoding(field, columns=columns, label=named, encode=encode)
+        encoding = replace(encoding, degree=degree)
+        encoding.monomials.check_memory()
     return data, encoding
 
 
@@ -222,6 +227,7 @@ def fit(
         label=y,
         field=learner.field,
         encode=wanted,
+        degree=getattr(learner, "degree", 1),
         seed_is_fresh=seed is None,
         **options,
     )

@@ -13,6 +13,7 @@ from flagstone.encoding._column import (
     texts,
 )
 from flagstone.encoding._encoding import EncodedError, Encoding
+from flagstone.encoding._monomials import Monomials
 
 __all__ = [
     "MARKERS",
@@ -21,6 +22,7 @@ __all__ = [
     "ColumnEncoder",
     "EncodedError",
     "Encoding",
+    "Monomials",
     "frame_lengths",
     "texts",
 ]

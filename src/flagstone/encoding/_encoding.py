@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from flagstone._kernels import kernels
 from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Array, Field, Rows, as_field
 from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
+from flagstone.encoding._monomials import Monomials
 from flagstone.errors import FormatError
 
 
@@ -30,7 +32,8 @@ class Encoding:
     """How a table becomes a matrix over a field: features first, the label last.
 
     With ``drop_missing``, rows in which a value is missing are left out; otherwise they are
-    refused, except by encoders that list a level for them.
+    refused, except by encoders that list a level for them. With a ``degree`` above 1, the features
+    are all products of so many encoded columns (`Monomials`).
 
     Examples
     --------
@@ -46,6 +49,18 @@ class Encoding:
     encoders: tuple[ColumnEncoder, ...]
     label: ColumnEncoder | None = None
     drop_missing: bool = False
+    degree: int = 1
+
+    @cached_property
+    def monomials(self) -> Monomials:
+        """The features as products of encoded columns."""
+        names = tuple(name for encoder in self.encoders for name in encoder.names)
+        groups = tuple(
+            number if encoder.kind == "onehot" else -1
+            for number, encoder in enumerate(self.encoders)
+            for _ in encoder.names
+        )
+        return Monomials(self.field, self.degree, names, groups)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,8 +73,8 @@ class Encoding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the encoded feature columns."""
-        return tuple(name for encoder in self.encoders for name in encoder.names)
+        """The names of the features: encoded columns, and their products up to the degree."""
+        return self.monomials.names if self.degree == 1 else self.monomials.columns
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -119,9 +134,14 @@ class Encoding:
         BitRows(2 rows, dim=2)
         """
         if self.field.order == 2 and self._is_plain and (packed := _packed(values)) is not None:
-            return (packed, None) if self.label is None else packed.split_last()
-        X, y = self.split(self.matrix(values))
-        return self.field.trusted(X), y
+            rows: Rows = packed
+            y = None
+            if self.label is not None:
+                rows, y = packed.split_last()
+        else:
+            X, y = self.split(self.matrix(values))
+            rows = self.field.trusted(X)
+        return self.monomials.expand(rows), y
 
     @property
     def _is_plain(self) -> bool:
@@ -157,7 +177,10 @@ class Encoding:
         return None if kept is None or kept.all() else kept
 
     def matrix(self, values: Array | BitRows | Sequence[Array]) -> Array:
-        """Encode values of exactly :attr:`columns`, in this order: one array, or one per column."""
+        """Encode values of exactly :attr:`columns`, in this order: one array, or one per column.
+
+        Products of columns are not among them.
+        """
         if isinstance(values, BitRows):
             values = values.unpack()
         if isinstance(values, np.ndarray):
@@ -196,7 +219,8 @@ class Encoding:
         pairs = [[encoder.column, encoder.text] for encoder in self.encoders]
         label = None if self.label is None else [self.label.column, self.label.text]
         found = {"field": self.field.name, "columns": pairs, "label": label}
-        return found | ({"missing": "drop"} if self.drop_missing else {})
+        found |= {"missing": "drop"} if self.drop_missing else {}
+        return found | ({"degree": self.degree} if self.degree > 1 else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Encoding:
@@ -206,12 +230,15 @@ class Encoding:
             label, missing = data["label"], data.get("missing", "refuse")
             if missing not in ("refuse", "drop"):
                 raise ValueError(f"missing must be 'refuse' or 'drop', got {missing!r}")
-            return cls(
+            found = cls(
                 as_field(data["field"]),
                 encoders,
                 None if label is None else ColumnEncoder.parse(str(label[0]), str(label[1])),
                 missing == "drop",
+                data.get("degree", 1),
             )
+            found.monomials.check_memory()
+            return found
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise FormatError(f"the encoders cannot be read ({error})") from error
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from flagstone.algebra.flag import Flag
 from flagstone.coins import Coins
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.contracts import check_parameters
 from flagstone.finding import Finding
@@ -53,13 +53,21 @@ class Adopting:
                 f"{type(me).__name__} asks {question!r} over {field}; adopt it by a "
                 f"{finding.question.estimator} with its parameters"
             )
+        degree = getattr(me, "degree", 1)
+        if finding.encoding.degree != degree:
+            raise InputError(
+                f"the finding is of degree {finding.encoding.degree}, but this "
+                f"{type(me).__name__} has ",
+                Parameter("degree", degree),
+            )
         with all_or_nothing(me):
             me._begin()
-            names, flag = finding.encoding.names, finding.flag
+            names, flag = finding.encoding.monomials.names, finding.flag
             me.n_features_in_ = len(names)
             if names != tuple(f"x{i}" for i in range(len(names))):
                 me.feature_names_in_ = np.array(names, dtype=object)
-            me._summary = Flag(question.dim(len(names)), field) if flag is None else flag
+            dim = question.dim(len(finding.encoding.names))
+            me._summary = Flag(dim, field) if flag is None else flag
             me._finding, me._digest, me._adopted = finding, None, True
             me.random_state_ = str(finding.seed)
             me._adopt_labels(finding)

@@ -6,7 +6,7 @@ import copy
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -18,7 +18,7 @@ from flagstone.algebra.lift import chunks, value_order
 from flagstone.apply import inside, measure
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
-from flagstone.encoding import Encoding
+from flagstone.encoding import Encoding, Monomials
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators._adopting import Adopting
 from flagstone.estimators._digest import RowDigest, digest_of
@@ -149,9 +149,17 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         return "_summary" in vars(self)
 
     def _rows(self, X: Any, *, reset: bool = False) -> Rows:
-        return table_rows(
+        rows = table_rows(
             self, X, as_field(self.field), reset=reset, reduce=self.out_of_field == "reduce"
         )
+        return rows if getattr(self, "degree", 1) == 1 else self._monomials.expand(rows)
+
+    @property
+    def _monomials(self) -> Monomials:
+        """The products of features that rows are made of: the features themselves, in degree 1."""
+        named = getattr(self, "feature_names_in_", None)
+        names = (f"x{i}" for i in range(self.n_features_in_)) if named is None else map(str, named)
+        return Monomials(self._field, getattr(self, "degree", 1), tuple(names))
 
     def _counts_of(self, sample_weight: Any, n_rows: int) -> Array | None:
         """Return how often each row counts (None for once); there must be room for them all."""
@@ -354,13 +362,14 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
     def _encoding(self) -> Encoding:
         """Return how a table like X becomes rows: the names, and what was done with entries."""
         modulo = self.out_of_field == "reduce" and self._field.order is not None
-        return Encoding.plain(
+        encoding = Encoding.plain(
             self._field,
             feature_names(self).tolist(),
             label=self._target if self._question.labelled else None,
             labels=self._named_labels,
             kind="mod" if modulo else "element",
         )
+        return replace(encoding, degree=getattr(self, "degree", 1))
 
     def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
         """Count how many rows lie outside the kept span, and how many break the answer.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from flagstone.algebra.fields import Array
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace
@@ -76,5 +78,7 @@ class Reading:
         return self._ask().is_empty
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features that appear in the answer."""
-        return feature_names(self, input_features)[list(self.answer_.support)]
+        """Return the names of the features, or products of them, that appear in the answer."""
+        feature_names(self, input_features)
+        names = self._ask().encoding.names
+        return np.array([names[i] for i in self.answer_.support], dtype=object)

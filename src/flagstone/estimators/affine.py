@@ -17,7 +17,7 @@ class AffineSpan(SpanLearner):
 
     Parameters
     ----------
-    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field,
+    field, rho, eps, degree, rule, t_min, t_max, contamination, random_state, out_of_field,
     weights_count_rows, take, confidence
         As for :class:`LinearSpan`.
 

@@ -64,6 +64,9 @@ SPAN: dict[str, Contract] = COMMON | {
     "confidence": optional(check_share),
 }
 
+#: Products of features as features.
+DEGREE: dict[str, Contract] = {"degree": positive}
+
 #: Those of a classifier by a linear rule.
 CLASSIFIER: dict[str, Contract] = COMMON | {
     "fit_intercept": truth,
@@ -84,6 +87,7 @@ _SHAPE = (
     "out_of_field",
     "fit_intercept",
     "affine",
+    "degree",
     "classes",
     "random_state",
     "weights_count_rows",

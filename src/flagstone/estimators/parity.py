@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
 from flagstone.estimators.classifier import RuleReader, SpanClassifier
-from flagstone.estimators.contracts import CLASSIFIER, SPAN, Contract, optional
+from flagstone.estimators.contracts import CLASSIFIER, DEGREE, SPAN, Contract, optional
 from flagstone.guarantees import Plan, plan
 from flagstone.guarantees.exact import check_share
 from flagstone.question import ParityQuestion
@@ -75,6 +75,11 @@ class ParityClassifier(LinearRuleClassifier):
     delta : float, optional
         Allowed probability that the rule generalizes badly: ``plan_`` then has rows enough for
         that, too.
+    degree : int, default=1
+        Also use products of up to so many features: with 2, rules such as ``y = x0·x1 ⊕ x4``; with
+        k, decision trees of depth k and functions of k features. There are D = Σ C(d, i) products
+        (:class:`flagstone.encoding.Monomials`), and rows are needed as for D features. Less than q
+        over a field of q > 2 elements.
     rule : {"index", "heavy"}, default="index"
         Our rule, or the paper's Algorithm 1.
     t_min, t_max : int or float, optional
@@ -102,6 +107,7 @@ class ParityClassifier(LinearRuleClassifier):
     Attributes
     ----------
     coef_ : array of shape (n_features,) or None
+        With a ``degree`` above 1, one for each product of features.
     intercept_ : element of the field or None
     is_bottom_ : bool
     answer_ : ParityRule
@@ -191,9 +197,10 @@ class ParityClassifier(LinearRuleClassifier):
     on_bottom: str = "raise"
     classes: Any = None
     delta: float | None = None
+    degree: int = 1
 
     _contracts: ClassVar[Mapping[str, Contract]] = (
-        SPAN | CLASSIFIER | {"delta": optional(check_share)}
+        SPAN | CLASSIFIER | DEGREE | {"delta": optional(check_share)}
     )
 
     @property
@@ -213,5 +220,5 @@ class ParityClassifier(LinearRuleClassifier):
         self._ask()
         if self.rho is None:
             return None
-        dim = self._question.dim(self.n_features_in_)
+        dim = self._question.dim(self._monomials.count)
         return plan(dim, self.rho, self.eps, self.delta, self.field, self.contamination)

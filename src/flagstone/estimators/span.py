@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -11,12 +13,18 @@ from flagstone.algebra.fields import Array
 from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Constraints
 from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators.contracts import DEGREE, SPAN, Contract
 from flagstone.estimators.input_rows import feature_names
 from flagstone.question import SpanQuestion
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     """A subspace of rows without labels; :meth:`transform` gives the syndrome."""
+
+    degree: int = 1
+
+    _contracts: ClassVar[Mapping[str, Contract]] = SPAN | DEGREE
 
     @property
     def constraints_(self) -> Constraints:
@@ -67,6 +75,10 @@ class LinearSpan(SpanLearner):
         Allowed probability that two samples give different subspaces; sets the window.
     eps : float, default=0.1
         Allowed share of rows outside the subspace; sets the window where ``rho`` does not.
+    degree : int, default=1
+        Also use products of up to so many features: equations such as ``x0·x1 ⊕ x4 = 0``. There are
+        D = Σ C(d, i) products (:class:`flagstone.encoding.Monomials`), and rows are needed as for D
+        features. Less than q over a field of q > 2 elements.
     rule : {"index", "heavy"}, default="index"
         Our rule, or the paper's Algorithm 1.
     t_min, t_max : int or float, optional

@@ -34,7 +34,8 @@ class AnswerView:
     def notations(self, finding: Finding) -> str:
         """Return the answer as masks and as an expression, as far as there are such."""
         answer, out = finding.answer, []
-        if finding.field.order == 2 and answer.augmented is not None:
+        plain = finding.encoding.degree == 1
+        if finding.field.order == 2 and plain and answer.augmented is not None:
             masks = "\n".join(answer.mask_lines[:MANY])
             try:
                 frames = "\n".join(frame_masks(finding)[:MANY])
@@ -44,8 +45,9 @@ class AnswerView:
                 pass  # the columns are no frame, or not all of one
             said = "As bit masks by column (bit i, from the lowest, is column i)"
             out.append(folded(said, copied(masks)))
-        if len(answer.expression) < _LONGEST:
-            out.append(folded("As a Python expression in a row x", copied(answer.expression)))
+        code = finding.expression
+        if code is not None and len(code) < _LONGEST:
+            out.append(folded("As a Python expression in a row x", copied(code)))
         return "".join(out)
 
     def broken(
