@@ -43,9 +43,10 @@ from flagstone.store import (
     SummaryFile,
     is_saved,
     load,
+    pack_document,
     save,
+    unpack_document,
 )
-from flagstone.store._container import pack_document, unpack_document
 
 GOLDEN = Path(__file__).parent / "golden"
 FIRST = 2  #: the first version that is still read

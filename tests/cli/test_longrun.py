@@ -260,9 +260,9 @@ def test_a_full_disk_loses_nothing(tmp_path, reference):
 
 
 def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(run, place, monkeypatch):
-    from flagstone.store import _container
+    from flagstone import store
 
-    calls, honest = [], _container.atomic_write
+    calls, honest = [], store.atomic_write
 
     def no_space(path, data, **options):
         calls.append(path)
@@ -270,7 +270,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(run, place, m
             raise OSError(28, "No space left on device", str(path))
         honest(path, data, **options)
 
-    monkeypatch.setattr(_container, "atomic_write", no_space)
+    monkeypatch.setattr(store, "atomic_write", no_space)
     words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json"]
     done = run(*words, "--checkpoint", "c.ckpt", "--checkpoint-every", "0")
     assert done.code == 0

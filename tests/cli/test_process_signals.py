@@ -13,7 +13,7 @@ import pytest
 
 from flagstone.cli import process, runner
 from flagstone.disk import locking, writing
-from flagstone.signals import held_signals
+from flagstone.processes import held_signals
 from tests.heard import SLOWLY
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}

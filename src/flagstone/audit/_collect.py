@@ -12,9 +12,8 @@ from flagstone.audit.store import Store, open_store
 from flagstone.audit.task import Task
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import at_least, positive
+from flagstone.processes import check_jobs, held_signals, in_processes
 from flagstone.progress import progress_bar
-from flagstone.signals import held_signals
-from flagstone.workers import check_jobs, in_processes
 
 #: Pairs computed between two looks at the stop rules; surplus pairs are thrown away.
 _BATCH = 32

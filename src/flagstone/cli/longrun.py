@@ -28,9 +28,9 @@ from flagstone.coins import fresh_seed
 from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
 from flagstone.pipeline import Pipeline
+from flagstone.processes import held_signals
 from flagstone.progress import progress_bar
 from flagstone.shards import Shard, ShardSummary, ShardTask
-from flagstone.signals import held_signals
 from flagstone.store import read_document, write_document
 from flagstone.tables import EncodedBatch, Table
 from flagstone.tables.encoded import Batches

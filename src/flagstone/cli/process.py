@@ -84,16 +84,16 @@ def _is_delicate(frame: FrameType | None) -> bool:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
         name = frame.f_globals.get("__name__"), frame.f_code.co_name
-        if name == ("flagstone.distributed.local", "_started"):
+        if name == ("flagstone.distributed.clusters", "_started"):
             return True
         frame = frame.f_back
     return False
 
 
 def _leave(number: int) -> None:
-    disk = sys.modules.get("flagstone.disk.leftovers")  # not loaded: nothing to tidy up
+    disk = sys.modules.get("flagstone.disk.writing")  # not loaded: nothing to tidy up
     if disk is not None:
-        disk.remove_leftovers()
+        disk.remove_temp_files()
     with contextlib.suppress(OSError):
         os.write(2, b"flagstone: interrupted\n")
     os._exit(128 + number)

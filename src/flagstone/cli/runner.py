@@ -23,8 +23,7 @@ from flagstone.cli.process import (
     signal_seen,
 )
 from flagstone.cli.verbs import VERBS
-from flagstone.disk.leftovers import remove_leftovers
-from flagstone.disk.writing import is_stdout
+from flagstone.disk.writing import is_stdout, remove_temp_files
 from flagstone.errors import (
     BottomError,
     FlagstoneError,
@@ -134,7 +133,7 @@ def _at_work(function: Callable[[], int]) -> int:
             _forget_output()
             return OK
         except BaseException as error:
-            remove_leftovers()  # of a block that the signal struck before it could tidy up
+            remove_temp_files()  # of a block that the signal struck before it could tidy up
             said = _explained(error)
             _settle_output()
             return _complain(*said)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.cli.runner import AT_END, UsageError
-from flagstone.disk.leftovers import LEFTOVERS
+from flagstone.disk.writing import TEMP_FILES
 from flagstone.errors import InputError
 from flagstone.tables.remote import Location, RemoteFile
 
@@ -60,7 +60,7 @@ def _found(file: str, once: bool) -> Location:
 
     handle, name = tempfile.mkstemp(prefix="flagstone-")
     path = Path(name)
-    LEFTOVERS.add(path)
+    TEMP_FILES.add(path)
     AT_END.callback(_remove, path)
     with os.fdopen(handle, "wb") as copy:
         shutil.copyfileobj(stream, copy, 1 << 20)
@@ -69,7 +69,7 @@ def _found(file: str, once: bool) -> Location:
 
 def _remove(path: Path) -> None:
     path.unlink(missing_ok=True)
-    LEFTOVERS.discard(path)
+    TEMP_FILES.discard(path)
 
 
 class Once:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from flagstone.disk.leftovers import LEFTOVERS
+from flagstone.disk.writing import TEMP_FILES
 from flagstone.errors import InputError
-from flagstone.signals import held_signals
+from flagstone.processes import held_signals
 
 if sys.platform == "win32":
     import msvcrt
@@ -42,7 +42,7 @@ def locked(path: str | Path) -> Iterator[None]:
     beside = real.with_name(f".{real.name}.lock")
     with held_signals():  # between the two, it would be left behind
         handle = _acquire(beside, path)
-        LEFTOVERS.add(beside)
+        TEMP_FILES.add(beside)
     try:
         yield
     finally:
@@ -51,7 +51,7 @@ def locked(path: str | Path) -> Iterator[None]:
 
 
 def _release(beside: Path, handle: int) -> None:
-    LEFTOVERS.discard(beside)
+    TEMP_FILES.discard(beside)
     # ours until it is closed, so nobody else can have begun to use the name;
     # Windows wants it closed first, and keeps what another run has opened by then
     with contextlib.suppress(PermissionError):

@@ -6,15 +6,30 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from flagstone.disk.leftovers import LEFTOVERS
 from flagstone.errors import InputError, Parameter
-from flagstone.signals import held_signals
+from flagstone.processes import held_signals
+
+#: Temporary files and folders, and files of locks, that are in use now.
+TEMP_FILES: set[Path] = set()
+
+
+def remove_temp_files() -> None:
+    """Tidy up for a process that ends at once, without the blocks that would do it."""
+    for path in list(TEMP_FILES):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        TEMP_FILES.discard(path)
+
 
 _PREFIX = ".flagstone-"
 _KINDS = (
@@ -77,7 +92,7 @@ def check_target(path: str | Path, *, overwrite: bool = False) -> None:
             ) from error
         stream.close()
         temporary.unlink()
-        LEFTOVERS.discard(temporary)
+        TEMP_FILES.discard(temporary)
 
 
 def same_place(a: str | Path, b: str | Path) -> bool:
@@ -119,7 +134,7 @@ def atomic_file(path: str | Path, *, overwrite: bool = False) -> Iterator[IO[byt
             _place_new(temporary, target, path)
     finally:
         temporary.unlink(missing_ok=True)
-        LEFTOVERS.discard(temporary)
+        TEMP_FILES.discard(temporary)
     _sync_directory(target.parent)
 
 
@@ -184,11 +199,11 @@ def _temporary(target: Path) -> tuple[Path, IO[bytes]]:
     """Open a file beside the target under a name that nobody else has."""
     while True:
         path = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}.tmp")
-        LEFTOVERS.add(path)  # before it is there: a signal may strike right after
+        TEMP_FILES.add(path)  # before it is there: a signal may strike right after
         try:
             return path, path.open("xb")
         except OSError as error:
-            LEFTOVERS.discard(path)
+            TEMP_FILES.discard(path)
             if not isinstance(error, FileExistsError):
                 raise
 

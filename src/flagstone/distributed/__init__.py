@@ -12,10 +12,9 @@ same answer, same fingerprint, whatever the workers do or die of.
 x0 ⊕ x3 ⊕ x4 = 0
 """
 
+from flagstone.distributed.clusters import local_workers, running_cluster
 from flagstone.distributed.executor import ClusterError, DaskExecutor
 from flagstone.distributed.interface import ask, check, fit, predict, summarize
-from flagstone.distributed.local import local_workers
-from flagstone.distributed.reaching import running_cluster
 from flagstone.tables.partitions import PARTITION_BYTES, Dataset, Partition
 
 __all__ = [

@@ -13,8 +13,7 @@ module               statements
 `coverage`           what the answer misses of the distribution; PAC sizes over every field
 `gap`                rows that suffice for a distribution with a stated gap
 `binomial`           tails and Clopper–Pearson bounds, for those two and for certificates
-`pac`                sizes for the parity learner
-`private`            sizes for the pure-DP learner, for comparison
+`learners`           sizes for the parity learner, and for the pure-DP learner, for comparison
 `planning`           rows needed under each analysis, as a table
 `promise`            `Guarantee`: what is proven for one fit, certified by its data, measured
 `certificate`        `Certificate`: what a second look at the rows certifies
@@ -44,15 +43,17 @@ from flagstone.guarantees.coverage import (
 )
 from flagstone.guarantees.each import each_length, each_rho, each_rows
 from flagstone.guarantees.gap import gap_rho, gap_rows
-from flagstone.guarantees.pac import (
+from flagstone.guarantees.learners import (
+    PrivateSizes,
     generalization_rows,
     parity_error,
     parity_failure,
     parity_rows,
+    private_rows,
+    private_sizes,
 )
 from flagstone.guarantees.paper import paper_gap, paper_length, paper_rows
 from flagstone.guarantees.planning import Plan, PlanRow, plan
-from flagstone.guarantees.private import PrivateSizes, private_rows, private_sizes
 from flagstone.guarantees.promise import (
     Asked,
     Certified,

@@ -12,7 +12,7 @@ from flagstone.guarantees.contamination import check_contamination, outlier_star
 from flagstone.guarantees.coverage import pac_rows, pac_start
 from flagstone.guarantees.each import each_length, each_rows
 from flagstone.guarantees.exact import check_dim, check_share
-from flagstone.guarantees.pac import generalization_rows
+from flagstone.guarantees.learners import generalization_rows
 from flagstone.guarantees.paper import paper_length, paper_rows
 from flagstone.guarantees.rules import heavy_length, heavy_rows, index_length, index_rows
 from flagstone.markup import card, table

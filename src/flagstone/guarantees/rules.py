@@ -54,8 +54,8 @@ class _Shape:
 
     def proves(self, d: int, rho: Share, T: Fraction, N: int) -> bool:
         """Whether C(d)·√N/T ≤ ρ, without rounding: (ρT)²/N - p is compared with √q."""
-        p, q = self.square(d)
-        rest = (check_share("rho", rho) * T) ** 2 / N - p if N else p
+        r, (p, q) = check_share("rho", rho), self.square(d)
+        rest = (r * T) ** 2 / N - p if N else p
         return rest >= 0 and rest * rest >= q
 
     def uncovered(self, d: int, T: Fraction, start: int, shards: int) -> int:

@@ -35,8 +35,8 @@ from flagstone.disk import (
 )
 from flagstone.errors import FormatError, InputError
 from flagstone.plots.style import Display
+from flagstone.processes import check_jobs, in_processes
 from flagstone.progress import progress_bar
-from flagstone.workers import check_jobs, in_processes
 
 Row = dict[str, Any]
 Unit = dict[str, Any]

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from flagstone.disk import leftovers
+from flagstone.disk import writing
 from flagstone.distributed import ClusterError, local_workers
 
 #: Sends a signal to all processes of the command, as a terminal does, when a function is called
@@ -133,4 +133,4 @@ def test_workers_that_cannot_start_are_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(ClusterError, match=r"could not be started .*Function not implemented"):
         local_workers(2).__enter__()
     assert list(tmp_path.iterdir()) == []
-    assert not leftovers.LEFTOVERS
+    assert not writing.TEMP_FILES

@@ -8,7 +8,7 @@ import joblib
 import pytest
 
 from flagstone.errors import InputError
-from flagstone.workers import check_jobs, in_processes
+from flagstone.processes import check_jobs, in_processes
 
 TRAP = "import os, pathlib; pathlib.Path({!r}).write_text('sprung'); os._exit(1)\n"
 
