@@ -132,7 +132,7 @@ def test_a_plan_notes_what_was_asked_and_nothing_else():
     assert last == PAPER_NOTE
     assert notes(plan(20, 0.05, 0.1, contamination=0.01)) == [outliers, PAPER_NOTE]
     ours, paper, last = notes(plan(21, 0.05, 0.1, delta=0.01))
-    assert ours.startswith("ours: with probability 1 - delta at most eps of the rows to come")
+    assert ours.startswith("ours: with probability 1 - delta at most eps of future rows lie")
     assert paper.startswith("paper: half of eps for rows left out, half for generalization")
     assert paper.endswith(f"needs {g.generalization_rows(21, 0.1, 0.01):,} rows")
     assert last == PAPER_NOTE

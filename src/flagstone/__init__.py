@@ -3,7 +3,7 @@
 Two people who run it on fresh samples from the same source, with the same published seed,
 get the same answer, bit for bit, with a probability that is proven and reported.
 
-The road every answer takes: rows → :class:`Flag` → rule + coins → :class:`Subspace` → answer,
+The pipeline of every answer: rows → :class:`Flag` → rule + coins → :class:`Subspace` → answer,
 all of it in one :class:`Finding` (:func:`ask`).
 """
 

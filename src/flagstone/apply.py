@@ -26,7 +26,7 @@ class RowStatus(NamedTuple):
     wrong : array of bool, or None
         Whether it breaks the answer; None where there is nothing to break (⊥).
     place : array of int, or None
-        How many of {0} and the levels of the flag do not hold it; None where nobody looked.
+        How many of {0} and the levels of the flag do not hold it; None where it was not asked.
     """
 
     outside: Array | None

@@ -28,7 +28,7 @@ class Parameter:
 
 
 class _Worded(Exception):
-    """A message made of texts and parameters, worded by whoever shows it."""
+    """A message made of texts and parameters, worded by the interface that shows it."""
 
     def __str__(self) -> str:
         return self.worded(str)

@@ -33,7 +33,7 @@ from flagstone.rules import SpanRule, choose_span, rule_from_dict
 #: The version of the JSON form: of files, and of what the command line prints with --json.
 SCHEMA = 3
 
-#: Of wider rows nobody counts how many each level of the flag leaves out.
+#: Of wider rows it is not counted how many each level of the flag leaves out.
 MOST_COUNTED = 260
 
 #: What the parts of a provenance must be, where they are there.
@@ -71,7 +71,7 @@ class Finding:
     seed : str or None
         The published seed; ``seed_is_fresh`` if it was drawn for this run and is to be shared.
     rows : Measurement
-        Rows read and, where somebody counted, uncovered rows and misfits.
+        Rows read and, where they were counted, uncovered rows and misfits.
     provenance : mapping
         Sources, command, how files were read, digests that the rows have shown: plain values for
         people and reports.
@@ -172,7 +172,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def margin(self) -> int | None:
-        """The answer does not change if up to so many rows are altered, at the same threshold."""
+        """The answer does not change if up to this many rows are altered, at the same threshold."""
         return None if self.promises is None else self.promises.measured.margin
 
     @property
@@ -210,7 +210,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def headline(self) -> str:
-        """The title with what is known of it; what nobody should act on says so first."""
+        """The title with what is known of it; a warning, if any, comes first."""
         return text.headline(self)
 
     @property

@@ -1,4 +1,4 @@
-"""HTML for notebooks and pages: small cards without scripts, in the colours of whoever shows them.
+"""HTML for notebooks and pages: small cards without scripts, in the colours of their page.
 
 Everything that may come from data is escaped here, and only here. Cards inherit text colour and
 background, so that they are legible in light and in dark themes.
@@ -13,9 +13,9 @@ from typing import Any
 #: How a badge is tinted, by its kind.
 BADGES = {"proven": "0,158,115", "open": "213,94,0", "plain": "128,128,128"}
 
-#: So many lines are shown.
+#: At most this many lines are shown.
 _MANY = 20
-#: So many characters of a line.
+#: At most this many characters of a line.
 _WIDE = 200
 
 _BORDER = "1px solid rgba(128,128,128,.4)"

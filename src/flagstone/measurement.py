@@ -22,9 +22,9 @@ class Measurement:
     read : int
         Rows looked at, repeated rows counted as often as their weight says.
     uncovered : int or None
-        Rows outside the kept subspace; None where nobody counted.
+        Rows outside the kept subspace; None where they were not counted.
     misfits : int or None
-        Rows that break the answer; None where nobody counted, or where the answer is ⊥.
+        Rows that break the answer; None where they were not counted, or where the answer is ⊥.
     skipped : int
         Rows left out before (frames of another length).
     places : tuple of (file, row, line)
@@ -33,7 +33,7 @@ class Measurement:
         What stands there, as :meth:`Field.texts` writes it: features, and the label if there is
         one.
     levels : tuple of int, or None
-        Rows outside each level of the flag, from V_1 on; None where nobody counted.
+        Rows outside each level of the flag, from V_1 on; None where they were not counted.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Measurement:
         return len(self.levels) == len(dims) and known.get(kept, self.uncovered) == self.uncovered
 
     def share(self, count: int | None) -> float | None:
-        """Return a count of these rows as a share of them; None where nobody counted."""
+        """Return a count of these rows as a share of them; None where they were not counted."""
         return None if count is None else count / self.read if self.read else 0.0
 
     def to_dict(self) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class WrittenFrame(NamedTuple):
 
 
 class FrameProblem(ValueError):
-    """What is wrong with one line; whoever reads the file adds its name and the line."""
+    """What is wrong with one line; the reader of the file adds its name and the line."""
 
     def __init__(
         self, problem: str, column: int | None = None, remedy: Sequence[str | Parameter] = ()

@@ -241,7 +241,7 @@ class Pipeline:
     executor: Executor = field(default_factory=LocalExecutor)
 
     def first(self, n_rows: int | None) -> Pipeline:
-        """Return the pipeline of so many rows, the first ones that count; None for all.
+        """Return the pipeline of the first rows that count, this many of them; None for all.
 
         Where only reading shows which rows of several shards count, they are counted first, as far
         as needed. The rows of a single shard are counted when they are summarized.

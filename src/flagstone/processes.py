@@ -27,7 +27,7 @@ def held_signals() -> Iterator[Held]:
     """Hold the first Ctrl-C or SIGTERM back while the block runs.
 
     The block may look at ``number`` and end itself early. After it, also after an error (which
-    the signal may have caused), the signal goes to whoever handled it before; a second one goes
+    the signal may have caused), the signal goes to its former handler; a second one goes
     there at once. Signals that end the process outright are not held, and in other threads than
     the main one there are none.
 
@@ -90,7 +90,7 @@ def deaf_children() -> Iterator[None]:
 
 
 def _start_trackers() -> None:
-    """Start the processes that tidy up after others: whoever starts one unblocks all signals."""
+    """Start the processes that tidy up after others: starting one unblocks all signals."""
     from multiprocessing import resource_tracker
 
     trackers = [resource_tracker, sys.modules.get("joblib.externals.loky.backend.resource_tracker")]

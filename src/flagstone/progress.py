@@ -1,4 +1,4 @@
-"""A progress bar that stays quiet where nobody watches."""
+"""A progress bar, shown on terminals only."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def _is_size(text: object) -> bool:
 class Protocol:
     """A question, a window, a seed and a number of rows, fixed in advance and published.
 
-    Whoever runs it on fresh rows of the same source runs the same thing. A promise holds for runs
+    All who run it on fresh rows of the same source run the same thing. A promise holds for runs
     that share all of it; so nothing in it may be chosen on the rows it is then applied to.
 
     Parameters

@@ -80,7 +80,7 @@ class Question:
         return f"(x{', 1' if self.ones else ''}{', y' if self.labelled else ''})"
 
     def dim(self, n_features: int) -> int:
-        """Return the dimension D of the rows of so many features."""
+        """Return the dimension D of the rows, from the number of features."""
         return n_features + self.ones + self.labelled
 
     def check(self, field: Field) -> None:

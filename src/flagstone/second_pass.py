@@ -29,9 +29,9 @@ from flagstone.guarantees.promise import CONFIDENCE, Counted
 from flagstone.guarantees.runs import come_in_runs
 from flagstone.rules import SpanRule
 
-#: On a stream a pilot is an eighth of the rows that it is for; the first one has so many rows.
+#: On a stream a pilot is an eighth of the rows that it is for; the first one has this many rows.
 _EIGHTH, _FIRST_PILOT = 8, 16
-#: Of the levels above the answer, so many are counted, and the span of all rows.
+#: This many of the levels above the answer are counted, and the span of all rows.
 _MOST_LEVELS = 8
 
 _DRIFT = (
@@ -41,7 +41,7 @@ _DRIFT = (
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
 
 
-#: Returns [file, row, line] of the first marked rows, at most so many: ``places(mask, most)``.
+#: Returns [file, row, line] of the first marked rows, at most this many: ``places(mask, most)``.
 Places: TypeAlias = Callable[[Array, int], Sequence[list[Any]]]
 
 
@@ -159,7 +159,7 @@ class SecondPass:
         return both
 
     def forecast(self, factor: float) -> float | None:
-        """Return the rho that so many times the rows, like these, would certify; None for none."""
+        """Return the rho that a multiple of such rows would certify; None for none."""
         return None if self.certifier is None else self.certifier.forecast(factor)
 
     def certify(self, finding: Finding, confidence: float) -> Finding:
@@ -230,7 +230,7 @@ class Certification(SecondPass):
 
 
 class StreamCertification:
-    """Certifies while rows come, how many nobody knows: a look at every power of two.
+    """Certifies a stream of unknown length: it looks at every power of two rows.
 
     At 16, 32, 64, … rows the flag so far is a pilot, and the rows up to eight times as many certify
     what it chose. Each look spends its own share of δ (`pilot_share`), so whoever collects until
@@ -260,7 +260,7 @@ class StreamCertification:
     def __init__(self, rule: SpanRule, confidence: Share) -> None:
         self._rule = rule
         self.confidence = float(check_share("confidence", confidence))
-        self._collecting: dict[int, Certifier] = {}  # by the number of rows to come to
+        self._collecting: dict[int, Certifier] = {}  # by the number of rows to reach
         self._last: Certifier | None = None
         self._repeats = SerialDependence()
 

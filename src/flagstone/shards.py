@@ -82,12 +82,12 @@ class Shard(Protocol):
         """How many of the rows that count are used, the first ones; None for all."""
 
     def batches(self, task: ShardTask, limit: int | None = None) -> Generator[Any, None, None]:
-        """Yield the rows that count, encoded (each a `RowBatch`): all, or so many of the first."""
+        """Yield the rows that count, encoded (each a `RowBatch`): all, or the first few."""
 
     def limited(self, n_rows: int, *, counted: bool = True) -> Shard:
-        """Return the shard of so many rows, the first ones.
+        """Return the shard of the first rows, this many of them.
 
-        ``counted`` says that there are so many; otherwise that shows when they are read.
+        ``counted`` says that there are as many; otherwise that shows when they are read.
         """
 
 
@@ -210,7 +210,7 @@ class MemoryShard:
             yield whole.chosen(piece)
 
     def limited(self, n_rows: int, *, counted: bool = True) -> MemoryShard:
-        """Return the shard of so many rows, the first ones."""
+        """Return the shard of the first rows, this many of them."""
         return replace(self, limit=n_rows)
 
 
@@ -310,13 +310,13 @@ def too_few(asked: int, found: int) -> InputError:
 
 def _check_count(shard: Shard, wanted: int, found: int) -> None:
     if found != wanted:
-        if shard.n_rows != wanted:  # so many were asked for, but nobody had counted them
+        if shard.n_rows != wanted:  # this many were asked for, without counting first
             raise too_few(wanted, found)
         raise InputError(f"{shard.name}: it had {wanted:,} rows, and has {found:,} now")
 
 
 def count_shard(task: ShardTask, shard: Shard, most: int) -> int:
-    """Count the rows of a shard that count, up to so many."""
+    """Count the rows of a shard that count, up to this many."""
     with closing(shard.batches(task, most)) as batches:
         return sum(map(len, batches))
 

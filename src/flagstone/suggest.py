@@ -28,8 +28,8 @@ from flagstone.shards import MemoryShard, ShardTask
 
 #: Multiples of the pilot rows for which a forecast is made.
 _FACTORS = (1, 2, 4, 8, 16, 32)
-#: So many of the pilot rows are drawn from, in samples of at most so many entries; past a rho that
-#: is small enough for everybody, no more are drawn.
+#: Samples are drawn from at most this many pilot rows and have at most this many entries; once rho
+#: is this small, no more are drawn.
 MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
 
 
@@ -45,9 +45,10 @@ class Suggestion:
     n_rows : int
         Of the pilot.
     forecast : tuple of (int, float or None)
-        Rows, and the rho that so many rows like these would certify: so many of them, drawn again
-        at random, do. Where that would take long, or rows are elsewhere (a cluster), a cautious
-        extrapolation. What it rests on was used to choose the window, so it promises nothing.
+        Numbers of rows, and the rho that as many rows like these would certify: a sample of them,
+        drawn again at random, does. Where that would take long, or rows are elsewhere (a cluster),
+        a cautious extrapolation. It rests on rows that were used to choose the window, so it
+        promises nothing.
     """
 
     protocol: Protocol
@@ -117,7 +118,7 @@ def forecast(
 ) -> tuple[tuple[int, float | None], ...]:
     """Return what multiples of the pilot rows would certify, drawn again from some lifted ones.
 
-    Without rows to draw from, the pieces that the second pass saw are taken so many times. They
+    Without rows to draw from, the pieces that the second pass saw are counted several times. They
     were cut for few rows, and fresh ones are cut for many, so that this asks for too many rows.
     """
     best, points = 1.0, []
@@ -133,7 +134,7 @@ def forecast(
 
 
 def _drawn_again(protocol: Protocol, rows: Rows, n_rows: int) -> float | None:
-    """Return the rho that a sample of so many rows, drawn from these, certifies."""
+    """Return the rho that a sample of this size, drawn from these rows, certifies."""
     F, dim, n_pilot = protocol.encoding.field, width(rows), pilot_rows(n_rows)
     random = np.random.RandomState(Coins(protocol.seed).integers("forecast", 1 << 32))
     drawn = rows[random.randint(0, len(rows), size=n_rows)]

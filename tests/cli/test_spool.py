@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from flagstone.cli.spool import Once
+from flagstone.cli.spool import OnePassStream
 from flagstone.errors import InputError
 from flagstone.tables import open_table
 from flagstone.tables.remote import RemoteFile
@@ -91,7 +91,7 @@ def test_one_pass_keeps_the_beginning_alone(tmp_path, name, text):
     rows = [row for batch in expected.rows(encoding) for row in batch.matrix.tolist()]
     for kept, whole in ((1 << 20, True), (1 << 17, False)):
         with path.open("rb", buffering=0) as stream:
-            source = Once(stream, "standard input", kept)
+            source = OnePassStream(stream, "standard input", kept)
             table = open_table(RemoteFile(source, "stream", 1 << 62, "standard input"), format=name)
             found = [row for batch in table.rows(encoding) for row in batch.matrix.tolist()]
             assert found == rows

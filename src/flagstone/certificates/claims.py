@@ -23,8 +23,8 @@ _INSIDE, _OUTSIDE, _BEYOND, _BETWEEN = 0.55, 0.15, 0.25, 0.05
 class Claims:
     """Statements about fresh samples of m rows that hold together, at one confidence.
 
-    ``spaces`` run from {0} to F^d; ``beyond`` bounds the share of all rows to come outside each
-    (that outside {0} by 1, where nobody needs more).
+    ``spaces`` run from {0} to F^d; ``beyond`` bounds the share of all future rows outside each
+    (that outside {0} by 1, where no more is needed).
     """
 
     spaces: tuple[CertifiedSpace, ...]
@@ -147,12 +147,12 @@ class _Outside:
         """b with P[more than b sets] ≤ β."""
         sets = self.evidence.bound(beta, self._covered) if self.evidence else None
         if sets is not None and sets <= self._likely:
-            return sets  # so many rows, or fewer, are less likely than 1 − β
+            return sets  # this many rows, or fewer, are less likely than 1 − β
         rows = binomial_least(self.n_rows, self.share, beta)
         return rows if sets is None else min(rows, sets)
 
     def beyond(self, sets: int) -> float:
-        """β with P[more than so many sets] ≤ β."""
+        """β with P[more sets than this] ≤ β."""
         proven = self.evidence.beyond(sets, self._covered) if self.evidence else 1.0
         if proven <= 0.5 and sets < self._likely:
             return proven

@@ -15,7 +15,7 @@ from flagstone.algebra.flag import Flag
 from flagstone.guarantees.coverage import start_points
 from flagstone.guarantees.promise import Counted
 
-#: Of spaces larger than the answer, whether so many first rows span them is asked, and no more.
+#: At most this many of the first rows are asked whether they span a space beyond the answer.
 _FIRST = 1 << 11
 
 

@@ -61,7 +61,7 @@ class Cut:
     most: int
 
     def allowed(self, reached: int) -> int:
-        """How many rows with so many full sets (inside), how many sets after so many rows."""
+        """Rows with this many full sets (inside), and sets after this many rows."""
         more = self.pace * reached if self.inside else reached / self.pace
         return self.credit + math.floor(more)
 

@@ -211,7 +211,7 @@ def _space_plan(
 def _side_plan(
     inside: bool, dim: int, n_pilot: int, counts: Array, sets: int, factor: float, stride: int
 ) -> SidePlan:
-    """How to cut on a side where the pilot has so many sets, ended by these counts."""
+    """How to cut on a side where the pilot has this many sets, ended by these counts."""
     pace, seen = n_pilot / sets, factor * sets / stride
     k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
     k = max(1.0, k) if inside else k

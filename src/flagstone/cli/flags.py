@@ -6,10 +6,9 @@ from flagstone.algebra.flag import merge_flags
 from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import open_source, question_for, reading_of
 from flagstone.cli.options import ProductTableOptions, PurposeOptions, RunOptions
-from flagstone.cli.output import print_json
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import OK, UsageError
-from flagstone.cli.show import describe_flag, print_flag
+from flagstone.cli.show import print_flag
 from flagstone.cli.work import Run
 from flagstone.disk import check_target, write_all
 from flagstone.errors import InputError
@@ -48,11 +47,7 @@ def summarize(
     data = pack_document("summary", found.to_dict())
     write_all({output: data}, overwrite=force, keep_equal=work.resumed)
     work.finish()
-    shown = describe_flag(found) | {"outputs": [output]}
-    if json:
-        print_json(shown)
-    else:
-        print_flag(shown)
+    print_flag(found, [output], json=json)
     return OK
 
 
@@ -94,9 +89,5 @@ def merge(
     }
     found = SummaryFile(merged, parts[0].question, parts[0].encoding, details)
     save(output, found, overwrite=force)
-    shown = describe_flag(found) | {"outputs": [output]}
-    if json:
-        print_json(shown)
-    else:
-        print_flag(shown)
+    print_flag(found, [output], json=json)
     return OK

@@ -10,7 +10,7 @@ from typing import Any
 
 from flagstone.algebra.fields import as_field
 from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
-from flagstone.cli.output import tell
+from flagstone.cli.output import print_stderr
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.cli.spool import spooled
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
@@ -245,7 +245,7 @@ def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> 
         if encoder is None or encoder.kind == "element":
             continue
         if chosen[proposal.column] == encoder.text:
-            tell(f"encoding {proposal}")
+            print_stderr(f"encoding {proposal}")
 
 
 def _saved_source(file: str, options: ColumnOptions, question: Question) -> InputSource:

@@ -21,7 +21,7 @@ from typing import Any
 
 from flagstone.algebra.flag import Flag
 from flagstone.cli.options import RunOptions
-from flagstone.cli.output import tell
+from flagstone.cli.output import print_stderr
 from flagstone.cli.runner import AT_END, Interrupted
 from flagstone.cli.words import rerun_command
 from flagstone.coins import fresh_seed
@@ -156,7 +156,7 @@ class LongRun:
                 "seed, or remove the checkpoint, or choose another one"
             )
         if state.rows or state.phase != "read":
-            tell(f"resuming after {counted(state.rows, 'row')}")
+            print_stderr(f"resuming after {counted(state.rows, 'row')}")
             self._kept = state.rows
         return state
 
@@ -171,7 +171,7 @@ class LongRun:
             if must:
                 raise
             if not self._warned:
-                tell(
+                print_stderr(
                     f"warning: {self.path}: the checkpoint could not be written "
                     f"({os.strerror(error.errno or 0)}); the last one is kept and the run goes on"
                 )
@@ -264,7 +264,7 @@ class OpenShard:
         return self.read(task, limit)
 
     def limited(self, n_rows: int, *, counted: bool = True) -> OpenShard:
-        """Return the shard of so many rows, the first ones."""
+        """Return the shard of the first rows, this many of them."""
         return OpenShard(self.shard.limited(n_rows, counted=counted), self.read)
 
 

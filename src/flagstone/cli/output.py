@@ -62,7 +62,7 @@ def safe(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def tell(text: object) -> None:
+def print_stderr(text: object) -> None:
     """Say one line on standard error; what kind of line it is stands out on a terminal."""
     line = safe(" ".join(str(text).split()))
     for kind, colour in (("error:", RED), ("warning:", YELLOW)):
@@ -71,7 +71,7 @@ def tell(text: object) -> None:
     print(f"flagstone: {line}", file=sys.stderr)
 
 
-def tell_json(message: str, code: int) -> None:
+def print_error_json(message: str, code: int) -> None:
     """Say an error on standard error, as one JSON object."""
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     error = {"error": " ".join(message.split()), "exit_code": code}

@@ -37,8 +37,8 @@ def signal_seen() -> int | None:
 def caught_signals(*, for_good: bool) -> Iterator[None]:
     """Take Ctrl-C and SIGTERM over; after the block they are ignored if it is ``for_good``.
 
-    One that is ignored already stays so: whoever started the command (``nohup``, a script that
-    runs it in the background) meant it to go on.
+    A signal that is ignored already stays ignored: ``nohup``, or a script that runs the command in
+    the background, means it to go on.
     """
     before: dict[int, Any] = {}
     hook, sys.unraisablehook = sys.unraisablehook, _unraisable
@@ -124,7 +124,7 @@ class ClosedOutput(io.TextIOBase):
 def reopen_closed_streams() -> None:
     """Open closed standard streams on nothing: what is read or printed there is an error.
 
-    What is said on standard error is lost: whoever closed it does not want to hear it.
+    What is printed on standard error is lost.
     """
     for number, flags in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:

@@ -212,7 +212,7 @@ def write_outputs(
     """Write finding, report and plot, all or none of them; return their names.
 
     What a resumed run wrote before it was killed may stand there, and holds the same bytes (of a
-    report with the same date); what anybody else wrote meanwhile does not, and is kept.
+    report with the same date); what another program wrote meanwhile does not, and is kept.
     """
     files: dict[str | Path, bytes] = {}
     if options.output is not None:

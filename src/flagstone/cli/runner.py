@@ -13,7 +13,7 @@ from typing import Any
 
 from flagstone._version import __version__
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
-from flagstone.cli.output import Plain, spell_out, tell, tell_json
+from flagstone.cli.output import Plain, print_error_json, print_stderr, spell_out
 from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
 from flagstone.cli.process import (
     at_work,
@@ -184,9 +184,9 @@ def _explained(error: BaseException) -> tuple[object, int]:
 def _complain(error: object, code: int) -> int:
     text = _worded(error)
     if "--json" in ARGUMENTS:
-        tell_json(text, code)
+        print_error_json(text, code)
     else:
-        tell(text if code > 128 else f"error: {text}")
+        print_stderr(text if code > 128 else f"error: {text}")
     return code
 
 
@@ -201,4 +201,4 @@ def _worded(message: object) -> str:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     if signal_seen() is None:
-        tell(f"warning: {_worded(message)}")
+        print_stderr(f"warning: {_worded(message)}")

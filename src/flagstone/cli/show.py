@@ -106,15 +106,15 @@ def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
         data = plot_bytes(scree, Path(output.plot).suffix.lower())
         atomic_write(output.plot, data, overwrite=output.force)
         written.append(output.plot)
-    found = describe_flag(loaded) | {"outputs": written}
-    if output.json:
-        print_json(found)
+    print_flag(loaded, written, json=output.json)
+
+
+def print_flag(loaded: SummaryFile, written: list[str], *, json: bool) -> None:
+    """Print a flag, and the files that were written: as JSON, or its staircase for people."""
+    found = describe_flag(loaded)
+    if json:
+        print_json(found | {"outputs": written})
         return
-    print_flag(found)
-
-
-def print_flag(found: dict[str, Any]) -> None:
-    """Print a flag for people: the staircase, its steps merged where there are many."""
     rows, row = found["rows"], found["question"]["row"]
     shards = f", {rows['shards']} shards merged" if rows["shards"] > 1 else ""
     print(
@@ -127,5 +127,5 @@ def print_flag(found: dict[str, Any]) -> None:
         print(f"  sets {number(first):>9} to {number(first + sets - 1):>9}: dimension {dim}")
     if len(levels) > 20:
         print(f"  … and {len(levels) - 20} more steps (--json lists all)")
-    for path in found.get("outputs", []):
+    for path in written:
         print(f"written  {path}")

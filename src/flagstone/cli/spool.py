@@ -55,7 +55,7 @@ def _found(file: str, once: bool) -> Location:
         raise UsageError(f"{shown} is no pipe and no file; save the rows to a file first")
     stream = AT_END.enter_context(os.fdopen(os.dup(number), "rb", buffering=0))
     if once:
-        return RemoteFile(Once(stream, shown), "stream", _UNKNOWN, shown)
+        return RemoteFile(OnePassStream(stream, shown), "stream", _UNKNOWN, shown)
     from pyarrow import fs
 
     handle, name = tempfile.mkstemp(prefix="flagstone-")
@@ -72,7 +72,7 @@ def _remove(path: Path) -> None:
     TEMP_FILES.discard(path)
 
 
-class Once:
+class OnePassStream:
     """A filesystem of one stream: its beginning may be looked at again, all of it read once."""
 
     def __init__(self, stream: Any, shown: str, kept: int = _KEPT) -> None:
@@ -93,7 +93,7 @@ class Once:
 class _Pass(io.RawIOBase):
     """One look at a stream."""
 
-    def __init__(self, source: Once) -> None:
+    def __init__(self, source: OnePassStream) -> None:
         self._source, self._place = source, 0
 
     def readable(self) -> bool:

@@ -72,7 +72,7 @@ def parsed(parse: Callable[..., _Value], *values: Any) -> _Value:
         raise UsageError(*error.args) from error
 
 
-#: Tabs that nobody could copy from a page.
+#: Tabs, spelled out: they cannot be copied from a page.
 _SPELLED = {TAB: TAB_AS_TYPED, f"--delimiter={TAB}": f"--delimiter={TAB_AS_TYPED}"}
 
 

@@ -16,7 +16,7 @@ from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.inputs import InputSource
 from flagstone.cli.longrun import LongRun, OpenShard, interrupted, interruptible, row_progress
 from flagstone.cli.options import RunOptions, WorkerOptions
-from flagstone.cli.output import tell
+from flagstone.cli.output import print_stderr
 from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.runner import AT_END, UsageError
 from flagstone.cli.words import size_of
@@ -52,7 +52,9 @@ def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
     many = options.cluster is not None or options.workers is not None
     if options.partition is None:
         if many and matters and not getattr(options, "quiet", False):
-            tell("the rows are cut by files (--partition files), because several processes read")
+            print_stderr(
+                "the rows are cut by files (--partition files), because several processes read"
+            )
         return "files" if many else "none"
     if options.partition == "none" and many:
         raise UsageError(
@@ -226,7 +228,7 @@ class Run:
             )
 
     def sample(self, most: int) -> Rows | None:
-        """Return so many lifted rows, evenly spread over all; None if they are elsewhere."""
+        """Return at most this many lifted rows, evenly spread; None if they are elsewhere."""
         if not self.is_local:
             return None
         task, rows = self._pipeline.task, 0

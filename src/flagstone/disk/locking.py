@@ -52,7 +52,7 @@ def locked(path: str | Path) -> Iterator[None]:
 
 def _release(beside: Path, handle: int) -> None:
     TEMP_FILES.discard(beside)
-    # ours until it is closed, so nobody else can have begun to use the name;
+    # ours until it is closed, so no other run can have begun to use the name;
     # Windows wants it closed first, and keeps what another run has opened by then
     with contextlib.suppress(PermissionError):
         beside.unlink(missing_ok=True)

@@ -36,7 +36,9 @@ def read_regular(path: str | Path) -> bytes:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     if len(data) > found.st_size:
-        raise FormatError(f"{path}: grew while it was read; try again when nobody writes to it")
+        raise FormatError(
+            f"{path}: grew while it was read; try again when it is no longer written to"
+        )
     return data
 
 

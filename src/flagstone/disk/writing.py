@@ -114,7 +114,7 @@ def atomic_file(path: str | Path, *, overwrite: bool = False) -> Iterator[IO[byt
     The bytes go to a new file beside the target, are synced, and then the file is renamed: a
     reader, a crash, a kill or a full disk never sees half of it. Without ``overwrite`` the name
     must be free at that moment, too: of several writers one wins. (A writer that is killed
-    outright leaves its ``.flagstone-….tmp`` behind; nobody else touches it.)
+    outright leaves its ``.flagstone-….tmp`` behind; no other run touches it.)
     """
     target = destination(path, overwrite=overwrite)
     if target is None:
@@ -196,7 +196,7 @@ def _sync(stream: IO[bytes]) -> None:
 
 
 def _temporary(target: Path) -> tuple[Path, IO[bytes]]:
-    """Open a file beside the target under a name that nobody else has."""
+    """Open a file beside the target under a name that no other file has."""
     while True:
         path = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}.tmp")
         TEMP_FILES.add(path)  # before it is there: a signal may strike right after

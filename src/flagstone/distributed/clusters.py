@@ -104,7 +104,7 @@ def _first_cause(error: BaseException) -> str:
 
 
 def _security() -> Any:
-    """Keys for this run alone, where they can be made: nobody else on this machine gets in."""
+    """Keys for this run alone, where they can be made: no other user of this machine gets in."""
     from distributed.security import Security
 
     try:

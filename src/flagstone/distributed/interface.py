@@ -47,7 +47,7 @@ def ask(
     seed_is_fresh: bool = False,
     **reading: Any,
 ) -> Finding:
-    """Answer a question about rows in partitions, wherever they are and whoever reads them.
+    """Answer a question about rows in partitions, wherever they are.
 
     Parameters
     ----------

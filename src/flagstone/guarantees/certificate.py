@@ -35,7 +35,7 @@ class Certificate:
         A fresh sample gives a space that does not lie in this one, and so lacks one of its
         equations, with at most this probability (at the same thresholds). None: as above.
     eps : float or None
-        A row to come lies outside that space with at most this probability.
+        A future row lies outside that space with at most this probability.
     rows_needed : int or None
         How many rows would certify the rho that was asked for, if they looked like these; often far
         fewer do, since pieces are cut anew for them. None if it is certified already, or if more

@@ -1,4 +1,4 @@
-"""Coverage of the *distribution*, for every field: what the answer misses on rows to come.
+"""Coverage of the *distribution*, for every field: what the answer misses on future rows.
 
 Proofs: docs/theory/certificates.md, S36 and on. Letters: d = dim, m = n_rows, t = threshold.
 """
@@ -33,7 +33,7 @@ _MOST_NATS = 600.0
 
 
 def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 0.99) -> float:
-    """P[v ∉ V_t] for a row v to come, at most, from the flag that chose V_t (S36).
+    """P[v ∉ V_t] for a future row v, at most, from the flag that chose V_t (S36).
 
     `mattering_rows` is N_t = Σ_{j ≤ t} dim V_j (`rows_in_first_sets`): the bound is Clopper and
     Pearson's, as if N_t of m independent rows had hit.
@@ -57,7 +57,7 @@ def coverage_certificate(mattering_rows: int, n_rows: int, *, confidence: Share 
 
 
 def values_certificate(mattering_rows: int, n_rows: int, *, confidence: Share = 0.99) -> float:
-    """P[v ∉ V_t] for a row v to come, at most, where rows are read in value order (S41).
+    """P[v ∉ V_t] for a future row v, at most, where rows are read in value order (S41).
 
     The same N_t rows decide V_t, but which of them they are is known only afterwards; this costs a
     factor of two to three against `coverage_certificate`.
@@ -170,7 +170,7 @@ def future_coverage(
     any_time: bool = False,
     confidence: float = 0.99,
 ) -> tuple[float | None, float | None]:
-    """P[v ∉ V_t] and P[v ∉ V_1] for rows v to come, at most; None where that says nothing.
+    """P[v ∉ V_t] and P[v ∉ V_1] for future rows v, at most; None where that says nothing.
 
     By S36, or by S41 for rows in value order. `sets` is t, or None for merged shards, where only
     V_1 is bounded: the span of all rows does not depend on their order, and is always by S36.

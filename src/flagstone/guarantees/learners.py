@@ -114,7 +114,7 @@ class PrivateSizes(NamedTuple):
 
 
 def blocks_needed(delta: Fraction) -> int:
-    """K: so many runs, each good with probability 1/4, leave none good with at most δ/2."""
+    """K runs, each good with probability 1/4, leave none good with probability at most δ/2."""
     # Logarithms of the integers: 2/δ itself may be too large for floating point.
     log = math.log(2 * delta.denominator) - math.log(delta.numerator)
     return max(1, math.ceil(log / -math.log(3 / 4)))

@@ -75,7 +75,7 @@ class Plan:
         notes = []
         if self.delta is not None:
             notes.append(
-                "ours: with probability 1 - delta at most eps of the rows to come lie outside the "
+                "ours: with probability 1 - delta at most eps of future rows lie outside the "
                 "answer: the error of a parity rule, of an affine span, of a subspace"
             )
             if self.generalization_rows is None:
@@ -169,7 +169,7 @@ def plan(
     eps : float, default 0.1
         Allowed share of the rows that the answer may leave out.
     delta : float, optional
-        Then `eps` is about the rows to come: with probability 1 - delta the answer (a parity rule,
+        Then `eps` is about future rows: with probability 1 - delta the answer (a parity rule,
         an affine span, a subspace of the positive rows) is wrong on at most eps of them.
     field : field specification, default 2
         Only matters for the paper's analysis with `delta`, which counts the linear rules.

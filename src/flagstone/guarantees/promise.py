@@ -148,7 +148,7 @@ class Contains:
     Attributes
     ----------
     equations, of : int
-        So many linearly independent equations of the answer, which has ``of`` of them.
+        The number of linearly independent equations of the answer, which has ``of`` of them.
     dim : int
         They are the equations of the level of the flag with this dimension.
     failure : float
@@ -215,7 +215,7 @@ class Measured:
     bracket : tuple of int
         Bounds on the number of these rows outside the answer.
     margin : int
-        The answer does not change if up to so many rows are altered, with the threshold held fixed.
+        The answer does not change if up to this many rows are altered, at the same threshold.
     dim : int
         Of the answer V*.
     is_empty : bool

@@ -9,7 +9,7 @@ _FALSE_ALARMS = 1e-3
 
 
 def come_in_runs(n_rows: int, hits: int, runs: int) -> bool:
-    """Whether so many hits make fewer runs than independent ones ever do.
+    """Whether the hits make fewer runs than independent ones ever do.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def come_in_runs(n_rows: int, hits: int, runs: int) -> bool:
 
 
 def chance_of_runs(n_rows: int, hits: int, runs: int) -> float:
-    """P[at most so many runs of hits], if all orders of the rows are equally likely.
+    """P[at most this many runs of hits], if all orders of the rows are equally likely.
 
     The runs test of Wald and Wolfowitz, exact: r runs are C(k−1, r−1)·C(n−k+1, r) of C(n, k) orders
     of k hits.

@@ -21,7 +21,7 @@ class Window:
 
     @property
     def start(self) -> int:
-        """k = t_min - 1: so many sets lie before the window, and so many outliers are kept out."""
+        """k = t_min - 1: the sets before the window, and the outliers that are kept out."""
         return self.t_min - 1
 
     @property

@@ -167,7 +167,7 @@ class SpanRule(ABC):
         return given == (None, None, None) and not self.contamination
 
     def _default_first(self, dim: int, n_rows: int, n_shards: int) -> int:
-        """The first threshold where nobody names one."""
+        """The first threshold where none is named."""
         return 1
 
     @abstractmethod
