@@ -24,7 +24,7 @@ PAGE = ROOT / "docs" / "reliability.md"
 READERS = (
     "tables/**/*.py",
     "encoding/**/*.py",
-    "store/**/*.py",
+    "store.py",
     "disk/**/*.py",
     "distributed/**/*.py",
     "audit/store.py",
