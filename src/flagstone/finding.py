@@ -21,11 +21,11 @@ from flagstone.answers import Answer, Constraints
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.coins import Coins
 from flagstone.credibility import Alternatives, Credibility
-from flagstone.encoding import Encoding
+from flagstone.encoding import Encoding, News, news
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.promise import certified_from_dict
-from flagstone.markup import card, listing, table
+from flagstone.markup import card, escape, listing, table
 from flagstone.measurement import Measurement
 from flagstone.question import QUESTIONS, Question, SpanQuestion, question_from_dict
 from flagstone.rules import SpanRule, choose_span, rule_from_dict
@@ -202,6 +202,26 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     def alternatives(self) -> Alternatives | None:
         """How many rules fit, and how this one was chosen; None where it is the only one."""
         return self.credibility.alternatives
+
+    @cached_property
+    def news(self) -> News | None:
+        """What check equations say beyond the encoding of the columns; None for other answers."""
+        if not isinstance(self.answer, Constraints) or self.answer.is_bottom:
+            return None
+        return news(self.answer, self.encoding)
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The answer as it is shown: what is new in it, in the words of the table.
+
+        ``answer.lines`` are all equations, in the reduced form that the fingerprint is of.
+        """
+        return text.lines(self)
+
+    @property
+    def unlisted(self) -> str | None:
+        """How many equations `lines` leaves out because they are no news; None for none."""
+        return text.unlisted(self)
 
     @property
     def title(self) -> str:
@@ -404,7 +424,9 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         notes = [f"{note[0].upper()}{note[1:]}." for note in self.notes]
         seed = "" if self.seed is None else self.seed + " (fresh: share it)" * self.seed_is_fresh
         facts = [("Fingerprint", self.fingerprint[:16]), ("Seed", seed), ("Note", " ".join(notes))]
-        parts = [listing(list(self.answer.lines) or [self.answer.text])]
+        parts = [listing(list(self.lines))] if self.lines else []
+        if self.unlisted is not None:
+            parts.append(f"<div>{escape(self.unlisted)}; print(finding.answer) lists all</div>")
         if g is not None:
             rows = text.promise_rows(g, self.rows.uncovered)
             parts.append(table([row[:3] for row in rows], badges=[row[3] for row in rows]))

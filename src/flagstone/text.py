@@ -9,6 +9,8 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
+from flagstone.answers import ParityRule
+from flagstone.encoding import constant_text, worded, worded_rule
 from flagstone.wording import counted
 
 if TYPE_CHECKING:
@@ -87,7 +89,8 @@ def summary(finding: Finding) -> dict[str, Any]:
         "promises": [] if g is None else promises(g, rows.share(rows.uncovered)),
         "next_step": None if g is None else next_step(g),
         "answer": answer.text,
-        "lines": list(answer.lines),
+        "lines": list(finding.lines),
+        "unlisted": unlisted(finding),
         "masks": list(answer.mask_lines) if maskable else None,
         "expression": finding.expression,
     }
@@ -103,42 +106,81 @@ def title(finding: Finding) -> str:
         return f"No direction was kept: {rest}"
     others = finding.alternatives
     one = f", one of {others.count} that fit" if others else ""
-    return _TITLES[kind](finding.answer) + one
+    return _TITLES[kind](finding) + one
 
 
-def _span_title(answer: Any) -> str:
-    return f"A span of dimension {answer.dim - len(answer)} of {answer.dim}, {_hold(answer)}"
+def lines(finding: Finding) -> tuple[str, ...]:
+    """The answer as it is shown: new equations only, categories in words."""
+    answer, encoding, found = finding.answer, finding.encoding, finding.news
+    if found is not None:
+        return tuple(worded(encoding, row) for row in found.rows)
+    if isinstance(answer, ParityRule) and answer.coef is not None:
+        said = worded_rule(encoding, answer.coef, answer.intercept)
+        return answer.lines if said is None else (said,)
+    return answer.lines or (answer.text,)
 
 
-def _parity_title(answer: Any) -> str:
+def unlisted(finding: Finding) -> str | None:
+    """How many equations are not listed because they are no news; None if all are listed."""
+    found = finding.news
+    if found is None or not (found.implied or found.constants):
+        return None
+    said = []
+    if found.constants:
+        texts = [constant_text(finding.encoding, *pair) for pair in found.constants[:_SHOWN]]
+        more = ", …" if len(found.constants) > _SHOWN else ""
+        said.append(f"{counted(len(found.constants), 'constant')} ({', '.join(texts)}{more})")
+    if found.implied:
+        said.append(f"{counted(found.implied, 'equation')} implied by the encoding")
+    return f"not listed: {', '.join(said)}"
+
+
+def _span_title(finding: Finding) -> str:
+    answer: Any = finding.answer
+    return f"A span of dimension {answer.dim - len(answer)} of {answer.dim}, {_hold(finding)}"
+
+
+def _parity_title(finding: Finding) -> str:
+    answer: Any = finding.answer
     if answer.is_bottom:
         return "No linear rule fits the rows that were kept"
     return f"A linear rule for {answer.target}"
 
 
-def _equations_title(answer: Any) -> str:
+def _equations_title(finding: Finding) -> str:
+    answer: Any = finding.answer
     if answer.is_bottom:
         return "The equations that were kept contradict each other"
     return f"A system of {counted(len(answer), 'equation')} stands for the rows"
 
 
-def _subspace_title(answer: Any) -> str:
-    if answer.is_bottom:
+def _subspace_title(finding: Finding) -> str:
+    if finding.news is None:
         return "No row is positive: the affine subspace is empty"
-    return f"The positive rows obey {counted(len(answer), 'equation')}"
+    return f"The positive rows obey {counted(len(finding.news.rows), 'equation')}{_beyond(finding)}"
 
 
-def _hold(answer: Any) -> str:
-    if answer.is_bottom:
+def _hold(finding: Finding) -> str:
+    found = finding.news
+    if found is None:
         return "the kept equations contradict each other"
-    if not len(answer):
-        return "no check equation holds"
-    return counted(len(answer), "check equation", "holds")
+    if len(found.rows):
+        return counted(len(found.rows), "check equation", "holds")
+    return f"no check equation holds{_beyond(finding)}"
+
+
+def _beyond(finding: Finding) -> str:
+    """What holds besides, where nothing is new."""
+    found = finding.news
+    if found is None or len(found.rows):
+        return ""
+    known = ["the encoding"] * bool(found.implied) + ["constants"] * bool(found.constants)
+    return f" beyond {' and '.join(known)}" if known else ""
 
 
 _TITLES = {
     "span": _span_title,
-    "constraints": lambda answer: _hold(answer).capitalize(),
+    "constraints": lambda finding: _hold(finding).capitalize(),
     "parity": _parity_title,
     "equations": _equations_title,
     "subspace": _subspace_title,
@@ -148,7 +190,7 @@ _TITLES = {
 def headline(finding: Finding) -> str:
     """The title with what is known of it; what nobody should act on says so first."""
     g, known, found = finding.promises, finding.credibility, title(finding)
-    if g is None or finding.is_empty or finding.answer.is_bottom:
+    if g is None or finding.is_empty or finding.answer.is_bottom or _is_no_news(finding):
         return found
     if g.withheld is not None:
         left = " but these equations" if g.contains else ""
@@ -164,13 +206,19 @@ def headline(finding: Finding) -> str:
         breaks = "are positive and lie outside" if positive else "do not fit"
         return f"{found}; at most {share} of rows to come {breaks} ({certain} confidence)"
     if known.support == "part":
-        held = known.held_by_all
+        held = max(0, known.held_by_all - (0 if finding.news is None else finding.news.implied))
         hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
         return f"{found}, but the rows support only {hold}"
     why = "too many rows do not fit"
     if known.has_few_rows:
         why = f"too few: {counted(g.setup.n_rows, 'row')} of rank {finding.stairs.rank}"
     return f"Not supported by the rows ({why}): {found}"
+
+
+def _is_no_news(finding: Finding) -> bool:
+    """Whether all equations follow from the encoding, so that there is nothing to promise."""
+    found = finding.news
+    return found is not None and found.implied > 0 and not len(found.rows) + len(found.constants)
 
 
 def notes(finding: Finding) -> list[str]:
@@ -347,8 +395,8 @@ _IF_INDEPENDENT = "if rows violate equations independently of each other"
 
 def _equations(some: int, of: int) -> str:
     if some < of:
-        return f"{some} of these {of} equations"
-    return "this equation" if of == 1 else f"these {of} equations"
+        return f"{some} of the {of} equations"
+    return "this equation" if of == 1 else f"all {of} equations"
 
 
 def _certified(g: Guarantee) -> str:

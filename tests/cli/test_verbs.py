@@ -414,7 +414,9 @@ def test_an_empty_span_is_no_answer(run, place):
     (place / "zero.bits").write_text("000\n" * 50)  # here {0} is the whole truth
     done = run("constraints", "--linear", "zero.bits", "--seed", "1")
     assert done.code == 0
-    assert done.out.startswith("A span of dimension 0 of 3, 3 check equations hold; at most")
+    title = "A span of dimension 0 of 3, no check equation holds beyond constants; at most"
+    assert done.out.startswith(title)
+    assert "not listed: 3 constants (x0 = 0, x1 = 0, x2 = 0); --as text lists all" in done.out
     assert run("constraints", "--linear", "zero.bits", "--as", "basis").out == "dimension 0 of 3\n"
 
 

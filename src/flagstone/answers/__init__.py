@@ -15,6 +15,7 @@ from flagstone.answers._parity import ParityRule
 from flagstone.answers._solve import VectorCoins, check_choice
 from flagstone.answers._sparse import sparsest
 from flagstone.answers._system import Contradiction, LinearSystem
+from flagstone.answers._text import equation
 
 __all__ = [
     "Answer",
@@ -25,5 +26,6 @@ __all__ = [
     "ParityRule",
     "VectorCoins",
     "check_choice",
+    "equation",
     "sparsest",
 ]

@@ -230,7 +230,7 @@ def _say_products(encoding: Encoding, question: Question) -> None:
     dim = question.dim(made.count)
     proven = index_rows(dim, 0.05, 0.1)
     assert proven is not None
-    tell(products(len(made.names), made.count, made.degree, dim, proven))
+    print_stderr(products(len(made.names), made.count, made.degree, dim, proven))
 
 
 def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> None:

@@ -27,7 +27,8 @@ FINDING_KEYS = {
     "provenance": "command, sources, reading, and what else a verb keeps (frames: digest)",
     "text": "what is derived from all this, and not in files: support (whole, part, none: how far "
     "future rows fit), title, headline, caution, hint, alternatives, promises, next_step; the "
-    "answer as answer, lines, masks (GF(2); bit i, counted from the least significant one, is "
+    "answer as answer (all equations), lines (what is new in it), unlisted (how many are not new), "
+    "masks (GF(2); bit i, counted from the least significant one, is "
     "column i) and expression (Python)",
     "outputs": "files written",
 }

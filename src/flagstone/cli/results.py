@@ -18,6 +18,9 @@ from flagstone.tables import frame_masks
 from flagstone.text import left_out, next_step, promises, summary
 from flagstone.wording import counted
 
+#: Equations and cells that are said of a row.
+_SAID, _CELLS = 4, 12
+
 
 def answer_lines(finding: Finding, shown_as: str) -> list[str]:
     """Return the answer as text, basis, bit masks (by columns or frames) or Python."""
@@ -61,8 +64,10 @@ def print_finding(
     print(f"{safe(finding.headline)}:")
     for note in headline_notes(finding, notes):
         print(f"! {note}")
-    for line in answer_lines(finding, "text") if said is None else said:
+    for line in map(safe, finding.lines) if said is None else said:
         print(f"  {line}")
+    if said is None and (unlisted := finding.unlisted) is not None:
+        print(f"  {safe(unlisted)}; --as text lists all")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
     for label, text in remarks(finding, options.listed_rows, notes):
         print(f"{label:<14}{text}")
@@ -101,7 +106,7 @@ def remarks(
             text += f"; {number(rows.uncovered)} outside the span ({share})"
         lines.append(("rows", text))
     if rows.misfits is not None:
-        lines.append(("do not fit", places_text(rows.misfits, rows.read, rows.places[:shown])))
+        lines += misfit_lines(finding, shown)
         lines += [note for note in notes if note[0] != "!"]
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
@@ -113,6 +118,33 @@ def remarks(
     if finding.seed is not None:
         share = " (drawn afresh: publish it to be replicable)" if finding.seed_is_fresh else ""
         lines.append(("seed", f"{safe(finding.seed)}{share}"))
+    return lines
+
+
+def misfit_lines(finding: Finding, shown: int) -> list[tuple[str, str]]:
+    """Return how many rows do not fit and which; those of tables by what they break."""
+    from flagstone.tables import is_frames, misfit_groups
+
+    rows, label = finding.rows, "do not fit"
+    assert rows.misfits is not None
+    groups = [] if is_frames(finding) else misfit_groups(finding)
+    if not groups:
+        return [(label, places_text(rows.misfits, rows.read, rows.places[:shown]))]
+    lines, left = [(label, places_text(rows.misfits, rows.read, ()))], shown
+    for group in groups:
+        listed = group.rows[:left]
+        if listed:
+            lines.append(("", f"break {safe('; '.join(group.breaks[:_SAID]))}"))
+        for place, cells in listed:
+            pairs = zip(group.columns[:_CELLS], cells, strict=False)
+            said = ", ".join(f"{name} {cell}" for name, cell in pairs)
+            more = ", …" if len(cells) > _CELLS else ""
+            lines.append(("", f"  {safe(f'{place}: {said}{more}')}"))
+        left -= len(listed)
+    if rows.misfits > shown - left:
+        lines.append(
+            ("", f"… and {number(rows.misfits - shown + left)} more: --max-misfits, --report")
+        )
     return lines
 
 

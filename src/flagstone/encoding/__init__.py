@@ -14,6 +14,8 @@ from flagstone.encoding._column import (
 )
 from flagstone.encoding._encoding import EncodedError, Encoding
 from flagstone.encoding._monomials import Monomials
+from flagstone.encoding._news import News, news
+from flagstone.encoding._words import cells, constant_text, number_text, worded, worded_rule
 
 __all__ = [
     "MARKERS",
@@ -23,6 +25,13 @@ __all__ = [
     "EncodedError",
     "Encoding",
     "Monomials",
+    "News",
+    "cells",
+    "constant_text",
     "frame_lengths",
+    "news",
+    "number_text",
     "texts",
+    "worded",
+    "worded_rule",
 ]

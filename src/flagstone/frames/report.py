@@ -67,6 +67,10 @@ class FrameView(AnswerView):
         """Return for each frame the bits that break a constant, a pair or a check, and these."""
         return [_by_layer(self._analysis.layers, row) for row in X]
 
+    def has_bits(self, finding: Finding) -> bool:
+        """Frames are shown bit by bit, wherever they were read."""
+        return True
+
     def legend(self) -> str:
         """Return the pattern of the frames that fit."""
         said = "Marked bits are not what the rest of the frame says they must be."

@@ -6,12 +6,13 @@ Without a script they are a list that unfolds; on paper, a table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flagstone.algebra.staircase import Step
 from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
+from flagstone.encoding import constant_text, news, worded
 from flagstone.finding import Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.plots import ScreeDisplay
@@ -59,7 +60,7 @@ class LevelView:
     pattern: str | None = None
 
 
-def level_views(finding: Finding) -> list[LevelView]:
+def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
     """Return the levels next to the answer's, with their answers as far as there is room.
 
     Examples
@@ -84,7 +85,7 @@ def level_views(finding: Finding) -> list[LevelView]:
     answers: dict[int, tuple[Sequence[str], str | None]] = {}
     room = _CHARACTERS
     for i in nearest[: max(1, _ENTRIES // flag.dim**2)]:
-        answers[i] = lines, _ = _answer(finding, levels[i].subspace)
+        answers[i] = lines, _ = _answer(finding, levels[i].subspace, has_bits)
         room -= sum(map(len, lines))
         if room < 0 and i != chosen:
             del answers[i]
@@ -105,22 +106,26 @@ def level_views(finding: Finding) -> list[LevelView]:
     return views
 
 
-def _answer(finding: Finding, V: Subspace) -> tuple[Sequence[str], str | None]:
+def _answer(finding: Finding, V: Subspace, has_bits: bool) -> tuple[Sequence[str], str | None]:
     """Return what the answer would be at a level, and its constants as a pattern of bits."""
     assert finding.seed is not None
     encoding = finding.encoding
     target = "y" if encoding.label is None else encoding.label.column
-    coins = Coins(finding.seed)
-    answer = finding.question.read(V, coins, names=encoding.names, target=target)
+    answer = finding.question.read(V, Coins(finding.seed), names=encoding.names, target=target)
     pattern = None
-    lines = list(answer.lines)
-    if isinstance(answer, Constraints):  # constants fill one line, not many
-        alone = ((answer.matrix != 0).sum(axis=1) == 1).tolist()
-        constants = [line for line, single in zip(lines, alone, strict=True) if single]
-        others = [line for line, single in zip(lines, alone, strict=True) if not single]
-        lines = [", ".join(constants)] * bool(constants) + others
-        if answer.field.order == 2 and answer.dim <= _MOST_COLUMNS and not answer.is_bottom:
+    if (
+        isinstance(answer, Constraints) and not answer.is_bottom
+    ):  # constants fill one line, not many
+        found = finding.news
+        if found is None or V != finding.subspace:
+            found = news(answer, encoding, search=False)
+        constants = [constant_text(encoding, *pair) for pair in found.constants]
+        lines = [", ".join(constants)] * bool(constants)
+        lines += [worded(encoding, row) for row in found.rows]
+        if has_bits and answer.field.order == 2 and answer.dim <= _MOST_COLUMNS:
             pattern = _pattern(answer)
+    else:
+        lines = list(replace(finding, answer=answer).lines)
     if len(lines) > _EQUATIONS:
         lines = [*lines[:_EQUATIONS], f"… and {len(lines) - _EQUATIONS:,} more"]
     return lines, pattern
@@ -135,9 +140,12 @@ def _pattern(answer: Constraints) -> str:
     return "".join(bits)
 
 
-def level_list(finding: Finding) -> tuple[str, str]:
-    """Return the levels as a list, which a script turns into a slider, and what to know of it."""
-    views = level_views(finding)
+def level_list(finding: Finding, *, has_bits: bool = True) -> tuple[str, str]:
+    """Return the levels as a list, which a script turns into a slider, and what to know of it.
+
+    With ``has_bits`` the constants of a level are shown as a pattern of bits.
+    """
+    views = level_views(finding, has_bits=has_bits)
     if len(views) < 2:
         return "", ""
     body = "".join(_item(finding, view) for view in views)
@@ -179,7 +187,8 @@ def _item(finding: Finding, view: LevelView) -> str:
     ]
     if finding.question.kind in ("constraints", "span"):
         n_columns = finding.answer.dim + finding.question.ones
-        facts.insert(2, ("equations", f"{n_columns - step.dim:,}"))
+        implied = 0 if finding.news is None else finding.news.implied
+        facts.insert(2, ("equations", f"{max(0, n_columns - step.dim - implied):,}"))
         facts[-1] = ("rows break it" if high != 1 else "row breaks it", count)
     stats = "".join(f'<span class="stat"><b>{text}</b> {name}</span>' for name, text in facts)
     chosen = " chosen" if view.is_chosen else ""

@@ -10,7 +10,7 @@ from flagstone.finding import Finding
 from flagstone.markup import escape
 from flagstone.report.parts import folded, table
 from flagstone.report.view import AnswerView
-from flagstone.tables import as_written, frame_text
+from flagstone.tables import MisfitGroup, as_written, frame_text, misfit_groups
 from flagstone.text import left_out
 from flagstone.wording import counted
 
@@ -94,12 +94,34 @@ def misfit_section(finding: Finding, view: AnswerView | None = None) -> str:
     ]
     if rows.places:
         view = AnswerView() if view is None else view
-        out.append(_listed(finding, misfits_of(finding, view), view))
+        groups = [] if view.has_bits(finding) else misfit_groups(finding)
+        if groups:
+            out.append(_by_equation(groups))
+        else:
+            out.append(_listed(finding, misfits_of(finding, view), view))
         if misfits > len(rows.places):
             out.append(
                 f'<p class="hint">The first {len(rows.places):,} are listed; max-misfits, on the '
                 "command line, says how many.</p>"
             )
+    return "".join(out)
+
+
+def _by_equation(groups: Sequence[MisfitGroup]) -> str:
+    """Return tables of cells, one for the rows that break the same equations."""
+    out = []
+    for group in groups:
+        more = f" … and {len(group.breaks) - _SAID} more" if len(group.breaks) > _SAID else ""
+        breaks = "; ".join(group.breaks[:_SAID])
+        do = "row breaks" if len(group.rows) == 1 else "rows break"
+        out.append(
+            f'<h3>{len(group.rows):,} {do} <span class="breaks">{escape(breaks)}</span>{more}</h3>'
+        )
+        rows = [(escape(str(place)), *map(escape, cells)) for place, cells in group.rows]
+        head = ("Row", *map(escape, group.columns))
+        out.append(table(head, rows[:_OPEN]))
+        if len(rows) > _OPEN:
+            out.append(folded(f"{len(rows) - _OPEN} more", table(head, rows[_OPEN:])))
     return "".join(out)
 
 

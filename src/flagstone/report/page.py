@@ -12,7 +12,7 @@ import os
 import re
 import time
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from importlib.resources import files
 from os import PathLike
@@ -32,6 +32,9 @@ from flagstone.report.scree import STYLE, scree_svg
 from flagstone.report.view import AnswerView
 from flagstone.text import promise_rows
 from flagstone.wording import counted
+
+#: Columns that are named of a direction.
+_SHOWN = 12
 
 
 def html_report(
@@ -71,11 +74,11 @@ def html_report(
     sections = [
         _head(finding, day, finding.notes if notes is None else notes),
         view.answer(finding),
+        misfit_section(finding, view),
         _fingerprint(finding),
         _promises(finding),
-        _plot(finding),
-        misfit_section(finding, view),
-        _directions(finding),
+        _plot(finding, view.has_bits(finding)),
+        _directions(finding, view.has_bits(finding)),
         _columns(finding),
         _repeat(finding),
     ]
@@ -173,7 +176,7 @@ def _promises(finding: Finding) -> str:
     )
 
 
-def _plot(finding: Finding) -> str:
+def _plot(finding: Finding, has_bits: bool) -> str:
     if not finding.stairs.steps:
         return ""
     scree = ScreeDisplay.of(finding)
@@ -188,20 +191,21 @@ def _plot(finding: Finding) -> str:
         "Each set of the partition spans a space; long flat steps are spaces that many rows "
         f"agree on. {escape(scree.describe())}{keys}"
     )
-    levels, remark = level_list(finding)
+    levels, remark = level_list(finding, has_bits=has_bits)
     return (
         f"<h2>How the data fill the spaces</h2><figure>{scree_svg(scree)}{levels}"
         f"<figcaption>{caption}{remark}</figcaption></figure>"
     )
 
 
-def _directions(finding: Finding) -> str:
+def _directions(finding: Finding, has_bits: bool) -> str:
     directions = finding.directions
     if not directions:
         return ""
     kept = sum(bool(d["kept"]) for d in directions)
+    shown = _code if has_bits or finding.field.order != 2 else _names_of(finding)
     rows = (
-        (f"{d['count']:,}", "kept" if d["kept"] else "left out", _code(d["vector"]))
+        (f"{d['count']:,}", "kept" if d["kept"] else "left out", shown(d["vector"]))
         for d in directions[:MANY]
     )
     body = table(("Times", "Fate", "Direction"), rows, numbers=(0,)) + _first(directions)
@@ -209,6 +213,22 @@ def _directions(finding: Finding) -> str:
         f"<h2>How often each direction was seen</h2><p>{counted(kept, 'direction')} kept, "
         f"{len(directions) - kept} left out.</p>{folded('All directions', body)}"
     )
+
+
+def _names_of(finding: Finding) -> Callable[[str], str]:
+    """Return how a direction of 0/1 columns is shown: by the columns that are 1 in it."""
+    label = finding.encoding.label
+    rest = ["the constant 1", label.column if label else ""]
+    if finding.question.kind in ("parity", "equations"):
+        rest = rest[1 - (finding.question.dim(0) - 1) :]
+    names = [*finding.encoding.names, *rest]
+
+    def shown(vector: str) -> str:
+        ones = [name for name, bit in zip(names, vector, strict=False) if bit == "1"]
+        more = f" and {len(ones) - _SHOWN} more" if len(ones) > _SHOWN else ""
+        return escape(", ".join(ones[:_SHOWN])) + more
+
+    return shown
 
 
 def _columns(finding: Finding) -> str:

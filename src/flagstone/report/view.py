@@ -12,7 +12,8 @@ from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.markup import escape
 from flagstone.report.parts import MANY, copied, folded, items
-from flagstone.tables import frame_masks
+from flagstone.tables import frame_masks, is_frames
+from flagstone.wording import counted
 
 #: A longer Python expression is left out.
 _LONGEST = 20_000
@@ -28,19 +29,27 @@ class AnswerView:
 
     def answer(self, finding: Finding) -> str:
         """Return the answer, and below it in other notations."""
-        answer = finding.answer
-        return items(list(answer.lines) or [answer.text], "answer") + self.notations(finding)
+        out = items(finding.lines, "answer") if finding.lines else ""
+        if finding.unlisted is not None:
+            count = f"All {counted(len(finding.answer.lines), 'equation')}, in reduced form"
+            said = finding.unlisted[0].upper() + finding.unlisted[1:]
+            out += f'<p class="hint">{escape(said)}.</p>'
+            out += folded(count, items(finding.answer.lines, "equations"))
+        return out + self.notations(finding)
 
     def notations(self, finding: Finding) -> str:
         """Return the answer as masks and as an expression, as far as there are such."""
         answer, out = finding.answer, []
-        plain = finding.encoding.degree == 1
-        if finding.field.order == 2 and plain and answer.augmented is not None:
+        encoding = finding.encoding
+        plain = encoding.degree == 1 and all(
+            encoder.kind in ("element", "hex") for encoder in encoding.encoders
+        )
+        if finding.field.order == 2 and answer.augmented is not None and plain:
             masks = "\n".join(answer.mask_lines[:MANY])
             try:
-                frames = "\n".join(frame_masks(finding)[:MANY])
+                frames = "\n".join(frame_masks(finding)[:MANY]) if self.has_bits(finding) else ""
                 said = "As masks in file order: to be ANDed with frames as they are written"
-                out.append(folded(said, copied(frames)))
+                out += [folded(said, copied(frames))] * bool(frames)
             except InputError:
                 pass  # the columns are no frame, or not all of one
             said = "As bit masks by column (bit i, from the lowest, is column i)"
@@ -49,6 +58,10 @@ class AnswerView:
         if code is not None and len(code) < _LONGEST:
             out.append(folded("As a Python expression in a row x", copied(code)))
         return "".join(out)
+
+    def has_bits(self, finding: Finding) -> bool:
+        """Say whether rows are frames, to be shown bit by bit, or those of a table."""
+        return is_frames(finding)
 
     def broken(
         self, finding: Finding, X: Array, labels: Array

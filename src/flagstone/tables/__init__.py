@@ -19,10 +19,11 @@ from flagstone.tables.batches import Batch, Place
 from flagstone.tables.encoded import EncodedBatch
 from flagstone.tables.files import BIT_ORDERS, FORMATS
 from flagstone.tables.frames import reorder
+from flagstone.tables.misfits import MisfitGroup, misfit_groups
 from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import Proposal, propose
 from flagstone.tables.table import Table
-from flagstone.tables.written import as_written, frame_masks, frame_text, row_texts
+from flagstone.tables.written import as_written, frame_masks, frame_text, is_frames
 
 __all__ = [
     "BIT_ORDERS",
@@ -31,14 +32,16 @@ __all__ = [
     "ColumnEncoder",
     "EncodedBatch",
     "Encoding",
+    "MisfitGroup",
     "Place",
     "Proposal",
     "Table",
     "as_written",
     "frame_masks",
     "frame_text",
+    "is_frames",
+    "misfit_groups",
     "open_table",
     "propose",
     "reorder",
-    "row_texts",
 ]

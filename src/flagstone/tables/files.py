@@ -146,10 +146,15 @@ def _matching(pattern: Path) -> list[Path]:
     return sorted(p for p in found if p.is_file())
 
 
+def suffix_format(path: Location) -> str | None:
+    """Return the format that a file name says; None if it says none."""
+    stem = path.with_suffix("") if path.suffix in COMPRESSED else path
+    return _BY_SUFFIX.get(stem.suffix.lower())
+
+
 def format_of(path: Location) -> str:
     """Return the format that a file name says, looking through a compression suffix."""
-    stem = path.with_suffix("") if path.suffix in COMPRESSED else path
-    found = _BY_SUFFIX.get(stem.suffix.lower())
+    found = suffix_format(path)
     if found is None:
         raise InputError(
             f"{path}: the name does not say the format; give ",

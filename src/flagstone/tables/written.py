@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 
 from flagstone.algebra.fields import Array
 from flagstone.errors import InputError, Parameter
 from flagstone.finding import Finding
+from flagstone.tables.files import suffix_format
 from flagstone.tables.frames import reorder
 
 
@@ -40,26 +42,22 @@ def as_written(finding: Finding, rows: Array) -> Array:
     return reorder(bits, str(order or "msb"))
 
 
-def row_texts(finding: Finding, rows: Array) -> list[str]:
-    """Return rows of bits as frames in the notation of the files; by columns where that fails.
+def is_frames(finding: Finding) -> bool:
+    """Say whether the rows are frames, whose bits mean something to people, or those of a table.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from flagstone import Finding
     >>> from flagstone.answers import Constraints
-    >>> row_texts(Finding.of(Constraints([[1, 0, 0, 0, 1]], [1])), np.array([[1, 0, 0, 0, 1]]))
-    ['{5}88']
+    >>> is_frames(Finding.of(Constraints([[1, 1]], [0])))
+    False
     """
-    try:
-        bits = as_written(finding, rows)
-    except InputError:
-        return ["".join(map(str, row)) for row in rows.tolist()]
-    files = finding.provenance.get("sources") or []
     known = dict(finding.provenance.get("reading") or {}).get("format")
-    if known == "bits" or (known is None and any(".bits" in str(file) for file in files)):
-        return ["".join(map(str, row)) for row in bits.tolist()]
-    return [frame_text(row) for row in bits]
+    if known is None:
+        names = [
+            *finding.provenance.get("sources", ()),
+            *(place[0] for place in finding.rows.places),
+        ]
+        known = next(map(suffix_format, map(Path, map(str, names))), None)
+    return known in ("hex", "bits") or any(e.kind == "hex" for e in finding.encoding.encoders)
 
 
 def _places(finding: Finding) -> tuple[list[int], int]:

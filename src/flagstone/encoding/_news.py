@@ -1,0 +1,264 @@
+"""What equations say beyond the encoding of their columns, in few terms.
+
+One-hot columns sum to 1 in every table, and a constant column obeys equations of its own. Such
+equations belong to the span and to the fingerprint, but a reader knows them: what is shown is a
+basis of the others, each written with as few terms as a bounded search finds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flagstone.algebra.fields import Array, Field
+from flagstone.algebra.subspace import Subspace
+
+if TYPE_CHECKING:
+    from flagstone.answers import Constraints
+    from flagstone.encoding._encoding import Encoding
+
+#: Orders of the columns that are tried, each of which shows other short equations.
+_TURNS = 16
+#: Larger systems are shown as they are, and sums of two equations are tried of up to this many.
+_CELLS = {"bits": 1 << 16, "finite": 1 << 13, "rational": 1 << 9}
+_PAIRS = {"bits": 64, "finite": 16, "rational": 8}
+#: Sums of three are tried over GF(2), of up to this many.
+_TRIPLES = 24
+
+
+@dataclass(frozen=True)
+class News:
+    """The equations of an answer, parted into what is new and what was clear before.
+
+    Attributes
+    ----------
+    rows : array of shape (k, d + 1)
+        New equations, coefficients and right-hand side. With the others they span the answer.
+    implied : int
+        How many equations hold in every table with this encoding.
+    constants : tuple of (column, value)
+        Columns that hold one value.
+    groups : tuple of tuple of int
+        The columns of each one-hot encoder.
+    """
+
+    rows: Array
+    implied: int
+    constants: tuple[tuple[int, Any], ...]
+    groups: tuple[tuple[int, ...], ...]
+
+    def broken(self, field: Field, X: Array) -> Array:
+        """Say of each row which equations it breaks: the new ones, then the constants."""
+        kept = [i for i, _ in self.constants]
+        values = np.array([value for _, value in self.constants], dtype=field.dtype)
+        wrong = X[:, kept] != values[np.newaxis, :]
+        if not len(self.rows):
+            return np.asarray(wrong, dtype=bool)
+        found = field.dot(field.rows(X), self.rows[:, :-1]) != self.rows[np.newaxis, :, -1]
+        return np.concatenate([found, wrong], axis=1).astype(bool)
+
+
+def news(answer: Constraints, encoding: Encoding, *, search: bool = True) -> News:
+    """Return what the equations of an answer say beyond the encoding.
+
+    A function of the answer and the encoding alone. Without a search, equations are shortened but
+    not combined.
+
+    Examples
+    --------
+    >>> from flagstone import GF
+    >>> from flagstone.answers import Constraints
+    >>> from flagstone.encoding import ColumnEncoder, Encoding
+    >>> encoders = [ColumnEncoder.parse(c, "onehot:a,b,c") for c in "xy"]
+    >>> rows = [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1], [0, 1, 1, 0, 1, 1]]
+    >>> checks = Constraints(rows, [1, 1, 0])
+    >>> found = news(checks, Encoding(GF(2), tuple(encoders)))
+    >>> found.rows.tolist(), found.implied
+    ([[1, 0, 0, 1, 0, 0, 0]], 2)
+    """
+    F, E = answer.field, answer.augmented
+    single = (E[:, :-1] != 0).sum(axis=1) == 1
+    constants = tuple(
+        (int(np.flatnonzero(row[:-1])[0]), row[-1]) for row in E[single]
+    )  # the form is reduced: an equation e_i = v that follows is one of its rows
+    groups = tuple(_groups(answer, encoding))
+    form = _NormalForm(F, answer.dim, constants, groups)
+    rows = basis = E[~single]
+    if groups:
+        span = Subspace.span(form.reduced(rows), F, answer.dim + 1)
+        basis = span.basis
+        if answer.dim in span.pivots:  # rows are not one-hot: nothing is known of the columns
+            groups, basis = (), rows
+            form = _NormalForm(F, answer.dim, constants, groups)
+    rows = _sparse(form, rows, basis, search)
+    return News(rows, len(E) - len(rows) - len(constants), constants, groups)
+
+
+def _groups(answer: Constraints, encoding: Encoding) -> Iterator[tuple[int, ...]]:
+    """Return the columns of one-hot encoders, and of columns that are called like theirs."""
+    place = 0
+    named: dict[str, list[int]] = {}
+    for encoder in encoding.encoders:
+        stop = place + len(encoder.names)
+        if encoder.kind == "onehot":
+            yield tuple(range(place, stop))
+        elif encoder.kind == "element" and "=" in encoder.column:
+            named.setdefault(encoder.column.partition("=")[0], []).append(place)
+        place = stop
+    for columns in named.values():
+        sums = np.zeros((1, answer.dim + 1), dtype=int)
+        sums[0, [*columns, -1]] = 1
+        if len(columns) > 1 and answer.span.contains(sums)[0]:
+            yield tuple(columns)
+
+
+class _NormalForm:
+    """Rewrites equations with what is known: constants are inserted, and in each one-hot group the
+    most frequent coefficient is taken off, for these columns sum to a known number."""
+
+    def __init__(
+        self,
+        field: Field,
+        dim: int,
+        constants: Sequence[tuple[int, Any]],
+        groups: Sequence[tuple[int, ...]],
+    ) -> None:
+        self.field, self.dim, self.constants = field, dim, constants
+        known = dict(constants)
+        self.groups = []
+        for group in groups:
+            free = [i for i in group if i not in known]
+            rest = field.one
+            for i in group:
+                if i in known:
+                    rest = field.sub(_one(field, rest), _one(field, known[i]))[0]
+            if free:
+                self.groups.append((free, rest))
+
+    def reduced(self, rows: Array, turn: int = 0) -> Array:
+        """Return rows in which constants and one column of each group have the coefficient 0."""
+        out = self._inserted(rows)
+        for free, rest in self.groups:
+            self._take_off(out, free, rest, out[:, free[-1 - turn % len(free)]].copy())
+        return out
+
+    def shortest(self, rows: Array) -> Array:
+        """Return rows with as few terms as constants and groups allow."""
+        F, out = self.field, self._inserted(rows)
+        for free, rest in self.groups:
+            part = out[:, free]
+            if F.order == 2:
+                amount = 2 * part.sum(axis=1, dtype=np.int64) > len(free)
+            else:
+                amount = np.array([_mode(row) for row in part.tolist()], dtype=F.dtype)
+            self._take_off(out, free, rest, amount)
+        return out if F.order == 2 else _stacked(F, [_scaled(F, row) for row in out], out)
+
+    def _inserted(self, rows: Array) -> Array:
+        F, out = self.field, np.array(rows)
+        for column, value in self.constants:
+            shown = F.mul(out[:, column], np.full(len(out), value, dtype=F.dtype))
+            out[:, -1] = F.sub(out[:, -1], shown)
+            out[:, column] = F.zero
+        return out
+
+    def _take_off(self, out: Array, free: list[int], rest: Any, amount: Array) -> None:
+        F, amount = self.field, amount.astype(self.field.dtype)
+        out[:, free] = F.sub(out[:, free], amount[:, np.newaxis])
+        out[:, -1] = F.sub(out[:, -1], F.mul(amount, np.full(len(out), rest, dtype=F.dtype)))
+
+
+def _sparse(form: _NormalForm, rows: Array, basis: Array, search: bool) -> Array:
+    """Return a basis of the equations modulo what is known, the shortest ones first.
+
+    ``basis`` is one in the reduced form. Of equally short equations those of ``rows`` are taken.
+    """
+    F, parts, costs, limit = form.field, [], [], math.inf
+    for n, part in enumerate(_candidates(form, rows, basis, search)):
+        cost = _cost(F, part)
+        short = (cost > 0) & (cost <= limit)
+        if n == 0:
+            limit = cost.max(initial=0.0)  # the first ones span all
+        parts.append(part[short])
+        costs.append(cost[short])
+    found = np.concatenate(parts)[np.argsort(np.concatenate(costs), kind="stable")]
+    if len(found) <= len(basis):
+        return found
+    # the first ones that depend on none before them: pivots of the transpose
+    chosen = Subspace.span(form.reduced(found).T, F, len(found)).pivots if len(found) else ()
+    return found[list(chosen)]
+
+
+def _stacked(field: Field, rows: list[Array], like: Array) -> Array:
+    """Return rows as a matrix, which may be empty."""
+    return np.array(rows, dtype=field.dtype).reshape(-1, like.shape[1])
+
+
+def _candidates(form: _NormalForm, rows: Array, basis: Array, search: bool) -> Iterator[Array]:
+    """Yield equations that may be short; the first ones span all of them."""
+    F, width = form.field, form.dim
+    kind = "rational" if F.order is None else "bits" if F.order == 2 else "finite"
+    turns, pairs = (_TURNS, _PAIRS[kind]) if basis.size <= _CELLS[kind] and search else (0, 0)
+    yield form.shortest(rows)
+    if basis is not rows:
+        yield form.shortest(basis)
+    for turn in range(turns):
+        order = np.roll(np.arange(width), -turn * max(1, width // _TURNS))
+        order = np.concatenate([order if turn % 2 else order[::-1], [width]])
+        echelon = Subspace.span(form.reduced(basis, turn)[:, order], F, width + 1).basis
+        back = np.empty_like(echelon)
+        back[:, order] = echelon
+        kept = form.shortest(back)
+        yield kept
+        if len(kept) <= pairs:
+            yield form.shortest(_sums(F, kept))
+
+
+def _sums(field: Field, rows: Array) -> Array:
+    """Return sums and differences of two rows, and sums of three where there are few bits."""
+    i, j = np.triu_indices(len(rows), 1)
+    if field.order != 2:
+        return np.concatenate([field.add(rows[i], rows[j]), field.sub(rows[i], rows[j])])
+    two = rows[i] ^ rows[j]
+    if len(rows) > _TRIPLES:
+        return two
+    later = [rows[k + 1 :] ^ pair for pair, k in zip(two, j.tolist(), strict=True)]
+    return np.concatenate([two, *later])
+
+
+def _cost(field: Field, rows: Array) -> Array:
+    """Return how long equations are; over QQ large coefficients are long, too."""
+    if field.order is not None:
+        return np.asarray((rows[:, :-1] != 0).sum(axis=1), dtype=float)
+    return np.array([sum(_length(c) for c in row[:-1] if c != 0) for row in rows], dtype=float)
+
+
+def _length(number: Any) -> float:
+    return 1 + math.log2(abs(number.numerator)) + math.log2(number.denominator)
+
+
+def _scaled(field: Field, row: Array) -> Array:
+    """Return a multiple that reads well: whole coefficients over QQ, the first one positive."""
+    left = row[:-1][row[:-1] != 0]
+    if not len(left) or field.order == 2:
+        return row
+    if field.order is None:
+        bottom = math.lcm(*(c.denominator for c in left))
+        top = math.gcd(*(c.numerator * (bottom // c.denominator) for c in left))
+        factor = field.elements([bottom], name="scale")[0] / top
+        return np.asarray(row * (factor if left[0] > 0 else -factor))
+    inverse = field.inv(left[:1])
+    return field.mul(row, np.full(len(row), inverse[0], dtype=field.dtype))
+
+
+def _mode(values: list[Any]) -> Any:
+    """Return the most frequent value; 0, then the first one, where there are several."""
+    return max(values, key=lambda v: (values.count(v), v == 0, -values.index(v)))
+
+
+def _one(field: Field, value: Any) -> Array:
+    return np.array([value], dtype=field.dtype)

@@ -1,0 +1,121 @@
+"""Rows of a table that do not fit: their cells, by the equations that they break."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.answers import LinearSystem, ParityRule
+from flagstone.encoding import cells, constant_text, number_text
+from flagstone.finding import Finding
+from flagstone.tables.batches import Place
+
+
+@dataclass(frozen=True)
+class MisfitGroup:
+    """Rows that break the same equations.
+
+    Attributes
+    ----------
+    breaks : tuple of str
+        What they break, in the words of the table.
+    columns : tuple of str
+        The columns of the table that occur there; with what is off, if that is a number.
+    rows : list of (Place, tuple of str)
+        Where each row stands, and its cells of these columns.
+    """
+
+    breaks: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: list[tuple[Place, tuple[str, ...]]]
+
+
+def misfit_groups(finding: Finding) -> list[MisfitGroup]:
+    """Return the rows that are known not to fit, those first that break the first equations.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
+    >>> from flagstone.measurement import Measurement
+    >>> ledger = Finding.of(Constraints([[1, 1, -1, 0]], [0], "QQ", ["net", "vat", "gross", "no"]))
+    >>> rows = Measurement(9, None, 1, 0, (("a.csv", 4, 5),), ("100 19 1191/10 4",))
+    >>> for group in misfit_groups(replace(ledger, rows=rows)):
+    ...     print(group.breaks, group.columns, group.rows[0][1])
+    ('net + vat - gross = 0',) ('net', 'vat', 'gross', 'off by') ('100', '19', '119.1', '-0.1')
+    """
+    rows, encoding = finding.rows, finding.encoding
+    if not rows.values:
+        return []
+    width = finding.answer.dim + finding.question.labelled
+    X = finding.field.array(finding.field.from_texts(rows.values, width))
+    told, broken, used = _equations(finding, X)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for i, row in enumerate(broken):
+        groups.setdefault(tuple(np.flatnonzero(row).tolist()), []).append(i)
+    found = []
+    for which, members in sorted(groups.items()):
+        columns = _columns(finding, np.asarray(used[list(which)].any(axis=0)))
+        residual = _residuals(finding, X, which)
+        listed = []
+        for i in members:
+            written = cells(encoding, X[i].tolist())
+            shown = tuple(written[name] for name in columns)
+            listed.append((Place(*rows.places[i]), (*shown, *residual[i : i + 1])))
+        head = (*columns, "off by") if residual else columns
+        found.append(MisfitGroup(tuple(told[k] for k in which), head, listed))
+    return found
+
+
+def _equations(finding: Finding, X: Array) -> tuple[list[str], Array, Array]:
+    """Return what can be broken, which row breaks which, and the columns that occur in each."""
+    answer, encoding, news = finding.answer, finding.encoding, finding.news
+    dim, every = answer.dim, np.ones((1, X.shape[1]), dtype=bool)
+    if news is not None:
+        told = [*finding.lines, *(constant_text(encoding, *pair) for pair in news.constants)]
+        used = np.zeros((len(told), X.shape[1]), dtype=bool)
+        used[: len(news.rows), :dim] = news.rows[:, :-1] != 0
+        for k, (column, _) in enumerate(news.constants, len(news.rows)):
+            used[k, column] = True
+        broken = news.broken(finding.field, X[:, :dim])
+        if finding.question.labelled:  # a negative example breaks the answer by obeying it
+            obeys = ~broken.any(axis=1)
+            broken = np.column_stack([broken, obeys])
+            told, used = [*told, "a negative row that fits"], np.concatenate([used, every])
+        return told, broken, used
+    told = list(finding.lines)
+    if isinstance(answer, ParityRule) and answer.coef is not None:
+        every[0, :dim] = answer.coef != 0
+        told = [f"the rule {told[0]}"]
+    elif isinstance(answer, LinearSystem):
+        told = ["the system of equations"]
+    return told, np.ones((len(X), 1), dtype=bool), every
+
+
+def _columns(finding: Finding, used: Array) -> tuple[str, ...]:
+    """Return the columns of the table whose encoded columns are used, and the label."""
+    encoding, place, found = finding.encoding, 0, []
+    every = encoding.encoders if encoding.label is None else (*encoding.encoders, encoding.label)
+    for encoder in every:
+        stop = place + len(encoder.names)
+        if used[place:stop].any() or encoder is encoding.label:
+            found.append(encoder.column)
+        place = stop
+    return tuple(dict.fromkeys(found))
+
+
+def _residuals(finding: Finding, X: Array, which: tuple[int, ...]) -> list[str]:
+    """Return by how much each row misses the only equation that it breaks, over QQ."""
+    news, F = finding.news, finding.field
+    if F.order is not None or news is None or len(which) != 1 or which[0] >= len(news.rows):
+        return []
+    row: Any = news.rows[which[0]]
+    off = F.sub(
+        F.dot(F.rows(X[:, :-1] if finding.question.labelled else X), row[np.newaxis, :-1]),
+        np.array([row[-1:]], dtype=F.dtype),
+    )
+    return [number_text(F, value) for value in off[:, 0]]
