@@ -200,7 +200,7 @@ def test_a_report_that_was_written_yesterday_is_still_its_own(run, place, monkey
 
 
 def misfits_in(page: str) -> str:
-    return page[page.index("<h2>Rows that do not fit") : page.index("<h2>How often")]
+    return page[page.index("<h2>Rows that do not fit") : page.index("<h2>Fingerprint")]
 
 
 def test_a_finding_keeps_what_a_report_shows_of_rows(run, place):

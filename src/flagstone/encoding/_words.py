@@ -169,7 +169,11 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
             if any(part[i] != part[used[0]] for i in used):
                 return None
             listed = " or ".join(encoder.values[i] for i in used)
-            text, negated = f"{encoder.column} = {listed}", f"{encoder.column} is not {listed}"
+            others = [v for i, v in enumerate(encoder.values) if i not in used]
+            negated = f"{encoder.column} is not {listed}"
+            if 0 < len(others) <= len(used):
+                negated = f"{encoder.column} = {' or '.join(others)}"
+            text = f"{encoder.column} = {listed}"
             found.append(Statement(part[used[0]], text, negated, is_category=True))
         elif (statement := _binary(F, encoder, part[0])) is not None:
             found.append(statement)

@@ -1,0 +1,112 @@
+"""Rows of a table that do not fit: cells by equation, in Python, in the shell and on the page."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from flagstone import GF, AffineSpan, Finding
+from flagstone.answers import Constraints, LinearSystem, ParityRule
+from flagstone.encoding import ColumnEncoder, Encoding
+from flagstone.measurement import Measurement
+from flagstone.question import SubspaceQuestion
+from flagstone.report import html_report
+from flagstone.tables import Place, is_frames, misfit_groups
+
+COLUMNS = (("odor", "onehot:a,c,m"), ("ring", "onehot:n,o"), ("veil", "levels:p,u"))
+ENCODING = Encoding(GF(2), tuple(ColumnEncoder.parse(*pair) for pair in COLUMNS))
+CHECKS = Constraints(
+    [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 1]],
+    [1, 1, 0, 0],
+    2,
+    ENCODING.names,
+)
+
+
+def with_rows(answer, encoding, *values):
+    rows = Measurement(
+        100,
+        None,
+        len(values),
+        0,
+        tuple(("a.csv", i, i + 1) for i in range(1, 1 + len(values))),
+        values,
+    )
+    return replace(Finding.of(answer), encoding=encoding, rows=rows)
+
+
+def test_rows_that_break_the_same_equations_are_together():
+    finding = with_rows(CHECKS, ENCODING, "001010", "001011", "100100", "010011")
+    assert finding.lines == ("odor = m exactly when ring = n",)
+    assert finding.unlisted == (
+        "not listed: 1 constant (veil is always p), 2 equations implied by the encoding"
+    )
+    groups = misfit_groups(finding)
+    assert [(g.breaks, g.columns) for g in groups] == [
+        (("odor = m exactly when ring = n",), ("odor", "ring")),
+        (("odor = m exactly when ring = n", "veil is always p"), ("odor", "ring", "veil")),
+        (("veil is always p",), ("veil",)),
+    ]
+    assert groups[0].rows == [
+        (Place("a.csv", 1, 2), ("m", "o")),
+        (Place("a.csv", 3, 4), ("a", "n")),
+    ]
+    assert groups[1].rows == [(Place("a.csv", 2, 3), ("m", "o", "u"))]
+
+
+def test_labels_and_systems():
+    rule = ParityRule([1, 0, 1], 1, 2, ["a", "b", "c"], "y")
+    plain = Encoding.plain(GF(2), ["a", "b", "c"], label="y")
+    [group] = misfit_groups(with_rows(rule, plain, "1011"))
+    assert group.breaks == ("the rule y = a ⊕ c ⊕ 1",)
+    assert (group.columns, group.rows[0][1]) == (("a", "c", "y"), ("1", "1", "1"))
+    inside = with_rows(Constraints([[1, 1]], [1]), Encoding.plain(GF(2), ["a", "b"]), "100", "111")
+    inside = replace(
+        inside,
+        question=SubspaceQuestion(affine=True),
+        encoding=Encoding.plain(GF(2), ["a", "b"], label="y"),
+    )
+    assert [g.breaks for g in misfit_groups(inside)] == [
+        ("a ⊕ b = 1",),
+        ("a negative row that fits",),
+    ]
+    system = LinearSystem([[1, 0]], [1], 5)
+    [group] = misfit_groups(
+        with_rows(system, Encoding.plain(GF(5), ["x0", "x1"], label="b"), "1 0 4")
+    )
+    assert (group.columns, group.rows[0][1]) == (("x0", "x1", "b"), ("1", "0", "4"))
+
+
+def test_the_page_of_a_table_has_cells_and_no_bits():
+    finding = with_rows(CHECKS, ENCODING, "001010")
+    page = html_report(finding).partition("<main>")[2].partition("<script>")[0]
+    assert "1 row breaks" in page
+    assert "<td>a.csv line 2</td><td>m</td><td>o</td>" in page
+    assert "001010" not in page
+    assert "frame" not in page
+    assert "0x" not in page
+    assert page.index("Rows that do not fit") < page.index("Fingerprint")
+
+
+@pytest.mark.parametrize(
+    ("provenance", "expected"),
+    [
+        ({}, False),
+        ({"sources": ["a.csv"]}, False),
+        ({"sources": ["a.hex.gz"]}, True),
+        ({"sources": ["a.txt"], "reading": {"format": "bits"}}, True),
+        ({"sources": ["a.bits"], "reading": {"format": "csv"}}, False),
+    ],
+)
+def test_what_are_frames(provenance, expected):
+    assert is_frames(replace(Finding.of(CHECKS), provenance=provenance)) is expected
+
+
+def test_a_notebook_shows_the_same():
+    rows = pd.DataFrame({"ring=n": [1, 0] * 60, "ring=o": [0, 1] * 60, "x": [1, 0, 0, 0] * 30})
+    finding = AffineSpan(random_state=1).fit(rows).finding_
+    assert finding.title == "No check equation holds beyond the encoding"
+    assert "1 equation implied by the encoding; print(finding.answer) lists all" in (
+        finding._repr_html_()
+    )
+    assert finding.fingerprint == Finding.of(finding.answer).answer.fingerprint("constraints")
