@@ -72,5 +72,5 @@ def test_every_value_of_a_notebook_has_a_card():
     for value in (Guarantee, Finding, Flag, Subspace, AffineSubspace, ParityRule):
         assert hasattr(value, "_repr_html_")
     audit = import_module("flagstone.audit")
-    assert hasattr(audit.AuditReport, "_repr_html_")
+    assert hasattr(audit.AuditResult, "_repr_html_")
     assert hasattr(audit.TradeoffCurve, "_repr_html_")

@@ -27,7 +27,7 @@ READERS = (
     "store.py",
     "disk/**/*.py",
     "distributed/**/*.py",
-    "audit/store.py",
+    "audit/_ledger.py",
     "algebra/serialize.py",
     "notation.py",
 )

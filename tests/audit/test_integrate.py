@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.staircase import Staircase
 from flagstone.audit import (
-    Task,
     Thresholds,
+    anytime_interval,
+    audit,
     average,
-    collect,
     disagreement,
     integrated_disagreement,
 )
@@ -83,16 +83,12 @@ def test_the_drawn_threshold_has_the_integrated_mean(rule):
 
 def test_fewer_pairs_for_the_same_error():
     """The point of it all: the same mean, with a fraction of the variance."""
-    task = Task(LinearSpan(t_max=60), geometric(8), m=400, integrate=True)
-    [stats] = collect(tasks=task, max_pairs=150)
-    plain = stats.disagreements / stats.answered
-    p = stats.disagreement_rate
-    assert abs(plain - p) <= 4.5 * np.sqrt(p * (1 - p) / stats.answered)
-    assert stats.plain_pairs() > 5 * stats.answered  # as narrow as five times as many plain ones
-    from flagstone.audit import anytime_interval
-
-    low, high = anytime_interval(stats.disagreements, stats.answered)
-    assert 2 * (stats.interval()[1] - stats.interval()[0]) < high - low
+    found = audit(LinearSpan(t_max=60), geometric(8), m=400, pairs=150)
+    assert found.integrated
+    n, p = found.stats.pairs, found.exact.estimate
+    assert abs(found.stats.agreements / n - p) <= 4.5 * np.sqrt(p * (1 - p) / n)
+    low, high = anytime_interval(found.stats.agreements, n)
+    assert 2 * (found.exact.high - found.exact.low) < high - low
 
 
 @pytest.mark.parametrize("choice", ["uniform", "lexmin"])
@@ -100,10 +96,10 @@ def test_parity_answers_are_compared_under_the_shared_coins(choice):
     """Different spans may still give the same rule; the integral must know."""
     law = planted_parity([1, 0, 0, 1, 0, 0], features=geometric(6))
     estimator = ParityClassifier(fit_intercept=False, t_max=30, choice=choice)
-    [stats] = collect(tasks=Task(estimator, law, m=200, integrate=True), max_pairs=120)
-    p = stats.disagreement_rate
-    n = stats.answered
-    assert abs(stats.disagreements / n - p) <= 4.5 * np.sqrt(max(p * (1 - p), 1 / n) / n)
+    found = audit(estimator, law, m=200, pairs=120)
+    n, p = found.stats.answered, found.exact.estimate
+    assert found.integrated
+    assert abs(found.stats.agreements / n - p) <= 4.5 * np.sqrt(max(p * (1 - p), 1 / n) / n)
 
 
 def test_bad_windows_and_rules_are_refused():

@@ -10,7 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from flagstone import FieldEncoder, LinearSpan, ParityClassifier
-from flagstone.audit import Same, audit
+from flagstone.audit import audit
+from flagstone.audit._compare import Compare, same_output
+from flagstone.audit._learners import Run
 from flagstone.checks import owner_of
 
 RNG = np.random.RandomState(0)
@@ -27,18 +29,24 @@ PARITY = ParityClassifier(t_max=5, classes=["bad", "good"])
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas])
 def test_a_pipeline_on_a_frame_keeps_its_names_and_is_integrated(library):
-    found = audit(make_pipeline(FieldEncoder(), PARITY), (library(TABLE), LABELS), max_pairs=4)
-    assert found.stats.replicability == 1.0
+    found = audit(make_pipeline(FieldEncoder(), PARITY), library(TABLE), LABELS, pairs=4)
+    assert found.exact.estimate == 1.0
     assert found.stats.errors == 0
-    assert found.stats.is_integrated
-    assert found.stats.quality == ("accuracy", 1.0)
+    assert found.integrated
+    assert found.deterministic
+    assert (found.score.name, found.score.estimate) == ("accuracy", 1.0)
+
+
+def same(a, b):
+    run = Run(a, None)
+    return same_output(Compare("auto").notion(run, False), run, Run(b, None), None)
 
 
 def test_a_pipeline_without_labels_has_a_coverage():
     X = RNG.randint(0, 2, size=(300, 4))
-    found = audit(make_pipeline(FunctionTransformer(), LinearSpan(t_max=5)), X, max_pairs=3)
-    assert found.stats.replicability == 1.0
-    assert found.stats.quality == ("coverage", 1.0)
+    found = audit(make_pipeline(FunctionTransformer(), LinearSpan(t_max=5)), X, pairs=3)
+    assert found.exact.estimate == 1.0
+    assert (found.score.name, found.score.estimate) == ("coverage", 1.0)
 
 
 def test_equal_fingerprints_of_other_columns_are_no_agreement():
@@ -49,8 +57,8 @@ def test_equal_fingerprints_of_other_columns_are_no_agreement():
     b = clone(select).fit(X, np.where(X[:, 1], "good", "bad"))
     assert owner_of(a, "fingerprint_") is a[-1]
     assert a[-1].fingerprint_ == b[-1].fingerprint_
-    assert not Same()(a, b)
-    assert Same()(a, clone(select).fit(X, np.where(X[:, 0], "good", "bad")))
+    assert not same(a, b)
+    assert same(a, clone(select).fit(X, np.where(X[:, 0], "good", "bad")))
 
 
 def test_equal_fingerprints_of_other_encoders_are_no_agreement():
@@ -59,4 +67,4 @@ def test_equal_fingerprints_of_other_encoders_are_no_agreement():
     pipe = make_pipeline(FieldEncoder(), LinearSpan(t_max=2, random_state=1))
     a, b = clone(pipe).fit(first), clone(pipe).fit(second)
     assert a[-1].fingerprint_ == b[-1].fingerprint_
-    assert not Same()(a, b)
+    assert not same(a, b)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from flagstone.audit import audit
+from flagstone import LinearSpan
+from flagstone.audit import Pair, audit
+from flagstone.audit._pairs import Task
 from flagstone.distributions import uniform
 from flagstone.errors import InputError
 
@@ -44,12 +50,10 @@ def test_every_key_of_json_is_documented(run):
 
 
 def test_every_pair_in_error_is_exit_code_1(run, monkeypatch):
-    from flagstone.audit import Outcome, _collect
-
     monkeypatch.setattr(
-        _collect,
-        "run_pair",
-        lambda task, pair, _: Outcome("both_error", error=f"ValueError: {pair}"),
+        Task,
+        "run",
+        lambda task, pair, _: Pair(pair, "both_error", 0.0, error=f"ValueError: {pair}"),
     )
     done = run("audit", *LAW, "--claim", "0.05")
     assert done.code == 1
@@ -74,14 +78,14 @@ def test_stop_rules_and_notions_of_same(run):
     few = json.loads(run(*words, "--disagreements", "3", "--json").out)
     assert few["disagreements"] == 3
     narrow = json.loads(run(*words, "--width", "0.3", "--json").out)
-    low, high = narrow["interval_anytime"]
-    assert high - low <= 0.3
+    exact = narrow["measures"]["exact"]
+    assert exact["high"] - exact["low"] <= 0.3
     assert narrow["pairs"] < 300
     parity = ["audit", *LAW, "--estimator", "parity", "--json"]
-    exact = json.loads(run(*parity, "--same", "coef").out)
-    loose = json.loads(run(*parity, "--same", "predictions").out)
-    assert exact["integrated"] is loose["integrated"] is None
-    assert exact["strong_id"] != loose["strong_id"]
+    exact = json.loads(run(*parity, "--compare", "coef").out)
+    loose = json.loads(run(*parity, "--compare", "predictions").out)
+    assert exact["integrated"] is loose["integrated"] is False
+    assert "churn" in json.loads(run(*parity, "--compare", "churn").out)["measures"]
 
 
 def test_the_tradeoff_is_printed_and_drawn(run, place):
@@ -106,11 +110,13 @@ def test_the_tradeoff_is_printed_and_drawn(run, place):
         (["--confidence", "1"], "--confidence must lie"),
         (["--width", "0"], "--width must lie"),
         (["--jobs", "0"], "--jobs must not be 0"),
-        (["--same", "shape"], "--same must be one of"),
-        (["--same", "coef"], "--same coef goes with"),
+        (["--compare", "shape"], "--compare must be one of"),
+        (["--compare", "coef"], "--compare coef goes with"),
+        (["--learner", "a:b", "--estimator", "span"], "--estimator belongs to our estimators"),
+        (["--groups", "g"], "--groups is for files"),
+        (["--bootstrap"], "--bootstrap is for files"),
         (["--no-intercept"], "--no-intercept goes with"),
-        (["--label", "y"], "--label names a column of files"),
-        (["--plot", "x.svg"], "--plot draws the curve of --tradeoff"),
+        (["--label", "y"], "--label is for files"),
         (["--tradeoff", "--claim", "0.1"], "--tradeoff takes no --claim"),
         (["--tradeoff", "--plot", "x.pdf"], "must end in .png or .svg"),
         (["--add"], "--add goes with --results"),
@@ -139,7 +145,7 @@ def test_results_are_not_filed_in_a_folder_that_is_not_there(run, place):
     assert "nodir/deep does not exist" in done.err
     assert not (place / "nodir").exists()
     with pytest.raises(InputError, match=r"the directory .* does not exist"):
-        audit("span", uniform(3), 20, file=place / "nodir" / "k.jsonl", max_pairs=2)
+        audit(LinearSpan(), uniform(3), m=20, file=place / "nodir" / "k.jsonl", pairs=2)
     assert not (place / "nodir").exists()
     done = run("audit", "examples/faults.csv", "-e", "auto", "--results", "examples/faults.csv")
     assert done.code == 2
@@ -159,9 +165,7 @@ def test_results_of_another_audit_are_kept_unless_added(run, place):
 
 
 def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, place, monkeypatch):
-    from flagstone.audit import _collect as module
-
-    honest = module.run_pair
+    honest = Task.run
 
     def interrupted(task, pair, on_error):
         if pair == 7:
@@ -170,7 +174,7 @@ def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, place, mon
 
     whole = run("audit", *LAW).out
     with monkeypatch.context() as patch:
-        patch.setattr(module, "run_pair", interrupted)
+        patch.setattr(Task, "run", interrupted)
         stopped = run("audit", *LAW, "--results", "k.jsonl")
         assert stopped.code == 130
         assert "k.jsonl holds 7 pairs" in stopped.err
@@ -180,3 +184,106 @@ def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, place, mon
     kept = (place / "k.jsonl").read_bytes()
     assert run(*command).out == whole
     assert (place / "k.jsonl").read_bytes().startswith(kept)  # taken up, not begun anew
+
+
+LEARNERS = """
+from sklearn.linear_model import LogisticRegression
+
+model = LogisticRegression()
+
+def make_model():
+    return LogisticRegression()
+
+def learn(X, y, seed):
+    return LogisticRegression().fit(X, y)
+"""
+
+
+@pytest.fixture
+def numbers(place, monkeypatch):
+    """A table of numbers, and a module with learners, in the current folder."""
+    rng = np.random.RandomState(1)
+    X = rng.normal(size=(120, 2))
+    lines = [f"{a},{b},{i // 3},{'yes' if a + b > 0 else 'no'}" for i, (a, b) in enumerate(X)]
+    (place / "d.csv").write_text("\n".join(["a,b,g,y", *lines]) + "\n")
+    (place / "my_learners.py").write_text(LEARNERS)
+    monkeypatch.setattr(sys, "path", [str(place), *sys.path])
+    yield ["audit", "d.csv", "--label", "y", "-c", "a,b", "--pairs", "6"]
+    sys.modules.pop("my_learners", None)
+
+
+@pytest.mark.parametrize("name", ["my_learners:model", "my_learners:make_model",
+    "my_learners:learn", "sklearn.linear_model:LogisticRegression"])  # fmt: skip
+def test_any_learner_is_audited_by_its_name(run, numbers, name):
+    done = run(*numbers, "--learner", name, "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["errors"] == 0
+    assert {"exact", "pointwise", "worst", "approximate", "score"} <= found["measures"].keys()
+    assert found["measures"]["score"]["estimate"] > 0.8
+    assert found["deterministic"] is True
+
+
+def test_learners_of_the_folder_run_in_processes(numbers, place):
+    words = [*numbers, "--learner", "my_learners:learn", "-j", "2"]
+    code = "from flagstone.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=place, capture_output=True, text=True, check=True
+    )
+    assert "6 pairs: 0 agree, 6 differ" in done.stdout
+
+
+def test_groups_bootstrap_and_outputs(run, place, numbers):
+    words = [*numbers, "--learner", "my_learners:learn"]
+    assert "about 48 rows each" in run(*words, "--groups", "g").out
+    assert "BOOTSTRAP" in run(*words, "--bootstrap").out
+    done = run(*words, "-o", "pairs.csv", "--plot", "audit.svg")
+    assert done.code == 0, done.err
+    assert "written  pairs.csv" in done.out
+    lines = (place / "pairs.csv").read_text().splitlines()
+    assert lines[0].startswith("pair,outcome,exact,approximate,pointwise")
+    assert len(lines) == 7
+    assert (place / "audit.svg").read_bytes().startswith(b"<?xml")
+    assert run(*words, "-o", "pairs.csv").code == 1  # nothing is replaced
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--learner", "no_such_module:x"], "cannot be loaded: No module named"),
+        (["--learner", "my_learners:nothing"], "cannot be loaded"),
+        (["--learner", "my_learners"], "must be MODULE:NAME, as in my_module:make_model"),
+    ],
+)
+def test_learners_that_cannot_be_loaded(run, numbers, words, message):
+    done = run(*numbers, *words)
+    assert done.code == (2 if "must be" in message else 1)
+    assert message in done.err
+
+
+def test_texts_are_no_numbers(run, numbers):
+    words = ["audit", "examples/faults.csv", "--label", "fault", "--pairs", "3"]
+    words += ["--learner", "sklearn.tree:DecisionTreeClassifier"]
+    done = run(*words)
+    assert done.code == 1
+    assert "column 'door': holds text such as 'shut'" in done.err
+    assert "--encode auto" in done.err
+    assert run(*words, "--encode", "auto").code == 0
+
+
+def test_a_terminal_shows_progress(place):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-c", "from flagstone.cli import main; main()", "audit", *LAW]
+    child = subprocess.Popen(
+        words, cwd=place, stderr=theirs, stdout=subprocess.PIPE, env=os.environ | {"TERM": "xterm"}
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other side is closed: Linux says so by an error
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    os.close(ours)
+    assert b"12 pairs" in child.communicate()[0]
+    assert b"LinearSpan" in shown
+    assert b"/12" in shown

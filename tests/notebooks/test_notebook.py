@@ -43,7 +43,7 @@ CELLS = [
     ),
     ("curve.plot()", {"image/png", "text/html"}, "TradeoffCurve(2 windows of index; coverage)"),
     (
-        "audit(LinearSpan(t_max=9), geometric(6), m=200, max_pairs=4)",
+        "audit(LinearSpan(t_max=9), geometric(6), m=200, pairs=4)",
         {"text/html"},
         "Audit of LinearSpan on 200 fresh rows",
     ),

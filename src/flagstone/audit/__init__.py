@@ -1,22 +1,37 @@
-"""How often do two fresh samples with the same coins give the same answer?
+"""Measure how replicable a learner is: any estimator, pipeline or function.
 
-Replicability is an empirical claim as much as a theorem. An audit measures it for *any* estimator
-with ``fit``: ours, scikit-learn's, yours.
+The module is callable. ``audit(learner, X, y)`` runs a learner on pairs of samples with the same
+seed, and tells how alike the two outputs are:
 
-- :class:`Task`: an estimator, a source of samples, a notion of "same"; it has a strong id.
-- :func:`collect`: runs pairs until a stop rule is met; parallel, resumable, deterministic.
-- :class:`AuditStats`: frozen counts that add up, with exact intervals and verdicts.
-- :func:`report`: the result in words. :func:`audit`: all in one call.
-- :func:`tradeoff`: coverage or accuracy against replicability, to choose ``t_max`` on pilot data.
+- *exact*: the same output;
+- *pointwise*: the same prediction for a fixed input, on average and for the worst input;
+- *approximate*: the share of the distribution on which two outputs agree.
 
-For our rules the threshold is integrated out exactly (``integrate=True``,
-:mod:`flagstone.audit.integrate`), which needs far fewer pairs: the interval narrows with the
-variance of the integrated values (:mod:`flagstone.audit.intervals`).
+Each measure has an interval that holds whenever you stop. :func:`summarize` does the same for
+outputs that you already have, :func:`tradeoff` for all windows of our rules at once.
+
+>>> from sklearn.linear_model import LogisticRegression
+>>> from sklearn.datasets import make_classification
+>>> from flagstone import audit
+>>> X, y = make_classification(400, random_state=0)
+>>> found = audit(LogisticRegression(), X, y, pairs=20)
+>>> found.exact.estimate, found.measures["pointwise"].estimate > 0.8
+(0.0, True)
+
+For our rules the threshold is integrated out exactly (:mod:`flagstone.audit.integrate`), which
+needs far fewer pairs: the interval narrows with the variance of the integrated values
+(:mod:`flagstone.audit.intervals`).
 """
 
-from flagstone.audit._audit import ESTIMATORS, audit
-from flagstone.audit._collect import collect
-from flagstone.audit._report import AuditReport, report
+import inspect
+import sys
+from types import ModuleType
+
+from flagstone.audit._audit import audit, summarize
+from flagstone.audit._learners import TaskError
+from flagstone.audit._ledger import OtherTaskError, read_pairs
+from flagstone.audit._pairs import Pair
+from flagstone.audit._result import AuditResult, AuditStats, Measure, Verdict
 from flagstone.audit._tradeoff import TradeoffCurve, TradeoffPoint, tradeoff
 from flagstone.audit.integrate import (
     Thresholds,
@@ -25,25 +40,13 @@ from flagstone.audit.integrate import (
     integrated_disagreement,
 )
 from flagstone.audit.intervals import anytime_interval, betting_interval, clopper_pearson
-from flagstone.audit.pairs import Outcome, run_pair
-from flagstone.audit.same import Same, TaskError
-from flagstone.audit.sources import FromFunction, FromLaw, FromTable, Sample, Source
-from flagstone.audit.stats import AuditStats, Verdict
-from flagstone.audit.store import read_outcomes
-from flagstone.audit.task import Task
 
 __all__ = [
-    "ESTIMATORS",
-    "AuditReport",
+    "AuditResult",
     "AuditStats",
-    "FromFunction",
-    "FromLaw",
-    "FromTable",
-    "Outcome",
-    "Same",
-    "Sample",
-    "Source",
-    "Task",
+    "Measure",
+    "OtherTaskError",
+    "Pair",
     "TaskError",
     "Thresholds",
     "TradeoffCurve",
@@ -54,11 +57,19 @@ __all__ = [
     "average",
     "betting_interval",
     "clopper_pearson",
-    "collect",
     "disagreement",
     "integrated_disagreement",
-    "read_outcomes",
-    "report",
-    "run_pair",
+    "read_pairs",
+    "summarize",
     "tradeoff",
 ]
+
+
+class _CallableModule(ModuleType):
+    """Lets ``from flagstone import audit`` be called; it stays the module of everything else."""
+
+    __call__ = staticmethod(audit)
+
+
+__signature__ = inspect.signature(audit)  # what help and editors show of a call
+sys.modules[__name__].__class__ = _CallableModule

@@ -1,101 +1,303 @@
-"""One call from data, or a sampler, to a report."""
+"""One call from a learner and data to a result."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from flagstone import estimators
-from flagstone.audit._collect import collect
-from flagstone.audit._report import AuditReport, report
-from flagstone.audit.same import Same
-from flagstone.audit.sources import FromFunction, Source
-from flagstone.audit.task import Task
-from flagstone.distributions import Distribution
-from flagstone.errors import InputError, Parameter
-from flagstone.question import QUESTIONS
+import numpy as np
 
-#: Estimators that can be asked for by name: one for each kind of question, and the baseline.
-ESTIMATORS = {kind: question.estimator for kind, question in QUESTIONS.items()} | {
-    "elimination": "EliminationClassifier"
-}
+from flagstone.audit._compare import NOTIONS, Compare
+from flagstone.audit._learners import Learner, Run, kind_of, last_step, predictions
+from flagstone.audit._ledger import open_file
+from flagstone.audit._pairs import Comparison, Pair, Task, checked_tolerance, collect
+from flagstone.audit._result import AuditResult, AuditStats, exact_width
+from flagstone.audit.data import as_data
+from flagstone.audit.intervals import check_confidence
+from flagstone.errors import InputError
+from flagstone.guarantees.exact import positive
+from flagstone.progress import progress_bar
+from flagstone.workers import check_jobs
 
 
 def audit(
-    estimator: Any,
-    source: Any,
-    m: int | None = None,
+    learner: Any,
+    X: Any,
+    y: Any = None,
     *,
-    parameters: dict[str, Any] | None = None,
-    same: Any = "auto",
-    grid: Any = None,
-    claim: float | None = None,
+    m: int | None = None,
+    groups: Any = None,
+    bootstrap: bool = False,
+    compare: str | Callable[[Any, Any], Any] = "auto",
+    tolerance: float | None = None,
+    pairs: int = 200,
+    max_disagreements: int | None = None,
+    max_width: float | None = None,
     confidence: float = 0.95,
+    claim: float | None = None,
     integrate: bool | None = None,
     seed: int | str = 0,
     name: str | None = None,
-    max_pairs: int = 200,
-    **collecting: Any,
-) -> AuditReport:
-    """Measure how often two samples with the same coins give the same answer.
+    file: str | os.PathLike[str] | None = None,
+    add: bool = False,
+    n_jobs: int = 1,
+    on_error: str = "count",
+    progress: bool | None = None,
+) -> AuditResult:
+    """Measure how replicable a learner is: run it on pairs of samples, and compare the outputs.
+
+    The two runs of a pair have different samples and the same seed. Three measures are reported:
+    *exact* (the same output), *pointwise* (the same prediction for a fixed input; the mean over
+    inputs, and the worst of them) and *approximate* (the share of the distribution on which the two
+    outputs agree).
 
     Parameters
     ----------
-    estimator : str or object
-        A short name (see ``ESTIMATORS``) with ``parameters``, or any object with ``fit``.
-    source : Distribution, sampler, Source, (X, y) or X
-        Fresh samples of ``m`` rows from a distribution or a function ``sampler(m, rng)``; or
-        disjoint random halves of a table, which is indicative only.
+    learner : estimator, pipeline or function
+        An object with ``fit``, of which every parameter called ``random_state`` is set to the
+        seed of the pair; or a function ``learn(X, y, seed)`` that returns any output: a fitted
+        model, a function that predicts, coefficients, a set of features, ….
+    X : array, data frame, distribution or function
+        A table: random disjoint halves are the two samples. A
+        :class:`~flagstone.distributions.Distribution` or a function ``sampler(m, rng)`` that
+        returns ``X`` or ``(X, y)``: two fresh samples of ``m`` rows.
+    y : array, optional
+        The labels of a table.
     m : int, optional
-        Rows per sample, for distributions and samplers.
-    same, grid : see :class:`~flagstone.audit.Same`
+        Rows per sample, of a distribution or a function.
+    groups : array, optional
+        One value per row of a table: rows of one group stay together.
+    bootstrap : bool
+        Draw bootstrap samples of the table instead of halves. They share rows, and so agree more
+        often than fresh samples; the result says so.
+    compare : str or function
+        "auto"; what "the same output" means: "fingerprint", "coef" or "predictions"; or a
+        similarity that gets a line of its own: "churn", "jaccard" (selected features),
+        "adjusted_rand" (the default for clusterers) or "coef_distance". A function of two
+        outputs returns a truth value (the same or not) or a number in [0, 1].
+    tolerance : float, optional
+        Predictions that differ by at most this much agree. Default: 0, and for regressors a tenth
+        of the standard deviation of y.
+    pairs : int
+        Stop after this many pairs.
+    max_disagreements : int, optional
+        Stop once this many pairs differ.
+    max_width : float, optional
+        Stop once the interval of exact replicability is at most this wide.
+    confidence : float
+        Of the intervals.
     claim : float, optional
-        A claimed ρ to be judged.
+        A claimed ρ, the rate at which two outputs may differ, to be judged.
     integrate : bool, optional
-        Whether the threshold is integrated out exactly. Default: wherever our estimators allow it.
+        Integrate the threshold of our rules out exactly. Default: wherever that is possible.
+    seed : int or str
+        Starts every random stream. The same data and seed give the same samples to all learners.
     name : str, optional
-        Identifies a sampler in a result ``file``: needed there for lambdas, closures, callable
-        objects and functions without source.
-    max_pairs, **collecting
-        As for :func:`~flagstone.audit.collect`: stop rules, ``file``, ``n_jobs``, ….
+        Identifies functions in a result file: needed there for lambdas, closures and callable
+        objects.
+    file : path, optional
+        Append-only result file. Pairs that it holds are not computed again, so an interrupted
+        audit continues where it stopped.
+    add : bool
+        Allow a file that holds pairs of another audit.
+    n_jobs : int
+        Processes (-1: one for each processor). The result does not depend on it.
+    on_error : {"count", "raise"}
+        Whether a run that fails counts as a disagreement (its error is shown), or ends the audit.
+    progress : bool, optional
+        Show a bar with the remaining time; by default on terminals and in notebooks.
+
+    Returns
+    -------
+    AuditResult
+
+    Notes
+    -----
+    **Guarantees**
+
+    The same call gives the same result, whatever ``n_jobs``, interruptions and resumptions. With
+    fresh samples, the intervals of a measure hold its true value at every number of pairs at once
+    with probability at least ``confidence``, so every stop rule is allowed. Halves of one table are
+    not fresh samples: there, intervals describe this table.
+
+    The held-out rows are in no sample. Some of them are the same for all pairs (pointwise), the
+    others are drawn again for each pair (approximate): up to 200 of each, of a table a tenth.
 
     Examples
     --------
+    Clusters that are only named differently are the same:
+
     >>> import numpy as np
-    >>> from flagstone.audit import audit
+    >>> from sklearn.cluster import KMeans
+    >>> from flagstone import audit
+    >>> centres = np.array([[0, 0], [9, 0], [0, 9], [9, 9]])
+    >>> X = np.random.RandomState(0).normal(centres[np.arange(400) % 4])
+    >>> found = audit(KMeans(4), X, pairs=20)
+    >>> found.exact.estimate, found.measures["adjusted_rand"].estimate
+    (1.0, 1.0)
+
+    Fresh samples, and a claim:
+
+    >>> from flagstone import LinearSpan
     >>> from flagstone.distributions import geometric
-    >>> found = audit("span", geometric(8), 500, parameters={"t_max": 100}, claim=0.5, max_pairs=60)
-    >>> found.verdict.decision
+    >>> audit(LinearSpan(t_max=100), geometric(8), m=500, claim=0.5, pairs=60).verdict.decision
     'supported'
-
-    Halves of a table:
-
-    >>> X = np.random.RandomState(1).randint(0, 2, (400, 5))
-    >>> found = audit("parity", (X, X[:, 0] ^ X[:, 3]), parameters={"t_max": 10}, max_pairs=10)
-    >>> found.stats.replicability, found.indicative
-    (1.0, True)
     """
-    if "y" in collecting:
-        raise InputError("labels belong to the table: give (X, y) as the source")
-    if isinstance(estimator, str):
-        estimator = _named(estimator)(**(parameters or {}))
-    notion = same if isinstance(same, Same) else Same(same, grid=grid)
-    if integrate is None:
-        # Ours are read off a flag; the window of elimination has one set, nothing to integrate.
-        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-        integrate = hasattr(type(last), "finding_") and notion.kind in {"auto", "fingerprint"}
-    if name is not None:
-        if isinstance(source, (Source, Distribution)):
-            raise InputError(
-                "name belongs to a sampler that is a function; this source has its own"
+    positive("pairs", pairs)
+    if max_disagreements is not None:
+        positive("max_disagreements", max_disagreements)
+    if max_width is not None and not 0 < max_width <= 1:
+        raise InputError(f"max_width must lie in (0, 1], got {max_width}")
+    if on_error not in {"count", "raise"}:
+        raise InputError(f"on_error must be 'count' or 'raise', got {on_error!r}")
+    check_jobs(n_jobs)
+    check_confidence(confidence)
+    data = as_data(X, y, m, groups=groups, bootstrap=bootstrap, name=name)
+    task = Task(
+        Learner(learner, name),
+        data,
+        Compare(compare, name),
+        integrate=integrate,
+        tolerance=tolerance,
+        seed=seed,
+    )
+
+    integrated = task.comparison.integrate
+
+    def enough(done: list[Pair]) -> bool:
+        most = max_disagreements
+        if most is not None and len(done) >= most <= AuditStats.of(done).disagreements:
+            return True
+        # The interval is looked at after each of the first 32 pairs, then after every 1/16 more.
+        step = 1 << max(0, len(done).bit_length() - 5)
+        if max_width is None or not done or len(done) % step:
+            return False
+        return exact_width(done, confidence, integrated) <= max_width
+
+    with open_file(file, task, add) as (known, keep):
+        first, deterministic = task.repeat()
+        with progress_bar(task.learner.name, progress, notebooks=True) as show:
+            done = collect(
+                task, known, keep, enough, pairs=pairs, n_jobs=n_jobs, on_error=on_error, show=show
             )
-        source, m = FromFunction(source, m or 0, name=name), None
-    task = Task(estimator, source, m=m, same=notion, integrate=integrate, seed=seed)
-    [stats] = collect(tasks=task, confidence=confidence, max_pairs=max_pairs, **collecting)
-    return report(stats, task=task, claim=claim, confidence=confidence)
+    return _result(
+        task.comparison,
+        done,
+        first,
+        learner=task.learner.name,
+        data=repr(data),
+        confidence=confidence,
+        claim=claim,
+        deterministic=deterministic,
+        caution=data.caution,
+        hint=_bottom_hint(last_step(learner)),
+        strong_id=None if file is None else task.strong_id,
+    )
 
 
-def _named(name: str) -> Any:
-    if name not in ESTIMATORS:
-        known = ", ".join(ESTIMATORS)
-        raise InputError(Parameter("estimator"), f" must be one of {known}, got {name!r}")
-    return getattr(estimators, ESTIMATORS[name])
+def summarize(
+    outputs: Sequence[Any],
+    X: Any = None,
+    y: Any = None,
+    *,
+    compare: str | Callable[[Any, Any], Any] = "auto",
+    tolerance: float | None = None,
+    confidence: float = 0.95,
+    claim: float | None = None,
+    name: str = "given outputs",
+) -> AuditResult:
+    """Measure how alike outputs are that you already have.
+
+    Each output comes from a sample of its own. The first is compared with the second, the third
+    with the fourth, and so on: disjoint pairs are independent, which the intervals need.
+
+    Parameters
+    ----------
+    outputs : sequence
+        Fitted models, functions that predict, coefficients, sets of features, texts, …; or arrays
+        of whole numbers, texts or truth values, all of one length: predictions for the same inputs.
+    X, y : array, optional
+        Held-out rows that models and functions predict, and their labels (for a score).
+    compare, tolerance, confidence, claim : as for :func:`audit`
+    name : str
+        What the outputs are called in the table.
+
+    Examples
+    --------
+    Four runs that predict the labels of the same five inputs:
+
+    >>> from flagstone import audit
+    >>> found = audit.summarize([[0, 1, 1, 0, 1]] * 2 + [[0, 1, 1, 0, 0], [0, 1, 1, 1, 0]])
+    >>> found.exact.estimate, found.measures["pointwise"].estimate, found.measures["worst"].estimate
+    (0.5, 0.9, 0.5)
+    """
+    outputs = list(outputs)
+    if len(outputs) < 2:
+        raise InputError(f"at least 2 outputs are compared, got {len(outputs)}")
+    check_confidence(confidence)
+    runs = [Run(output, _given(output, X)) for output in outputs]
+    known = runs[0].predicted
+    rows = 0 if known is None else len(known)
+    kind = kind_of(outputs[0], y)
+    rules = Comparison(Compare(compare), kind, checked_tolerance(tolerance, kind, y), n_fixed=rows)
+    done = [Pair(i // 2, **rules.pair(runs[i], runs[i + 1], y)) for i in range(0, len(runs) - 1, 2)]
+    left = ", the last one left over" if len(outputs) % 2 else ""
+    return _result(
+        rules,
+        done,
+        runs[0],
+        learner=name,
+        data=f"{len(outputs)} outputs in disjoint pairs{left}",
+        confidence=confidence,
+        claim=claim,
+    )
+
+
+def _given(output: Any, X: Any) -> Any:
+    """Return the predictions of an output that was given; None if it has none."""
+    if X is not None:
+        return predictions(output, X)
+    array = np.asarray(output) if isinstance(output, (list, np.ndarray)) else None
+    return array if array is not None and array.ndim == 1 and array.dtype.kind in "biuUS" else None
+
+
+def _result(
+    rules: Comparison,
+    done: Sequence[Pair],
+    first: Run | None,
+    *,
+    claim: float | None,
+    **said: Any,
+) -> AuditResult:
+    """Return the result for pairs; ``first`` is a run that tells what outputs are like."""
+    if claim is not None and not 0.0 <= claim <= 1.0:
+        raise InputError(f"a claimed rho must lie in [0, 1], got {claim}")
+    compare, notion = rules.compare, "the whole output"
+    own = any(compare.label in pair.similarities for pair in done)
+    if compare.function is not None and not own:
+        notion = f"by {compare.label}"
+    elif first is not None:
+        notion = NOTIONS[compare.notion(first, rules.clusters)]
+    return AuditResult(
+        pairs=tuple(done),
+        notion=notion,
+        kind=rules.kind,
+        n_inputs=rules.n_fixed,
+        tolerance=rules.tolerance,
+        integrated=rules.integrate,
+        has_bottom=first is not None and first.is_bottom is not None,
+        claim=claim,
+        **said,
+    )
+
+
+def _bottom_hint(estimator: Any) -> str:
+    """Say what may be behind ⊥, by what the estimator allows for already."""
+    known = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    if not known.get("fit_intercept", True):
+        return "wrong labels need contamination, a rule with a constant needs an intercept"
+    text = "the labels of the kept rows fit no rule together: allow for "
+    if "contamination" not in known:
+        return f"{text}wrong ones, with ParityClassifier and its contamination"
+    return f"{text}{'more ' if known['contamination'] else ''}wrong ones with contamination"

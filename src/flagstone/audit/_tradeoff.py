@@ -15,10 +15,9 @@ import numpy as np
 
 from flagstone.algebra.fields import FieldLike, Rows, as_field
 from flagstone.algebra.subspace import Subspace
+from flagstone.audit.data import Data, Sample, Sampler, as_data
 from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
 from flagstone.audit.intervals import standard_error
-from flagstone.audit.sources import FromLaw, Sample, Source
-from flagstone.audit.task import as_source
 from flagstone.distributions import LabelledParity
 from flagstone.errors import InputError, Parameter
 from flagstone.estimators.coders import LabelCoder
@@ -137,7 +136,8 @@ def _with_error(mean: float, sem: float) -> str:
 
 
 def tradeoff(
-    source: Any,
+    X: Any,
+    y: Any = None,
     *,
     m: int | None = None,
     t_max: Sequence[float] | None = None,
@@ -151,11 +151,11 @@ def tradeoff(
 
     Parameters
     ----------
-    source : Distribution, callable, (X, y) or X
-        As for :class:`~flagstone.audit.Task`. With labels the rows are (x, y) and the curve is
-        about the accuracy of the lexicographically smallest linear rule (⊥ and wrong predictions
-        count as errors). A distribution gives exact values; a sampler or a table is measured on
-        the other sample of the pair.
+    X, y : as for :func:`~flagstone.audit.audit`
+        A distribution, a function ``sampler(m, rng)``, or a table. With labels the rows are (x, y)
+        and the curve is about the accuracy of the lexicographically smallest linear rule (⊥ and
+        wrong predictions count as errors). A distribution gives exact values; a sampler or a table
+        is measured on the other sample of the pair.
     m : int
         Rows per sample, for distributions and samplers.
     t_max : sequence of numbers, optional
@@ -184,21 +184,21 @@ def tradeoff(
     >>> short.kept > long.kept and short.replicability < long.replicability
     True
     """
-    where = as_source(source, m)
+    where = as_data(X, y, m)
     positive("t_min", t_min)
     if pairs < 2:
         raise InputError(f"pairs must be at least 2, got {pairs}")
     rng = np.random.RandomState(seed)
     rounds = []
     for _ in range(pairs):
-        samples = [_coded(sample, field) for sample in where.pair(rng, rng)]
-        flags = [flag_of(_rows(sample, field), sample.weights, field) for sample in samples]
+        samples = [_coded(sample, field) for sample in where.pair(rng)[:2]]
+        flags = [flag_of(_rows(sample, field), field=field) for sample in samples]
         rounds.append((flags, [_worth(where, other, field) for other in reversed(samples)]))
     size, labelled = int(flags[0].n_rows), samples[0].y is not None
     ends, answer = _ends(t_min, t_max, size), _fingerprint if labelled else None
     points = [_point(rule, t_min, end, rounds, answer) for rule in rules for end in ends]
     return TradeoffCurve(
-        tuple(points), "accuracy" if labelled else "coverage", size, where.indicative
+        tuple(points), "accuracy" if labelled else "coverage", size, bool(where.caution)
     )
 
 
@@ -237,9 +237,9 @@ def _question(labelled: bool) -> Question:
     return ParityQuestion(choice="lexmin") if labelled else SpanQuestion()
 
 
-def _worth(where: Source, other: Sample, field: FieldLike) -> Callable[[Subspace], float]:
+def _worth(where: Data, other: Sample, field: FieldLike) -> Callable[[Subspace], float]:
     """Return what a subspace is worth: exact for a law, measured on the other sample otherwise."""
-    law = where.law if isinstance(where, FromLaw) else None
+    law = where.law if isinstance(where, Sampler) else None
     if law is not None and law.field != as_field(field):
         raise InputError(
             f"the distribution is over {law.field.name}, but field={field!r} was given"

@@ -133,24 +133,23 @@ PLAN_KEYS = {
 }
 
 AUDIT_KEYS = {
-    "task": "what was audited, on what",
-    "strong_id": "SHA-256 of the task, under which --results files the pairs",
-    "pairs, agreements, disagreements, both_bottom, one_bottom, both_empty, errors, both_failed": (
+    "learner, data": "what was audited, on what",
+    "strong_id": "SHA-256 of the audit, under which --results files the pairs; null without",
+    "pairs, agreements, disagreements, both_bottom, one_bottom, both_empty, errors": (
         "counts of pairs; errors are disagreements, both_empty agreements that kept no direction"
     ),
     "error_types": "how often each error was seen, numbers in messages written as #",
-    "all_bottom, agree_on_nothing": "whether every answer is ⊥; whether no agreement has content",
-    "replicability, disagreement_rate, standard_error": "over all pairs; where integrated is not "
-    "null the mean over all thresholds of the window, and agreements is at those that were drawn",
-    "accuracy, coverage": "mean over the runs, on the other sample of the pair; null if unknown",
-    "integrated": "per pair, the probability over the threshold to disagree; null without",
-    "plain_pairs": "plain pairs (no integration) for as narrow an interval; null below 20 pairs",
+    "measures": "by name (exact, pointwise, worst, approximate, score, …): estimate, low and high "
+    "(the interval, valid at every number of pairs; null for scores), meaning",
     "confidence": "of the intervals and of the verdict",
-    "interval_anytime": "of the disagreement rate, valid under any stop rule",
-    "interval_clopper_pearson": "the same, only for a number of pairs fixed beforehand",
-    "indicative": "true for halves of one table, which are not fresh samples",
-    "verdict": "on --claim: decision (rejected, supported, undecided), claim, evidence, note",
-    "seconds": "time spent fitting",
+    "inputs": "number of fixed inputs behind pointwise and worst",
+    "tolerance": "predictions that differ by at most this much agree",
+    "integrated": "true if exact is the mean over all thresholds of the window; the counts are "
+    "about those that were drawn",
+    "deterministic": "whether the same data and seed gave the same output twice; null if it failed",
+    "indicative": "true for halves and bootstrap samples of one table, which are not fresh samples",
+    "verdict": "on --claim: decision (rejected, supported, undecided), claim, evidence",
+    "seconds": "time spent on the pairs",
     "tradeoff": "with --tradeoff, and then beside indicative alone: rule, t_min, t_max, kept "
     "(coverage or accuracy: quantity), replicability, both with _sem, m, pairs",
 }

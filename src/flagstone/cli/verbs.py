@@ -31,12 +31,18 @@ from flagstone.cli.options import (
     TableOptions,
     WorkerOptions,
 )
-from flagstone.cli.parser import OUTPUT, RULE, SCALE, Option, Verb
+from flagstone.cli.parser import COLUMNS, OUTPUT, RULE, SCALE, Option, Verb
 
 #: The options that --help lists for the verbs that answer a question.
 _COMMON = (
     "--format --columns --encode --field --contamination --rho --seed --output --report --json"
 )
+
+#: What audit --compare takes: what "same" means, or a similarity with a line of its own.
+COMPARED = (
+    "auto", "fingerprint", "coef", "predictions", "churn", "jaccard", "adjusted_rand",
+    "coef_distance",
+)  # fmt: skip
 
 _ANSWER = (
     Verb(
@@ -245,7 +251,7 @@ _TRUST = (
     ),
     Verb(
         "audit",
-        "measure how often two samples agree",
+        "measure how replicable a learner is",
         "flagstone.cli.audit:command",
         {
             "files": Option("[FILE...]", "A table: disjoint random halves are compared"),
@@ -268,11 +274,25 @@ _TRUST = (
                 RULE,
                 default=True,
             ),
-            "same": Option(
-                "--same NAME",
-                "Compare: fingerprint (auto), coef or predictions",
+            "learner": Option(
+                "--learner MODULE:NAME",
+                "Any learner: an estimator, what makes one, or learn(X, y, seed)",
+                RULE,
+            ),
+            "compare": Option(
+                "--compare NAME",
+                "What is compared: " + ", ".join(COMPARED[1:]),
                 RULE,
                 default="auto",
+                choices=COMPARED,
+            ),
+            "groups": Option(
+                "--groups COLUMN",
+                "With --learner: column whose equal values keep rows together",
+                COLUMNS,
+            ),
+            "bootstrap": Option(
+                "--bootstrap", "Bootstrap samples of the table instead of halves", RULE
             ),
             "claim": Option("--claim PROBABILITY", "A claimed rho to judge", RULE),
             "confidence": Option(
@@ -288,21 +308,27 @@ _TRUST = (
             "tradeoff": Option(
                 "--tradeoff", "Instead: rows kept against replicability, over t_max", RULE
             ),
-            "plot": Option("--plot FILE", "With --tradeoff: draw the curve (.png or .svg)", OUTPUT),
+            "output": Option("-o, --output FILE", "Write the results of all pairs as CSV", OUTPUT),
+            "plot": Option(
+                "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT
+            ),
             "jobs": Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1),
             "seed": Option("--seed TEXT", "The seed of the audit", RULE, default="0"),
             "json": JSON,
         },
-        "Measure how often two samples with the same coins agree. Exit code 4: --claim is "
-        "rejected; 1: every pair ended in an error.",
+        "Run a learner on pairs of samples with the same seed, and measure how alike the outputs "
+        "are: exact, pointwise, approximate. Exit code 4: --claim is rejected; 1: every pair "
+        "ended in an error.",
         (
+            "flagstone audit examples/faults.csv --label fault --encode auto "
+            "--learner sklearn.tree:DecisionTreeClassifier --pairs 20",
             "flagstone audit --law geometric --dim 8 --rows 500 --t-max 50 --claim 0.5 --pairs 40",
             "flagstone audit --law geometric --dim 8 --rows 500 --estimator elimination --pairs 40",
             "flagstone audit --law geometric --dim 8 --rows 500 --tradeoff --rho 0.1 --pairs 20",
         ),
         common=(
-            "--format --label --law --dim --rows --estimator --claim --pairs --results --jobs "
-            "--seed --json"
+            "--format --label --law --dim --rows --estimator --learner --claim --pairs --output "
+            "--results --jobs --seed --json"
         ),
         json_keys=keys.AUDIT_KEYS,
     ),

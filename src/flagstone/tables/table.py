@@ -310,6 +310,12 @@ class Table:
             )
         raise self._no_rows(0)
 
+    def chosen(self, columns: Sequence[str] | None, label: str | None = None) -> list[str]:
+        """Return the names of the feature columns that are meant, as for :meth:`encoding`."""
+        if label is not None:
+            self._check_columns([label], "label ")
+        return list(self._choose(columns, label))
+
     def _choose(self, columns: Sequence[str] | None, label: str | None) -> list[str]:
         known = dict.fromkeys(self.columns)  # sets that keep their order
         unwanted = {c: c[1:] for c in columns or [] if c.startswith("-") and c not in known}

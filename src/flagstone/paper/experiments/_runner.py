@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit.task import random_stream
+from flagstone.audit.data import random_stream
 from flagstone.disk import (
     Ledger,
     check_fields,

@@ -1,0 +1,213 @@
+"""What is audited: an estimator, a pipeline, or a function; and one run of it."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from flagstone.audit.data import Array, Sample, array_hash, identified, stacked
+from flagstone.checks import owner_of
+from flagstone.errors import BottomError, InputError
+from flagstone.finding import Finding
+
+
+class TaskError(InputError):
+    """The question cannot be asked of this learner, on any pair: never counted, always raised."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One output, and what it predicts for the held-out rows.
+
+    ``predicted`` is None for outputs that predict nothing; an answer ⊥ predicts None for each row.
+    """
+
+    output: Any
+    predicted: Array | None
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding of one of our estimators, alone or at the end of a pipeline."""
+        owner = owner_of(self.output, "finding_")
+        return None if owner is None else cast(Finding, owner.finding_)
+
+    @property
+    def is_bottom(self) -> bool | None:
+        """Whether the answer is ⊥; None for learners that have no ⊥."""
+        owner = owner_of(self.output, "is_bottom_")
+        return None if owner is None else bool(owner.is_bottom_)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether one of our estimators kept no direction: its answer is drawn from the coins."""
+        found = self.finding
+        return found is not None and found.subspace is not None and found.subspace.dim == 0
+
+
+class Learner:
+    """An object with ``fit``, or a function ``learn(X, y, seed)``, to be run many times."""
+
+    def __init__(self, learner: Any, name: str | None = None) -> None:
+        if isinstance(learner, type):
+            raise InputError(f"give an instance, not the class: {learner.__name__}(...)")
+        self.learner = learner
+        self.is_function = not callable(getattr(learner, "fit", None))
+        self.anonymous = False
+        self.name = name or type(learner).__name__
+        if self.is_function:
+            self._check_function()
+            self.identity, self.anonymous = identified(learner, name)
+            self.name = name or str(getattr(learner, "__name__", self.name))
+        self._params = self._plain_params()
+
+    def _plain_params(self) -> dict[str, Any] | None:
+        """Return the parameters if all are plain values: copies need no ``clone`` then."""
+        from sklearn.base import BaseEstimator
+
+        copied = getattr(type(self.learner), "__sklearn_clone__", None)
+        if self.is_function or copied is not getattr(BaseEstimator, "__sklearn_clone__", 0):
+            return None
+        params: dict[str, Any] = self.learner.get_params(deep=False)
+        plain = all(v is None or isinstance(v, (bool, int, float, str)) for v in params.values())
+        return params if plain else None
+
+    def _check_function(self) -> None:
+        if not callable(self.learner):
+            raise InputError(
+                "a learner is an object with a method fit, or a function learn(X, y, seed); got "
+                f"{type(self.learner).__name__}"
+            )
+        try:
+            inspect.signature(self.learner).bind(None, None, 0)
+        except TypeError as error:
+            raise InputError(
+                f"a function is called as learn(X, y, seed), which {self.learner!r} does not "
+                f"allow: {error}"
+            ) from None
+        except ValueError:  # some callables of C have no signature
+            pass
+
+    def canonical(self) -> Any:
+        """Return plain data that identify the learner, the random states left out."""
+        return self.identity if self.is_function else _described(self.learner)
+
+    def run(self, sample: Sample, seed: int, held_out: Any, clusters: bool = False) -> Run:
+        """Learn from a sample with a seed, and predict the held-out rows."""
+        if self.is_function:
+            output = self.learner(sample.X, sample.y, seed)
+            return Run(output, predictions(output, held_out))
+        fresh = self._seeded(seed)
+        if clusters and len(held_out) and not hasattr(fresh, "predict"):
+            # It labels only the rows of its fit: they include the held-out ones.
+            fresh.fit(stacked(sample.X, held_out))
+            return Run(fresh, np.asarray(fresh.labels_)[len(sample.X) :])
+        # A clustering does not see labels; they only serve to score it.
+        labels = () if sample.y is None or clusters else (sample.y,)
+        fresh.fit(sample.X, *labels)
+        return Run(fresh, predictions(fresh, held_out))
+
+    def _seeded(self, seed: int) -> Any:
+        """Return a copy, with every parameter called ``random_state`` set to the seed."""
+        if self._params is not None:
+            return type(self.learner)(**self._params | _set(self.learner, self._params, seed))
+        if not callable(getattr(self.learner, "get_params", None)):
+            fresh = copy.deepcopy(self.learner)
+            if hasattr(fresh, "random_state"):
+                fresh.random_state = seed
+            return fresh
+        from sklearn.base import clone
+
+        return clone(self.learner).set_params(
+            **_set(self.learner, self.learner.get_params(deep=True), seed)
+        )
+
+
+def _set(learner: Any, names: Iterable[str], seed: int) -> dict[str, Any]:
+    """Return the parameters that a run sets, by their names, also in the steps of a pipeline."""
+    values: dict[str, Any] = {"random_state": seed}
+    if hasattr(type(last_step(learner)), "finding_"):  # ours: no audit reads certificates
+        values["certify"] = False
+    last = [(name, name.rpartition("__")[2]) for name in names]
+    return {name: values[end] for name, end in last if end in values}
+
+
+def kind_of(learner: Any, y: Any) -> str:
+    """Return "classifier", "regressor", "clusterer", "span" (ours, no labels) or "other".
+
+    What a function learns is read off its labels.
+    """
+    from sklearn.base import BaseEstimator, ClusterMixin, is_classifier, is_regressor
+    from sklearn.utils.multiclass import type_of_target
+
+    last = last_step(learner)
+    if isinstance(last, ClusterMixin):
+        return "clusterer"
+    if isinstance(learner, BaseEstimator):
+        if is_classifier(learner) or is_regressor(learner):
+            return "classifier" if is_classifier(learner) else "regressor"
+        return "span" if hasattr(type(last), "finding_") and y is None else "other"
+    if y is None:
+        return "other"
+    targets = {"binary": "classifier", "multiclass": "classifier", "continuous": "regressor"}
+    return targets.get(type_of_target(y), "other")
+
+
+def last_step(learner: Any) -> Any:
+    """Return the last step of a pipeline, or the learner itself."""
+    return learner.steps[-1][1] if hasattr(learner, "steps") else learner
+
+
+def predictions(output: Any, rows: Any) -> Array | None:
+    """Return what an output predicts for rows; None if it predicts nothing at all."""
+    predict = getattr(output, "predict", output)
+    if not callable(predict) or not len(rows):
+        return None
+    try:
+        return np.asarray(predict(rows))
+    except BottomError:
+        return np.full(len(rows), None)
+
+
+def _described(estimator: Any) -> Any:
+    """Return the class and the parameters of an estimator as plain data."""
+    kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+    if callable(getattr(estimator, "get_params", None)):
+        params = estimator.get_params(deep=False)
+    else:
+        params = {k: v for k, v in vars(estimator).items() if not k.startswith("_")}
+    plain = {k: _plain(v, f"{kind}.{k}") for k, v in sorted(params.items()) if k != "random_state"}
+    return {"class": kind, "params": plain}
+
+
+def _plain(value: Any, where: str) -> Any:
+    """Turn a parameter into JSON data without losing its identity."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (float, np.floating)):
+        return {"float": float(value).hex()}
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, np.ndarray):
+        return {"array": array_hash(value)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v, where) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _plain(v, where) for k, v in sorted(value.items(), key=lambda i: str(i[0]))}
+    if callable(getattr(value, "fit", None)) or hasattr(value, "get_params"):
+        return _described(value)
+    text = (
+        f"{value.__module__}.{value.__qualname__}"
+        if hasattr(value, "__qualname__")
+        else repr(value)
+    )
+    if " at 0x" in text or "<lambda>" in text or "<locals>" in text:
+        raise InputError(
+            f"the parameter {where} has no stable description ({text}); results could not be told "
+            "apart from those of another value: use a named function or an object with a repr"
+        )
+    return text

@@ -1,0 +1,485 @@
+"""What an audit found: measures with intervals, in a table, a plot, HTML, CSV and as data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flagstone.audit._compare import SIMILARITIES, Similarity
+from flagstone.audit._pairs import Pair
+from flagstone.audit.intervals import (
+    anytime_interval,
+    betting_interval,
+    check_confidence,
+    log_evidence,
+    log_evidence_of_values,
+)
+from flagstone.disk import atomic_write
+from flagstone.errors import InputError, MissingDependencyError
+from flagstone.markup import card, table
+from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, Display
+
+#: So many kinds of errors are listed.
+_SHOWN = 5
+#: The plot shows intervals at about so many numbers of pairs.
+_STEPS = 24
+
+SCORES = {
+    "classifier": "accuracy",
+    "regressor": "R²",
+    "clusterer": "adjusted Rand index to y",
+    "span": "coverage",
+}
+
+
+@dataclass(frozen=True)
+class AuditStats:
+    """Counts of pairs. They add up over different pairs.
+
+    Attributes
+    ----------
+    pairs : int
+    agreements : int
+        Pairs with twice the same output; two ⊥ are the same.
+    both_bottom, one_bottom : int
+        Pairs with two answers ⊥ (agreements), and with one (disagreements).
+    both_empty : int
+        Agreements in which no direction was kept: the answers come from the coins alone.
+    errors : int
+        Pairs in which a run failed. They are disagreements.
+    seconds : float
+        Time spent on the pairs; no part of equality.
+
+    Examples
+    --------
+    >>> from flagstone.audit import AuditStats
+    >>> (AuditStats(30, 28) + AuditStats(70, 66, errors=1)).disagreements
+    6
+    """
+
+    pairs: int = 0
+    agreements: int = 0
+    both_bottom: int = 0
+    one_bottom: int = 0
+    both_empty: int = 0
+    errors: int = 0
+    seconds: float = field(default=0.0, compare=False)
+
+    def __add__(self, other: AuditStats) -> AuditStats:
+        return AuditStats(
+            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(AuditStats))
+        )
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair]) -> AuditStats:
+        """Count pairs."""
+        kinds = Counter(pair.outcome for pair in pairs)
+        return cls(
+            len(pairs),
+            kinds["agree"] + kinds["both_bottom"] + kinds["both_empty"],
+            kinds["both_bottom"],
+            kinds["one_bottom"],
+            kinds["both_empty"],
+            kinds["one_error"] + kinds["both_error"],
+            math.fsum(pair.seconds for pair in pairs),
+        )
+
+    @property
+    def disagreements(self) -> int:
+        """Pairs without twice the same output: different ones, or an error."""
+        return self.pairs - self.agreements
+
+    @property
+    def answered(self) -> int:
+        """Pairs in which both runs gave an output (⊥ is one)."""
+        return self.pairs - self.errors
+
+
+@dataclass(frozen=True)
+class Measure:
+    """An estimate with its interval, which holds at every number of pairs at once.
+
+    ``low`` and ``high`` are None for numbers without an interval (scores).
+    """
+
+    name: str
+    estimate: float
+    low: float | None
+    high: float | None
+    meaning: str
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """Both ends."""
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit says about a claimed ρ: the largest rate at which two runs may differ.
+
+    Attributes
+    ----------
+    decision : {"rejected", "supported", "undecided"}
+        Rejected: the rate is above the claim; supported: at or below it. Each is wrong with
+        probability at most ``1 - confidence``, whatever the stop rule.
+    claim, confidence : float
+    evidence : float
+        e-value against "the rate is at most the claim" (capped at 1e300): under the claim it
+        ever exceeds x with probability at most 1/x.
+    """
+
+    decision: str
+    claim: float
+    confidence: float
+    evidence: float
+
+    def __str__(self) -> str:
+        said = {
+            "rejected": f"the claimed rho = {self.claim:g} is REJECTED",
+            "supported": f"the claimed rho = {self.claim:g} is supported",
+            "undecided": f"undecided about the claimed rho = {self.claim:g}",
+        }[self.decision]
+        return f"{said} at confidence {self.confidence:g}"
+
+
+@dataclass(repr=False)
+class AuditResult(Display):
+    """The result of an audit: ``print`` it, :meth:`plot` it, or take its numbers.
+
+    Attributes
+    ----------
+    learner, data : str
+        What was audited, and on what.
+    pairs : tuple of Pair
+        One record for each pair.
+    confidence : float
+        Of all intervals.
+    deterministic : bool or None
+        Whether the same data and seed gave the same output twice; None if not checked.
+
+    Notes
+    -----
+    **Guarantees**
+
+    If pairs are independent (fresh samples), then with probability at least ``confidence`` the
+    intervals of *one* measure hold its true value at *all* numbers of pairs, so you may stop
+    whenever you like. The worst input is the worst of the fixed ones, and its interval accounts
+    for having looked at all of them. Several measures are several statements.
+
+    Examples
+    --------
+    >>> from flagstone import audit
+    >>> found = audit.summarize(["a", "a", "a", "b", "a", "a"])
+    >>> found.exact.estimate, found.stats.pairs
+    (0.6666666666666666, 3)
+    """
+
+    learner: str
+    data: str
+    pairs: tuple[Pair, ...]
+    confidence: float = 0.95
+    notion: str = ""
+    kind: str = "other"
+    n_inputs: int = 0
+    tolerance: float = 0.0
+    integrated: bool = False
+    has_bottom: bool = False
+    deterministic: bool | None = None
+    caution: str = ""
+    claim: float | None = None
+    hint: str = ""
+    strong_id: str | None = None
+    size = (COLUMN_WIDTH * 1.4, 2.6)
+
+    @property
+    def stats(self) -> AuditStats:
+        """The counts."""
+        return AuditStats.of(self.pairs)
+
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """All measures that apply, by name: "exact", "pointwise", "worst", "approximate", …."""
+        return measures_of(self, self.pairs)
+
+    @property
+    def exact(self) -> Measure:
+        """The probability that two outputs are the same."""
+        return self.measures["exact"]
+
+    @property
+    def score(self) -> Measure | None:
+        """Accuracy, R², coverage, … on held-out rows, the mean over all runs; None without."""
+        return self.measures.get("score")
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is to be said about the claim, if one was made."""
+        if self.claim is None:
+            return None
+        if not 0.0 <= self.claim <= 1.0:
+            raise InputError(f"a claimed rho must lie in [0, 1], got {self.claim}")
+        exact, decision = self.exact, "undecided"
+        if self.stats.answered and exact.low is not None and exact.high is not None:
+            if 1.0 - exact.low <= self.claim:
+                decision = "supported"
+            elif 1.0 - exact.high > self.claim:
+                decision = "rejected"
+        return Verdict(decision, self.claim, self.confidence, self._evidence(self.claim))
+
+    def _evidence(self, claim: float) -> float:
+        """Return the e-value against a rate of at most the claim."""
+        values = [1.0 - pair.exact for pair in self.pairs]
+        if not values or math.fsum(values) / len(values) <= claim:
+            return 1.0
+        if self.integrated:
+            log = log_evidence_of_values(values, claim)
+        else:
+            log = log_evidence(math.fsum(values), len(values), claim)
+        return math.exp(min(log, 690.0))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat record for each pair."""
+        found = []
+        for pair in self.pairs:
+            record = asdict(pair)
+            values = record.pop("similarities")
+            record["inputs"] = None if not self.n_inputs else _share(pair, self.n_inputs)
+            found.append({**record, **values})
+        return [{"pointwise" if k == "inputs" else k: v for k, v in r.items()} for r in found]
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the pairs as CSV, one line each, and write them to a file if one is given."""
+        records = self.records()
+        names = list(dict.fromkeys(name for record in records for name in record))
+        text = io.StringIO()
+        writer = csv.DictWriter(text, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        if path is not None:
+            atomic_write(Path(path), text.getvalue().encode(), overwrite=True)
+        return text.getvalue()
+
+    def to_frame(self) -> Any:
+        """Return the pairs as a pandas data frame, one row each."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingDependencyError("a data frame needs pandas: pip install pandas") from None
+        return pd.DataFrame.from_records(self.records())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data, without the single pairs."""
+        verdict, stats = self.verdict, self.stats
+        return {
+            "learner": self.learner,
+            "data": self.data,
+            "strong_id": self.strong_id,
+            **asdict(stats),
+            "disagreements": stats.disagreements,
+            "error_types": dict(self._error_kinds()),
+            "confidence": self.confidence,
+            "measures": {
+                key: {"estimate": m.estimate, "low": m.low, "high": m.high, "meaning": m.meaning}
+                for key, m in self.measures.items()
+            },
+            "inputs": self.n_inputs,
+            "tolerance": self.tolerance,
+            "integrated": self.integrated,
+            "deterministic": self.deterministic,
+            "indicative": bool(self.caution),
+            "verdict": verdict
+            and {name: getattr(verdict, name) for name in ("decision", "claim", "evidence")},
+        }
+
+    def _error_kinds(self) -> list[tuple[str, int]]:
+        """Return how often each error was seen; messages that differ in numbers are one kind."""
+        number = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+        kinds = Counter(re.sub(number, "#", pair.error) for pair in self.pairs if pair.error)
+        return kinds.most_common()
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        """Return the lines of the table: name, estimate, interval, meaning."""
+        found = self.measures
+        missing = Measure(
+            "", math.nan, None, None, "needs predictions, and these outputs have none"
+        )
+        names = dict.fromkeys(("exact", "pointwise", "worst", "approximate", *found))
+        if "pointwise" not in found:
+            del names["worst"]
+        rows = []
+        for key in names:
+            m = found.get(key, missing)
+            ends = "" if m.low is None or m.high is None else f"{m.low:.4f} to {m.high:.4f}"
+            estimate = "–" if m is missing else f"{m.estimate:.4f}"
+            rows.append((m.name or key, estimate, ends, m.meaning))
+        return rows
+
+    def _head(self) -> list[str]:
+        """Return the lines above the table."""
+        s = self.stats
+        both = f" ({s.both_bottom} of them both ⊥)" if self.has_bottom else ""
+        one = [f"{s.one_bottom} of them one ⊥"] if self.has_bottom else []
+        one += [f"{s.errors} with an error"] if s.errors else []
+        differ = f" ({', '.join(one)})" if one else ""
+        lines = [f"{s.pairs:,} pairs: {s.agreements:,} agree{both}, {s.disagreements:,} differ"]
+        lines[0] += differ
+        kinds = self._error_kinds()
+        lines += [f"  {count} × {kind}" for kind, count in kinds[:_SHOWN]]
+        if len(kinds) > _SHOWN:
+            lines.append(f"  and {len(kinds) - _SHOWN} more kinds of errors")
+        if not s.answered:
+            return [*lines, "no pair was answered: nothing can be said about replicability"]
+        if self.deterministic is not None:
+            lines.append(
+                "deterministic: the same data and seed gave the same output"
+                if self.deterministic
+                else "NOT DETERMINISTIC: the same data and seed gave two different outputs"
+            )
+        return lines
+
+    def _notes(self) -> list[str]:
+        """Return the lines below the table."""
+        s = self.stats
+        lines = ["Intervals hold at every number of pairs, whenever you stop."]
+        counted = s.agreements / s.pairs
+        if self.integrated and abs(self.exact.estimate - counted) >= 0.00005:
+            lines.append(
+                "exact is the mean over all thresholds of the window; at the thresholds that were "
+                f"drawn, {s.agreements} of {s.pairs} pairs agree ({counted:.4f})"
+            )
+        if s.errors > s.answered:
+            lines.append(f"MOST PAIRS FAILED: {s.errors} of {s.pairs} count as different")
+        if s.both_bottom == s.answered:
+            lines.append(f"EVERY ANSWER IS ⊥: no rule was learned ({self.hint})")
+        elif s.agreements and s.agreements == s.both_bottom + s.both_empty:
+            lines.append(
+                "THE RUNS AGREE ON NOTHING: no direction was kept, so that answers are drawn from "
+                "the coins alone (a window that starts and ends earlier keeps more)"
+            )
+        lines += [self.caution] if self.caution else []
+        return lines + ([f"verdict: {self.verdict}"] if self.claim is not None else [])
+
+    def __str__(self) -> str:
+        lines = [f"audit of {self.learner} on {self.data}", *self._head()]
+        if not self.stats.answered:
+            return "\n".join(lines)
+        head = ("measure", "estimate", f"{100 * self.confidence:g} % interval", "what is measured")
+        rows = [head, *self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        for name, estimate, ends, meaning in rows:
+            cells = (name.ljust(widths[0]), estimate.rjust(widths[1]), ends.ljust(widths[2]))
+            lines.append("  ".join((*cells, meaning)).rstrip())
+        return "\n".join([*lines, *self._notes()])
+
+    def __repr__(self) -> str:
+        known = [(m.name, m.estimate) for m in self.measures.values()]
+        text = ", ".join(f"{name} {estimate:.3f}" for name, estimate in known)
+        return f"AuditResult({self.learner}, {len(self.pairs)} pairs: {text})"
+
+    def _repr_html_(self) -> str:
+        title = f"Audit of {self.learner} on {self.data}"
+        lines = [(line.strip(),) for line in self._head()]
+        if not self.stats.answered:
+            return card(title, table(lines))
+        head = ("measure", "estimate", f"{100 * self.confidence:g} % interval", "what is measured")
+        notes = table([(line,) for line in self._notes()])
+        return card(title, table(lines), table(self._rows(), head=head), notes)
+
+    def _draw(self, axes: list[Axes]) -> None:
+        axis, n = axes[0], len(self.pairs)
+        ends = np.unique(np.geomspace(1, max(1, n), _STEPS).round().astype(int))
+        paths = [measures_of(self, self.pairs[:end]) for end in ends] if n else []
+        looks = (("exact", "blue", "-"), ("worst", "orange", ":"), ("approximate", "green", "--"))
+        for key, color, dashes in looks:
+            path = [found[key] for found in paths if key in found]
+            if path:
+                low, high = ([getattr(m, end) for m in path] for end in ("low", "high"))
+                axis.fill_between(ends, low, high, color=OKABE_ITO[color], alpha=0.15, linewidth=0)
+                estimates = [m.estimate for m in path]
+                axis.plot(ends, estimates, dashes, color=OKABE_ITO[color], label=path[-1].name)
+        axis.set_ylim(-0.02, 1.02)
+        axis.set_xlabel("pairs")
+        axis.set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
+        axis.set_title(self.learner, loc="left", fontsize=7)
+        axis.legend(loc="best")
+
+
+def _share(pair: Pair, n_inputs: int) -> float:
+    return float(pair.agreeing(n_inputs).mean())
+
+
+def measures_of(result: AuditResult, pairs: Sequence[Pair]) -> dict[str, Measure]:
+    """Return the measures of some pairs of an audit."""
+    n, confidence = len(pairs), result.confidence
+    same = [pair.exact for pair in pairs]
+    if result.integrated:
+        low, high = betting_interval(same, confidence)
+    else:
+        low, high = anytime_interval(math.fsum(same), n, confidence)
+    found = {
+        "exact": Measure("exact", _mean(same), low, high, f"the same output ({result.notion})")
+    }
+    close = f" within {result.tolerance:.3g}" if result.tolerance else ""
+    if result.n_inputs and any(pair.inputs is not None for pair in pairs):
+        counts = np.sum([pair.agreeing(result.n_inputs) for pair in pairs], axis=0)
+        shares = [_share(pair, result.n_inputs) for pair in pairs]
+        meaning = f"the same prediction{close} for a fixed input, mean of {result.n_inputs}"
+        ends = betting_interval(shares, confidence)
+        found["pointwise"] = Measure("pointwise", _mean(shares), *ends, meaning)
+        # A union bound over the inputs: the interval of the least count holds the least rate.
+        each = 1.0 - (1.0 - confidence) / result.n_inputs
+        least, meaning = float(counts.min()), "the same for the worst of these inputs"
+        ends = anytime_interval(least, n, each)
+        found["worst"] = Measure("pointwise, worst", least / n, *ends, meaning)
+    if any(pair.approximate is not None for pair in pairs):
+        shares = [pair.approximate or 0.0 for pair in pairs]
+        meaning = f"share of held-out rows with the same prediction{close}"
+        ends = betting_interval(shares, confidence)
+        found["approximate"] = Measure("approximate", _mean(shares), *ends, meaning)
+    names = dict.fromkeys(name for pair in pairs for name in pair.similarities)
+    for name in names:
+        known = SIMILARITIES.get(name, Similarity(name, "your function of two outputs"))
+        found[name] = _similarity(name, known, pairs, confidence)
+    scores = [pair.score for pair in pairs if pair.score is not None]
+    if scores and result.kind in SCORES:
+        meaning = "of the runs, on held-out rows"
+        found["score"] = Measure(SCORES[result.kind], _mean(scores), None, None, meaning)
+    return found
+
+
+def _similarity(
+    name: str, known: Similarity, pairs: Sequence[Pair], confidence: float
+) -> Measure:  # fmt: skip
+    values = [pair.similarities.get(name, known.failed) for pair in pairs]
+    width = 1.0 - known.low
+    ends = betting_interval(
+        [min(1.0, max(0.0, (v - known.low) / width)) for v in values], confidence
+    )
+    low, high = (known.low + width * end for end in ends)
+    return Measure(known.label, _mean(values), low, high, known.meaning)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def exact_width(pairs: Sequence[Pair], confidence: float, integrated: bool) -> float:
+    """Return the width of the interval of exact replicability, for the stop rule."""
+    check_confidence(confidence)
+    same = [pair.exact for pair in pairs]
+    if integrated:
+        low, high = betting_interval(same, confidence)
+    else:
+        low, high = anytime_interval(math.fsum(same), len(same), confidence)
+    return high - low

@@ -1,0 +1,247 @@
+"""Results: measures and verdicts are those of the records, in every form they are shown in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagstone.audit import (
+    AuditResult,
+    AuditStats,
+    Pair,
+    anytime_interval,
+    betting_interval,
+)
+from flagstone.errors import InputError
+
+
+def packed(bits):
+    return np.packbits(np.array(bits, dtype=np.uint8)).tobytes().hex()
+
+
+def counted(agree, differ, errors=0, **options):
+    kinds = ["agree"] * agree + ["differ"] * differ + ["one_error"] * errors
+    pairs = [
+        Pair(i, kind, float(kind == "agree"), error="E: 1" if kind == "one_error" else None)
+        for i, kind in enumerate(kinds)
+    ]
+    return AuditResult("learner", "data", tuple(pairs), **options)
+
+
+counts = st.builds(AuditStats, *(st.integers(0, 50) for _ in range(6)), seconds=st.floats(0, 9))
+
+
+@given(a=counts, b=counts, c=counts)
+def test_counts_add_up(a, b, c):
+    assert a + b == b + a
+    assert (a + b) + c == a + (b + c)
+    assert (a + b).disagreements == a.disagreements + b.disagreements
+    assert (a + b).answered == a.answered + b.answered
+    assert a + AuditStats() == a
+
+
+def test_counts_are_those_of_the_outcomes():
+    kinds = ["agree", "differ", "both_bottom", "one_bottom", "both_empty", "one_error"]
+    pairs = [Pair(i, kind, 0.0, seconds=0.5) for i, kind in enumerate([*kinds, "both_error"])]
+    found = AuditStats.of(pairs)
+    assert found == AuditStats(7, 3, 1, 1, 1, 2)
+    assert (found.disagreements, found.answered, found.seconds) == (4, 5, 3.5)
+
+
+def test_exact_is_the_share_of_equal_outputs_with_the_anytime_interval():
+    found = counted(30, 8, 2, confidence=0.9)
+    assert found.exact.estimate == 0.75
+    assert found.exact.interval == anytime_interval(30, 40, 0.9)
+    integrated = AuditResult(
+        "l", "d", tuple(Pair(i, "agree", z) for i, z in enumerate([0.2, 0.4, 0.9])), integrated=True
+    )
+    assert integrated.exact.estimate == pytest.approx(0.5)
+    assert integrated.exact.interval == betting_interval([0.2, 0.4, 0.9])
+
+
+def test_pointwise_counts_each_input_over_all_pairs():
+    bits = [[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 1, 0]]
+    pairs = [Pair(i, "differ", 0.0, 0.5, packed(row)) for i, row in enumerate(bits)]
+    failed = Pair(4, "one_error", 0.0, error="E")  # no input got the same output
+    found = AuditResult("l", "d", (*pairs, failed), n_inputs=3, confidence=0.8).measures
+    assert found["pointwise"].estimate == pytest.approx((4 + 3 + 1) / 15)
+    assert found["pointwise"].interval == betting_interval([2 / 3, 1 / 3, 1, 2 / 3, 0], 0.8)
+    assert found["worst"].estimate == pytest.approx(1 / 5)
+    low, high = found["worst"].interval
+    assert (low, high) == pytest.approx(anytime_interval(1, 5, 1 - 0.2 / 3))
+    assert found["approximate"].estimate == pytest.approx(0.4)
+    assert found["approximate"].interval == betting_interval([0.5] * 4 + [0.0], 0.8)
+
+
+def test_similarities_have_intervals_on_their_own_scale():
+    pairs = [Pair(i, "differ", 0.0, similarities={"adjusted_rand": v}) for i, v in enumerate(
+        [0.7, 1.0, 0.7, -0.5])]  # fmt: skip
+    failed = Pair(4, "one_error", 0.0, error="E")
+    found = AuditResult("l", "d", (*pairs, failed)).measures["adjusted_rand"]
+    assert found.estimate == pytest.approx((0.7 + 1.0 + 0.7 - 0.5) / 5)
+    low, high = betting_interval([0.8, 1.0, 0.8, 0.0, 1 / 3])
+    assert found.interval == pytest.approx((1.5 * low - 0.5, 1.5 * high - 0.5))
+    distance = Pair(0, "differ", 0.0, similarities={"coef_distance": 0.2})
+    found = AuditResult("l", "d", (distance, failed)).measures["coef_distance"]
+    assert found.estimate == pytest.approx(0.6)  # a failed run is as far away as can be
+
+
+@pytest.mark.parametrize(
+    ("agree", "claim", "decision"),
+    [(500, 0.05, "supported"), (300, 0.05, "rejected"), (470, 0.05, "undecided")],
+)
+def test_verdicts(agree, claim, decision):
+    found = counted(agree, 500 - agree, claim=claim)
+    assert found.verdict.decision == decision
+    assert "0.05" in str(found.verdict)
+    # An e-value of 20 is what confidence 0.95 asks for.
+    assert (found.verdict.evidence >= 20) == (decision == "rejected")
+    assert ("REJECTED" in str(found)) == (decision == "rejected")
+
+
+def test_a_claim_at_the_end_of_the_interval():
+    low, high = (1 - end for end in reversed(counted(240, 60, confidence=0.9).exact.interval))
+    for claim, decision in (
+        (high, "supported"),
+        (math.nextafter(high, 0), "undecided"),
+        (low, "undecided"),
+        (math.nextafter(low, 0), "rejected"),
+    ):
+        assert counted(240, 60, confidence=0.9, claim=claim).verdict.decision == decision
+    for claim in (-0.01, 1.01, math.nan):
+        with pytest.raises(InputError, match="a claimed rho must lie in"):
+            counted(1, 1, claim=claim).verdict  # noqa: B018
+
+
+def test_evidence_is_against_claims_below_the_rate_only():
+    for claim in (0.2, 0.5, 1.0):
+        assert counted(80, 20, claim=claim).verdict.evidence == 1.0
+    assert counted(80, 20, claim=0.1).verdict.evidence > 1
+    assert 1e299 < counted(80, 20, claim=0.0).verdict.evidence <= 1e300  # impossible, but a number
+
+
+def test_a_true_claim_is_rejected_at_most_as_often_as_stated():
+    """Judge a true claim after every tenth pair; the verdict may be wrong in 5 % of the runs."""
+    rng = np.random.RandomState(5)
+    wrong = 0
+    for _ in range(120):
+        differs = np.cumsum(rng.random_sample(120) < 0.1)
+        looks = (counted(n - differs[n - 1], differs[n - 1], claim=0.1) for n in range(10, 121, 10))
+        wrong += any(found.verdict.decision == "rejected" for found in looks)
+    assert wrong <= 15  # Binomial(120, 0.05) exceeds 15 with probability below 1e-3
+
+
+def test_failed_pairs_are_listed_by_frequency_and_decide_nothing_alone():
+    letters = "aabbbcdddddefg"
+    pairs = [Pair(i, "both_error", 0.0, error=f"E: {c} {i}") for i, c in enumerate(letters)]
+    found = AuditResult("l", "d", tuple(pairs), claim=0.01)
+    lines = str(found).splitlines()
+    assert lines[2] == "  5 × E: d #"
+    assert "  and 2 more kinds of errors" in lines
+    assert "nothing can be said" in lines[-1]
+    assert found.verdict.decision == "undecided"
+    some = AuditResult("l", "d", (*pairs, Pair(99, "agree", 1.0)))
+    assert "MOST PAIRS FAILED: 14 of 15 count as different" in str(some)
+
+
+def test_the_table_has_the_three_measures_and_bottom_only_where_it_exists():
+    text = str(counted(3, 1))
+    assert [line.split()[0] for line in text.splitlines()[3:6]] == [
+        "exact",
+        "pointwise",
+        "approximate",
+    ]
+    assert text.count("these outputs have none") == 2
+    assert "⊥" not in text
+    assert "error" not in text
+    with_bottom = str(counted(3, 1, has_bottom=True))
+    assert "3 agree (0 of them both ⊥), 1 differ (0 of them one ⊥)" in with_bottom
+    assert "deterministic" not in text
+    assert "deterministic: the same data" in str(counted(3, 1, deterministic=True))
+    assert "NOT DETERMINISTIC" in str(counted(3, 1, deterministic=False))
+
+
+def test_an_estimate_over_all_thresholds_is_told_from_the_counts():
+    pairs = tuple(Pair(i, "agree" if i < 2 else "differ", 0.25) for i in range(10))
+    text = str(AuditResult("l", "d", pairs, integrated=True))
+    assert "exact is the mean over all thresholds" in text
+    assert "2 of 10 pairs agree (0.2000)" in text
+    alike = tuple(Pair(i, "agree" if i < 2 else "differ", 0.2) for i in range(10))
+    assert "thresholds" not in str(AuditResult("l", "d", alike, integrated=True))
+
+
+def test_answers_without_content_are_told_in_capitals():
+    bottoms = tuple(Pair(i, "both_bottom", 1.0) for i in range(3))
+    text = str(AuditResult("l", "d", bottoms, has_bottom=True, hint="try this"))
+    assert "EVERY ANSWER IS ⊥: no rule was learned (try this)" in text
+    empty = (Pair(0, "both_empty", 1.0), Pair(1, "differ", 0.0))
+    assert "THE RUNS AGREE ON NOTHING" in str(AuditResult("l", "d", empty))
+    assert "CAUTION" in str(counted(1, 1, caution="CAUTION"))
+
+
+PAIRS = (
+    Pair(0, "agree", 1.0, 0.9, packed([1, 1]), {"jaccard": 0.5}, 0.8, 0.1),
+    Pair(1, "one_error", 0.0, seconds=0.2, error='E: "a", b'),
+)
+
+
+def test_pairs_are_exported_as_csv_and_as_a_frame(tmp_path):
+    found = AuditResult("l", "d", PAIRS, n_inputs=2)
+    rows = list(csv.DictReader(io.StringIO(found.to_csv(tmp_path / "p.csv"))))
+    assert (tmp_path / "p.csv").read_text() == found.to_csv()
+    assert rows[0]["exact"] == "1.0"
+    assert rows[0]["pointwise"] == "1.0"
+    assert rows[0]["jaccard"] == "0.5"
+    assert rows[1]["error"] == 'E: "a", b'
+    assert rows[1]["jaccard"] == ""
+    frame = found.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["approximate"].tolist()[0] == 0.9
+    assert frame["outcome"].tolist() == ["agree", "one_error"]
+
+
+def test_the_dictionary_is_json_and_holds_every_number():
+    found = AuditResult("l", "d", PAIRS, n_inputs=2, kind="classifier", claim=0.5, caution="x")
+    data = json.loads(json.dumps(found.to_dict()))
+    assert (data["pairs"], data["agreements"], data["disagreements"], data["errors"]) == (
+        2,
+        1,
+        1,
+        1,
+    )
+    assert data["measures"]["score"] == {
+        "estimate": 0.8,
+        "low": None,
+        "high": None,
+        "meaning": "of the runs, on held-out rows",
+    }
+    assert data["measures"]["exact"]["estimate"] == 0.5
+    assert data["verdict"]["decision"] == "undecided"
+    assert data["indicative"] is True
+    assert data["error_types"] == {'E: "a", b': 1}
+    assert found.score.name == "accuracy"
+    assert counted(1, 1).score is None
+
+
+def test_a_result_draws_itself_and_is_html(tmp_path):
+    found = AuditResult("<b>learner</b>", "data", PAIRS * 20, n_inputs=2, deterministic=True)
+    found.plot()
+    labels = [text.get_text() for text in found.ax_.get_legend().get_texts()]
+    assert labels == ["exact", "pointwise, worst", "approximate"]
+    assert found.ax_.get_xlabel() == "pairs"
+    final = found.ax_.get_lines()[0].get_ydata()[-1]
+    assert final == found.exact.estimate
+    html = found._repr_html_()
+    assert "&lt;b&gt;learner" in html
+    for word in ("exact", "pointwise", "approximate", "deterministic"):
+        assert word in html
+    assert "exact 0.500" in repr(found)
+    assert "nothing can be said" in AuditResult("l", "d", PAIRS[1:])._repr_html_()
