@@ -17,8 +17,8 @@ from flagstone.audit.data import as_data
 from flagstone.audit.intervals import check_confidence
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import positive
+from flagstone.processes import check_jobs
 from flagstone.progress import progress_bar
-from flagstone.workers import check_jobs
 
 
 def audit(

@@ -18,9 +18,8 @@ from flagstone.audit._learners import Learner, Run, TaskError, kind_of, last_ste
 from flagstone.audit.data import Array, Data, Sample, Table, random_stream, stacked
 from flagstone.audit.integrate import integrated_disagreement
 from flagstone.errors import InputError, ReplicabilityWarning
+from flagstone.processes import held_signals, in_processes
 from flagstone.progress import Update
-from flagstone.signals import held_signals
-from flagstone.workers import in_processes
 
 OUTCOMES = (
     "agree", "differ", "both_bottom", "one_bottom", "both_empty", "one_error", "both_error"
