@@ -355,6 +355,9 @@ class FrameOptions(OutputOptions, RuleOptions):
         "--as NAME", "Print it as " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
     )
     seed: str | None = as_field(SEED)
+    strict: bool = option(
+        "--strict", "With --as c or python: refuse also what no frame had here", OUTPUT
+    )
     promises: bool = option(
         "--promises", "Say also what holds for future samples, and how surely", OUTPUT
     )

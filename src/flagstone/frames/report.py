@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from flagstone.algebra.fields import Array
-from flagstone.errors import InputError
 from flagstone.finding import Finding
-from flagstone.frames.digests import DigestAnalysis, Layers, frame_code
+from flagstone.frames.digests import DigestAnalysis, Layers
 from flagstone.frames.digests.layer_text import LayerLine, layer_lines, worth_layers
+from flagstone.frames.study import source_code
 from flagstone.markup import escape
 from flagstone.report import AnswerView
 from flagstone.report.parts import bits, copied, folded, items
@@ -53,12 +53,9 @@ class FrameView(AnswerView):
     def notations(self, finding: Finding) -> str:
         """Return the check bits as code, and what every answer has."""
         code = ""
-        if self._analysis.layers.solved is not None:
-            try:
-                text = frame_code(finding, self._analysis, "c")
-                code = folded("The check bits as a C function of a frame", copied(text))
-            except InputError:
-                pass  # not every bit of the frame is a column
+        if self._analysis.digests:
+            text = source_code(finding, self._analysis.digests, "c")
+            code = folded("The digest as a C function of a frame", copied(text))
         return code + super().notations(finding)
 
     def broken(

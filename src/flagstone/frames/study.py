@@ -15,7 +15,7 @@ from flagstone.answers import Constraints
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.finding import Finding
-from flagstone.frames.digests import Digest, DigestAnalysis, analyze
+from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.pipeline import ask, certify
 from flagstone.question import ConstraintsQuestion
@@ -177,10 +177,40 @@ def study(
         places=tuple((str(places[i].file), places[i].row, places[i].line) for i in bad),
         values=tuple("".join(map(str, rows[i].tolist())) for i in bad),
     )
-    kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.named]}
+    kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.digests]}
     return replace(found, finding=replace(finding, rows=counted, provenance=kept))
 
 
 def _misfits(finding: Finding, rows: Array) -> list[int]:
     answer: Any = finding.answer
     return [int(i) for i in np.flatnonzero(~answer.check(rows))]
+
+
+def usual(answer: Any) -> Solved | None:
+    """Return the equations of frames as one rule; None where there are none."""
+    if not isinstance(answer, Constraints) or answer.is_bottom or not len(answer):
+        return None
+    matrix, first = answer.matrix.astype(np.uint8), answer.matrix.argmax(axis=1)
+    matrix[range(len(matrix)), first] = 0
+    return Solved(tuple(first.tolist()), matrix, np.asarray(answer.rhs, dtype=np.uint8))
+
+
+def source_code(
+    finding: Finding, digests: Sequence[Digest], language: str, strict: bool = False
+) -> str:
+    """Return ``check_frame`` for the digests of a finding; with strict, for its equations, too.
+
+    The code takes frames as the file has them, if no line code but ``reverse-bytes`` was undone;
+    else as they are after that.
+    """
+    reading = dict(finding.provenance.get("reading") or {})
+    codes, n = list(reading.get("decode") or ()), len(finding.encoding.names)
+    order, notes = None, []
+    if codes == ["reverse-bytes"]:
+        order = [i for at in range(0, n, 8) for i in reversed(range(at, min(at + 8, n)))]
+    elif codes:
+        notes.append(f"They are given after decoding: {', '.join(codes)}.")
+    if reading.get("sync"):
+        notes.append(f"They begin after {reading['sync']}.")
+    equations = usual(finding.answer) if strict else None
+    return frame_code(n, digests, language, equations=equations, order=order, note=" ".join(notes))

@@ -1,13 +1,15 @@
-"""Code for check bits says of every frame what the check bits say, in C and in Python."""
+"""Code for digests says of every frame what the digest says, in C and in Python."""
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from flagstone import InputError
-from flagstone.frames.digests import Layers, check_code
+from flagstone.frames.digests import Digest, Layers, frame_code
+from flagstone.frames.digests.sums import Sum
 from tests.frames.digests.test_crc import random_frame
 
 MAIN = """
@@ -16,55 +18,132 @@ int main(void)
 {
     uint8_t b[64];
     while (fread(b, 1, SIZE, stdin) == SIZE)
-        printf("%d\\n", frame_check(b));
+        printf("%d\\n", check_frame(b));
     return 0;
 }
 """
+N_BITS = 72
+SUMS = {
+    "bytes": Sum((64, 72), 8, (0, 64), 8, 1, 256, 0x5A),
+    "minus bytes, xor": Sum((64, 72), 8, (8, 64), 8, -1, 256, 0x11, xor=0xC3),
+    "nibbles, lowest bit first": Sum((64, 72), 8, (4, 64), 4, 1, 256, 0, turned=True),
+    "four bits": Sum((64, 68), 4, (0, 64), 4, -1, 16, 3),
+    "carries around": Sum((64, 72), 8, (0, 64), 8, 1, 255, 0, zero=255),
+    "words, lowest byte first": Sum((48, 64), 16, (0, 48), 16, 1, 65536, 9, little=True),
+    "words": Sum((48, 64), 16, (0, 48), 16, 1, 65535, 9),
+    "check in the middle": Sum((16, 24), 8, (0, 72), 8, 1, 256, 0),
+    "between bytes": Sum((61, 69), 8, (5, 61), 8, 1, 256, 0),
+}
 
 
-def checks(width, n_data=24, seed=1):
-    """Check bits of random frames, as masks, and rows of which some break some."""
+def digest_of(rule) -> Digest:
+    """A digest with this rule."""
+    return Digest("sum", "a check", ("x0",), {}, "computed", 0, rule)
+
+
+def mostly_right(rule, rng, n_bits=N_BITS):
+    """Frames most of which obey a rule: every frame takes the check that is right."""
+    X = rng.integers(0, 2, size=(60_000, n_bits), dtype=np.uint8)
+    good = X[~rule.broken(X).reshape(len(X), -1).any(axis=1)][:150]
+    assert len(good) > 0
+    return np.concatenate([good, X[:50]])
+
+
+def linear(width, seed=1):
+    """Check bits of random frames, and rows of which some break some."""
     rng = np.random.default_rng(seed)
-    frame = random_frame(rng, n_data, width, n_data)
-    solved = Layers.solved_for(frame, tuple(range(n_data, n_data + width))).solved
-    masks = solved.matrix.copy()
-    masks[range(width), list(solved.columns)] = 1
+    frame = random_frame(rng, 24, width, 24)
+    rule = Layers.solved_for(frame, tuple(range(24, 24 + width))).solved
     good = rng.integers(0, 2, size=(200, frame.n_free)) @ frame.directions % 2 ^ frame.point
-    damage = rng.random(good.shape) < 0.02
-    return masks, solved, (good ^ damage).astype(np.uint8)
+    return rule, (good ^ (rng.random(good.shape) < 0.02)).astype(np.uint8)
 
 
-@pytest.mark.parametrize("width", [3, 8, 40])
-def test_python(width):
-    masks, solved, X = checks(width)
-    space = {}
-    exec(check_code(masks, solved.constant, "check bits", "python"), space)
-    found = [space["frame_check"](np.packbits(row).tobytes()) for row in X]
-    assert found == solved.broken(X).sum(axis=1).tolist()
+def cases():
+    rng = np.random.default_rng(7)
+    found = [linear(width) for width in (3, 8, 40)]
+    return found + [(rule, mostly_right(rule, rng)) for rule in SUMS.values()]
+
+
+def good(rule, X) -> list[bool]:
+    return (~rule.broken(X).reshape(len(X), -1).any(axis=1)).tolist()
+
+
+def in_c(text, X, folder) -> list[bool]:
+    """Compile a program without a warning, and run it on frames."""
+    frames = np.packbits(X, axis=1)
+    (folder / "check.c").write_text(text + MAIN.replace("SIZE", str(frames.shape[1])))
+    words = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o", "check", "check.c"]
+    subprocess.run(words, cwd=folder, check=True)
+    out = subprocess.run([folder / "check"], input=frames.tobytes(), capture_output=True)
+    return [word == b"1" for word in out.stdout.split()]
+
+
+def in_python(text, X) -> list[bool]:
+    """Run a module on frames."""
+    space: dict = {}
+    exec(text, space)
+    return [space["check_frame"](np.packbits(row).tobytes()) for row in X]
+
+
+@pytest.mark.parametrize(("rule", "X"), cases())
+def test_python(rule, X):
+    found = in_python(frame_code(X.shape[1], [digest_of(rule)], "python"), X)
+    assert found == good(rule, X)
     assert any(found)
     assert not all(found)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-@pytest.mark.parametrize("width", [3, 8, 40])
-def test_c(width, tmp_path):
-    masks, solved, X = checks(width)
-    text = check_code(masks, solved.constant, "check bits", "c")
-    size = -(-masks.shape[1] // 8)
-    (tmp_path / "check.c").write_text(text + MAIN.replace("SIZE", str(size)))
-    words = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", "check", "check.c"]
-    subprocess.run(words, cwd=tmp_path, check=True)
-    frames = b"".join(np.packbits(row).tobytes() for row in X)
-    out = subprocess.run([tmp_path / "check"], input=frames, capture_output=True, check=True)
-    assert [int(n) for n in out.stdout.split()] == solved.broken(X).sum(axis=1).tolist()
+@pytest.mark.parametrize(("rule", "X"), cases())
+def test_c(rule, X, tmp_path):
+    assert in_c(frame_code(X.shape[1], [digest_of(rule)], "c"), X, tmp_path) == good(rule, X)
+
+
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_several_digests_and_equations(language, tmp_path):
+    rng = np.random.default_rng(3)
+    equations = linear(8)[0]
+    rules = [SUMS["bytes"], replace(SUMS["words"], check=(40, 56), data=(0, 32))]
+    X = rng.integers(0, 2, size=(400, N_BITS), dtype=np.uint8)
+    wide = replace(equations, matrix=np.pad(equations.matrix, ((0, 0), (0, N_BITS - 32))))
+    text = frame_code(N_BITS, [digest_of(rule) for rule in rules], language, equations=wide)
+    found = in_c(text, X, tmp_path) if language == "c" else in_python(text, X)
+    expected = zip(*(good(rule, X) for rule in (*rules, wide)), strict=True)
+    assert found == [all(parts) for parts in expected]
+
+
+@pytest.mark.parametrize(("rule", "X"), cases())
+def test_frames_in_another_order(rule, X):
+    order = np.random.default_rng(4).permutation(X.shape[1])
+    text = frame_code(X.shape[1], [digest_of(rule)], "python", order=order)
+    written = np.zeros_like(X)
+    written[:, order] = X
+    assert in_python(text, written) == good(rule, X)
+
+
+def test_frames_of_another_length_do_not_pass():
+    space: dict = {}
+    exec(frame_code(N_BITS, [digest_of(SUMS["bytes"])], "python"), space)
+    assert not space["check_frame"](b"")
+    assert not space["check_frame"](bytes(10))
 
 
 @pytest.mark.parametrize("language", ["c", "python"])
 def test_names_end_no_comment_and_no_string(language):
-    text = check_code(np.eye(1, 8), [0], 'x */ """ \\ \n évil', language)
-    assert "x ?/ ??? ? ? ?vil" in text
+    evil = replace(digest_of(SUMS["bytes"]), name='x */ """ \\ \n évil')
+    assert "x ?/ ??? ? ? ?vil" in frame_code(N_BITS, [evil], language)
 
 
-def test_other_languages_are_refused():
+def test_what_is_no_code_is_refused():
     with pytest.raises(InputError, match="c or python, not in 'rust'"):
-        check_code(np.eye(1, 8), [0], "", "rust")
+        frame_code(N_BITS, [digest_of(SUMS["bytes"])], "rust")
+    with pytest.raises(InputError, match="there is none"):
+        frame_code(N_BITS, [], "c")
+
+
+@pytest.mark.parametrize(("rule", "X"), cases())
+def test_a_rule_is_kept_as_plain_values(rule, X):
+    names = [f"x{i}" for i in range(X.shape[1])]
+    digest = replace(digest_of(rule), rows_verified=2)
+    again = Digest.from_dict(digest.to_dict(), names)
+    assert good(again.rule, X) == good(rule, X)

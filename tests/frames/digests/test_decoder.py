@@ -57,6 +57,13 @@ ROUTINE lfsr_digest8(bytes b, unsigned n, unsigned gen, unsigned key)
 {
     return lfsr_digest16(b, n, gen, key);
 }
+ROUTINE lfsr_digest8_reverse(bytes b, unsigned n, unsigned gen, unsigned key)
+{
+    uint8_t turned[64];
+    for (unsigned k = 0; k < n; ++k)
+        turned[k] = b[n - 1 - k];
+    return lfsr_digest16(turned, n, gen, key);
+}
 ROUTINE xor_bytes(bytes b, unsigned n)
 {
     unsigned x = 0;
@@ -104,6 +111,7 @@ CASES = {
     "crc16lsb( uncatalogued": crc("CRC-16/MODBUS", init=0x1234),
     "crc4(": crc("CRC-4/INTERLAKEN"),
     "lfsr_digest8(": (lambda d: 0x5A ^ oracle.lfsr(d, 8, 0x98, 0x3E), 8),
+    "lfsr_digest8_reverse(": (lambda d: oracle.lfsr(d[::-1], 8, 0x98, 0x25), 8),
     "lfsr_digest16(": (lambda d: oracle.lfsr(d, 16, 0x8810, 0x5412), 16),
     "lfsr_digest8((uint8_t[]){xor_bytes(": (
         lambda d: oracle.lfsr(d, 8, 0x98, 0x3E, restart=True),
@@ -151,6 +159,13 @@ def test_every_routine_says_what_the_digest_says(tmp_path):
     subprocess.run(words, cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "decoder"], input=b"".join(rows), capture_output=True)
     assert done.stdout.decode() == "".join(expected)
+
+
+def test_a_published_frame_of_a_sensor_whose_bytes_enter_last_first():
+    """The frames of two thermometers, as their decoders document them."""
+    for text in ("e800293017aa55aa83", "25202ca00daa55aabb", "8a002f3051aa55aab3"):
+        frame = bytes.fromhex(text)
+        assert oracle.lfsr(frame[7::-1], 8, 0x98, 0x25) == frame[8]
 
 
 def test_bytes_that_begin_between_bytes_are_extracted_first():

@@ -206,7 +206,7 @@ def _answer(capture: Capture, asked: _Asked) -> int:
         chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(said)}. Add --by type")
     lines = None
     if options.show_as is not None:
-        lines = shown_lines(found, options.show_as)
+        lines = shown_lines(found, options.show_as, options.strict)
     view = None if found.analysis is None else FrameView(found.analysis)
     written = write_outputs(found.finding, options, view, notes=chosen.notes)
     if options.json:
@@ -256,7 +256,9 @@ def _show(
     refuse_inputs([options.report, options.plot], [file])
     finding = load_finding(file, options.seed)
     found = saved_study(finding, _columns(solve, len(finding.encoding.names)))
-    lines = None if options.show_as is None else shown_lines(found, options.show_as)
+    lines = None
+    if options.show_as is not None:
+        lines = shown_lines(found, options.show_as, options.strict)
     view = None if found.analysis is None else FrameView(found.analysis)
     written = write_outputs(finding, options, view)
     if options.json:

@@ -18,10 +18,10 @@ from flagstone.errors import FormatError
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture, MessageType
 from flagstone.frames.captures.formats import bitbench_link
-from flagstone.frames.digests import Digest, analyze, decoder_code, frame_code, span_text
+from flagstone.frames.digests import Digest, analyze, decoder_code, span_text
 from flagstone.frames.digests.digest import columns_of
 from flagstone.frames.ruler import marked, ruled
-from flagstone.frames.study import Study
+from flagstone.frames.study import Study, source_code
 from flagstone.wording import counted
 
 #: So many equations are listed where no digest explains them, and so many notes.
@@ -137,21 +137,21 @@ def _code(found: Study) -> list[Line]:
     return [("decoder", f"{shlex.join(['flagstone', *ARGUMENTS])} --as c (or python, rtl_433)")]
 
 
-def shown_lines(found: Study, shown_as: str) -> list[str]:
+def shown_lines(found: Study, shown_as: str, strict: bool = False) -> list[str]:
     """Return the answer alone: equations, code that checks frames, or a link."""
-    finding, analysis = found.finding, found.analysis
+    finding = found.finding
     if shown_as == "bitbench":
         return [_link(found)]
     if shown_as == "rtl_433":
         return _decoder_lines(found)
     if shown_as not in ("c", "python"):
         return answer_lines(finding, shown_as)
-    if analysis is None or analysis.layers.solved is None:
+    if not found.digests and not strict:
         raise UsageError(
-            f"--as {shown_as} writes code for check bits, and none were found; say which they are "
-            "with --solve"
+            f"--as {shown_as} writes code for a digest, and none was found; say which the check "
+            "bits are with --solve, or add --strict for what all frames obey"
         )
-    return frame_code(finding, analysis, shown_as).split("\n")
+    return source_code(finding, found.digests, shown_as, strict).rstrip("\n").split("\n")
 
 
 def _decoder_lines(found: Study) -> list[str]:

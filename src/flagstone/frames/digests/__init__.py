@@ -7,7 +7,7 @@
 
 from flagstone.answers.relations import Relation
 from flagstone.frames.digests.analysis import MOST_COLUMNS, SAMPLE, DigestAnalysis, analyze
-from flagstone.frames.digests.code import check_code, frame_code
+from flagstone.frames.digests.code import frame_code
 from flagstone.frames.digests.decoder import decoder_code
 from flagstone.frames.digests.digest import Digest, span_text
 from flagstone.frames.digests.frame import Frame
@@ -25,7 +25,6 @@ __all__ = [
     "Relation",
     "Solved",
     "analyze",
-    "check_code",
     "decoder_code",
     "frame_code",
     "key_stream",

@@ -98,7 +98,8 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     )
     if not known and not effect:
         start = "init 0, xorout 0"
-    covered = [i for i in layout.data[known[0][1] :] if i >= 0] if known else data
+    skipped = known[0][1] if known else bare
+    covered = [i for i in layout.data[skipped:] if i >= 0]
     formula = f"polynomial {shown(low)}, {start}{turned}{order}, over "
     formula += span_text(frame.names, covered)
     if -1 in layout.data:
@@ -117,16 +118,18 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         parameters,
         formula,
         w * rank(frame.directions[:, data]),
-        register_matrix(frame, columns, register),
+        register_matrix(frame, columns, register, skipped),
     )
 
 
-def register_matrix(frame: Frame, columns: tuple[int, ...], register: Register) -> Solved:
-    """Return the check bits as a register computes them."""
+def register_matrix(
+    frame: Frame, columns: tuple[int, ...], register: Register, skipped: int = 0
+) -> Solved:
+    """Return the check bits as a register computes them, without so many bits at the beginning."""
     layout, w = register.layout, register.layout.width
     row = {column: j for j, column in enumerate(columns)}
     matrix = np.zeros((len(columns), frame.dim), dtype=np.uint8)
-    for column, key in zip(layout.data, register.keys(), strict=True):
+    for column, key in list(zip(layout.data, register.keys(), strict=True))[skipped:]:
         for j, check in enumerate(layout.word):
             if column >= 0 and key >> (w - 1 - j) & 1:
                 matrix[row[check], column] = 1

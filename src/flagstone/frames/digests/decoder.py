@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from flagstone.frames.digests.code import harmless
 from flagstone.frames.digests.digest import Digest, columns_of
+from flagstone.frames.digests.lfsr import LFSR_ROUTINES
 from flagstone.frames.digests.polynomials import mirrored
 
 
@@ -101,9 +102,9 @@ def _lfsr(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int
     given = digest.parameters
     parts = _parts(names, given["data"], phase)
     value = _value(check, phase, given["byte_order"] == "little")
-    if parts is None or len(parts) != 1 or value is None or given["order"] != "as written":
+    called = LFSR_ROUTINES.get((given["order"], given["width"]))
+    if parts is None or len(parts) != 1 or value is None:
         return None
-    called = {8: "lfsr_digest8", 16: "lfsr_digest16"}.get(given["width"])
     if (
         called is None
         or given.get("check_counts_as_zeros")

@@ -20,6 +20,13 @@ class Rule(Protocol):
     def broken(self, X: Array) -> Array:
         """Say of each row which check bits, or whether the check, is wrong."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that ``from_dict`` reads again."""
+
+
+#: How a rule is kept in a file, by its name there.
+RULES: dict[str, Any] = {"linear": Solved}
+
 
 @dataclass(frozen=True, eq=False)
 class Digest:
@@ -41,7 +48,7 @@ class Digest:
         How many bits of the linear map from data to check bits the frames determine: what the
         name was held against.
     rule : Rule or None
-        Solved check bits, or a sum; None of a digest that was read from a file.
+        Solved check bits, or a sum: what verifies rows, and what code is written from.
     rows_verified, rows_broken : int
         Rows that were tried, and those among them that it does not fit.
     """
@@ -69,6 +76,8 @@ class Digest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
+        kinds = [kind for kind, rule in RULES.items() if isinstance(self.rule, rule)]
+        rule = None if self.rule is None else {"kind": kinds[0], **self.rule.to_dict()}
         return {
             "kind": self.kind,
             "name": self.name,
@@ -76,21 +85,22 @@ class Digest:
             "parameters": dict(self.parameters),
             "formula": self.formula,
             "bits_determined": self.bits_determined,
+            "rule": rule,
             "rows_verified": self.rows_verified,
             "rows_broken": self.rows_broken,
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], names: Sequence[str]) -> Digest:
-        """Read what :meth:`to_dict` wrote of a digest with a name, in frames with these columns."""
+        """Read what :meth:`to_dict` wrote, in frames with these columns."""
         try:
             parts = {"columns": tuple(values["columns"]), "parameters": dict(values["parameters"])}
-            found = cls(**{**values, **parts})
+            found = cls(**{**values, **parts, "rule": _rule(values["rule"], len(names))})
             fit = found.rows_verified - found.rows_broken
-            texts: Any = (found.kind, found.name, found.formula, *found.columns)
+            texts: Any = (found.kind, found.name or "", found.formula, *found.columns)
             counts: Any = (found.rows_broken, fit - found.rows_broken - 1, found.bits_determined)
             lists = _lists(found.parameters)
-        except (TypeError, ValueError, LookupError):
+        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError):
             texts, counts, lists = (None,), (), []
         if (
             not all(isinstance(text, str) for text in texts)
@@ -100,6 +110,17 @@ class Digest:
         ):
             raise FormatError("the finding holds a digest that no rows can have shown")
         return found
+
+
+def _rule(values: Mapping[str, Any] | None, dim: int) -> Rule | None:
+    """Read a rule, and try it: what is written in a file must not fail later."""
+    if values is None:
+        return None
+    given = dict(values)
+    rule: Rule = RULES[given.pop("kind")].from_dict(given, dim)
+    with np.errstate(all="raise"):
+        rule.broken(np.eye(dim, dtype=np.uint8))
+    return rule
 
 
 def _lists(parameters: Mapping[str, Any]) -> list[Any]:

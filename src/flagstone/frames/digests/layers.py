@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,32 @@ class Solved:
             terms = [names[i] for i in np.flatnonzero(row).tolist()] + (["1"] if value else [])
             out.append(f"{names[column]} = {' ⊕ '.join(terms) or '0'}")
         return out
+
+    @property
+    def masks(self) -> Array:
+        """The columns of each check equation, the check bit among them; its sum is the constant."""
+        masks = self.matrix.copy()
+        masks[range(len(masks)), list(self.columns)] = 1
+        return masks
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: each equation as a number, whose highest bit is the first column."""
+        texts = ("".join(map(str, row)) for row in self.masks.tolist())
+        return {
+            "columns": list(self.columns),
+            "masks": [f"0x{int(text, 2):x}" for text in texts],
+            "constant": self.constant.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], dim: int) -> Solved:
+        """Read what :meth:`to_dict` wrote of rows with so many columns."""
+        texts = [f"{int(mask, 16):0{dim}b}" for mask in values["masks"]]
+        matrix = np.array([list(map(int, text)) for text in texts], dtype=np.uint8)
+        matrix = matrix.reshape(len(values["columns"]), dim)
+        matrix[range(len(matrix)), values["columns"]] = 0
+        constant = np.array(values["constant"], dtype=np.uint8).reshape(len(matrix))
+        return cls(tuple(values["columns"]), matrix, constant)
 
     def broken(self, X: Array) -> Array:
         """Say of each row of bits which check bits are wrong, shape (n_rows, w)."""

@@ -25,6 +25,12 @@ from flagstone.frames.digests.registers import (
 )
 
 _ORDERS = ("as written", "last bit first", "lowest bit of each byte first", "last byte first")
+#: The routines of rtl_433 whose key rolls right, by the order of the data and the width.
+LFSR_ROUTINES = {
+    ("as written", 8): "lfsr_digest8",
+    ("as written", 16): "lfsr_digest16",
+    ("last byte first", 8): "lfsr_digest8_reverse",
+}
 _UNITS = {8: "bytes", 4: "nibbles", 16: "16-bit words"}
 
 
@@ -45,8 +51,7 @@ def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -
         "check_counts_as_zeros": -1 in layout.data,
         "xorout": _xorout(layout, columns, rule),
     }
-    routine = {("as written", 8): "lfsr_digest8", ("as written", 16): "lfsr_digest16"}
-    parameters["rtl_433"] = routine.get((layout.order, layout.width))
+    parameters["rtl_433"] = LFSR_ROUTINES.get((layout.order, layout.width))
     return Digest(
         "lfsr",
         f"LFSR-{layout.width} digest, generator {parameters['generator']}, key {parameters['key']}",

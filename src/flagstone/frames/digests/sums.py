@@ -6,15 +6,16 @@ The sum itself is seen at once when it is tried: the difference of check and sum
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from flagstone.algebra.fields import Array
 from flagstone.answers.relations import rank
-from flagstone.frames.digests.digest import Digest, names_of, span_text
+from flagstone.frames.digests.digest import RULES, Digest, names_of, span_text
 from flagstone.frames.digests.registers import CERTAIN
 
 #: Rows that every candidate is tried on, before the best are tried on all.
@@ -81,11 +82,24 @@ class Sum:
         check = units(X[:, range(*self.check)], self.width, self.little, self.turned)[:, 0]
         return np.asarray(value ^ self.xor != check)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], dim: int) -> Sum:
+        """Read what :meth:`to_dict` wrote."""
+        pairs = {name: tuple(values[name]) for name in ("check", "data")}
+        return cls(**{**values, **pairs})
+
     def varying(self, varies: Array) -> tuple[int, frozenset[int]]:
         """Return how many units vary, and all columns that do, with the check."""
         shown = varies[self.columns].reshape(-1, self.unit).any(axis=1)
         columns = [*self.columns, *range(*self.check)]
         return int(shown.sum()), frozenset(i for i in columns if varies[i])
+
+
+RULES["sum"] = Sum
 
 
 def units(X: Array, size: int, little: bool = False, turned: bool = False) -> Array:
