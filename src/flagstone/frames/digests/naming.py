@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -17,14 +17,19 @@ from flagstone.frames.digests.lfsr import folded, lfsr_of
 from flagstone.frames.digests.parities import parities_inside, parity_of, xor_of
 from flagstone.frames.digests.registers import Register, layouts, registers
 
-#: So many places of a check are tried, and so many digests of one frame are named.
-_TRIED, _MOST = 64, 4
+#: So many places of a check are tried in each alignment, and so many digests of a frame are named.
+_TRIED, _MOST = 96, 4
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
+#: A digest with fewer check bits is compared with those in less likely places.
+_WIDE = 8
 #: Widths of checks that stand at bytes or nibbles, even where some of their bits do not vary.
 _WIDTHS = (32, 24, 16, 8, 4)
+#: Of digests that explain as many bits, the plainest is meant.
+_KINDS = ("xor", "parity", "crc", "lfsr", "keys")
 
 Named = tuple[tuple[int, ...], Digest]
+Namer = Callable[[Frame, Sequence[int]], Digest | None]
 
 
 def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
@@ -38,7 +43,7 @@ def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
 
 
 def _folded(frame: Frame, columns: Sequence[int]) -> Digest | None:
-    return folded(frame, tuple(columns)) if len(columns) >= _NARROWEST else None
+    return folded(frame, tuple(columns)) if len(columns) >= _WIDE else None
 
 
 def _plain(frame: Frame, columns: Sequence[int]) -> Digest | None:
@@ -53,16 +58,17 @@ def _plain(frame: Frame, columns: Sequence[int]) -> Digest | None:
     return crc_of(frame, chosen, found) or lfsr_of(frame, chosen, found)
 
 
-def name_frame(frame: Frame) -> list[Named]:
+def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = True) -> list[Named]:
     """Name the digests of a frame, each with its columns, from the outermost one in.
 
-    A digest may cover the check bits of another. So the one that ends the frame is named first,
-    and what it explains is taken away before the next.
+    A digest may cover the check bits of another. So the best one is named first, and what it
+    explains is taken away before the next. ``taken`` are columns that hold no check. Unless
+    ``thorough``, checks are looked for at bytes alone.
     """
     found: list[Named] = []
     left = frame
-    while len(found) < _MOST:
-        named = _outermost(left)
+    while len(found) < _MOST and len(left.own) > left.n_free:
+        named = _outermost(left, taken, thorough)
         if named is None:
             break
         checks = [i for columns, _ in [*found, named] for i in columns if frame.varies[i]]
@@ -86,58 +92,80 @@ def _repeated(frame: Frame, columns: Sequence[int]) -> list[int]:
     return [i for other in again if (D[:, other] == D[:, list(columns)]).all() for i in other]
 
 
-def _says_something(frame: Frame, rule: Solved) -> bool:
-    """Say whether more than constants and copies is behind at least half of the check bits."""
+def _explained(frame: Frame, rule: Solved) -> int:
+    """Count the check bits behind which there is more than constants and copies."""
     first = {pair.columns[1]: pair.columns[0] for pair in frame.pairs}
     new = 0
     for relation in rule.relations:
         terms = [first.get(i, i) for i in relation.columns if frame.varies[i]]
         new += sum(count % 2 for count in Counter(terms).values()) > 2
-    return 2 * new >= len(rule.columns)
+    return new
 
 
-def _outermost(frame: Frame) -> Named | None:
+def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
     """Name one digest: wide ones first, then parities inside bytes, then a single parity bit.
 
     Keys that no register makes are named only where nothing else fits: poor payloads have many.
     """
-    seen = [(*view, _places(view[0])) for view in _seen(frame)]
+    seen = list(_seen(frame))
     for name in (_plain, _folded):
-        for part, places, words, wide in seen:
-            for columns in wide:
-                digest = name(part, columns)
-                if digest is not None and _says_something(part, _solved(digest)):
-                    return _spread(digest, places, frame.dim, words)
+        for part, places, words in seen:
+            groups = _places(part, {i for i, place in enumerate(places) if place in taken})
+            best = _best(part, groups if thorough else groups[:1], name)
+            if best is not None:
+                return _spread(best, places, frame.dim, words)
+    if not thorough:
+        return None
     inside = parities_inside(frame)
-    if inside is not None:
+    if inside is not None and taken.isdisjoint(_solved(inside).columns):
         return _solved(inside).columns, inside
-    for part, places, words, _ in seen:
+    for part, places, words in seen:
         for columns in windows(part)[:_TRIED]:
             digest = _plain(part, columns) if len(columns) < _NARROWEST else None
-            if digest is not None:
+            if digest is not None and taken.isdisjoint(places[i] for i in columns):
                 return _spread(digest, places, frame.dim, words)
     return None
 
 
-def _places(frame: Frame) -> list[tuple[int, ...]]:
-    """Return where a check may stand: what ends the frame, the widest, the last.
+def _best(frame: Frame, groups: Sequence[Sequence[tuple[int, ...]]], name: Namer) -> Digest | None:
+    """Return the digest that explains the most bits; of several, the plainest, aligned, last."""
+    found: list[tuple[tuple[int, ...], Digest]] = []
+    for alignment, places in enumerate(groups):
+        for columns in places:
+            digest = name(frame, columns)
+            explained = 0 if digest is None else _explained(frame, _solved(digest))
+            if digest is not None and 2 * explained >= len(columns):
+                odd = "catalogued" not in digest.parameters
+                order = (-explained, _KINDS.index(digest.kind), odd, alignment, -columns[-1])
+                found.append((order, digest))
+        if any(-order[0] >= _WIDE for order, _ in found):
+            break
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _places(frame: Frame, taken: Set[int]) -> list[list[tuple[int, ...]]]:
+    """Return where a check may stand: at bytes or an end of the frame, at nibbles, anywhere.
 
     A check may have bits that are constant, or copy a data bit, where the payload is poor; half of
     them must not.
     """
     own = set(frame.own)
-    found = set[tuple[int, ...]]()
+    found = {columns for columns in windows(frame) if len(columns) >= _NARROWEST}
     for phase in {frame.dim % 8, 0}:
         for width in _WIDTHS:
-            for end in range(
-                frame.dim - (frame.dim - phase) % min(width, 8), width - 1, -min(width, 8)
-            ):
+            step = min(width, 8)
+            for end in range(frame.dim - (frame.dim - phase) % step, width - 1, -step):
                 columns = tuple(range(end - width, end))
                 if 2 * len(own.intersection(columns)) >= width and frame.solvable(columns):
                     found.add(columns)
-    found.update(columns for columns in windows(frame) if len(columns) >= _NARROWEST)
-    last = frame.own[-1]
-    return sorted(found, key=lambda c: (c[-1] < last, -len(c), -c[-1]))[:_TRIED]
+    groups: list[list[tuple[int, ...]]] = [[], [], []]
+    for columns in sorted(found, key=lambda c: (-len(c), -c[-1])):
+        if taken.isdisjoint(columns):
+            places = (columns[0], columns[0] - frame.dim % 8, columns[-1] + 1 - frame.dim)
+            ends = columns[-1] + 1 in (frame.dim, frame.own[-1] + 1)
+            whole = ends or any(place % 8 == 0 for place in places)
+            groups[0 if whole else 1 if columns[0] % 4 == 0 else 2].append(columns)
+    return [group[:_TRIED] for group in groups]
 
 
 def _seen(frame: Frame) -> Iterator[tuple[Frame, Sequence[int], str]]:
