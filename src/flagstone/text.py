@@ -113,7 +113,7 @@ def lines(finding: Finding) -> tuple[str, ...]:
     """The answer as it is shown: new equations only, categories in words."""
     answer, encoding, found = finding.answer, finding.encoding, finding.news
     if found is not None:
-        return tuple(worded(encoding, row) for row in found.rows)
+        return tuple(worded(found.encoding, row) for row in found.rows)
     if isinstance(answer, ParityRule) and answer.coef is not None:
         said = worded_rule(encoding, answer.coef, answer.intercept)
         return answer.lines if said is None else (said,)
@@ -127,7 +127,7 @@ def unlisted(finding: Finding) -> str | None:
         return None
     said = []
     if found.constants:
-        texts = [constant_text(finding.encoding, *pair) for pair in found.constants[:_SHOWN]]
+        texts = [constant_text(found.encoding, *pair) for pair in found.constants[:_SHOWN]]
         more = ", …" if len(found.constants) > _SHOWN else ""
         said.append(f"{counted(len(found.constants), 'constant')} ({', '.join(texts)}{more})")
     if found.implied:

@@ -116,7 +116,12 @@ def test_categories_that_go_together_are_worded():
 def test_columns_called_like_one_hot_ones_are_taken_for_such_if_they_sum_to_one():
     names = ["ring=n", "ring=o", "x"]
     sums = Constraints([[1, 1, 0]], [1], 2, names)
-    assert news(sums, Encoding.plain(GF(2), names)).implied == 1
+    found = news(sums, Encoding.plain(GF(2), names))
+    assert found.implied == 1
+    assert [e.column for e in found.encoding.encoders] == ["ring", "x"]
+    tied = Constraints([[1, 1, 0], [1, 0, 1]], [1, 0], 2, names)
+    found = news(tied, Encoding.plain(GF(2), names))
+    assert [worded(found.encoding, row) for row in found.rows] == ["ring = n exactly when x = 1"]
     other = Constraints([[1, 1, 0]], [0], 2, names)
     assert len(news(other, Encoding.plain(GF(2), names)).rows) == 1
 
@@ -124,4 +129,4 @@ def test_columns_called_like_one_hot_ones_are_taken_for_such_if_they_sum_to_one(
 def test_rows_that_are_not_one_hot_keep_their_equations():
     encoding = encoding_of(GF(2), ring="onehot:n,o")
     found = news(Constraints([[1, 1]], [0]), encoding)
-    assert (found.rows.tolist(), found.implied, found.groups) == ([[1, 1, 0]], 0, ())
+    assert (found.rows.tolist(), found.implied) == ([[1, 1, 0]], 0)

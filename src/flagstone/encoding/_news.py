@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flagstone.algebra.fields import Array, Field
 from flagstone.algebra.subspace import Subspace
+from flagstone.encoding._column import ColumnEncoder
+from flagstone.encoding._encoding import Encoding
 
 if TYPE_CHECKING:
     from flagstone.answers import Constraints
-    from flagstone.encoding._encoding import Encoding
 
 #: Orders of the columns that are tried, each of which shows other short equations.
 _TURNS = 16
@@ -42,14 +44,14 @@ class News:
         How many equations hold in every table with this encoding.
     constants : tuple of (column, value)
         Columns that hold one value.
-    groups : tuple of tuple of int
-        The columns of each one-hot encoder.
+    encoding : Encoding
+        In whose words they are said.
     """
 
     rows: Array
     implied: int
     constants: tuple[tuple[int, Any], ...]
-    groups: tuple[tuple[int, ...], ...]
+    encoding: Encoding
 
     def broken(self, field: Field, X: Array) -> Array:
         """Say of each row which equations it breaks: the new ones, then the constants."""
@@ -85,35 +87,53 @@ def news(answer: Constraints, encoding: Encoding, *, search: bool = True) -> New
     constants = tuple(
         (int(np.flatnonzero(row[:-1])[0]), row[-1]) for row in E[single]
     )  # the form is reduced: an equation e_i = v that follows is one of its rows
-    groups = tuple(_groups(answer, encoding))
+    words = _categories(answer, encoding)
+    groups = tuple(_groups(words))
     form = _NormalForm(F, answer.dim, constants, groups)
     rows = basis = E[~single]
     if groups:
         span = Subspace.span(form.reduced(rows), F, answer.dim + 1)
         basis = span.basis
         if answer.dim in span.pivots:  # rows are not one-hot: nothing is known of the columns
-            groups, basis = (), rows
-            form = _NormalForm(F, answer.dim, constants, groups)
+            form, basis = _NormalForm(F, answer.dim, constants, ()), rows
     rows = _sparse(form, rows, basis, search)
-    return News(rows, len(E) - len(rows) - len(constants), constants, groups)
+    return News(rows, len(E) - len(rows) - len(constants), constants, words)
 
 
-def _groups(answer: Constraints, encoding: Encoding) -> Iterator[tuple[int, ...]]:
-    """Return the columns of one-hot encoders, and of columns that are called like theirs."""
+def _categories(answer: Constraints, encoding: Encoding) -> Encoding:
+    """Return the encoding with one-hot encoders where columns are called like theirs.
+
+    A table that was encoded before has columns ``ring=n``, ``ring=o``, …: if they stand together
+    and sum to 1, they are those of a category.
+    """
+    found: list[ColumnEncoder] = []
     place = 0
-    named: dict[str, list[int]] = {}
+    for name, run in groupby(encoding.encoders, _category):
+        encoders = list(run)
+        stop = place + sum(len(encoder.names) for encoder in encoders)
+        sums = np.zeros((1, answer.dim + 1), dtype=int)
+        sums[0, [*range(place, stop), -1]] = 1
+        if name is not None and len(encoders) > 1 and answer.span.contains(sums)[0]:
+            values = tuple(encoder.column.partition("=")[2] for encoder in encoders)
+            encoders = [ColumnEncoder(name, "onehot", values)]
+        found += encoders
+        place = stop
+    return replace(encoding, encoders=tuple(found))
+
+
+def _category(encoder: ColumnEncoder) -> str | None:
+    name, equals, _ = encoder.column.partition("=")
+    return name if encoder.kind == "element" and equals else None
+
+
+def _groups(encoding: Encoding) -> Iterator[tuple[int, ...]]:
+    """Return the columns of each one-hot encoder."""
+    place = 0
     for encoder in encoding.encoders:
         stop = place + len(encoder.names)
         if encoder.kind == "onehot":
             yield tuple(range(place, stop))
-        elif encoder.kind == "element" and "=" in encoder.column:
-            named.setdefault(encoder.column.partition("=")[0], []).append(place)
         place = stop
-    for columns in named.values():
-        sums = np.zeros((1, answer.dim + 1), dtype=int)
-        sums[0, [*columns, -1]] = 1
-        if len(columns) > 1 and answer.span.contains(sums)[0]:
-            yield tuple(columns)
 
 
 class _NormalForm:

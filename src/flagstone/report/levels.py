@@ -119,9 +119,9 @@ def _answer(finding: Finding, V: Subspace, has_bits: bool) -> tuple[Sequence[str
         found = finding.news
         if found is None or V != finding.subspace:
             found = news(answer, encoding, search=False)
-        constants = [constant_text(encoding, *pair) for pair in found.constants]
+        constants = [constant_text(found.encoding, *pair) for pair in found.constants]
         lines = [", ".join(constants)] * bool(constants)
-        lines += [worded(encoding, row) for row in found.rows]
+        lines += [worded(found.encoding, row) for row in found.rows]
         if has_bits and answer.field.order == 2 and answer.dim <= _MOST_COLUMNS:
             pattern = _pattern(answer)
     else:
