@@ -20,13 +20,13 @@ from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (
     SHARE_OF_PASS,
+    come_in_runs,
     contains_failure,
     counted_certificate,
     start_points,
 )
 from flagstone.guarantees.exact import Share, check_share
 from flagstone.guarantees.promise import CONFIDENCE, Counted
-from flagstone.guarantees.runs import come_in_runs
 from flagstone.rules import SpanRule
 
 #: On a stream a pilot is an eighth of the rows that it is for; the first one has this many rows.

@@ -14,8 +14,7 @@ from flagstone.algebra.staircase import Staircase
 from flagstone.certificates.levels import LevelCounts
 from flagstone.guarantees import contains_failure
 from flagstone.guarantees.binomial import share_at_most
-from flagstone.guarantees.coverage import start_points
-from flagstone.guarantees.runs import chance_of_runs, come_in_runs
+from flagstone.guarantees.coverage import chance_of_runs, come_in_runs, start_points
 from tests import naive
 
 FIELDS = [GF(2), GF(3), QQ]

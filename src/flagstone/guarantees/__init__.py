@@ -15,9 +15,9 @@ module               statements
 `binomial`           tails and Clopper–Pearson bounds, for those two and for certificates
 `learners`           sizes for the parity learner, and for the pure-DP learner, for comparison
 `planning`           rows needed under each analysis, as a table
-`promise`            `Guarantee`: what is proven for one fit, certified by its data, measured
+`promise`            `Guarantee`: what is proven for one fit, certified by its data, measured; and
+                     `Window`: where thresholds are drawn from
 `certificate`        `Certificate`: what a second look at the rows certifies
-`window`             `Window`: where thresholds are drawn from
 ===================  ==========================================================================
 """
 
@@ -62,6 +62,7 @@ from flagstone.guarantees.promise import (
     Measured,
     Proven,
     Setup,
+    Window,
 )
 from flagstone.guarantees.rules import (
     heavy_length,
@@ -84,7 +85,6 @@ from flagstone.guarantees.sample import (
     rows_in_first_sets,
     uncovered_bracket,
 )
-from flagstone.guarantees.window import Window
 
 __all__ = [
     "Asked",

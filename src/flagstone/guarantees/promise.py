@@ -11,13 +11,12 @@ from flagstone import text
 from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.coverage import (
     SHARE_OF_START,
+    come_in_runs,
     contains_failure,
     counted_certificate,
     future_coverage,
     start_points,
 )
-from flagstone.guarantees.runs import come_in_runs
-from flagstone.guarantees.window import Window
 from flagstone.markup import card, table
 
 #: Of certified promises, unless the caller asks for another one.
@@ -26,6 +25,36 @@ CONFIDENCE = 0.99
 MOST_OUTSIDE = 0.5
 #: A fresh answer that lacks some equation more often than this is not said to contain them.
 MOST_LACKING = 0.05
+
+
+@dataclass(frozen=True)
+class Window:
+    """Where a threshold is drawn from: {t_min..t_max} (index), or (t_min - 1, t_max] (heavy).
+
+    Examples
+    --------
+    >>> print(Window("index", 1, 100), Window("heavy", 4, 10.5))
+    {1..100} (3, 10.5]
+    """
+
+    rule: str
+    t_min: int
+    t_max: int | float
+
+    @property
+    def start(self) -> int:
+        """k = t_min - 1: the sets before the window, and the outliers that are kept out."""
+        return self.t_min - 1
+
+    @property
+    def length(self) -> int | float:
+        """T, the number of thresholds, or the length of the interval."""
+        return self.t_max - self.start
+
+    def __str__(self) -> str:
+        if self.rule == "index":
+            return f"{{{self.t_min}..{self.t_max}}}"
+        return f"({self.start}, {self.t_max:g}]"
 
 
 @dataclass(frozen=True)
