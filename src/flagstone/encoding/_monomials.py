@@ -12,8 +12,8 @@ import numpy as np
 
 from flagstone.algebra.fields import Field, Rows, width
 from flagstone.algebra.lift import chunks, stack_all
+from flagstone.checks import checked_integer
 from flagstone.errors import InputError, Parameter
-from flagstone.guarantees.exact import positive
 
 #: The most memory for a flag of D columns, which keeps D² elements, and for rows of D columns.
 MOST_BYTES = 2 << 30
@@ -68,7 +68,8 @@ class Monomials:
 
     def __post_init__(self) -> None:
         q = self.field.order
-        if positive("degree", self.degree) > MOST_DEGREE:
+        must = " must be an integer of at least 1"
+        if checked_integer(self.degree, 1, Parameter("degree"), must) > MOST_DEGREE:
             raise InputError(
                 Parameter("degree"), f" must be at most {MOST_DEGREE}, got {self.degree}"
             )
