@@ -33,16 +33,20 @@ def page_of_frames(tmp_path_factory):
 def test_layers_and_marked_bits(browser, page_of_frames, view):
     page, noise = visit(browser, page_of_frames, **VIEWS[view])
     keep(page, f"frames-{view}")
+    assert page.locator("h1").inner_text().startswith("XOR of bytes, in byte 5: fits 496 of 500")
+    assert page.locator(".layers .digest li").first.inner_text() == "XOR of bytes, in byte 5"
     assert page.locator(".layers .pattern li").inner_text().startswith("00101101")
-    assert page.locator(".layers .digest li").first.inner_text() == "XOR of bytes"
+    ruler = 'e => getComputedStyle(e, "::before").content'
+    spans = page.locator(".layers .pattern span[data-byte]").all()
+    assert [span.evaluate(ruler) for span in spans] == [f'"{i}"' for i in range(6)]
     found = json.loads((page_of_frames.parent / "finding.json").read_text())["content"]
     assert [digest["name"] for digest in found["provenance"]["digest"]] == ["XOR of bytes"]
     rows = page.locator(".misfits li").all()
     for item, bits in zip(rows, found["rows"]["values"], strict=True):
         assert "".join(item.locator(".bits").inner_text().split()) == bits
-        assert item.locator("mark").count() == 1
-        assert item.locator(".breaks").inner_text() == "breaks check bit x45"
-    check_contrast(page, "mark", ".hint", ".bits", ".layers dt", ".layers li")
+        assert item.locator("mark").count() == 5  # the same bit of every byte that is added up
+        assert item.locator(".breaks").inner_text() == "one of 5 bits flipped?"
+    check_contrast(page, "mark", ".bits", ".layers dt", ".layers li")
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= VIEWS[view]["viewport"]["width"], "the page scrolls sideways"
     assert noise == []

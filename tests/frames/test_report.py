@@ -1,95 +1,89 @@
-"""The page of frames: layers as on the console, and marked bits."""
+"""The page of frames: the digest first, a ruler over bits, marked bits, and code."""
 
 import dataclasses
+import re
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from flagstone import GF, Coins, Finding, Flag, ask, certify
-from flagstone.answers import Constraints
-from flagstone.frames.digests import DigestAnalysis
-from flagstone.frames.digests.layer_text import layer_lines
+from flagstone import Coins
+from flagstone.frames.cli.saved import saved_study
 from flagstone.frames.report import FrameView
-from flagstone.question import ConstraintsQuestion
+from flagstone.frames.study import Study, study
 from flagstone.report import html_report
-from flagstone.report.misfits import misfit_section, misfits_of
 from flagstone.rules import rule_named
-from tests.report.test_misfits import CHECKS, with_rows
+from flagstone.tables import Place
 
 
-def framed() -> tuple[Finding, DigestAnalysis]:
-    """Frames with a constant byte, a pair and an XOR of nibbles, three of them damaged."""
+def framed() -> Study:
+    """Frames with a constant byte and an XOR of nibbles, two of them damaged."""
     rows = np.random.RandomState(3).randint(0, 2, size=(800, 24)).astype(np.uint8)
     rows[:, :8] = [1, 0, 1, 0, 0, 1, 0, 1]
     rows[:, 20:] = rows[:, 8:12] ^ rows[:, 12:16] ^ rows[:, 16:20]
     rows[7, 0] ^= 1
     rows[400, 9] ^= 1
-    question = ConstraintsQuestion()
-    asked = ask(
-        Flag(25).update(question.lift(GF(2), GF(2).rows(rows))),
-        question,
-        rule_named("index", t_min=5, t_max=20),
-        Coins(1),
+    places = [Place("<i>a.hex", i + 1, i + 1) for i in range(800)]
+    return study(rows, places, rule_named("index", t_min=5, t_max=20), Coins(1))
+
+
+@pytest.fixture(scope="module")
+def found() -> Study:
+    return framed()
+
+
+def test_the_digest_comes_first_in_the_words_of_the_console(found):
+    page = html_report(found.finding, FrameView(found))
+    [headline] = re.findall("<h1>(.*)</h1>", page)
+    assert headline == "XOR of nibbles, in byte 2 bits 3..0: fits 798 of 800 frames"
+    order = ["digest</dt>", "formula:", "evidence:", "strength:", "pattern</dt>", "capture next"]
+    order += ["A C function", "int check_frame(const uint8_t *frame)", "Damaged frames"]
+    order += ["Fingerprint", "Promises"]
+    places = [page.index(part) for part in order]
+    assert places == sorted(places)
+    assert '<span data-byte="0">10100101</span> <span data-byte="1">????????</span>' in page
+    assert "Rows that do not fit" not in page
+
+
+def test_damaged_frames_have_marked_bits(found):
+    page = html_report(found.finding, FrameView(found))
+    first, second = re.findall('<li><p class="place">(.*?)</li>', page)
+    assert first.startswith("&lt;i&gt;a.hex line 8<")
+    assert "byte 0 bit 7 flipped?" in first
+    assert '<span data-byte="0"><mark>0</mark>0100101</span>' in first
+    assert second.startswith("&lt;i&gt;a.hex line 401<")
+    assert "one of 4 bits flipped?" in second  # of three nibbles, or of their XOR
+    assert second.count("<mark>") == 4
+    assert "2 frames do not pass" in page
+
+
+def test_a_saved_finding_shows_the_same(found):
+    again = saved_study(found.finding, None)
+    page = html_report(found.finding, FrameView(again))
+    assert "XOR of nibbles, in byte 2 bits 3..0: fits 798 of 800 frames</h1>" in page
+    assert page.count('<li><p class="place">') == 2
+    assert "int check_frame" in page
+
+
+def test_without_a_digest_the_page_says_so_and_lists_equations():
+    rows = np.random.RandomState(4).randint(0, 2, size=(400, 16)).astype(np.uint8)
+    rows[:, 3] = rows[:, 9]
+    places = [Place("a.hex", i + 1, i + 1) for i in range(400)]
+    found = study(rows, places, rule_named("index"), Coins(1))
+    page = html_report(found.finding, FrameView(found))
+    assert "<h1>No digest found in 400 frames</h1>" in page
+    assert "x3 ⊕ x9 = 0" in page
+    assert "check_frame" not in page
+
+
+def test_a_correct_digest_is_never_denied_by_the_headline():
+    """Few frames support no promise about future samples, but the digest has its own evidence."""
+    few = framed()
+    sample = study(
+        few.rows[20:38], few.places[20:38], rule_named("index", t_min=1, t_max=2), Coins(1)
     )
-    found = certify(asked, rows)
-    analysis = DigestAnalysis(found.answer)
-    analysis.update(rows)
-    wrong = np.flatnonzero(~found.answer.check(rows)).tolist()
-    counted = dataclasses.replace(
-        found.rows,
-        places=tuple(("a.hex", i + 1, i + 1) for i in wrong),
-        values=tuple("".join(map(str, rows[i])) for i in wrong),
-    )
-    return dataclasses.replace(found, rows=counted), analysis
-
-
-def test_layers_are_said_as_on_the_console():
-    found, analysis = framed()
-    page = html_report(found, FrameView(analysis))
-    assert '<ul class="pattern" data-copy><li><span>10100101</span> <span>????????</span>' in page
-    for label, text, remark in layer_lines(analysis):
-        if label != "pattern":
-            assert f">{text}" in page
-            assert not remark or f'<span class="remark">{remark}</span>' in page
-    assert f'<ul class="digest" data-copy><li>{analysis.digests[0].name}</li>' in page
-    assert "The check bits as a C function of a frame" in page
-    assert "static int frame_check" in page
-    plain = Constraints([[1, 1, 1, 0]], [0])
-    assert '<dl class="layers">' not in html_report(
-        Finding.of(plain), FrameView(DigestAnalysis(plain))
-    )
-    assert "<li>x2 = x0 ⊕ x1</li>" in html_report(
-        Finding.of(plain), FrameView(DigestAnalysis(plain, solve=[2]))
-    )
-    bare = html_report(found, FrameView(DigestAnalysis(found.answer)))  # it saw no rows
-    assert "not looked for: the rows were not read again" in bare
-    assert "10100101" in bare
-
-
-@given(st.lists(st.integers(0, 1), min_size=6, max_size=6))
-def test_a_row_breaks_something_exactly_if_it_does_not_fit(bits):
-    view = FrameView(DigestAnalysis(CHECKS, solve=[5]))
-    found = with_rows(CHECKS, "".join(map(str, bits)))
-    [by_layer], [by_equation] = misfits_of(found, view), misfits_of(found)
-    fits = bool(CHECKS.check([bits])[0])
-    assert fits == (not by_layer.breaks) == (not by_equation.breaks)
-    for i in by_layer.marks:
-        assert any(f"x{i}" in said for said in by_layer.breaks)
-
-
-def test_constants_pairs_and_check_bits_are_marked_and_named():
-    view = FrameView(DigestAnalysis(CHECKS, solve=[5]))
-    [misfit] = misfits_of(with_rows(CHECKS, "010001"), view)
-    assert misfit.marks == {0, 2}
-    assert misfit.breaks == ("x0 = 1", "x1 ⊕ x2 = 0")
-    assert misfit.written == "{6}44"
-    [misfit] = misfits_of(with_rows(CHECKS, "100001"), view)
-    assert misfit.marks == {5}
-    assert misfit.breaks == ("check bit x5",)
-    page = misfit_section(with_rows(CHECKS, "100001"), view)
-    assert "<span>10000<mark>1</mark></span>" in page
-    assert "<code>{6}84</code>" in page
-    assert "&lt;i&gt;1.hex, line 2" in page
-    assert "breaks check bit x5" in page
-    assert "3 rows of another length skipped" in page
+    assert sample.finding.support != "whole"
+    assert "XOR of nibbles" in sample.digests[0].name
+    page = html_report(sample.finding, FrameView(sample))
+    assert "<h1>XOR of nibbles, in byte 2 bits 3..0: fits 18 of 18 frames</h1>" in page
+    assert "Not supported" not in page
+    assert dataclasses.asdict(sample.strength)["bits"] == 4

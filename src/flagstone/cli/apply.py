@@ -16,6 +16,7 @@ from flagstone.cli.options import ReadOptions, WorkerOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import places_text, refuse_inputs
 from flagstone.cli.runner import FAILED, OK, UsageError
+from flagstone.cli.verbs import verb_module
 from flagstone.cli.work import dask_executor, partition_of, partition_progress
 from flagstone.disk import atomic_file, check_target
 from flagstone.errors import BottomError
@@ -34,6 +35,7 @@ def check(
     read: ReadOptions,
     workers: WorkerOptions,
     tolerance: float,
+    strict: bool,
     max_misfits: int,
     seed: str | None,
     json: bool,
@@ -42,6 +44,9 @@ def check(
     if not 0 <= tolerance <= 1:
         raise UsageError(f"--tolerance must be a share between 0 and 1, got {tolerance:g}")
     found = load_finding(finding, seed)
+    frames = verb_module("frames", "saved", saved=found.provenance)
+    if frames is not None and frames.reads(read):
+        return int(frames.check(found, files, read, tolerance, strict, max_misfits, json))
     if found.answer.is_bottom:
         raise BottomError(f"{finding} holds ⊥: there is nothing that rows could break")
     table = open_tables(files, read, found.provenance.get("reading"))
@@ -59,6 +64,8 @@ def check(
                 "share": share,
                 "tolerance": tolerance,
                 "equations": equations,
+                "digests": None,
+                "unusual": None,
             }
         )
         return OK if ok else FAILED

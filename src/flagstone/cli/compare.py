@@ -9,6 +9,7 @@ from typing import Any
 from flagstone.cli.inputs import expect_seed
 from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK, UsageError
+from flagstone.cli.verbs import verb_module
 from flagstone.comparison import compare as compare_findings
 from flagstone.finding import SCHEMA, Finding
 from flagstone.protocol import Protocol
@@ -31,13 +32,17 @@ def command(
     if isinstance(a, Finding) != isinstance(b, Finding):
         raise UsageError("one file is a finding and the other a flag: compare like with like")
     found = (compare_findings if isinstance(a, Finding) else _compare_flags)(a, b)
-    found = {"schema": SCHEMA} | found
+    same, digests = _digests(first, a, second, b)
+    found = {"schema": SCHEMA} | found | {"digests": digests}
+    found["same"] = found["same"] and same
     if json:
         print_json(found)
         return OK if found["same"] else FAILED
     print("same" if found["same"] else "NOT the same")
     for name, digits in zip((first, second), found["fingerprints"], strict=True):
         print(f"  {digits[:16]}  {name}")
+    for line in found["digests"] or []:
+        print(safe(line))
     shared, only = found.get("shared"), [found.get(f"only_in_{which}") or [] for which in _WHICH]
     if shared is not None and not found["same"]:
         n = len(shared["lines"])
@@ -62,6 +67,20 @@ def command(
 
 
 _WHICH = ("first", "second")
+
+
+def _digests(first: str, a: Any, second: str, b: Any) -> tuple[bool, list[str] | None]:
+    """Compare the digests of two findings of frames: equal or not, and lines; None of all others.
+
+    A sum is no equation over GF(2), so that equal equations may come with different sums.
+    """
+    if not isinstance(a, Finding) or "digest" not in b.provenance:
+        return True, None
+    frames = verb_module("frames", "saved", saved=a.provenance)
+    if frames is None:
+        return True, None
+    same, lines = frames.compare(first, a, second, b)
+    return bool(same), list(lines)
 
 
 def print_list(head: str, lines: Sequence[str], most: int = 20) -> None:

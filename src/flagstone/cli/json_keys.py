@@ -37,7 +37,11 @@ FRAME_KEYS = {
     "capture": "format, frames, lengths ([bits, frames], the commonest first), notes (what was "
     "left out, cut or decoded); null for a saved finding, as are damaged and types",
     "pattern": "one character per bit: 0, 1, or ? where it varies among frames without damage",
-    "digest": "a list: kind, name, columns, parameters, formula, and the frames that verify it",
+    "digest": "a list: kind, name, columns, parameters, formula, rule, frames that verify it",
+    "strength": "of all digests: bits (independent equations), constant_bits (what --strict adds), "
+    "zeros_pass, ones_pass; null without a digest",
+    "capture_next": "data bits whose part in the digest no frame shows: constant, and together "
+    "(groups that always varied together); null without a digest",
     "relations": "equations by kind (pair, check, other): text, columns, value, rows_broken",
     "damaged": "frames (how many), and the first of them: file, row, line, frame, marks (bits that "
     "may be wrong)",
@@ -87,6 +91,8 @@ CHECK_KEYS = {
     "share": "misfits / rows read",
     "tolerance": "the share that may break it",
     "equations": "for each equation, how many rows break it",
+    "digests": "findings of frames: for each digest, how many frames break it; null otherwise",
+    "unusual": "findings of frames: frames that break an equation, but no digest; null otherwise",
 }
 
 PREDICT_KEYS = {
@@ -99,7 +105,7 @@ PREDICT_KEYS = {
 }
 
 COMPARE_KEYS = {
-    "same": "whether the two answers (or flags) are equal",
+    "same": "whether the two answers (or flags), and the digests of frames, are equal",
     "fingerprints": "of the first and of the second",
     "shared": "equations that follow from both answers: fingerprint (as of a finding of these) "
     "and lines (null: the answers cannot share any, see note; or these are flags)",
@@ -110,6 +116,8 @@ COMPARE_KEYS = {
     "schema": "3, the version of these keys",
     "settings": "seed, columns, rows and window that differ: [name, first, second]",
     "first_difference": "flags: the first set whose spaces differ",
+    "digests": "findings of frames: how their digests differ, and how often frames of one pass the "
+    "check of the other, in words; null otherwise",
 }
 
 PILOT_KEYS = {

@@ -5,6 +5,11 @@ Loads nothing heavy: what a verb needs is imported with its module, when it is c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
 from flagstone.cli import json_keys as keys
 from flagstone.cli.options import (
     EXPECT_SEED,
@@ -168,15 +173,24 @@ _USE = (
             "tolerance": Option(
                 "--tolerance SHARE", "Largest share of rows that may break it", RULE, default=0.0
             ),
+            "strict": Option(
+                "--strict",
+                "Findings of frames: also count what no frame had then",
+                RULE,
+            ),
             "max_misfits": Option(
                 "--max-misfits NUMBER", "List at most this many of them", OUTPUT, default=5, least=0
             ),
             "seed": EXPECT_SEED,
             "json": JSON,
         },
-        "Find the rows that break a saved finding. Exit code 4 if there are too many.",
+        "Find the rows that break a saved finding. Exit code 4 if there are too many."
+        "\n\nA finding of frames with a digest is broken by frames that fail the digest.",
         ("flagstone check frames.json examples/frames.txt --tolerance 0.02",),
-        common="--format --header --delimiter --length --tolerance --max-misfits --seed --json",
+        common=(
+            "--format --header --delimiter --length --tolerance --strict --max-misfits --seed "
+            "--json"
+        ),
         json_keys=keys.CHECK_KEYS,
     ),
     Verb(
@@ -414,3 +428,17 @@ VERB_GROUPS = {
 }
 
 VERBS = {verb.name: verb for verbs in VERB_GROUPS.values() for verb in verbs}
+
+
+def verb_module(verb: str, part: str, *, saved: Mapping[str, Any]) -> ModuleType | None:
+    """Return a module beside a verb's, if the verb is installed and left its mark in a finding.
+
+    Frames leave their digests in the provenance: these are checked and compared instead of rows.
+    """
+    if verb not in VERBS or _MARKS[verb] not in saved:
+        return None
+    module = VERBS[verb].function.partition(":")[0]
+    return import_module(f"{module}.{part}")
+
+
+_MARKS = {"frames": "digest"}

@@ -1,122 +1,142 @@
-"""The report page of frames: layers, digest, code, and the bits that break them."""
+"""The report page of frames: digest first, the pattern and damaged frames under a ruler, code."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
 from flagstone.finding import Finding
-from flagstone.frames.digests import DigestAnalysis, Layers
-from flagstone.frames.digests.layer_text import LayerLine, layer_lines, worth_layers
-from flagstone.frames.study import source_code
+from flagstone.frames.strength import broken_by
+from flagstone.frames.study import DamagedFrame, Study, source_code
+from flagstone.frames.text import digest_lines, headline, next_lines
 from flagstone.markup import escape
 from flagstone.report import AnswerView
-from flagstone.report.parts import bits, copied, folded, items
+from flagstone.report.parts import copied, folded, items
+from flagstone.tables import Place
 from flagstone.wording import counted
 
-#: More lines than this, all of them short, stand in columns.
-_FEW, _SHORT = 8, 30
+#: So many damaged frames are listed; those after the first few unfold.
+_LISTED, _OPEN = 50, 12
 
 
 class FrameView(AnswerView):
-    """Show the equations of frames in layers, and mark the bits of a frame that break them.
+    """Show the digests of frames, their pattern, damaged frames and code.
 
     Parameters
     ----------
-    analysis : DigestAnalysis
-        Of the equations of the finding.
+    study : Study
+        Of the frames, or of a saved finding.
 
     Examples
     --------
-    >>> from flagstone import Finding
-    >>> from flagstone.answers import Constraints
+    >>> from flagstone import Coins, IndexRule
+    >>> from flagstone.frames.study import study
     >>> from flagstone.report import html_report
-    >>> checks = Constraints([[1, 0, 0, 0], [0, 1, 1, 1]], [1, 0])
-    >>> view = FrameView(DigestAnalysis(checks, solve=[3]))
-    >>> page = html_report(Finding.of(checks), view)
-    >>> "<li>x3 = x1 ⊕ x2</li>" in page, "The check bits as a C function" in page
-    (True, True)
+    >>> data = np.random.RandomState(0).randint(0, 256, size=(500, 4), dtype=np.uint8)
+    >>> check = np.bitwise_xor.reduce(data, axis=1, keepdims=True)
+    >>> X = np.unpackbits(np.hstack([data, check]), axis=1)
+    >>> found = study(X, [Place("f", i, i) for i in range(500)], IndexRule(), Coins(1))
+    >>> page = html_report(found.finding, FrameView(found))
+    >>> "<h1>XOR of bytes, in byte 4: fits 500 of 500 frames</h1>" in page
+    True
     """
 
-    def __init__(self, analysis: DigestAnalysis) -> None:
-        self._analysis = analysis
+    lists_misfits = False
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    def headline(self, finding: Finding) -> str:
+        """Return the digests by name, and how many frames fit them."""
+        return headline(self._study)
 
     def answer(self, finding: Finding) -> str:
-        """Return the layers where they say more than a plain list, and the list below them."""
-        lines, analysis = finding.answer.lines, self._analysis
-        if finding.is_empty or not worth_layers(analysis, len(lines)):
-            return super().answer(finding)
-        plain = items(list(lines) or [finding.answer.text], "answer")
-        count = f"As {counted(len(lines), 'equation')} in reduced form, which the fingerprint is of"
-        return _layers(finding, analysis) + folded(count, plain) + self.notations(finding)
-
-    def notations(self, finding: Finding) -> str:
-        """Return the check bits as code, and what every answer has."""
-        code = ""
-        if self._analysis.digests:
-            text = source_code(finding, self._analysis.digests, "c")
-            code = folded("The digest as a C function of a frame", copied(text))
-        return code + super().notations(finding)
-
-    def broken(
-        self, finding: Finding, X: Array, labels: Array
-    ) -> list[tuple[frozenset[int], tuple[str, ...]]]:
-        """Return for each frame the bits that break a constant, a pair or a check, and these."""
-        return [_by_layer(self._analysis.layers, row) for row in X]
+        """Return digests, pattern, what to capture next, code, damaged frames, and equations."""
+        found = self._study
+        groups: list[tuple[str, list[str]]] = []
+        for label, text in digest_lines(found):
+            if label and not label.startswith(" "):
+                groups.append((label, []))
+            what = label.strip() if label.startswith(" ") else ""
+            groups[-1][1].append(f"{what}: {text}" if what else text)
+        out = [_group(label, [escape(text) for text in texts]) for label, texts in groups]
+        ruled = f'<span class="bits ruled">{ruled_bits(found.pattern)}</span>'
+        out.append(_group("pattern", [ruled]))
+        lines = next_lines(found)
+        if lines:
+            out.append(_group("capture next", [escape(" ".join(text for _, text in lines))]))
+        shown = f'<dl class="layers">{"".join(out)}</dl>{self._code(finding)}{self._damaged()}'
+        equations = list(finding.answer.lines)
+        if not equations:
+            return shown
+        count = f"{counted(len(equations), 'equation')} that the fingerprint is of"
+        return shown + folded(count, items(equations, "answer")) + self.notations(finding)
 
     def has_bits(self, finding: Finding) -> bool:
         """Frames are shown bit by bit, wherever they were read."""
         return True
 
-    def legend(self) -> str:
-        """Return the pattern of the frames that fit."""
-        said = "Marked bits are not what the rest of the frame says they must be."
-        return (
-            f'<p class="hint">{said} The pattern of all others:</p>'
-            f'<p class="bits pattern">{bits(self._analysis.layers.pattern)}</p>'
+    def _code(self, finding: Finding) -> str:
+        """Return the digests as functions of a frame."""
+        if not self._study.digests:
+            return ""
+        parts = (("A C function that checks a frame", "c"), ("The same in Python", "python"))
+        return "".join(
+            folded(said, copied(source_code(finding, self._study.digests, language)))
+            for said, language in parts
         )
 
-    def row(self, values: str, marks: frozenset[int]) -> str:
-        """Return the bits of a frame by byte, with marks."""
-        return bits(values, marks)
+    def _damaged(self) -> str:
+        """Return the frames that break a digest, with marked bits."""
+        frames, n = _damaged(self._study)
+        if not frames:
+            return ""
+        listed = []
+        for place, bits, marks, said in frames:
+            listed.append(
+                f'<li><p class="place">{escape(str(place))}</p>'
+                f'<p class="bits ruled">{ruled_bits(bits, marks)}</p>'
+                + (f'<p class="breaks">{said}</p></li>' if said else "</li>")
+            )
+        more = ""
+        if len(listed) > _OPEN:
+            rest = f'<ol class="misfits">{"".join(listed[_OPEN:])}</ol>'
+            more = folded(f"{len(listed) - _OPEN} more", rest)
+        head = f"{counted(n, 'frame')} do{'es' * (n == 1)} not pass. Marked bits may be wrong."
+        return (
+            f"<h2>Damaged frames</h2><p>{head}</p>"
+            f'<ol class="misfits">{"".join(listed[:_OPEN])}</ol>{more}'
+        )
 
 
-def _layers(finding: Finding, analysis: DigestAnalysis) -> str:
-    """Return the layers as the console has them, each a list; short lines stand in columns."""
-    groups: list[list[LayerLine]] = []
-    for line in layer_lines(analysis, finding.support):
-        if line.label:
-            groups.append([])
-        groups[-1].append(line)
-    out = []
-    for group in groups:
-        label = group[0].label
-        lines = []
-        for _, text, remark in group:
-            shown = bits(text) if label == "pattern" else escape(text)
-            said = f' <span class="remark">{escape(remark)}</span>' if remark else ""
-            lines.append(f"<li>{shown}{said}</li>")
-        short = len(group) > _FEW and max(len(line.text) for line in group) < _SHORT
-        name = f"{label.replace(' ', '-')}{' short' if short else ''}"
-        out.append(f'<dt>{label}</dt><dd><ul class="{name}" data-copy>{"".join(lines)}</ul></dd>')
-    return f'<dl class="layers">{"".join(out)}</dl>'
+def _damaged(found: Study) -> tuple[list[DamagedFrame], int]:
+    """Return damaged frames and their number; of a saved finding, those that it kept."""
+    if len(found.rows):
+        return found.damaged(_LISTED), int(found.broken.sum())
+    kept = found.finding.rows
+    rows = [[int(bit) for bit in text] for text in kept.values]
+    if not rows:
+        return [], 0
+    broken = broken_by(found.digests, np.array(rows, dtype=np.uint8))
+    frames = [
+        DamagedFrame(Place(*place), text, ())
+        for place, text, bad in zip(kept.places, kept.values, broken, strict=True)
+        if bad or not found.digests
+    ]
+    return frames[:_LISTED], len(frames)
 
 
-def _by_layer(layers: Layers, row: Array) -> tuple[frozenset[int], tuple[str, ...]]:
-    names, marks, said = layers.names, set[int](), list[str]()
-    for i, bit in enumerate(layers.pattern):
-        if bit != "?" and row[i] != int(bit):
-            marks.add(i)
-            said.append(f"{names[i]} = {bit}")
-    for pair in layers.pairs:
-        if pair.broken(row[np.newaxis])[0]:
-            marks.add(pair.columns[1])
-            said.append(pair.text(names))
-    if layers.solved is not None:
-        wrong = np.flatnonzero(layers.solved.broken(row[np.newaxis])[0]).tolist()
-        columns = [layers.solved.columns[i] for i in wrong]
-        marks.update(columns)
-        if columns:
-            said.append(f"check bit{'s' * (len(wrong) > 1)} {', '.join(names[i] for i in columns)}")
-    said += [r.text(names) for r in layers.relations if r.broken(row[np.newaxis])[0]]
-    return frozenset(marks), tuple(said)
+def ruled_bits(text: str, marks: tuple[int, ...] = ()) -> str:
+    """Return the bits of a frame by byte, each with its number for the style sheet, and marks.
+
+    >>> ruled_bits("0000000011", (1,))
+    '<span data-byte="0">0<mark>0</mark>000000</span> <span data-byte="1">11</span>'
+    """
+    cells = [f"<mark>{bit}</mark>" if i in marks else bit for i, bit in enumerate(text)]
+    groups = ("".join(cells[i : i + 8]) for i in range(0, len(cells), 8))
+    return " ".join(f'<span data-byte="{i}">{group}</span>' for i, group in enumerate(groups))
+
+
+def _group(label: str, texts: list[str]) -> str:
+    lines = "".join(f"<li>{text}</li>" for text in texts)
+    name = label.replace(" ", "-")
+    return f'<dt>{label}</dt><dd><ul class="{name}" data-copy>{lines}</ul></dd>'

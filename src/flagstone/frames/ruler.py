@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 
 #: So many bytes stand in a line: of bits, and of hexadecimal digits.
 _BYTES, _DIGIT_BYTES = 8, 24
@@ -58,3 +59,54 @@ def marked(bits: str, marks: Collection[int]) -> str:
         here = any(start <= i < start + 8 for i in marks)
         cells.append(f"[{digits}]" if here else digits)
     return " ".join(cells)
+
+
+def bit_text(column: int) -> str:
+    """Return where a bit stands: bit 7 is the first of a byte.
+
+    >>> bit_text(25)
+    'byte 3 bit 6'
+    """
+    return f"byte {column // 8} bit {7 - column % 8}"
+
+
+def place_text(columns: Iterable[int]) -> str:
+    """Return where bits stand, in bytes as far as these are whole.
+
+    >>> place_text(range(40)), place_text([40, 41, 51, *range(56, 64)])
+    ('bytes 0..4', 'byte 5 bits 7..6, byte 6 bit 4, byte 7')
+    >>> place_text(range(19, 27))
+    'byte 2 bit 4 to byte 3 bit 5'
+    """
+    runs: list[list[int]] = []
+    for i in sorted(columns):
+        if runs and runs[-1][1] == i - 1:
+            runs[-1][1] = i
+        else:
+            runs.append([i, i])
+    return ", ".join(_run_text(a, b) for a, b in runs)
+
+
+def _run_text(first: int, last: int) -> str:
+    a, b = first // 8, last // 8
+    if first % 8 == 0 and last % 8 == 7:
+        return f"byte {a}" if a == b else f"bytes {a}..{b}"
+    if first == last:
+        return bit_text(first)
+    if a == b:
+        return f"byte {a} bits {7 - first % 8}..{7 - last % 8}"
+    return f"{bit_text(first)} to {bit_text(last)}"
+
+
+def in_bytes(text: str) -> str:
+    """Return a text with its columns as bytes and bits.
+
+    >>> in_bytes("polynomial 0x31, init 0xff, xorout 0x00, over x8..x39, x44")
+    'polynomial 0x31, init 0xff, xorout 0x00, over bytes 1..4, byte 5 bit 3'
+    """
+
+    def place(found: re.Match[str]) -> str:
+        return place_text(range(int(found[1]), int(found[2] or found[1]) + 1))
+
+    found = re.sub(r"\bx(\d+)(?:\.\.x(\d+))?\b", place, text)
+    return found.replace("the bytes of byte", "byte")

@@ -16,22 +16,30 @@ from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.finding import Finding
 from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
+from flagstone.frames.digests.digest import columns_of
+from flagstone.frames.ruler import bit_text
+from flagstone.frames.strength import Strength, Unseen, broken_by
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.pipeline import ask, certify
 from flagstone.question import ConstraintsQuestion
 from flagstone.rules import SpanRule
 from flagstone.tables import Place
 
+#: So many frames are searched for repeated ones.
+_COUNTED = 65_536
+
 
 class DamagedFrame(NamedTuple):
-    """A frame that breaks a digest: where it stands, its bits, and those that may be wrong.
+    """A frame that breaks a digest: where it stands, its bits, those that may be wrong, and why.
 
-    One marked bit is the only one that, turned over, makes the frame right.
+    If one flipped bit explains the damage, that bit is marked, or all that would do so; else
+    those that are constant in other frames.
     """
 
     place: Place
     bits: str
     marks: tuple[int, ...]
+    said: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +87,7 @@ class Study:
     def broken(self) -> Array:
         """Which frames break a digest; without any digest, which break the equations."""
         if self.digests:
-            return _broken(self.digests, self.rows)
+            return broken_by(self.digests, self.rows)
         answer = self.finding.answer
         if not isinstance(answer, Constraints) or answer.is_bottom:
             return np.zeros(len(self.rows), dtype=bool)
@@ -88,40 +96,60 @@ class Study:
     @cached_property
     def pattern(self) -> str:
         """One character for each bit: 0, 1, or ? where it varies among frames without damage."""
+        if not len(self.rows):
+            varies = "?" * self.rows.shape[1]
+            return varies if self.analysis is None else self.analysis.layers.pattern
         good = self.rows[~self.broken]
-        good = good if len(good) else self.rows
-        share = good.mean(axis=0)
+        share = (good if len(good) else self.rows).mean(axis=0)
         return "".join("0" if s == 0 else "1" if s == 1 else "?" for s in share.tolist())
+
+    @property
+    def strength(self) -> Strength | None:
+        """How many wrong frames pass the digests; None without any."""
+        if not self.digests or any(digest.rule is None for digest in self.digests):
+            return None
+        return Strength.of(self.digests, self.rows.shape[1], self.finding.answer)
+
+    @property
+    def unseen(self) -> Unseen | None:
+        """The data bits whose part in the digest no frame shows; None without a digest."""
+        good = self.rows[~self.broken]
+        if not self.digests or self.analysis is None:
+            return None
+        if not len(good):  # a saved finding knows in which directions its frames differed
+            good = np.pad(self.analysis.frame.directions, ((1, 0), (0, 0)))
+        names = self.finding.encoding.names
+        checks = {i for digest in self.digests for i in columns_of(names, digest.columns)}
+        return Unseen.of(good, sorted(checks))
+
+    def different_frames(self, digest: Digest) -> int:
+        """Count the different frames that fit a digest, of the first 65,536."""
+        rows = self.rows[:_COUNTED]
+        return len({row.tobytes() for row in np.packbits(rows[~broken_by([digest], rows)], axis=1)})
 
     def damaged(self, most: int) -> list[DamagedFrame]:
         """Return the first frames that are damaged, with marked bits."""
         found = []
         for i in np.flatnonzero(self.broken)[:most].tolist():
             bits = "".join(map(str, self.rows[i].tolist()))
-            found.append(DamagedFrame(self.places[i], bits, self._marks(self.rows[i])))
+            found.append(DamagedFrame(self.places[i], bits, *self._marks(self.rows[i])))
         return found
 
-    def _marks(self, row: Array) -> tuple[int, ...]:
-        """Return the bits of a frame that may be wrong: one that repairs it, or constants."""
+    def _marks(self, row: Array) -> tuple[tuple[int, ...], str]:
+        """Return the bits of a frame that may be wrong, and what is said about them."""
         unusual = tuple(
             i
             for i, (bit, usual) in enumerate(zip(row.tolist(), self.pattern, strict=True))
             if usual not in ("?", str(bit))
         )
-        if not self.digests:
-            return unusual
         turned = row ^ np.eye(len(row), dtype=np.uint8)
-        repairs = np.flatnonzero(~_broken(self.digests, turned)).tolist()
-        likely = [i for i in repairs if i in unusual] or (repairs if not unusual else [])
-        return (likely[0],) if len(likely) == 1 else unusual
-
-
-def _broken(digests: Sequence[Digest], rows: Array) -> Array:
-    broken = np.zeros(len(rows), dtype=bool)
-    for digest in digests:
-        if digest.rule is not None:
-            broken |= np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
-    return broken
+        repairs = np.flatnonzero(~broken_by(self.digests, turned)).tolist() if self.digests else []
+        # a bit that is constant, and as it must be, was not flipped
+        repairs = [i for i in repairs if (i in unusual if unusual else self.pattern[i] == "?")]
+        if not repairs:
+            return unusual, ""
+        few = f"one of {len(repairs)} bits" if len(repairs) > 1 else bit_text(repairs[0])
+        return tuple(repairs), f"{few} flipped?"
 
 
 def study(

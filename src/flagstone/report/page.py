@@ -72,9 +72,9 @@ def html_report(
     )
     day = report_date() if made is None else made
     sections = [
-        _head(finding, day, finding.notes if notes is None else notes),
+        _head(finding, view.headline(finding), day, finding.notes if notes is None else notes),
         view.answer(finding),
-        misfit_section(finding, view),
+        misfit_section(finding, view) if view.lists_misfits else "",
         _fingerprint(finding),
         _promises(finding),
         _plot(finding, view.has_bits(finding)),
@@ -134,7 +134,7 @@ def report_date() -> date:
         ) from None
 
 
-def _head(finding: Finding, day: date, notes: Sequence[str]) -> str:
+def _head(finding: Finding, headline: str, day: date, notes: Sequence[str]) -> str:
     encoding, rows = finding.encoding, finding.rows
     parts = [
         _listed(finding.provenance.get("sources") or [], 3),
@@ -147,7 +147,7 @@ def _head(finding: Finding, day: date, notes: Sequence[str]) -> str:
     said = "".join(f'<p class="note">{escape(note[0].upper() + note[1:])}.</p>' for note in notes)
     return (
         f'<header><p class="kicker"><span>{kicker}</span><span>{made}</span></p>'
-        f"<h1>{escape(finding.headline)}</h1>{said}</header>"
+        f"<h1>{escape(headline)}</h1>{said}</header>"
     )
 
 

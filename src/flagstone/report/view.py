@@ -27,6 +27,13 @@ class AnswerView:
     A package that says more about an answer derives a view of its own from this one.
     """
 
+    #: Whether the page lists the rows that break the answer; a view may show them itself.
+    lists_misfits = True
+
+    def headline(self, finding: Finding) -> str:
+        """Return the headline."""
+        return finding.headline
+
     def answer(self, finding: Finding) -> str:
         """Return the answer, and below it in other notations."""
         out = items(finding.lines, "answer") if finding.lines else ""

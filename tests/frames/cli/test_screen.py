@@ -107,7 +107,25 @@ def test_a_saved_finding_remembers_its_digest(run, capture, sums, place):
         assert found["digest"][0]["name"] == kept[0]["name"]
 
 
-@pytest.mark.parametrize("change", [{"name": None}, {"columns": ["nowhere"]}, {"more": 1}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": 3},
+        {"columns": ["nowhere"]},
+        {"more": 1},
+        {"rule": {"kind": "riddle"}},
+        {"rule": {"kind": "linear", "columns": [], "masks": [], "constant": []}},
+        {
+            "rule": {
+                "kind": "linear",
+                "columns": [47],
+                "masks": ["0xfffffffffffff"],
+                "constant": [0],
+            }
+        },
+        {"rule": {"kind": "sum", "check": [40, 10**15], "data": [0, 40]}},
+    ],
+)
 def test_a_digest_that_no_frames_can_have_shown_is_refused(run, capture, change):
     run("frames", capture, *SEED, "-o", "m.json")
     found = load("m.json")

@@ -19,20 +19,20 @@ from flagstone.cli.results import (
     write_outputs,
 )
 from flagstone.cli.runner import BOTTOM, OK, UsageError
-from flagstone.cli.spool import spooled
 from flagstone.cli.words import parsed, rerun_command
 from flagstone.coins import Coins, fresh_seed
-from flagstone.errors import InputError, Parameter
+from flagstone.errors import InputError
 from flagstone.frames.captures import (
     Capture,
     MessageType,
     length_text,
     message_types,
-    read_capture,
 )
-from flagstone.frames.captures.line_codes import LINE_CODES, suggest
+from flagstone.frames.captures.line_codes import suggest
 from flagstone.frames.cli.groups import group_keys, print_groups
-from flagstone.frames.cli.screen import frame_keys, print_study, saved_study, shown_lines
+from flagstone.frames.cli.reading import read_frames
+from flagstone.frames.cli.saved import saved_study
+from flagstone.frames.cli.screen import frame_keys, print_study, shown_lines
 from flagstone.frames.report import FrameView
 from flagstone.frames.study import Study, study
 from flagstone.question import ConstraintsQuestion
@@ -56,7 +56,7 @@ def command(
     if len(files) == 1 and capture.format is None and _is_finding(files[0]):
         return _show(files[0], capture, options, solve)
     asked = _Asked(files, capture, options, solve)
-    read = _read(files, capture)
+    read = read_frames(files, capture)
     refuse_inputs(output_paths(options), files)
     refuse_existing_outputs(options)
     if capture.by is not None:
@@ -67,35 +67,6 @@ def command(
 
 def _is_finding(file: str) -> bool:
     return is_saved(file) and read_document(file)[0] == "finding"
-
-
-def _read(files: Sequence[str], given: CaptureOptions) -> Capture:
-    """Read the frames, and decode, align, filter and cut them, in this order."""
-    for code in given.decode or ():
-        if code not in LINE_CODES:
-            raise UsageError(f"--decode must be one of {', '.join(LINE_CODES)}, got {code!r}")
-    if given.format == "raw" and given.length is None:
-        raise UsageError("-f raw needs --length, the bits of a record")
-    capture = read_capture(
-        spooled(files),
-        format=given.format,
-        skip_fields=given.skip_fields,
-        length=given.length,
-        skip_bad_lines=given.skip_bad_lines,
-        max_rows=given.max_rows,
-    )
-    capture = capture.decoded(given.decode or ())
-    if given.sync is not None:
-        capture = capture.synced(given.sync)
-    for condition in given.where or ():
-        capture = capture.where(condition)
-    if given.truncate:
-        return capture.truncated(given.length)
-    if given.length is not None and given.length not in capture.lengths:
-        raise InputError(
-            Parameter("length", given.length), f" is no length here: {length_text(capture.lengths)}"
-        )
-    return capture
 
 
 class _Asked:
@@ -178,8 +149,10 @@ class _Asked:
             reading["decode"] = list(self.given.decode)
             if reading["decode"] == ["reverse-bytes"]:
                 reading["bit_order"] = "lsb"
-        if self.given.sync is not None:
-            reading["sync"] = self.given.sync
+        for name in ("sync", "where", "truncate"):
+            value = getattr(self.given, name)
+            if value:
+                reading[name] = value if isinstance(value, (str, bool)) else list(value)
         return reading
 
 
@@ -207,8 +180,7 @@ def _answer(capture: Capture, asked: _Asked) -> int:
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)
-    view = None if found.analysis is None else FrameView(found.analysis)
-    written = write_outputs(found.finding, options, view, notes=chosen.notes)
+    written = write_outputs(found.finding, options, FrameView(found), notes=chosen.notes)
     if options.json:
         print_json(frame_keys(found, chosen, types, written))
     elif lines is not None:
@@ -259,8 +231,7 @@ def _show(
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)
-    view = None if found.analysis is None else FrameView(found.analysis)
-    written = write_outputs(finding, options, view)
+    written = write_outputs(finding, options, FrameView(found))
     if options.json:
         print_json(frame_keys(found, None, None, written))
     elif lines is not None:

@@ -10,9 +10,10 @@ from flagstone.cli.output import safe
 from flagstone.comparison import common
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
-from flagstone.frames.cli.screen import digest_lines, frame_keys
+from flagstone.frames.cli.screen import frame_keys
 from flagstone.frames.ruler import ruled
 from flagstone.frames.study import Study
+from flagstone.frames.text import digest_lines
 from flagstone.wording import counted
 
 Groups = Mapping[str, tuple[Study, Capture]]

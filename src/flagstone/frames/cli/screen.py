@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -13,32 +12,22 @@ from flagstone.cli.json_keys import FRAME_KEYS
 from flagstone.cli.options import FrameOptions
 from flagstone.cli.output import safe
 from flagstone.cli.results import answer_lines, finding_json, remarks
-from flagstone.cli.runner import ARGUMENTS, UsageError
+from flagstone.cli.runner import UsageError
+from flagstone.cli.words import rerun_command
 from flagstone.errors import FormatError
-from flagstone.finding import Finding
 from flagstone.frames.captures import Capture, MessageType
 from flagstone.frames.captures.formats import bitbench_link
-from flagstone.frames.digests import Digest, analyze, decoder_code, span_text
+from flagstone.frames.digests import decoder_code
 from flagstone.frames.digests.digest import columns_of
 from flagstone.frames.ruler import marked, ruled
 from flagstone.frames.study import Study, source_code
+from flagstone.frames.text import Line, digest_lines, next_lines
 from flagstone.wording import counted
 
-#: So many equations are listed where no digest explains them, and so many notes.
-_LISTED = 8
+#: So many notes are said.
+_NOTES = 8
 #: So many frames make up a link to BitBench.
 _LINKED = 100
-Line = tuple[str, str]
-
-
-def saved_study(finding: Finding, solve: Sequence[int] | None) -> Study:
-    """Return the study of a saved finding, without frames."""
-    recalled = finding.provenance.get("digest")
-    analysis = None
-    if finding.question.kind == "constraints":
-        analysis = analyze(finding.answer, solve, recalled)
-    empty = np.zeros((0, len(finding.encoding.names)), dtype=np.uint8)
-    return Study(empty, [], finding, analysis)
 
 
 def print_study(
@@ -46,12 +35,13 @@ def print_study(
 ) -> None:
     """Print the first screen; with --promises, also what holds for future samples."""
     print(_head(found, capture))
-    for note in (capture.notes if capture else ())[:_LISTED]:
+    for note in (capture.notes if capture else ())[:_NOTES]:
         print(f"! {safe(note)}")
     print()
     lines = [*ruled(found.pattern), ("", ""), *digest_lines(found)]
-    lines += _damaged(found, options.listed_rows)
-    lines += _code(found)
+    lines += damaged_lines(found, options.listed_rows)
+    lines += next_lines(found)
+    lines += _code(found, options)
     if options.promises:
         lines += [("", ""), *remarks(found.finding, 0)]
     else:
@@ -74,67 +64,24 @@ def _head(found: Study, capture: Capture | None) -> str:
     return safe(f"{read} of {size} in {names}, read as {capture.format}")
 
 
-def digest_lines(found: Study) -> list[Line]:
-    """Return name, place, formula and evidence of each digest; equations where there is none."""
-    lines: list[Line] = []
-    for digest in found.digests:
-        lines += _digest(digest, found.finding.encoding.names)
-    if lines:
-        return lines
-    if found.analysis is None:
-        return [("digest", "not looked for: these are no frames over GF(2)")]
-    if not len(found.rows) and not found.analysis.looked:
-        return [("digest", "not looked for: the frames were not read")]
-    lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))
-    answer: Any = found.finding.answer
-    texts = [] if answer.is_bottom else list(answer.lines)
-    known = [text for text, row in zip(texts, answer.matrix, strict=False) if row.sum() > 1]
-    for i, text in enumerate(known[:_LISTED]):
-        lines.append(("" if i else "equations", text))
-    if len(known) > _LISTED:
-        lines.append(("", f"… and {len(known) - _LISTED} more: --as text"))
-    return lines
-
-
-def _digest(digest: Digest, names: Sequence[str]) -> list[Line]:
-    where = span_text(names, columns_of(names, digest.columns))
-    fit = digest.rows_verified - digest.rows_broken
-    return [
-        ("digest", digest.name or "check bits without a known name"),
-        ("  place", where),
-        ("  formula", digest.formula),
-        ("  evidence", f"fits {fit:,} of {counted(digest.rows_verified, 'frame')}"),
-    ]
-
-
-def _damaged(found: Study, most: int) -> list[Line]:
+def damaged_lines(found: Study, most: int) -> list[Line]:
     """Return the frames that break a digest, with marked bytes and the bit that repairs each."""
     n = int(found.broken.sum())
     if not len(found.rows):
         return []
     lines = [("damaged", f"{counted(n, 'frame')}" if n else "none")]
-    for place, bits, marks in found.damaged(most):
-        repair = f"   {bit_text(marks[0])} flipped?" if len(marks) == 1 else ""
-        lines.append(("", f"{place}: {marked(bits, marks)}{repair}"))
+    for place, bits, marks, said in found.damaged(most):
+        lines.append(("", f"{place}: {marked(bits, marks)}   {said}".rstrip()))
     if n > most:
         lines.append(("", f"… and {n - most:,} more: --max-misfits"))
     return lines
 
 
-def bit_text(column: int) -> str:
-    """Return where a bit stands: bit 7 is the first of a byte.
-
-    >>> bit_text(25)
-    'byte 3 bit 6'
-    """
-    return f"byte {column // 8} bit {7 - column % 8}"
-
-
-def _code(found: Study) -> list[Line]:
-    """Return the command that prints a decoder."""
-    if not found.named or not len(found.rows):
+def _code(found: Study, options: FrameOptions) -> list[Line]:
+    """Return the command that prints a decoder; it writes no files."""
+    if not found.digests:
         return []
-    return [("decoder", f"{shlex.join(['flagstone', *ARGUMENTS])} --as c (or python, rtl_433)")]
+    return [("decoder", f"{rerun_command(None, outputs=options)} --as c (or python, rtl_433)")]
 
 
 def shown_lines(found: Study, shown_as: str, strict: bool = False) -> list[str]:
@@ -205,7 +152,7 @@ def frame_keys(
     if capture is not None:
         first = [
             {**asdict(place), "frame": marked(bits, ()).replace(" ", ""), "marks": list(marks)}
-            for place, bits, marks in found.damaged(256)
+            for place, bits, marks, _ in found.damaged(256)
         ]
         keys |= {
             "capture": {
@@ -217,6 +164,8 @@ def frame_keys(
             "pattern": found.pattern,
             "damaged": {"frames": int(found.broken.sum()), "first": first},
         }
+    keys["capture_next"] = None if found.unseen is None else found.unseen.to_dict()
+    keys["strength"] = None if found.strength is None else found.strength.to_dict()
     if types is not None:
         keys["types"] = [{"rows": len(one.rows), "told_by": one.told_by} for one in types]
     return finding_json(found.finding) | {"outputs": list(written)} | keys

@@ -6,7 +6,7 @@ languages share the expressions: ``frame[2] + bits(frame, 24, 4, 1)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -214,22 +214,23 @@ def _numbers(columns: Sequence[int], size: int, little: bool, turned: bool) -> I
         yield [columns[i] for i in used[np.argsort(-number[used])].tolist()]
 
 
-def _expression(places: Sequence[int]) -> str:
+def _expression(places: Iterable[int]) -> str:
     """Return bits of a frame, the highest first, as a number in both languages.
 
     >>> _expression(range(16, 32)), _expression([4, 5, 6, 7]), _expression([15, 14, 13, 12])
     ('(frame[2] << 8 | frame[3])', 'bits(frame, 4, 4, 1)', 'bits(frame, 15, 4, -1)')
     """
     runs: list[list[int]] = []
-    for place in map(int, places):
+    columns = list(map(int, places))
+    for place in columns:
         run = runs[-1] if runs else []
         step = place - run[-1] if run else 0
         if run and abs(step) == 1 and (len(run) == 1 or run[1] - run[0] == step):
             run.append(place)
         else:
             runs.append([place])
-    parts, shift = [], len(places)
-    for run in (part for run in runs for part in _bytes(run)):
+    parts, shift = [], len(columns)
+    for run in [part for some in runs for part in _bytes(some)]:
         shift -= len(run)
         step = run[1] - run[0] if len(run) > 1 else 1
         whole = len(run) == 8 and step == 1 and run[0] % 8 == 0

@@ -119,7 +119,8 @@ def _rule(values: Mapping[str, Any] | None, dim: int) -> Rule | None:
     given = dict(values)
     rule: Rule = RULES[given.pop("kind")].from_dict(given, dim)
     with np.errstate(all="raise"):
-        rule.broken(np.eye(dim, dtype=np.uint8))
+        if not rule.broken(np.eye(dim, dtype=np.uint8)).size:
+            raise ValueError("a rule that checks nothing")
     return rule
 
 

@@ -90,6 +90,8 @@ class Sum:
     def from_dict(cls, values: Mapping[str, Any], dim: int) -> Sum:
         """Read what :meth:`to_dict` wrote."""
         pairs = {name: tuple(values[name]) for name in ("check", "data")}
+        if any(not 0 <= place <= dim for pair in pairs.values() for place in pair):
+            raise ValueError("a sum of bits that these rows do not have")
         return cls(**{**values, **pairs})
 
     def varying(self, varies: Array) -> tuple[int, frozenset[int]]:

@@ -1,0 +1,186 @@
+"""How strong a check is, what speaks for it, and what should be captured next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.algebra.subspace import Subspace
+from flagstone.answers import Constraints
+from flagstone.answers.relations import rank
+from flagstone.frames.digests import Digest, Solved
+from flagstone.frames.digests.registers import CANDIDATES
+from flagstone.frames.digests.sums import Sum
+from flagstone.frames.ruler import place_text
+from flagstone.wording import counted
+
+#: log2 of the sums, and of the parities and XORs, that are tried on a frame.
+_SUMS, _PARITIES = 21, 6
+#: So many groups of bits that vary together are listed.
+_LISTED = 3
+
+
+def candidate_bits(digest: Digest) -> int:
+    """Return log2 of the number of digests of this kind that are tried: what evidence must beat."""
+    w = len(digest.columns)
+    if digest.kind in ("crc", "lfsr"):
+        return 2 * w + CANDIDATES
+    if digest.kind == "sum":
+        return w + _SUMS
+    if digest.kind in ("parity", "xor"):
+        return w + _PARITIES
+    keys = len(digest.parameters.get("keys", ()))
+    return w * (keys + 1) + CANDIDATES
+
+
+def broken_by(digests: Sequence[Digest], rows: Array) -> Array:
+    """Say which rows break a digest."""
+    broken = np.zeros(len(rows), dtype=bool)
+    for digest in digests:
+        if digest.rule is not None and len(rows):
+            broken |= np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
+    return broken
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How many frames pass a check that are not meant to.
+
+    Attributes
+    ----------
+    bits : int
+        Independent equations of the digests: a random frame passes with probability 2^-bits.
+    constant_bits : int
+        Further bits that are constant in the capture, which only ``--strict`` looks at.
+    zeros_pass, ones_pass : bool
+        Whether a frame of all zeros, or of all ones, passes the digests.
+
+    Examples
+    --------
+    >>> rule = Solved((2,), np.array([[1, 1, 0]]), np.array([0]))
+    >>> parity = Digest("parity", "even parity", ("x2",), {}, "", 2, rule)
+    >>> print(Strength.of([parity], 3, Constraints([[1, 0, 0]], [1])))
+    1 bit against random frames (1 of 2 passes); all-zeros passes; all-ones fails; constants: 1 bit
+    """
+
+    bits: int
+    constant_bits: int
+    zeros_pass: bool
+    ones_pass: bool
+
+    @classmethod
+    def of(cls, digests: Sequence[Digest], n_bits: int, answer: Any = None) -> Strength:
+        """Measure digests of frames with so many bits."""
+        extreme = np.array([[0] * n_bits, [1] * n_bits], dtype=np.uint8)
+        zeros, ones = (not broken for broken in broken_by(digests, extreme).tolist())
+        constants = 0
+        if isinstance(answer, Constraints) and not answer.is_bottom:
+            constants = int((answer.matrix.sum(axis=1) == 1).sum())
+        return cls(_bits(digests), constants, zeros, ones)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        few = f"{1 << self.bits:,}" if self.bits < 34 else f"2^{self.bits}"
+        verb = {True: "passes", False: "fails"}
+        return (
+            f"{counted(self.bits, 'bit')} against random frames (1 of {few} passes); "
+            f"all-zeros {verb[self.zeros_pass]}; all-ones {verb[self.ones_pass]}"
+            + (f"; constants: {counted(self.constant_bits, 'bit')}" if self.constant_bits else "")
+        )
+
+
+def _bits(digests: Sequence[Digest]) -> int:
+    masks = [digest.rule.masks for digest in digests if isinstance(digest.rule, Solved)]
+    others = sum(len(d.columns) for d in digests if not isinstance(d.rule, Solved))
+    return others + (rank(np.concatenate(masks)) if masks else 0)
+
+
+def bits_between(frames: Any, own: Sequence[Digest], others: Sequence[Digest]) -> int | None:
+    """Return how many bits digests still check on frames of another kind; None: none can pass.
+
+    Parameters
+    ----------
+    frames : Constraints
+        What these frames obey: their constant bits count.
+    own : sequence of Digest
+        The digests that they carry.
+    others : sequence of Digest
+        The digests that are asked for. A frame passes with probability 2^-bits, if its other bits
+        are random, and sums with other parameters agree by chance.
+    """
+    constants = frames.matrix.sum(axis=1) == 1
+    known = [np.concatenate([frames.matrix, frames.rhs[:, np.newaxis]], axis=1)[constants]]
+    known += [_equations(digest.rule) for digest in own if isinstance(digest.rule, Solved)]
+    added = [_equations(digest.rule) for digest in others if isinstance(digest.rule, Solved)]
+    both = Subspace.span(np.concatenate([*known, *added]).astype(np.uint8))
+    if both.dim and both.pivots[-1] == both.ambient_dim - 1:
+        return None  # 0 = 1: no frame obeys both
+    bits = both.dim - rank(np.concatenate(known).astype(np.uint8))
+    for digest in others:
+        if isinstance(digest.rule, Sum):
+            alike = [r for d in own if isinstance(r := d.rule, Sum) and _alike(r, digest.rule)]
+            if any(rule != digest.rule for rule in alike):
+                return None  # the same sum with another constant
+            bits += 0 if alike else len(digest.columns)
+    return bits
+
+
+def _equations(rule: Solved) -> Array:
+    return np.concatenate([rule.masks, rule.constant[:, np.newaxis]], axis=1)
+
+
+def _alike(a: Sum, b: Sum) -> bool:
+    """Say whether two sums differ at most in their constants."""
+    return replace(a, constant=0) == replace(b, constant=0)
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Data bits whose part in the digest no frame shows: what should be captured next.
+
+    Attributes
+    ----------
+    constant : tuple of int
+        Data bits that never varied.
+    together : tuple of tuples of int
+        Data bits that always varied together.
+
+    Examples
+    --------
+    >>> print(Unseen.of(np.array([[0, 1, 1, 0], [0, 0, 0, 1], [0, 1, 1, 1]]), checks=[3]))
+    byte 0 bit 7 never varied; byte 0 bits 6..5 varied only together
+    """
+
+    constant: tuple[int, ...]
+    together: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, rows: Array, checks: Sequence[int]) -> Unseen:
+        """Look at frames without damage, apart from their check bits."""
+        groups: dict[bytes, list[int]] = {}
+        moved = np.ascontiguousarray((rows ^ rows[:1]).T)
+        for i in sorted({*range(rows.shape[1])} - {*checks}):
+            groups.setdefault(moved[i].tobytes(), []).append(i)
+        constant = groups.pop(bytes(moved[0].nbytes), [])
+        together = [tuple(group) for group in groups.values() if len(group) > 1]
+        return cls(tuple(constant), tuple(together))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {"constant": list(self.constant), "together": [list(g) for g in self.together]}
+
+    def __str__(self) -> str:
+        parts = [f"{place_text(self.constant)} never varied"] if self.constant else []
+        few = [place_text(group) for group in self.together[:_LISTED]]
+        if few:
+            more = len(self.together) - len(few)
+            also = f", and {more} more groups" if more else ""
+            parts.append(f"{'; '.join(few)}{also} varied only together")
+        return "; ".join(parts)

@@ -1,0 +1,91 @@
+"""What is said about the digests of frames, on the console and in reports: labels and texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flagstone.frames.digests import Digest
+from flagstone.frames.digests.digest import columns_of
+from flagstone.frames.ruler import in_bytes, place_text
+from flagstone.frames.strength import candidate_bits
+from flagstone.frames.study import Study
+from flagstone.wording import counted
+
+#: So many equations are listed where no digest explains them.
+_LISTED = 8
+Line = tuple[str, str]
+
+
+def digest_text(found: Study, digest: Digest) -> str:
+    """Return the name of a digest and its place."""
+    places = columns_of(found.finding.encoding.names, digest.columns)
+    return f"{digest.name or 'check bits without a known name'}, in {place_text(places)}"
+
+
+def headline(found: Study) -> str:
+    """Return what was found, in a line."""
+    if not found.digests:
+        return f"No digest found in {counted(found.finding.rows.read, 'frame')}"
+    names = "; ".join(digest_text(found, digest) for digest in found.digests)
+    fit = min(digest.rows_verified - digest.rows_broken for digest in found.digests)
+    return f"{names}: fits {fit:,} of {counted(found.digests[0].rows_verified, 'frame')}"
+
+
+def digest_lines(found: Study) -> list[Line]:
+    """Return name, place, formula and evidence of each digest; equations where there is none."""
+    lines: list[Line] = []
+    for digest in found.digests:
+        lines += _digest(digest, found)
+    if lines:
+        return [*lines, *([("  strength", str(found.strength))] if found.strength else [])]
+    if found.analysis is None:
+        return [("digest", "not looked for: these are no frames over GF(2)")]
+    if not len(found.rows) and not found.analysis.looked:
+        return [("digest", "not looked for: the frames were not read")]
+    lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))
+    answer: Any = found.finding.answer
+    texts = [] if answer.is_bottom else list(answer.lines)
+    known = [text for text, row in zip(texts, answer.matrix, strict=False) if row.sum() > 1]
+    for i, text in enumerate(known[:_LISTED]):
+        lines.append(("" if i else "equations", text))
+    if len(known) > _LISTED:
+        lines.append(("", f"… and {len(known) - _LISTED} more: --as text"))
+    return lines
+
+
+def _digest(digest: Digest, found: Study) -> list[Line]:
+    lines = [
+        ("digest", digest_text(found, digest)),
+        ("  formula", in_bytes(digest.formula)),
+    ]
+    if digest.kind == "linear":
+        lines += _keys(digest)
+    fit = digest.rows_verified - digest.rows_broken
+    said = f"fits {fit:,} of {counted(digest.rows_verified, 'frame')}"
+    if len(found.rows):
+        n, w = found.different_frames(digest), len(digest.columns)
+        said += f": {n:,} different ones × {w} bits = {n * w:,} bits"
+        said += f", against 2^{candidate_bits(digest)} candidates"
+    return [*lines, ("  evidence", said)]
+
+
+def _keys(digest: Digest) -> list[Line]:
+    """Return the keys of check bits without a name, a line for each byte."""
+    keys = {int(name[1:]): key for name, key in digest.parameters["keys"].items()}
+    by_byte = [
+        (byte, [f"{7 - i % 8}: {keys[i]}" for i in range(8 * byte, 8 * byte + 8) if i in keys])
+        for byte in range(max(keys) // 8 + 1)
+    ]
+    lines = [("", f"byte {byte} bit {'  '.join(texts)}") for byte, texts in by_byte if texts]
+    if len(lines) > _LISTED:
+        lines = [*lines[:_LISTED], ("", "… and more: --json, --as c")]
+    return lines
+
+
+def next_lines(found: Study) -> list[Line]:
+    """Return which data bits should vary in the next capture."""
+    unseen = found.unseen
+    if unseen is None or not str(unseen):
+        return []
+    said = "their part in the digest is unseen; capture frames in which they differ"
+    return [("capture", f"{unseen}:"), ("", said)]
