@@ -76,26 +76,34 @@ def place_text(columns: Iterable[int]) -> str:
     >>> place_text(range(40)), place_text([40, 41, 51, *range(56, 64)])
     ('bytes 0..4', 'byte 5 bits 7..6, byte 6 bit 4, byte 7')
     >>> place_text(range(19, 27))
-    'byte 2 bit 4 to byte 3 bit 5'
+    'byte 2 bits 4..0, byte 3 bits 7..5'
     """
-    runs: list[list[int]] = []
+    runs: list[list[int]] = []  # first and last column
     for i in sorted(columns):
         if runs and runs[-1][1] == i - 1:
             runs[-1][1] = i
         else:
             runs.append([i, i])
-    return ", ".join(_run_text(a, b) for a, b in runs)
+    return ", ".join(part for first, last in runs for part in _in_bytes(first, last))
 
 
-def _run_text(first: int, last: int) -> str:
-    a, b = first // 8, last // 8
-    if first % 8 == 0 and last % 8 == 7:
-        return f"byte {a}" if a == b else f"bytes {a}..{b}"
-    if first == last:
-        return bit_text(first)
-    if a == b:
-        return f"byte {a} bits {7 - first % 8}..{7 - last % 8}"
-    return f"{bit_text(first)} to {bit_text(last)}"
+def _in_bytes(first: int, last: int) -> list[str]:
+    """Return a run of bits as the end of a byte, whole bytes, and the beginning of a byte."""
+    start, end = -(-first // 8), (last + 1) // 8  # the whole bytes between
+    if start > end:
+        return [_bits(first, last)]
+    parts = [_bits(first, 8 * start - 1)] if first % 8 else []
+    if start < end:
+        parts.append(f"byte {start}" if end - start == 1 else f"bytes {start}..{end - 1}")
+    return [*parts, _bits(8 * end, last)] if last % 8 != 7 else parts
+
+
+def _bits(first: int, last: int) -> str:
+    return (
+        bit_text(first)
+        if first == last
+        else f"byte {first // 8} bits {7 - first % 8}..{7 - last % 8}"
+    )
 
 
 def in_bytes(text: str) -> str:
