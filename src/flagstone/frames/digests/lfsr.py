@@ -184,7 +184,12 @@ def _restarting(
         "xorout": _xorout(ByteLayout((), columns, ""), columns, rule),
     }
     name = f"keys added for the bits of the XOR of {_UNITS[unit]}"
-    formula = f"keys {' '.join(words)} (highest bit first), over {span_text(frame.names, data)}"
+    formula = (
+        f"keys {' '.join(words)} for the bits of the XOR of the {_UNITS[unit]} of "
+        f"{span_text(frame.names, data)}, highest bit first"
+    )
+    if rule.constant.any():
+        formula += f", then ⊕ {parameters['xorout']}"
     return Digest("keys", name, names, parameters, formula, bits, rule)
 
 

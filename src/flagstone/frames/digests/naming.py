@@ -223,7 +223,7 @@ def key_stream(frame: Frame, solved: Solved) -> Digest:
         None,
         tuple(frame.names[i] for i in solved.columns),
         {"keys": keys, "constant": constant},
-        f"the sum of {len(keys)} keys, one for each data bit that is 1"
+        f"the XOR of {len(keys)} keys, one for each data bit that is 1"
         + (f", ⊕ {constant}" if solved.constant.any() else ""),
         w * rank(frame.directions[:, others]),
         solved,
