@@ -3,11 +3,11 @@
 #: A program for ``python -c``: the command line, with checkpoints that take a while to be saved.
 SLOWLY = """
 import time
-from flagstone.cli import longrun, main
-save = longrun.LongRun.save
+from flagstone.cli import checkpoint, main
+save = checkpoint.RunCheckpoint.save
 def slowly(self, state, **more):
     save(self, state, **more)
     time.sleep(0.02)
-longrun.LongRun.save = slowly
+checkpoint.RunCheckpoint.save = slowly
 main()
 """

@@ -1,4 +1,4 @@
-"""A warm process that forks runs of the command line and kills them; used by test_longrun.
+"""A warm process that forks runs of the command line and kills them; used by test_checkpoint.
 
 Importing and compiling happens once, here; every fork starts in milliseconds, so that dozens of
 kills at random moments, and at chosen moments in the middle of a write, cost seconds.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flagstone.cli import longrun
+from flagstone.cli import checkpoint
 from flagstone.disk import locked, writing
 from flagstone.store import load, read_document
 
@@ -156,7 +156,7 @@ def stopped_before_the_end(run, monkeypatch, words, name):
         raise OSError(errno.EIO, "killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(longrun.LongRun, name, die)
+        patch.setattr(checkpoint.RunCheckpoint, name, die)
         assert run(*words).code == 1
 
 

@@ -320,7 +320,7 @@ def test_a_finding_made_by_a_protocol_remembers_how_frames_were_read(run, frames
 
 def test_a_checkpoint_of_another_window_is_not_resumed(run, protocol):
     kept = pytest.MonkeyPatch()
-    kept.setattr("flagstone.cli.longrun.LongRun.finish", lambda self: None)
+    kept.setattr("flagstone.cli.checkpoint.RunCheckpoint.finish", lambda self: None)
     words = ["constraints", "a.bits", "--protocol", protocol, "--checkpoint", "c.ckpt"]
     assert run(*words).code == 0
     kept.undo()

@@ -11,13 +11,12 @@ from typing import Any
 
 from flagstone.apply import predict as predicted
 from flagstone.cli.inputs import load_finding, open_tables
-from flagstone.cli.longrun import watched
 from flagstone.cli.options import ReadOptions, WorkerOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import places_text, refuse_inputs
 from flagstone.cli.runner import FAILED, OK, UsageError
 from flagstone.cli.verbs import verb_module
-from flagstone.cli.work import dask_executor, partition_of, partition_progress
+from flagstone.cli.work import dask_executor, partition_of, partition_progress, watched
 from flagstone.disk import atomic_file, check_target
 from flagstone.errors import BottomError
 from flagstone.finding import SCHEMA, Finding

@@ -5,30 +5,33 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flagstone.algebra.fields import Rows
 from flagstone.algebra.flag import Flag
-from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
+from flagstone.cli.checkpoint import RunCheckpoint, ShardsCheckpoint
 from flagstone.cli.inputs import InputSource
-from flagstone.cli.longrun import LongRun, OpenShard, interrupted, interruptible, row_progress
 from flagstone.cli.options import RunOptions, WorkerOptions
 from flagstone.cli.output import print_stderr
 from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.runner import AT_END, UsageError
 from flagstone.cli.words import size_of
-from flagstone.coins import fresh_seed
 from flagstone.errors import MissingDependencyError
 from flagstone.finding import Finding
 from flagstone.measurement import Measurement
 from flagstone.pipeline import LocalExecutor, Pipeline
+from flagstone.processes import held_signals
 from flagstone.progress import progress_bar
 from flagstone.question import Question
 from flagstone.second_pass import Observer, SecondPass
-from flagstone.shards import ShardReview, ShardSummary, ShardTask
+from flagstone.shards import Shard, ShardReview, ShardTask
+from flagstone.tables import Table
 from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.partitions import Dataset, Partition
 from flagstone.tables.prefetch import prefetch
@@ -169,15 +172,15 @@ class Run:
             self._pipeline = Pipeline(task, data.partitions, self._pipeline.executor)
             with self._watching("counting", None):
                 self._pipeline = self._pipeline.first(take)
-        self._checkpoint: LongRun | _FinishedShards
+        self._checkpoint: RunCheckpoint | ShardsCheckpoint
         if data is None or partition == "none":
             start = task.empty() if source.saved is None else source.saved.summary
-            self._checkpoint = LongRun(options, identity, start, seed)
+            self._checkpoint = RunCheckpoint(options, identity, start, seed)
             self._cache.whole &= not self._checkpoint.is_begun
         else:
             known = None if options.checkpoint is None else data.identity(self._pipeline.shards)
             about = [dict(identity), known]
-            self._checkpoint = _FinishedShards(options, about, seed, self._pipeline)
+            self._checkpoint = ShardsCheckpoint(options, about, seed, self._pipeline)
         self.resumed, self.seed = self._checkpoint.resumed, self._checkpoint.seed
         self.notes: dict[str, Any] = {}
 
@@ -185,7 +188,7 @@ class Run:
         """Return the summary of all rows that count, and how many they are."""
         self._checkpoint.start()
         if self._table is None:
-            assert isinstance(self._checkpoint, LongRun)
+            assert isinstance(self._checkpoint, RunCheckpoint)
             summary = self._checkpoint.state.summary
             return summary, Measurement(summary.n_rows)
         take = getattr(self._options, "max_rows", None)
@@ -282,7 +285,7 @@ class Run:
         start, run, progress = None, None, self._progress
         if first:
             self._begun.add(number)
-            if isinstance(self._checkpoint, LongRun):
+            if isinstance(self._checkpoint, RunCheckpoint):
                 run = self._checkpoint
                 start, self._rows_done = run.state.position, run.state.rows
                 limit = None if limit is None else limit - run.state.rows
@@ -307,38 +310,84 @@ class Run:
                 yield batch
 
 
-class _FinishedShards:
-    """The checkpoint of rows in several shards: the summaries of those that are finished."""
+def interruptible(
+    batches: Batches,
+    after: Callable[[EncodedBatch], None],
+    end: Callable[[], None] = lambda: None,
+) -> Batches:
+    """Pass batches on; a signal is met between two of them.
 
-    def __init__(
-        self, options: RunOptions, known: Sequence[Any], seed: str | None, pipeline: Pipeline
-    ) -> None:
-        self._path, self._finished = options.checkpoint, False
-        opened = open_checkpoint(
-            self._path,
-            digest_of(*known),
-            fresh_seed() if seed is None else seed,
-            pipeline.task,
-            len(pipeline.shards),
-            seed_is_fresh=seed is None,
-        )
-        self._kept: ShardCheckpoint = AT_END.enter_context(opened)
-        self.resumed, self.seed = bool(self._kept.finished), self._kept.seed
-        AT_END.push(self._say_how_to_resume)
+    ``after`` is called when a batch was used, ``end`` after the last one, and when a signal came.
+    """
+    with held_signals() as held, contextlib.closing(batches):
+        for batch in batches:
+            yield batch
+            after(batch)
+            if held.number is not None:
+                break
+        end()
 
-    def start(self) -> None:
-        """Do nothing: the file is written when it is opened."""
 
-    def summarize(self, pipeline: Pipeline) -> ShardSummary:
-        """Return the summary of all shards, of which finished ones are not read again."""
-        return pipeline.summarize(finished=self._kept.finished, keep=self._kept.keep)
+@dataclass
+class OpenShard:
+    """A shard whose rows are read by a function, which shows progress or keeps them."""
 
-    def finish(self) -> None:
-        """Forget finished shards: everything they stood for is written."""
-        self._kept.finish()
-        self._finished = True
+    shard: Shard
+    read: Callable[[ShardTask, int | None], Batches]
 
-    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, KeyboardInterrupt) and not self._finished:
-            held = f"{len(self._kept.finished):,} finished partitions"
-            raise interrupted(self._path, held) from error
+    def __post_init__(self) -> None:
+        self.name, self.n_rows, self.limit = self.shard.name, self.shard.n_rows, self.shard.limit
+
+    def batches(self, task: ShardTask, limit: int | None = None) -> Batches:
+        """Yield the rows that count, encoded."""
+        return self.read(task, limit)
+
+    def limited(self, n_rows: int, *, counted: bool = True) -> OpenShard:
+        """Return the shard of the first rows, this many of them."""
+        return OpenShard(self.shard.limited(n_rows, counted=counted), self.read)
+
+
+@contextlib.contextmanager
+def watched(table: Table, word: str, n_shards: int) -> Iterator[Callable[[int, Shard], OpenShard]]:
+    """Yield a function that opens shards: they are read ahead, with a progress bar."""
+    rows = 0
+    n_files = max(len(table.files), n_shards)
+    with row_progress(word, table.n_rows, n_files) as progress:
+
+        def opened(number: int, shard: Shard) -> OpenShard:
+            def read(task: ShardTask, limit: int | None) -> Batches:
+                nonlocal rows
+                with contextlib.closing(prefetch(shard.batches(task, limit))) as batches:
+                    for batch in batches:
+                        yield batch
+                        rows += len(batch)
+                        progress(rows, number, batch)
+
+            return OpenShard(shard, read)
+
+        yield opened
+
+
+@contextlib.contextmanager
+def row_progress(
+    word: str, total: int | None, n_files: int, shown: bool | None = None
+) -> Iterator[Callable[[int, int, EncodedBatch], None]]:
+    """Show rows, rows per second and the time left on stderr, or nothing.
+
+    The function that it yields takes the rows so far, the number of their shard, and a batch.
+    """
+    # Arrow would end a read in the middle at a signal; ours are met between two batches
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.enable_signal_handlers(False)
+    started = time.monotonic()
+    with progress_bar(word, shown) as show:
+        first: list[int] = []  # a resumed run starts with rows that it did not read
+
+        def update(rows: int, shard: int, batch: EncodedBatch) -> None:
+            first[:] = first or [rows]
+            seconds = max(1e-9, time.monotonic() - started)
+            done = shard + batch.file + batch.batch.done
+            share = rows / total if total else done / n_files
+            show(share, f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s")
+
+        yield update

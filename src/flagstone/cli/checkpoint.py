@@ -1,25 +1,22 @@
-"""Long runs: progress, checkpoints, and a Ctrl-C that loses nothing.
+"""Checkpoints: a run that is killed or stopped loses little, and ends with the same bytes.
 
-`LongRun` is the checkpoint of rows that are read as one shard. Its state is small (a summary, a
-position, a few counts) and is written atomically, so a run killed at any moment resumes from the
-last state, and ends with the same bytes: the flag does not depend on how its rows came in batches.
+`RunCheckpoint` is for rows that are read as one shard. Its state is small (a summary, a position, a
+few counts) and is written atomically: a run resumes from the last state, and the flag does not
+depend on how its rows came in batches. `ShardsCheckpoint` is for rows in several shards.
 """
 
 from __future__ import annotations
 
 import base64
-import contextlib
-import hashlib
-import json
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from flagstone.algebra.flag import Flag
+from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.options import RunOptions
 from flagstone.cli.output import print_stderr
 from flagstone.cli.runner import AT_END, Interrupted
@@ -28,15 +25,13 @@ from flagstone.coins import fresh_seed
 from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
 from flagstone.pipeline import Pipeline
-from flagstone.processes import held_signals
-from flagstone.progress import progress_bar
-from flagstone.shards import Shard, ShardSummary, ShardTask
+from flagstone.shards import ShardSummary
 from flagstone.store import read_document, write_document
-from flagstone.tables import EncodedBatch, Table
-from flagstone.tables.encoded import Batches
-from flagstone.tables.prefetch import prefetch
+from flagstone.tables import EncodedBatch
 from flagstone.wording import counted
 
+#: Changes with what a position means, so that no old one is misread.
+_POSITIONS = 3
 _FIELDS = {
     "id": str,
     "seed": str,
@@ -49,7 +44,7 @@ _FIELDS = {
 
 
 @dataclass
-class State:
+class RunState:
     """How far a run has come: everything a resumed run needs."""
 
     seed: str
@@ -72,7 +67,7 @@ class State:
         }
 
     @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> State:
+    def from_content(cls, content: Mapping[str, Any]) -> RunState:
         """Read the JSON form."""
         check_fields(content, _FIELDS)
         if content["phase"] not in ("read", "measure"):
@@ -90,7 +85,7 @@ class State:
         )
 
 
-class LongRun:
+class RunCheckpoint:
     """One run over a table as one shard: resumed if its checkpoint says so.
 
     Parameters
@@ -98,7 +93,7 @@ class LongRun:
     options : RunOptions
     identity : mapping
         Everything the result depends on (files, options, outputs); a checkpoint of another
-        run is refused. A function stands for its value, which only a checkpoint needs.
+        run is refused.
     start : Flag
         The summary that a run begins with.
     seed : str, optional
@@ -109,14 +104,14 @@ class LongRun:
         self, options: RunOptions, identity: Mapping[str, Any], start: Flag, seed: str | None
     ) -> None:
         self.path = None if options.checkpoint is None else Path(options.checkpoint)
-        self.id = "" if self.path is None else _digest(identity)
+        self.id = "" if self.path is None else digest_of(identity, _POSITIONS)
         self._every = options.checkpoint_every
         self._warned = self._finished = False
         self._saved, self._kept = time.monotonic(), 0
         AT_END.push(self._say_how_to_resume)
         found = self._resume(start, seed)
         self.resumed = found is not None
-        self.state = found or State(fresh_seed() if seed is None else seed, start)
+        self.state = found or RunState(fresh_seed() if seed is None else seed, start)
         self.seed = self.state.seed
         #: Whether rows are behind it that this process has not read.
         self.is_begun = self.state.position is not None or self.state.phase != "read"
@@ -126,7 +121,7 @@ class LongRun:
         if not self.resumed:
             self.save(self.state, must=True)
 
-    def _resume(self, start: Flag, seed: str | None) -> State | None:
+    def _resume(self, start: Flag, seed: str | None) -> RunState | None:
         """Return the state of an earlier run of the same command, or None."""
         if self.path is None:
             return None
@@ -144,7 +139,7 @@ class LongRun:
                 "command again, or remove the checkpoint, or choose another one"
             )
         try:
-            state = State.from_content(content)
+            state = RunState.from_content(content)
             kept = state.summary
             if (type(kept), kept.field, kept.dim) != (type(start), start.field, start.dim):
                 raise ValueError(f"it summarizes other rows, {kept!r}")
@@ -160,7 +155,7 @@ class LongRun:
             self._kept = state.rows
         return state
 
-    def save(self, state: State, *, must: bool = False) -> None:
+    def save(self, state: RunState, *, must: bool = False) -> None:
         """Write the checkpoint; a full disk keeps the last one and is reported once."""
         if self.path is None:
             return
@@ -214,6 +209,43 @@ class LongRun:
         raise interrupted(self.path, held) from error
 
 
+class ShardsCheckpoint:
+    """The checkpoint of rows in several shards: the summaries of those that are finished."""
+
+    def __init__(
+        self, options: RunOptions, known: Sequence[Any], seed: str | None, pipeline: Pipeline
+    ) -> None:
+        self._path, self._finished = options.checkpoint, False
+        opened = open_checkpoint(
+            self._path,
+            digest_of(*known),
+            fresh_seed() if seed is None else seed,
+            pipeline.task,
+            len(pipeline.shards),
+            seed_is_fresh=seed is None,
+        )
+        self._kept: ShardCheckpoint = AT_END.enter_context(opened)
+        self.resumed, self.seed = bool(self._kept.finished), self._kept.seed
+        AT_END.push(self._say_how_to_resume)
+
+    def start(self) -> None:
+        """Do nothing: the file is written when it is opened."""
+
+    def summarize(self, pipeline: Pipeline) -> ShardSummary:
+        """Return the summary of all shards, of which finished ones are not read again."""
+        return pipeline.summarize(finished=self._kept.finished, keep=self._kept.keep)
+
+    def finish(self) -> None:
+        """Forget finished shards: everything they stood for is written."""
+        self._kept.finish()
+        self._finished = True
+
+    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, KeyboardInterrupt) and not self._finished:
+            held = f"{len(self._kept.finished):,} finished partitions"
+            raise interrupted(self._path, held) from error
+
+
 def interrupted(path: str | Path | None, held: str) -> Interrupted:
     """Return what to say of a run that was stopped, whose checkpoint holds this."""
     if path is None:
@@ -222,93 +254,3 @@ def interrupted(path: str | Path | None, held: str) -> Interrupted:
         f"interrupted; {path} holds {held}. To resume, run the same command again: "
         f"{rerun_command(None)}"
     )
-
-
-def interruptible(
-    batches: Batches,
-    after: Callable[[EncodedBatch], None],
-    end: Callable[[], None] = lambda: None,
-) -> Batches:
-    """Pass batches on; a signal is met between two of them.
-
-    ``after`` is called when a batch was used, ``end`` after the last one, and when a signal came.
-    """
-    with held_signals() as held, contextlib.closing(batches):
-        for batch in batches:
-            yield batch
-            after(batch)
-            if held.number is not None:
-                break
-        end()
-
-
-def _digest(identity: Mapping[str, Any]) -> str:
-    # the number changes with what a position means, so that no old one is misread
-    whole = {**identity, "positions": 3}
-    text = json.dumps(whole, sort_keys=True, default=lambda function: function())
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass
-class OpenShard:
-    """A shard whose rows are read by a function, which shows progress or keeps them."""
-
-    shard: Shard
-    read: Callable[[ShardTask, int | None], Batches]
-
-    def __post_init__(self) -> None:
-        self.name, self.n_rows, self.limit = self.shard.name, self.shard.n_rows, self.shard.limit
-
-    def batches(self, task: ShardTask, limit: int | None = None) -> Batches:
-        """Yield the rows that count, encoded."""
-        return self.read(task, limit)
-
-    def limited(self, n_rows: int, *, counted: bool = True) -> OpenShard:
-        """Return the shard of the first rows, this many of them."""
-        return OpenShard(self.shard.limited(n_rows, counted=counted), self.read)
-
-
-@contextlib.contextmanager
-def watched(table: Table, word: str, n_shards: int) -> Iterator[Callable[[int, Shard], OpenShard]]:
-    """Yield a function that opens shards: they are read ahead, with a progress bar."""
-    rows = 0
-    n_files = max(len(table.files), n_shards)
-    with row_progress(word, table.n_rows, n_files) as progress:
-
-        def opened(number: int, shard: Shard) -> OpenShard:
-            def read(task: ShardTask, limit: int | None) -> Batches:
-                nonlocal rows
-                with contextlib.closing(prefetch(shard.batches(task, limit))) as batches:
-                    for batch in batches:
-                        yield batch
-                        rows += len(batch)
-                        progress(rows, number, batch)
-
-            return OpenShard(shard, read)
-
-        yield opened
-
-
-@contextlib.contextmanager
-def row_progress(
-    word: str, total: int | None, n_files: int, shown: bool | None = None
-) -> Iterator[Callable[[int, int, EncodedBatch], None]]:
-    """Show rows, rows per second and the time left on stderr, or nothing.
-
-    The function that it yields takes the rows so far, the number of their shard, and a batch.
-    """
-    # Arrow would end a read in the middle at a signal; ours are met between two batches
-    if (arrow := sys.modules.get("pyarrow")) is not None:
-        arrow.enable_signal_handlers(False)
-    started = time.monotonic()
-    with progress_bar(word, shown) as show:
-        first: list[int] = []  # a resumed run starts with rows that it did not read
-
-        def update(rows: int, shard: int, batch: EncodedBatch) -> None:
-            first[:] = first or [rows]
-            seconds = max(1e-9, time.monotonic() - started)
-            done = shard + batch.file + batch.batch.done
-            share = rows / total if total else done / n_files
-            show(share, f"{rows:,} rows, {(rows - first[0]) / seconds:,.0f} rows/s")
-
-        yield update

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from flagstone.algebra.flag import Flag
-from flagstone.cli import longrun
+from flagstone.cli import checkpoint
 from flagstone.store import load, read_document, write_document
 from tests.heard import SLOWLY
 
@@ -158,7 +158,7 @@ def test_a_flag_that_changed_is_not_resumed(run, place):
     words = ["constraints", "s.flag", "--seed", "1", "-o", "m.json", "--checkpoint", "c.ckpt"]
     before = os.stat("s.flag")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(longrun.LongRun, "finish", lambda self: None)
+        patch.setattr(checkpoint.RunCheckpoint, "finish", lambda self: None)
         assert run(*words).code == 0
     lines = Path("examples/frames.txt").read_text().splitlines()
     Path("examples/frames.txt").write_text("\n".join([lines[0], *lines]) + "\n")
