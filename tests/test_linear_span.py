@@ -1,4 +1,4 @@
-"""`rep_linear_span`: one call over the whole road."""
+"""`rep_linear_span`: the whole pipeline in one call."""
 
 import json
 import warnings

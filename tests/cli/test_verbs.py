@@ -127,7 +127,7 @@ def test_answers_print_as_a_basis(run, place, rule_finding):
     assert "a basis is printed of a span or of check equations" in done.err
 
 
-DOORS = {
+INTERFACES = {
     "constraints --linear": ([], lambda X, y: LinearSpan(**OPTIONS).fit(X)),
     "constraints": ([], lambda X, y: AffineSpan(**OPTIONS).fit(X)),
     "learn": (["-l", "y"], lambda X, y: ParityClassifier(**OPTIONS).fit(X, y)),
@@ -149,22 +149,22 @@ DOORS = {
 OPTIONS = {"contamination": 0.01, "t_max": 9, "random_state": "7"}
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("verb", INTERFACES)
 @pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
-def test_the_shell_and_the_estimators_find_the_same(run, place, door):
+def test_the_shell_and_the_estimators_find_the_same(run, place, verb):
     """One question, one seed, the same rows: one finding, whoever asks, saved or not."""
     pandas = pytest.importorskip("pandas")
     X = np.random.RandomState(3).randint(0, 2, size=(300, 5))
     X[:, 4] = X[:, 0] ^ X[:, 2]
     y = X[:, 1] ^ X[:, 4]
     y[:2] ^= 1
-    label, fit = DOORS[door]
+    label, fit = INTERFACES[verb]
     table = pandas.DataFrame(X, columns=list("abcde"))
     estimator = fit(table, y)
     estimator.finding_.save("python.json")
     full = table.assign(y=y) if label else table
     full.to_csv("t.csv", index=False)
-    words = [*door.split(), "t.csv", *label, "--contamination", "0.01", "--t-max", "9"]
+    words = [*verb.split(), "t.csv", *label, "--contamination", "0.01", "--t-max", "9"]
     assert run(*words, "--seed", "7", "--no-measure", "-o", "shell.json").code == 0
     shell, python = load("shell.json"), load("python.json")
     assert python == estimator.finding_

@@ -211,12 +211,12 @@ def run(*words, cwd):
 
 def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
     window = ["--seed", "2026", "--t-min", "0.02", "--t-max", "0.06"]
-    crew = ["--cluster", cluster.scheduler_address]
+    remote = ["--cluster", cluster.scheduler_address]
     code, out, err = run(
         "constraints",
         str(folder),
         *window,
-        *crew,
+        *remote,
         "-o",
         "m.json",
         "--checkpoint",
@@ -234,16 +234,18 @@ def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
     for number, path in enumerate(two):
         assert run("summarize", path, "-o", f"{number}.flag", cwd=tmp_path)[0] == 0
     assert run("merge", "0.flag", "1.flag", "-o", "merged.flag", cwd=tmp_path)[0] == 0
-    assert run("summarize", *two, *crew, "-o", "spread.flag", cwd=tmp_path)[0] == 0
+    assert run("summarize", *two, *remote, "-o", "spread.flag", cwd=tmp_path)[0] == 0
     assert (tmp_path / "merged.flag").read_bytes() == (tmp_path / "spread.flag").read_bytes()
-    code, out, _ = run("check", "m.json", str(folder), *crew, "--json", cwd=tmp_path)
+    code, out, _ = run("check", "m.json", str(folder), *remote, "--json", cwd=tmp_path)
     assert (code, json.loads(out)["rows"]["misfits"]) == (4, found.rows.misfits)
     assert run("predict", "m.json", str(folder), "-o", "a.csv", cwd=tmp_path)[0] == 0
     small = ["--partition", "20kB"]
-    assert run("predict", "m.json", str(folder), *crew, *small, "-o", "b.csv", cwd=tmp_path)[0] == 0
+    assert (
+        run("predict", "m.json", str(folder), *remote, *small, "-o", "b.csv", cwd=tmp_path)[0] == 0
+    )
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     code, out, err = run(
-        "plan", "--pilot", str(folder), "--seed", "7", *crew, "--json", cwd=tmp_path
+        "plan", "--pilot", str(folder), "--seed", "7", *remote, "--json", cwd=tmp_path
     )
     assert json.loads(out)["rows"] == 24_000
 
@@ -263,14 +265,14 @@ def test_as_many_rows_are_taken_as_without_workers(cluster, tmp_path):
     asked = ["constraints", "rows", "--encode", "data=hex:24", "--seed", "7", "--t-min", "0.01"]
     asked += ["--t-max", "0.03", "--max-rows", "600", "--deduplicate-runs", "--json"]
     alone = run(*asked, cwd=tmp_path)
-    crew = ["--cluster", cluster.scheduler_address]
-    spread = run(*asked, *crew, cwd=tmp_path)
+    remote = ["--cluster", cluster.scheduler_address]
+    spread = run(*asked, *remote, cwd=tmp_path)
     assert (alone[0], spread[0]) == (0, 0), spread
     found = [json.loads(out) for _, out, _ in (alone, spread)]
     assert [one["rows"]["read"] for one in found] == [600, 600]
     assert found[0]["fingerprint"] == found[1]["fingerprint"]
     asked[asked.index("600")] = "720"
-    for words in (asked, [*asked, *crew]):
+    for words in (asked, [*asked, *remote]):
         code, out, err = run(*words, cwd=tmp_path)
         assert (code, out) == (2, "")
         assert "--max-rows 720 asks for more rows than there are (70" in err

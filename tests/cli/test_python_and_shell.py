@@ -1,4 +1,4 @@
-"""Every question through both doors: the same rows and seed, the same finding and fingerprint."""
+"""Every question from Python and from the shell: the same rows and seed, one finding."""
 
 import csv
 import dataclasses
@@ -26,7 +26,7 @@ SEED = "2026"
 ROWS = 400
 
 #: kind and options → command-line words, estimator, its parameters
-DOORS = {
+CASES = {
     "span": (["constraints", "--linear"], "LinearSpan", {}),
     "constraints": (["constraints"], "AffineSpan", {}),
     "parity": (["learn", "--label", "y"], "ParityClassifier", {}),
@@ -41,13 +41,13 @@ DOORS = {
 }  # fmt: skip
 
 
-def table(field, door, seed=0):
+def table(field, case, seed=0):
     """Rows that answer the question with something worth comparing, some of them damaged."""
     F, rng = as_field(field), np.random.RandomState(seed)
     order = F.order or 20
     X = rng.randint(0, order, size=(ROWS, 5))
     X[:, 4] = (X[:, 0] + 2 * X[:, 1]) % order if F.degree == 1 and F.order else X[:, 0]
-    if "subspace" in door:
+    if "subspace" in case:
         y = (rng.rand(ROWS) < 0.6).astype(int)
         X[y == 0] = rng.randint(0, order, size=(np.count_nonzero(y == 0), 5))
     else:
@@ -59,16 +59,16 @@ def table(field, door, seed=0):
     return frame, y
 
 
-def python_door(field, door, frame, y):
-    _, name, options = DOORS[door]
+def in_python(field, case, frame, y):
+    _, name, options = CASES[case]
     if field == "QQ" and name == "ParityClassifier":
         options = options | {"choice": "lexmin"}
     model = getattr(flagstone, name)(field=field, contamination=0.01, random_state=SEED, **options)
     return model.fit(frame) if name in ("LinearSpan", "AffineSpan") else model.fit(frame, y)
 
 
-def shell_door(run, field, door, frame, y, *more):
-    words, name, _ = DOORS[door]
+def in_shell(run, field, case, frame, y, *more):
+    words, name, _ = CASES[case]
     full = frame if name in ("LinearSpan", "AffineSpan") else frame.assign(y=y)
     full.to_csv("table.csv", index=False, quoting=csv.QUOTE_MINIMAL)
     verb, *rest = words
@@ -80,16 +80,16 @@ def shell_door(run, field, door, frame, y, *more):
     return json.loads(done.out), load("shell.json")
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("field", ["2", "7", "2^8", "QQ"])
-def test_both_doors_give_the_same_fingerprint(run, field, door):
-    frame, y = table(field, door)
+def test_both_interfaces_give_the_same_fingerprint(run, field, case):
+    frame, y = table(field, case)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = python_door(field, door, frame, y)
+        fitted = in_python(field, case, frame, y)
         fitted.certify(frame, y)
         found = fitted.finding_
-    printed, saved = shell_door(run, field, door, frame, y)
+    printed, saved = in_shell(run, field, case, frame, y)
     assert printed["fingerprint"] == saved.fingerprint == found.fingerprint
     assert saved.question == found.question
     assert (saved.answer, saved.subspace) == (found.answer, found.subspace)
@@ -104,14 +104,14 @@ def test_both_doors_give_the_same_fingerprint(run, field, door):
 
 
 @pytest.mark.parametrize("names", [("no", "yes"), ("a,b", "né"), ("-1", "1")])
-@pytest.mark.parametrize("door", ["parity", "parity with intercept", "subspace"])
-def test_named_labels_are_part_of_the_fingerprint_at_both_doors(run, door, names):
-    frame, y = table("2", door)
+@pytest.mark.parametrize("case", ["parity", "parity with intercept", "subspace"])
+def test_named_labels_are_part_of_the_fingerprint_in_both_interfaces(run, case, names):
+    frame, y = table("2", case)
     labels = np.where(y == 1, names[1], names[0])
-    plain = python_door("2", door, frame, y).finding_
-    python = python_door("2", door, frame, labels.astype(int) if names[1] == "1" else labels)
+    plain = in_python("2", case, frame, y).finding_
+    python = in_python("2", case, frame, labels.astype(int) if names[1] == "1" else labels)
     quoted = ",".join(f'"{n}"' if "," in n else n for n in names)
-    _, saved = shell_door(run, "2", door, frame, labels, "--encode", f"y=levels:{quoted}")
+    _, saved = in_shell(run, "2", case, frame, labels, "--encode", f"y=levels:{quoted}")
     assert saved.fingerprint == python.fingerprint_ != plain.fingerprint
     assert saved.encoding.labels == python.finding_.encoding.labels == names
 
