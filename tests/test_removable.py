@@ -21,7 +21,7 @@ KEPT = ("src", "tests", "docs", "examples", "scripts", "benchmarks", "cpp")
 QUICK = (
     "tests/cli/test_help.py",
     "tests/cli/test_outputs.py",
-    "tests/distributed/test_partitions.py::test_observers_see_the_rows_of_all_partitions",
+    "tests/distributed/test_reaching.py",
     "tests/docs/test_reference.py",
     "tests/report",
     "tests/test_comparison.py",

@@ -24,7 +24,7 @@ from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.measurement import Measurement
 from flagstone.question import Question
 from flagstone.rules import SpanRule, select_span
-from flagstone.second_pass import MergeableObserver, Observer, planned
+from flagstone.second_pass import planned
 from flagstone.shards import (
     MemoryShard,
     Shard,
@@ -35,9 +35,7 @@ from flagstone.shards import (
     ShardTask,
     check_shard,
     count_shard,
-    first_rows_of,
     review_shard,
-    review_with_copies,
     summarize_shard,
     too_few,
 )
@@ -146,9 +144,6 @@ def ask(
 class Executor(Protocol):
     """Computes functions of shards: `LocalExecutor` in this process, DaskExecutor elsewhere."""
 
-    #: Whether shards are worked on one after the other, in this process.
-    in_order: bool
-
     def reduce(
         self,
         call: ShardCall,
@@ -175,8 +170,6 @@ class LocalExecutor:
         Returns what reads a shard, by its number: the place to show progress, to read ahead, and to
         keep rows or the state of a run.
     """
-
-    in_order = True
 
     def __init__(self, opened: Callable[[int, Shard], Shard] | None = None) -> None:
         self._opened = opened or (lambda number, shard: shard)
@@ -301,30 +294,19 @@ class Pipeline:
         *,
         confidence: float = CONFIDENCE,
         shown: int = 0,
-        observers: Sequence[Observer] = (),
     ) -> ShardReview:
-        """Pass over the rows again: classify and count them, certify, show them to observers.
-
-        Observers that cannot be merged see no rows where these are worked on elsewhere.
-        """
-        spread: Any = tuple(observers)
-        review: Callable[..., ShardReview] = review_shard
-        if not self.executor.in_order:
-            spread = tuple(one for one in observers if isinstance(one, MergeableObserver))
-            review = review_with_copies
-            self._show_first(summary.sizes, spread)
+        """Pass over the rows again: classify and count them, and certify."""
         alone = confidence if summary.pilot is None and len(self.shards) == 1 else None
         certifier = None
         if summary.pilot is not None:
             certifier = planned(finding, summary.pilot, confidence)
         flag_needed = alone is not None or finding.spaces is not None  # levels are counted by it
-        shared = [_slim(finding, with_flag=flag_needed), certifier, spread, shown, alone]
+        shared = [_slim(finding, with_flag=flag_needed), certifier, shown, alone]
         before = accumulate(summary.sizes, initial=0)
         own = [[size, start] for size, start in zip(summary.sizes, before, strict=False)]
-        call = ShardCall(review, self.task, shared, own)
+        call = ShardCall(review_shard, self.task, shared, own)
         found: ShardReview = self.executor.reduce(call, self.shards, ShardReview.merge)
-        merged = dict(zip(map(id, spread), found.observers, strict=True))
-        return replace(found, observers=tuple(merged.get(id(one), one) for one in observers))
+        return found
 
     def certify(
         self,
@@ -337,22 +319,6 @@ class Pipeline:
         """Return the finding with what a second pass certifies and counts."""
         review = self.second_pass(finding, summary, confidence=confidence, shown=shown)
         return review.certified(finding, confidence, summary.sizes)
-
-    def _show_first(self, sizes: Sequence[int], observers: Sequence[MergeableObserver]) -> None:
-        """Show the first rows of all shards to the observers that need them before the pass."""
-        left = max((observer.n_first for observer in observers), default=0)
-        heads: list[Shard] = []
-        own: list[list[int]] = []
-        for shard, size in zip(self.shards, sizes, strict=True):
-            if left > 0:
-                heads.append(shard)
-                own.append([min(size, left)])
-                left -= size
-        if heads:
-            call = ShardCall(first_rows_of, self.task, own=own)
-            first = self.executor.reduce(call, heads, lambda a, b: np.concatenate([a, b]))
-            for observer in observers:
-                observer.begin(first[: observer.n_first])
 
     def check(self, finding: Finding, shown: int) -> ShardCheck:
         """Count the rows that break a finding and, without a label, each of its equations."""

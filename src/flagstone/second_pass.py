@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,34 +39,6 @@ _DRIFT = (
     "were sorted, say nothing certain about rows to come; take rows at longer intervals"
 )
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
-
-
-#: Returns [file, row, line] of the first marked rows, at most this many: ``places(mask, most)``.
-Places: TypeAlias = Callable[[Array, int], Sequence[list[Any]]]
-
-
-class Observer(Protocol):
-    """Watches the rows of the second pass, for a purpose that the pass knows nothing of."""
-
-    def update(self, rows: Array, broken: Array | None, places: Places) -> None:
-        """Take a matrix of rows, and a mask of those that break the answer, where that is known."""
-
-
-@runtime_checkable
-class MergeableObserver(Observer, Protocol):
-    """An observer that can watch the parts of a table in several processes."""
-
-    #: How many of the first rows of the whole table it needs before the pass.
-    n_first: int
-
-    def begin(self, rows: Array) -> None:
-        """Take the first rows of the table, which are not counted yet."""
-
-    def empty(self) -> Self:
-        """Return the observer as it was before the pass, for one part."""
-
-    def merge(self, other: Self) -> Self:
-        """Return the observer of both parts; ``other`` comes after."""
 
 
 def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Certifier | None:

@@ -31,8 +31,6 @@ from flagstone.measurement import Measurement
 from flagstone.question import Question
 from flagstone.second_pass import (
     Certification,
-    MergeableObserver,
-    Observer,
     SecondPass,
     StreamCertification,
 )
@@ -321,14 +319,6 @@ def count_shard(task: ShardTask, shard: Shard, most: int) -> int:
         return sum(map(len, batches))
 
 
-def first_rows_of(task: ShardTask, shard: Shard, n_rows: int) -> Array:
-    """Return the features of the first rows of a shard."""
-    with closing(shard.batches(task, n_rows)) as batches:
-        found = [batch.matrix for batch in batches]
-    width = len(task.encoding.names)
-    return np.concatenate([np.zeros((0, width), dtype=task.encoding.field.dtype), *found])
-
-
 def add_rows(
     flag: Flag,
     question: Question,
@@ -388,17 +378,11 @@ class ShardReview:
     second_pass: SecondPass
     counted: Measurement
     shown: int
-    observers: tuple[Observer, ...] = ()
 
     def merge(self, other: ShardReview) -> ShardReview:
         """Return both together; ``other`` comes after."""
         counted = (self.counted + other.counted).first(self.shown)
-        pairs: Any = zip(self.observers, other.observers, strict=True)
-        # an observer that watched both shards itself has nothing to merge
-        observers = tuple(mine if mine is theirs else mine.merge(theirs) for mine, theirs in pairs)
-        return ShardReview(
-            self.second_pass.merge(other.second_pass), counted, self.shown, observers
-        )
+        return ShardReview(self.second_pass.merge(other.second_pass), counted, self.shown)
 
     def certified(self, finding: Finding, confidence: float, sizes: Sequence[int]) -> Finding:
         """Return the finding with what all shards, of these sizes, show together."""
@@ -416,7 +400,6 @@ def review_shard(
     shard: Shard,
     finding: Finding,
     certifier: Certifier | None,
-    observers: Sequence[Observer],
     shown: int,
     alone: float | None,
     n_rows: int,
@@ -428,7 +411,6 @@ def review_shard(
     ----------
     certifier : Certifier or None
         What the pilots of all shards have planned.
-    observers : sequence of Observer
     shown : int
         How many rows that do not fit are listed.
     alone : float or None
@@ -445,27 +427,9 @@ def review_shard(
         for batch in batches:
             status = classify_rows(finding, batch.rows, batch.labels, second_pass)
             total += measure_batch(finding, batch, status, shown - len(total.places))
-            if observers:
-                matrix = batch.matrix
-                for observer in observers:
-                    observer.update(matrix, status.wrong, batch.places)
     if total.read != n_rows:
         raise InputError(f"{shard.name}: it had {n_rows:,} rows, and has {total.read:,} now")
-    return ShardReview(second_pass, total, shown, tuple(observers))
-
-
-def review_with_copies(
-    task: ShardTask,
-    shard: Shard,
-    finding: Finding,
-    certifier: Certifier | None,
-    observers: Any,
-    *given: Any,
-) -> ShardReview:
-    """Review a shard with observers of its own, which are merged with those of the others."""
-    spread: Sequence[MergeableObserver] = observers
-    own = [observer.empty() for observer in spread]
-    return review_shard(task, shard, finding, certifier, own, *given)
+    return ShardReview(second_pass, total, shown)
 
 
 def measure_batch(finding: Finding, batch: RowBatch, status: RowStatus, most: int) -> Measurement:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,6 @@ from flagstone.finding import Finding
 from flagstone.pipeline import ask
 from flagstone.question import Question
 from flagstone.rules import SpanRule, rule_named
-from flagstone.second_pass import Observer
 
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
@@ -62,10 +61,9 @@ def _number(text: str | None) -> int | float | str | None:
 
 @dataclass(frozen=True)
 class Found:
-    """A finding, the observers of its rows, its rule, and who read the rows."""
+    """A finding, its rule, and the run that read the rows."""
 
     finding: Finding
-    observers: Sequence[Observer]
     rule: SpanRule
     work: Run
 
@@ -93,14 +91,8 @@ def find(
     files: Sequence[str],
     table: ColumnOptions,
     options: AnswerOptions,
-    *,
-    observe: Callable[[Finding], Sequence[Observer]] | None = None,
 ) -> Found:
-    """Read the rows of files, twice where they are to be measured, and ask the question.
-
-    ``observe`` returns who watches the rows the second time; where they are read only once, its
-    observers see none.
-    """
+    """Read the rows of files, twice where they are to be measured, and ask the question."""
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, table, options)
@@ -153,10 +145,9 @@ def find(
             **work.notes,
         },
     )
-    observers = [] if observe is None else list(observe(finding))
     if source.table is not None and options.measure:
-        finding, observers = work.again(finding, observers)
-    return Found(finding, observers, chosen, work)
+        finding = work.again(finding)
+    return Found(finding, chosen, work)
 
 
 def _is_cut(options: RunOptions) -> bool:

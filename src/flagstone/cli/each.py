@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,6 @@ from flagstone.coins import fresh_seed
 from flagstone.comparison import beyond, common
 from flagstone.finding import SCHEMA, Finding
 from flagstone.question import Question
-from flagstone.second_pass import Observer
 from flagstone.tables.files import expand
 
 
@@ -71,8 +70,6 @@ def find_each(
     files: Sequence[str],
     table: ColumnOptions,
     options: AnswerOptions,
-    *,
-    observe: Callable[[Finding], Sequence[Observer]] | None = None,
 ) -> EachFound:
     """Ask the question for each file with one seed, and compare the answers."""
     refuse_several("each", options)
@@ -84,7 +81,7 @@ def find_each(
         options = dataclasses.replace(options, seed=fresh_seed())
     if options.protocol is None:  # decided, and told, once for all files
         options = dataclasses.replace(options, partition=str(partition_of(options)))
-    found = [find(question, [name], table, options, observe=observe) for name in names]
+    found = [find(question, [name], table, options) for name in names]
     _check_columns(names, found)
     findings = [one.finding for one in found]
     counted = [_keeps(finding) for finding in findings]
@@ -161,15 +158,8 @@ def each_keys(each: EachFound) -> dict[str, Any]:
     }
 
 
-def print_each(
-    each: EachFound,
-    said: Sequence[str] | None = None,
-    notes: Callable[[Found], Sequence[tuple[str, str]]] = lambda found: (),
-) -> None:
-    """Print what the answers share, as was said of it or as plain lines, and then each file.
-
-    ``notes`` returns what is said of a file besides.
-    """
+def print_each(each: EachFound) -> None:
+    """Print what the answers share, and then each file."""
     shared = each.shared
     n = sum(lines is not None for lines in each.beyond)
     which = f"all {n}" if n == len(each.names) else f"{n} of {len(each.names)}"
@@ -177,7 +167,7 @@ def print_each(
         print("Nothing to compare: fewer than two captures keep anything")
     else:
         print(f"{safe(shared.title)} in {which} captures:")
-        for line in said or answer_lines(shared, "text"):
+        for line in answer_lines(shared, "text"):
             print(f"  {line}")
         print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
         if each.together is not None:
@@ -193,8 +183,6 @@ def print_each(
             print(f"  {'do not fit':<14}{places_text(rows.misfits, rows.read, rows.places)}")
         else:
             print(f"  {'rows':<14}{number(rows.read)}")
-        for label, text in notes(one):
-            print(f"  {label:<14}{safe(text)}")
         print(f"  {'fingerprint':<14}{one.finding.fingerprint[:16]}")
         if lines is None:
             print("  not counted: it keeps nothing to compare")

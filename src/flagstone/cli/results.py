@@ -48,13 +48,8 @@ def print_finding(
     finding: Finding,
     options: OutputOptions,
     written: Sequence[str] = (),
-    said: Sequence[str] | None = None,
-    notes: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Print a finding as the options say, or else as was said of it.
-
-    ``notes`` follow the rows that do not fit, but those under ``!`` the headline.
-    """
+    """Print a finding as the options say."""
     if options.json:
         print_json(finding_json(finding) | {"outputs": list(written)})
         return
@@ -62,29 +57,20 @@ def print_finding(
         print("\n".join(answer_lines(finding, options.show_as)))
         return
     print(f"{safe(finding.headline)}:")
-    for note in headline_notes(finding, notes):
+    for note in finding.notes:
         print(f"! {note}")
-    for line in map(safe, finding.lines) if said is None else said:
+    for line in map(safe, finding.lines):
         print(f"  {line}")
-    if said is None and (unlisted := finding.unlisted) is not None:
+    if (unlisted := finding.unlisted) is not None:
         print(f"  {safe(unlisted)}; --as text lists all")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
-    for label, text in remarks(finding, options.listed_rows, notes):
+    for label, text in remarks(finding, options.listed_rows):
         print(f"{label:<14}{text}")
     for path in written:
         print(f"{'written':<14}{safe(path)}")
 
 
-def headline_notes(finding: Finding, notes: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what is said under the headline, on the console and in the report."""
-    loud = [text for label, text in notes if label == "!"]
-    quiet = finding.hint if loud else None  # types explain what a wider plateau only hints at
-    return [*loud, *(note for note in finding.notes if note != quiet)]
-
-
-def remarks(
-    finding: Finding, shown: int, notes: Sequence[tuple[str, str]] = ()
-) -> list[tuple[str, str]]:
+def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
     """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
     lines = []
     if finding.promises is not None:
@@ -107,7 +93,6 @@ def remarks(
         lines.append(("rows", text))
     if rows.misfits is not None:
         lines += misfit_lines(finding, shown)
-        lines += [note for note in notes if note[0] != "!"]
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]

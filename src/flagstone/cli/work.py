@@ -7,7 +7,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from flagstone.pipeline import LocalExecutor, Pipeline
 from flagstone.processes import held_signals
 from flagstone.progress import progress_bar
 from flagstone.question import Question
-from flagstone.second_pass import Observer, SecondPass
+from flagstone.second_pass import SecondPass
 from flagstone.shards import Shard, ShardReview, ShardTask
 from flagstone.tables import Table
 from flagstone.tables.encoded import Batches, EncodedBatch
@@ -200,26 +200,17 @@ class Run:
         counted = Measurement(sum(self._summary.sizes), skipped=self._summary.skipped)
         return self._summary.summary, counted
 
-    def again(
-        self, finding: Finding, observers: Sequence[Observer] = ()
-    ) -> tuple[Finding, list[Observer]]:
-        """Pass over the rows again: certify, count misfits, show the rows to the observers."""
+    def again(self, finding: Finding) -> Finding:
+        """Pass over the rows again: certify, and count misfits."""
         options: Any = self._options
-        review = self._review(finding, options.confidence, options.kept_rows, observers)
-        certified = review.certified(finding, options.confidence, self._summary.sizes)
-        return certified, list(review.observers)
+        review = self._review(finding, options.confidence, options.kept_rows)
+        return review.certified(finding, options.confidence, self._summary.sizes)
 
     def second_pass(self, finding: Finding, confidence: float) -> SecondPass:
         """Pass over the rows again, and return what they show."""
         return self._review(finding, confidence, 0).second_pass
 
-    def _review(
-        self,
-        finding: Finding,
-        confidence: float,
-        shown: int,
-        observers: Sequence[Observer] = (),
-    ) -> ShardReview:
+    def _review(self, finding: Finding, confidence: float, shown: int) -> ShardReview:
         """Pass over the rows again, kept ones or read anew.
 
         A run that was stopped here begins the second pass again: pieces of rows certify, and a
@@ -227,7 +218,7 @@ class Run:
         """
         with self._watching("measuring", sum(self._summary.sizes)):
             return self._pipeline.second_pass(
-                finding, self._summary, confidence=confidence, shown=shown, observers=observers
+                finding, self._summary, confidence=confidence, shown=shown
             )
 
     def sample(self, most: int) -> Rows | None:
@@ -242,12 +233,6 @@ class Run:
             parts.append(field.array(task.lifted(some)))
             rows += len(batch)
         return field.rows(np.concatenate(parts)) if parts else None
-
-    def show(self, observer: Observer) -> None:
-        """Show the rows to an observer once more, if this process reads them."""
-        if self.is_local and self._table is not None:
-            for batch in self._once_more():
-                observer.update(batch.matrix, None, batch.places)
 
     def finish(self) -> None:
         """Forget the state: everything it stood for is written."""

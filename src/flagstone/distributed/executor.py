@@ -33,8 +33,6 @@ class DaskExecutor:
         Called after every partition with how many are done, and how many there are.
     """
 
-    in_order = False
-
     def __init__(self, client: Any = None, told: Told | None = None) -> None:
         self._dask = need_dask()
         self.told = told or (lambda done, total: None)

@@ -18,7 +18,6 @@ from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Layers, propose
 from flagstone.frames.digests.naming import key_stream, name_check, name_frame
 from flagstone.frames.digests.sums import name_sums
-from flagstone.second_pass import Places
 
 #: Wider rows are no frames: their equations are listed, and nothing is looked for.
 MOST_COLUMNS = 256
@@ -109,9 +108,7 @@ class DigestAnalysis:
         checks = [] if solved is None else solved.relations
         return [*self.layers.pairs, *checks, *self.layers.relations]
 
-    def update(
-        self, rows: Array, broken: Array | None = None, places: Places | None = None
-    ) -> None:
+    def update(self, rows: Array, broken: Array | None = None) -> None:
         """Count rows of bits; a mask of those that break the equations saves some work."""
         bits = np.asarray(rows, dtype=np.uint8)
         self.n_rows += len(bits)
