@@ -85,11 +85,9 @@ def measure(
     rows: Rows,
     labels: Array | None = None,
     weights: Array | None = None,
-    *,
-    second_pass: SecondPass | None = None,
 ) -> Measurement:
     """Count exactly how many of these rows V* leaves out, and how many break the answer."""
-    seen = classify_rows(finding, rows, labels, second_pass)
+    status = classify_rows(finding, rows, labels)
 
     def count(mask: Array | None) -> int | None:
         if mask is None:
@@ -97,8 +95,8 @@ def measure(
         return int(np.count_nonzero(mask) if weights is None else weights[mask].sum())
 
     total = len(rows) if weights is None else int(weights.sum())
-    levels = seen.levels(finding) if weights is None else None
-    return Measurement(total, count(seen.outside), count(seen.wrong), levels=levels)
+    levels = status.levels(finding) if weights is None else None
+    return Measurement(total, count(status.outside), count(status.wrong), levels=levels)
 
 
 def predict(finding: Finding, rows: Rows) -> Array:

@@ -110,7 +110,7 @@ class Killer:
 def killed(client, source, moments, dice=None):
     """The finding of a run in which workers die after so many partitions were done."""
     workers = DaskExecutor(client)
-    workers.told = killer = Killer(client, moments, dice)
+    workers.on_progress = killer = Killer(client, moments, dice)
     data = Dataset.of(source)
     task = ShardTask(ConstraintsQuestion(), data.encoding(2))
     pipeline = Pipeline(task, data.partitions, workers)
@@ -184,7 +184,7 @@ def test_a_lost_scheduler_costs_only_unfinished_partitions(own_cluster, folder, 
             if done == 3:
                 first.close()
 
-        lost.told = lose
+        lost.on_progress = lose
         pipeline = Pipeline(task, data.partitions, lost)
         with (
             pytest.raises(ClusterError, match="the cluster went away"),
@@ -195,7 +195,7 @@ def test_a_lost_scheduler_costs_only_unfinished_partitions(own_cluster, folder, 
     assert 3 <= n_kept < PARTS
     with own_cluster() as second, Client(second, set_as_default=False) as client:
         again, told = DaskExecutor(client), []
-        again.told = lambda done, total: told.append(done)
+        again.on_progress = lambda done, total: told.append(done)
         with open_checkpoint(checkpoint, "id", "2026", task, PARTS) as kept:
             assert len(kept.finished) == n_kept
             pipeline = Pipeline(task, data.partitions, again)

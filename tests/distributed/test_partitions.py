@@ -457,7 +457,7 @@ def test_labels_may_hold_commas_and_quotes(tmp_path):
 
 def test_check_and_predict_map_over_partitions(folder, parts):
     finding = distributed.ask(str(folder), ConstraintsQuestion(), RULE, COINS)
-    counted = distributed.check(finding, str(folder), show_rows=3)
+    counted = distributed.check(finding, str(folder), max_misfits=3)
     assert (counted.read, counted.misfits) == (finding.rows.read, finding.rows.misfits)
     assert len(counted.places) == 3
     assert counted.places == finding.rows.places[:3]

@@ -49,8 +49,8 @@ _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.appl
 def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
     """Return how the rows are cut, as typed: none, files, or a number of bytes.
 
-    Rows that several processes read are cut by files if nothing is said. That is told where it
-    ``matters`` to the answer.
+    Rows that several processes read are cut by files if nothing is said. A line on standard error
+    says so where it ``matters`` to the answer.
     """
     many = options.cluster is not None or options.workers is not None
     if options.partition is None:
@@ -113,7 +113,9 @@ def partition_progress(
 ) -> Iterator[None]:
     """Show how many partitions are done."""
     with progress_bar(word, shown) as show:
-        executor.told = lambda done, total: show(done / total, f"{done:,} of {total:,} partitions")
+        executor.on_progress = lambda done, total: show(
+            done / total, f"{done:,} of {total:,} partitions"
+        )
         yield
 
 

@@ -13,8 +13,6 @@ from flagstone.errors import FlagstoneError, InputError, MissingDependencyError
 from flagstone.shards import Shard, ShardCall, ShardTask
 from flagstone.tables.partitions import Partition
 
-Told = Callable[[int, int], object]
-
 
 class ClusterError(FlagstoneError, RuntimeError):
     """The cluster, not the data, is why there is no answer; the message says what to do."""
@@ -29,13 +27,16 @@ class DaskExecutor:
         Whose cluster does the work. Without one, the client that is active in this process, if
         there is one, or the scheduler that Dask is configured for; else threads of this process
         where kernels release the interpreter's lock, which those of QQ do not.
-    told : callable, optional
+
+    Attributes
+    ----------
+    on_progress : callable
         Called after every partition with how many are done, and how many there are.
     """
 
-    def __init__(self, client: Any = None, told: Told | None = None) -> None:
+    def __init__(self, client: Any = None) -> None:
         self._dask = need_dask()
-        self.told = told or (lambda done, total: None)
+        self.on_progress: Callable[[int, int], object] = lambda done, total: None
         if client is None and self._dask.config.get("scheduler", None) == "dask.distributed":
             from distributed import default_client
 
@@ -70,7 +71,7 @@ class DaskExecutor:
                 left.discard(number)
                 if keep is not None:
                     keep(number, value())
-                self.told(len(parts) - len(left), len(parts))
+                self.on_progress(len(parts) - len(left), len(parts))
 
         if self.client is None:
             threaded = call.task.encoding.field.order is not None
@@ -91,7 +92,7 @@ class DaskExecutor:
         if self.client is None:
             for number, part in enumerate(parts):
                 (value,) = self._locally([part], True, lambda key, value: None)
-                self.told(number + 1, len(parts))
+                self.on_progress(number + 1, len(parts))
                 yield value
             return
         ahead = 2 * max(1, len(self.client.scheduler_info()["workers"]))
@@ -99,7 +100,7 @@ class DaskExecutor:
             waiting = [self.client.compute(part) for part in parts[:ahead]]
             for number in range(len(parts)):
                 value = waiting.pop(0).result()
-                self.told(number + 1, len(parts))
+                self.on_progress(number + 1, len(parts))
                 if number + ahead < len(parts):
                     waiting.append(self.client.compute(parts[number + ahead]))
                 yield value

@@ -42,7 +42,7 @@ def ask(
     partition: str | int = "files",
     certify: bool = True,
     confidence: float = CONFIDENCE,
-    show_rows: int = 5,
+    max_misfits: int = 5,
     checkpoint: str | Path | None = None,
     seed_is_fresh: bool = False,
     **reading: Any,
@@ -66,7 +66,7 @@ def ask(
         How files are cut, which is part of the question: see `Dataset.of`.
     certify : bool
         Read the rows a second time, to certify the answer and to count what does not fit.
-    confidence, show_rows
+    confidence, max_misfits
         Of what is certified; how many rows that do not fit are listed.
     checkpoint : path, optional
         Keep finished partitions here until the answer is found; for files.
@@ -124,7 +124,7 @@ def ask(
         notes = {"partition": data.cut, **summary.notes(encoding)}
         finding = pipeline.ask(summary, rule, coins, seed_is_fresh=seed_is_fresh, provenance=notes)
         if certify:
-            finding = pipeline.certify(finding, summary, confidence=confidence, shown=show_rows)
+            finding = pipeline.certify(finding, summary, confidence=confidence, shown=max_misfits)
         kept.finish()
     return finding
 
@@ -240,7 +240,7 @@ def check(
     label: Any = None,
     *,
     client: Any = None,
-    show_rows: int = 5,
+    max_misfits: int = 5,
     **options: Any,
 ) -> Measurement:
     """Count the rows in partitions that break a finding, and say where the first of them stand.
@@ -253,7 +253,7 @@ def check(
     data, _ = _prepared(source, finding.question, **known, **options)
     task = ShardTask(finding.question, finding.encoding)
     pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.take)
-    return pipeline.check(finding, show_rows).counted
+    return pipeline.check(finding, max_misfits).counted
 
 
 def predict(finding: Finding, source: Any, *, client: Any = None, **reading: Any) -> Any:
