@@ -145,7 +145,6 @@ def test_two_sums_and_columns_that_are_taken():
     assert names == {"x40": "sum of bytes, 8 bits", "x48": "sum of nibbles, 8 bits"}
     (digest,) = name_sums(frame.names, X, taken=range(48, 56))
     assert digest.columns[0] == "x40"
-    assert [d.columns[0] for d in name_sums(frame.names, X, copied=range(40, 44))] == ["x48"]
 
 
 def test_what_is_not_covered_and_what_is_constant():

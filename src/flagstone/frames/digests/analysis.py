@@ -13,16 +13,18 @@ from flagstone.algebra.fields import Array
 from flagstone.answers import Constraints
 from flagstone.answers.relations import Relation
 from flagstone.errors import InputError
-from flagstone.frames.digests.digest import Digest
+from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame
-from flagstone.frames.digests.layers import Layers, propose
-from flagstone.frames.digests.naming import key_stream, name_check, name_frame
-from flagstone.frames.digests.sums import name_sums
+from flagstone.frames.digests.layers import Layers, Solved, propose
+from flagstone.frames.digests.naming import key_stream, name_frame
+from flagstone.frames.digests.search import search
 
 #: Wider rows are no frames: their equations are listed, and nothing is looked for.
 MOST_COLUMNS = 256
 #: Sums are looked for among so many rows, the first ones, and held against all.
 SAMPLE = 4096
+#: Check bits without a name are a digest if there are so many, of so much of the data each.
+_WIDE, _DENSE = 8, 0.2
 #: Fewer neighbours than this are check bits only if they have a name or were asked for.
 _FEWEST = 3
 
@@ -70,7 +72,7 @@ class DigestAnalysis:
     the XOR of the bytes of x0..x31 ⊕ 0xa5; 0 of 500 rows break it
     """
 
-    #: Sums are looked for among so many rows, the first ones.
+    #: Digests are looked for among so many rows, the first ones.
     n_first = SAMPLE
 
     def __init__(
@@ -85,18 +87,27 @@ class DigestAnalysis:
         if recalled is not None:
             self._recalled = [Digest.from_dict(values, self.frame.names) for values in recalled]
         self.n_rows = 0
+        self._solve, self._layers = solve, None if solve is None else self._solved(solve)
         self._digests: list[Digest] = []
-        self._waiting: list[Array] | None = []
-        if solve is None:
-            named = name_frame(self.frame)
-            checks = sorted({i for columns, _ in named for i in columns if self.frame.varies[i]})
-            self.layers = Layers.solved_for(self.frame, checks or self._proposed())
-            self._digests += [digest for _, digest in named]
-        else:
-            self.layers = Layers.solved_for(self.frame, solve)  # which refuses what cannot be
-            digest = name_check(self.frame, solve)
-            self._digests += [] if digest is None else [digest]
-        self._broken = dict.fromkeys(self._relations, 0)
+        self._waiting: list[tuple[Array, Array | None]] | None = []
+        self._broken: dict[Relation, int] = {}
+
+    def _solved(self, columns: Sequence[int]) -> Layers:
+        return Layers.solved_for(self.frame, columns)  # which refuses what cannot be
+
+    @property
+    def layers(self) -> Layers:
+        """The equations, sorted: solved for the check bits of linear digests, or likely ones."""
+        self._settle()
+        if self._layers is None:
+            known = self._digests or self._recalled or ()
+            checks = [columns_of(self.frame.names, d.columns) for d in known if d.kind != "sum"]
+            if not known and not self.n_rows:
+                checks = [list(columns) for columns, _ in name_frame(self.frame)]
+            varying = sorted({i for columns in checks for i in columns if self.frame.varies[i]})
+            usable = varying and self.frame.solvable(varying)
+            self._layers = self._solved(varying if usable else self._proposed())
+        return self._layers
 
     def _proposed(self) -> tuple[int, ...]:
         proposals = propose(self.frame)
@@ -112,36 +123,40 @@ class DigestAnalysis:
         """Count rows of bits; a mask of those that break the equations saves some work."""
         bits = np.asarray(rows, dtype=np.uint8)
         self.n_rows += len(bits)
-        suspects = bits if broken is None else bits[broken]  # others break no relation
-        for relation in self._broken:
-            self._broken[relation] += int(np.count_nonzero(relation.broken(suspects)))
         if self._waiting is None:
-            self._digests = [digest.measured(bits) for digest in self._digests]
+            self._count(bits, broken)
             return
-        self._waiting.append(bits)
+        self._waiting.append((bits, broken))
         if self.n_rows >= SAMPLE:
             self._settle()
 
+    def _count(self, bits: Array, broken: Array | None) -> None:
+        suspects = bits if broken is None else bits[broken]  # others break no relation
+        for relation in self._broken:
+            self._broken[relation] += int(np.count_nonzero(relation.broken(suspects)))
+        self._digests = [digest.measured(bits) for digest in self._digests]
+
     def _settle(self) -> None:
-        """Look for sums among the first rows, and count the rows that waited for that."""
+        """Look for digests among the first rows, and count the rows that waited for that."""
         if self._waiting:
-            sample = np.concatenate(self._waiting)
-            self.begin(sample)
-            self._digests = [digest.measured(sample) for digest in self._digests]
+            waiting = self._waiting
+            self.begin(np.concatenate([bits for bits, _ in waiting]))
+            for bits, broken in waiting:
+                self._count(bits, broken)
 
     def begin(self, rows: Array) -> None:
-        """Name sums among these rows, the first ones of all, without counting them.
+        """Look for digests among these rows, the first ones of all, without counting them.
 
         Needed before rows are counted in parts (:meth:`merge`), and only then.
         """
-        place = {name: i for i, name in enumerate(self.frame.names)}
-        taken = {place[name] for digest in self._digests for name in digest.columns}
-        copied = {i for pair in self.frame.pairs for i in pair.columns}
-        first = np.asarray(rows, dtype=np.uint8)[:SAMPLE]
-        self._digests += name_sums(self.frame.names, first, taken, copied)
-        if not self._digests and self.layers.solved is not None:
-            self._digests.append(key_stream(self.frame, self.layers.solved))
         self._waiting = None
+        first = np.asarray(rows, dtype=np.uint8)[:SAMPLE]
+        found = search(self.frame.names, first, self._solve)
+        self._digests = [replace(d, rows_verified=0, rows_broken=0) for d in found]
+        solved = self.layers.solved
+        if not self._digests and solved is not None and (self.asked or _dense(self.frame, solved)):
+            self._digests.append(key_stream(self.frame, solved))
+        self._broken = dict.fromkeys(self._relations, 0)
 
     def empty(self) -> DigestAnalysis:
         """Return the same analysis of no rows."""
@@ -186,6 +201,7 @@ class DigestAnalysis:
 
     def broken(self, relation: Relation) -> int | None:
         """How many rows break a relation; None where no row was counted."""
+        self._settle()
         return self._broken[relation] if self.n_rows else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -208,6 +224,13 @@ class DigestAnalysis:
                 for relation in relations
             ],
         }
+
+
+def _dense(frame: Frame, solved: Solved) -> bool:
+    """Say whether check bits without a name look like a digest: wide, each of much of the data."""
+    n_data = len(frame.own) - len(solved.columns)
+    weights = [int(np.count_nonzero(row)) for row in solved.matrix]
+    return len(weights) >= _WIDE and min(weights) >= max(3, _DENSE * n_data)
 
 
 def analyze(

@@ -64,6 +64,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         "refout": register.backwards,
         "order": layout.order,
         "byte_order": ("little" if layout.little else "big") if w > 8 else None,
+        "nibbles_swapped": layout.swapped,
         "data": names_of(frame.names, data),
         "check_counts_as_zeros": -1 in layout.data,
         "place_of_check": names_of(frame.names, moved) if moved else None,
@@ -90,6 +91,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         )
         turned = "" if turned == ", output as it is, data as written" else turned
     order = ", bytes lowest first" if layout.little else ""
+    order += ", nibbles of the check swapped" if layout.swapped else ""
     start = (
         f"init {shown(known[0][0].init)}, xorout {shown(known[0][0].xorout)}"
         if known

@@ -86,7 +86,8 @@ def _crc(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int)
     called = routine.get((w, reflected)) if reflected == given["refout"] else None
     if parts is None or len(parts) != 1 or value is None or called is None:
         return None
-    if given["check_counts_as_zeros"] or given["place_of_check"] is not None:
+    unusual = given["check_counts_as_zeros"] or given.get("nibbles_swapped")
+    if unusual or given["place_of_check"] is not None:
         return None
     poly = int(given["poly"], 16)
     init = int(known.get("init", given["init_if_xorout_is_0"]), 16)

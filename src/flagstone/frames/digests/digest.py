@@ -51,6 +51,9 @@ class Digest:
         Solved check bits, or a sum: what verifies rows, and what code is written from.
     rows_verified, rows_broken : int
         Rows that were tried, and those among them that it does not fit.
+    level : int or None
+        It was found in the space V_level of the flag of the first rows: what at least so many
+        disjoint sets of rows span. None of a sum, which is tried on the rows themselves.
     """
 
     kind: str
@@ -62,6 +65,7 @@ class Digest:
     rule: Rule | None = field(default=None, repr=False)
     rows_verified: int = 0
     rows_broken: int = 0
+    level: int | None = None
 
     def measured(self, X: Array) -> Digest:
         """Return the digest with these rows of bits counted, too."""
@@ -88,6 +92,7 @@ class Digest:
             "rule": rule,
             "rows_verified": self.rows_verified,
             "rows_broken": self.rows_broken,
+            "level": self.level,
         }
 
     @classmethod

@@ -114,6 +114,8 @@ def folded(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
             continue
         small = Frame(shown, np.zeros(unit + w, dtype=np.uint8), tuple("x" * (unit + w)))
         keys = _keys(small, unit)
+        if not keys.any(axis=1).all():
+            continue  # bits that add nothing: a field in another code, no digest
         matrix = np.zeros((w, frame.dim), dtype=np.uint8)
         matrix[:, data] = np.tile(keys.T, len(data) // unit)
         if not holds(frame, columns, matrix):

@@ -15,7 +15,8 @@ from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved, windows
 from flagstone.frames.digests.lfsr import folded, lfsr_of
 from flagstone.frames.digests.parities import parities_inside, parity_of, xor_of
-from flagstone.frames.digests.registers import Register, layouts, registers
+from flagstone.frames.digests.registers import Register, layouts, registers, swapped_layouts
+from flagstone.frames.digests.shifts import shifted_of
 
 #: So many places of a check are tried in each alignment, and so many digests of a frame are named.
 _TRIED, _MOST = 96, 4
@@ -55,7 +56,12 @@ def _plain(frame: Frame, columns: Sequence[int]) -> Digest | None:
     if len(chosen) <= 32:
         for layout in layouts(frame, chosen):
             found += registers(frame, layout)
-    return crc_of(frame, chosen, found) or lfsr_of(frame, chosen, found)
+    named = crc_of(frame, chosen, found) or lfsr_of(frame, chosen, found)
+    if named is None and len(chosen) == 8:
+        named = shifted_of(frame, chosen) or crc_of(
+            frame, chosen, [r for o in swapped_layouts(frame, chosen) for r in registers(frame, o)]
+        )
+    return named
 
 
 def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = True) -> list[Named]:
@@ -114,8 +120,6 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
             best = _best(part, groups if thorough else groups[:1], name)
             if best is not None:
                 return _spread(best, places, frame.dim, words)
-    if not thorough:
-        return None
     inside = parities_inside(frame)
     if inside is not None and taken.isdisjoint(_solved(inside).columns):
         return _solved(inside).columns, inside
@@ -128,7 +132,7 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
 
 
 def _best(frame: Frame, groups: Sequence[Sequence[tuple[int, ...]]], name: Namer) -> Digest | None:
-    """Return the digest that explains the most bits; of several, the plainest, aligned, last."""
+    """Return the digest that explains the most bits; of several, the plainest, of most, last."""
     found: list[tuple[tuple[int, ...], Digest]] = []
     for alignment, places in enumerate(groups):
         for columns in places:
@@ -136,7 +140,9 @@ def _best(frame: Frame, groups: Sequence[Sequence[tuple[int, ...]]], name: Namer
             explained = 0 if digest is None else _explained(frame, _solved(digest))
             if digest is not None and 2 * explained >= len(columns):
                 odd = "catalogued" not in digest.parameters
-                order = (-explained, _KINDS.index(digest.kind), odd, alignment, -columns[-1])
+                covered = int(_solved(digest).matrix.any(axis=0).sum())
+                kind = _KINDS.index(digest.kind)
+                order = (-explained, kind, odd, -covered, alignment, -columns[-1])
                 found.append((order, digest))
         if any(-order[0] >= _WIDE for order, _ in found):
             break

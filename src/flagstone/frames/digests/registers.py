@@ -43,6 +43,8 @@ MIRRORED = {
     "last bit first": "as written",
     "lowest bit of each byte first": "last byte first",
     "last byte first": "lowest bit of each byte first",
+    "low nibble of each byte first": "last bit first, high nibble of each byte first",
+    "last bit first, high nibble of each byte first": "low nibble of each byte first",
 }
 
 
@@ -62,6 +64,8 @@ class ByteLayout:
         Whether the bytes of the check stand lowest first.
     filled : bool
         Whether the last data bits enter in the place of the check.
+    swapped : bool
+        Whether the nibbles of the check stand in the opposite order.
     """
 
     data: tuple[int, ...]
@@ -69,6 +73,7 @@ class ByteLayout:
     order: str
     little: bool = False
     filled: bool = False
+    swapped: bool = False
 
     @property
     def moved(self) -> list[int]:
@@ -132,6 +137,24 @@ def layouts(frame: Frame, columns: Sequence[int]) -> Iterator[ByteLayout]:
                     if key not in seen:
                         seen.add(key)
                         yield ByteLayout(arranged, _word(columns, little), order, little, kind == 2)
+
+
+def swapped_layouts(frame: Frame, columns: Sequence[int]) -> Iterator[ByteLayout]:
+    """Return layouts of a byte with swapped nibbles: in the check, in the data, or in both."""
+    for start, end in ranges(frame, tuple(columns)):
+        data = [i for i in range(start, end) if i not in columns]
+        if len(data) % 8 or not data:
+            continue
+        turned = tuple(columns[4:]) + tuple(columns[:4])
+        for order, arranged in _orders(data):
+            if order in ("as written", "lowest bit of each byte first"):
+                yield ByteLayout(arranged, turned, order, swapped=True)
+        order = "low nibble of each byte first"
+        low = tuple(
+            i for b in range(0, len(data), 8) for i in (*data[b + 4 : b + 8], *data[b : b + 4])
+        )
+        yield ByteLayout(low, turned, order, swapped=True)
+        yield ByteLayout(low, tuple(columns), order)
 
 
 def _filled(held: list[int], w: int) -> list[int]:

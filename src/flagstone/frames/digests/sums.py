@@ -6,7 +6,8 @@ The sum itself is seen at once when it is tried: the difference of check and sum
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
@@ -18,26 +19,23 @@ from flagstone.answers.relations import rank
 from flagstone.frames.digests.digest import RULES, Digest, names_of, span_text
 from flagstone.frames.digests.registers import CERTAIN
 
-#: Rows that every candidate is tried on, before the best are tried on all.
-_SCREEN = 64
-#: A sum must fit this share of the rows.
-_SHARE = 0.9
+#: Rows that candidates are tried on before the best are tried on all, and before these.
+_SCREEN, _FIRST = 64, 12
+#: A sum must fit this share of the rows, and this much less than the best one in its place.
+_SHARE, _CLOSE = 0.85, 0.02
 #: log2 of the number of sums that are tried, at most.
 _CANDIDATES = 21
 #: So many sums of one frame are named.
 _MOST = 2
 #: Frames with more bytes are not searched.
-_LONGEST = 128
+_LONGEST = 512
 
 #: Width of the check, of what is added, and whether the lowest byte stands first.
 _KINDS = (
-    (8, 8, False),
-    (8, 4, False),
-    (4, 4, False),
-    (16, 8, False),
-    (16, 8, True),
-    (16, 16, False),
-    (16, 16, True),
+    *((8, unit, False) for unit in (8, 4, 6, 3, 2)),
+    *((unit, unit, False) for unit in (6, 4, 3, 2)),
+    (4, 2, False),
+    *((16, unit, little) for unit in (8, 16) for little in (False, True)),
 )
 _WORDS = {4: "nibbles", 8: "bytes", 16: "16-bit words"}
 
@@ -74,13 +72,18 @@ class Sum:
         """The data."""
         return [i for i in range(*self.data) if not self.check[0] <= i < self.check[1]]
 
+    def residual(self, X: Array) -> Array:
+        """Return for each row of bits the constant with which its check would be right."""
+        added = units(X[:, self.columns], self.unit, self.little and self.unit == 16, self.turned)
+        check = units(X[:, range(*self.check)], self.width, self.little, self.turned)[:, 0]
+        return np.asarray(((check ^ self.xor) - self.sign * added.sum(axis=1)) % self.modulus)
+
     def broken(self, X: Array) -> Array:
         """Say of each row of bits whether its check is wrong."""
-        added = units(X[:, self.columns], self.unit, self.little and self.unit == 16, self.turned)
-        value = (self.constant + self.sign * added.sum(axis=1)) % self.modulus
-        value[value == 0] = self.zero
         check = units(X[:, range(*self.check)], self.width, self.little, self.turned)[:, 0]
-        return np.asarray(value ^ self.xor != check)
+        value = check ^ self.xor
+        written = (value < self.modulus) & (value > 0) | (value == self.zero)
+        return np.asarray((self.residual(X) != self.constant % self.modulus) | ~written)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -93,12 +96,6 @@ class Sum:
         if any(not 0 <= place <= dim for pair in pairs.values() for place in pair):
             raise ValueError("a sum of bits that these rows do not have")
         return cls(**{**values, **pairs})
-
-    def varying(self, varies: Array) -> tuple[int, frozenset[int]]:
-        """Return how many units vary, and all columns that do, with the check."""
-        shown = varies[self.columns].reshape(-1, self.unit).any(axis=1)
-        columns = [*self.columns, *range(*self.check)]
-        return int(shown.sum()), frozenset(i for i in columns if varies[i])
 
 
 RULES["sum"] = Sum
@@ -123,9 +120,7 @@ def units(X: Array, size: int, little: bool = False, turned: bool = False) -> Ar
     return np.asarray(parts @ weights)
 
 
-def name_sums(
-    names: Sequence[str], X: Array, taken: Collection[int] = (), copied: Collection[int] = ()
-) -> list[Digest]:
+def name_sums(names: Sequence[str], X: Array, taken: Collection[int] = ()) -> list[Digest]:
     """Name checks that are sums with carries; none where there is none.
 
     Parameters
@@ -136,45 +131,81 @@ def name_sums(
         Rows of bits: the first of many will do, the digest counts all.
     taken : collection of int
         Columns that hold another check.
-    copied : collection of int
-        Columns that equal another one, or its opposite. A byte and its complement add up to a
-        constant without being a check, so half the check must be none of these.
     """
     if X.shape[1] > 8 * _LONGEST or len(X) < 4:
         return []
-    found = []
-    varies = np.asarray(X.any(axis=0) & ~X.all(axis=0))
     screen = X[:: max(1, len(X) // _SCREEN)][:_SCREEN]
-    for rule in _candidates(screen):
-        check = set(range(*rule.check))
-        if check.isdisjoint(taken) and 2 * len(check.intersection(copied)) < rule.width:
-            fits = ~rule.broken(X)
-            n_units, columns = rule.varying(varies)
-            if fits.mean() < _SHARE or n_units < 2:
-                continue
-            moved = X[fits][1:] ^ X[fits][0]
-            parts = units(moved[:, range(*rule.check)], min(8, rule.width))
-            if not parts.any(axis=0).all():
-                continue  # a constant byte before a sum of 8 bits is no part of it
-            free = rank(moved[:, rule.columns])
-            if rule.width * free >= _CANDIDATES + rule.width + CERTAIN:
-                found.append((_order(rule, int(fits.sum())), rule, rule.width * free, columns))
-    kept: list[tuple[Sum, int]] = []
+    found = [_Fit(rule, X) for rule in _candidates(screen) if not {*range(*rule.check)} & {*taken}]
+    found = [fit for fit in found if fit.convinces]
+    # damage outside of what a sum covers does not break it: that is no reason to cover less
+    most = {fit.rule.check: 0 for fit in found}
+    for fit in found:
+        most[fit.rule.check] = max(most[fit.rule.check], fit.n_fit)
+    found = [fit for fit in found if fit.n_fit >= most[fit.rule.check] - _CLOSE * len(X)]
+    kept: list[_Fit] = []
     seen: list[frozenset[int]] = []
-    for _, rule, bits, columns in sorted(found, key=lambda entry: entry[0]):
+    for fit in sorted(found, key=_order):
         # of bytes that add up to a constant each may be the check: that is one sum, not many
-        other = set(range(*rule.check))
-        if columns not in seen and not any(other & set(range(*a.check)) for a, _ in kept):
-            kept.append((rule, bits))
-        seen.append(columns)
-    return [_described(names, rule, bits) for rule, bits in kept[:_MOST]]
+        check = {*range(*fit.rule.check)}
+        other = not any(check & {*range(*a.rule.check)} for a in kept)
+        if fit.columns not in seen and other and (fit.rule.width >= 8 or not kept):
+            kept.append(fit)
+        seen.append(fit.columns)
+    return [_described(names, fit.rule, fit.evidence) for fit in kept[:_MOST]]
 
 
-def _order(rule: Sum, n_fit: int) -> tuple[int, ...]:
-    """The widest check, the most rows, the last place, then the plainest formula."""
+class _Fit:
+    """A sum, and how well it fits rows."""
+
+    def __init__(self, rule: Sum, X: Array) -> None:
+        fits = ~rule.broken(X)
+        self.rule, self.n_fit = rule, int(fits.sum())
+        self.evidence, self.convinces, self.columns = 0, False, frozenset[int]()
+        if self.n_fit < max(4, _SHARE * len(X)):
+            return
+        good = X[fits]
+        moves = (good != good[0]).any(axis=0)
+        check, data = list(range(*rule.check)), rule.columns
+        self.columns = frozenset(np.flatnonzero(moves).tolist()).intersection([*check, *data])
+        n_units = int(moves[data].reshape(-1, rule.unit).any(axis=1).sum())
+        # a constant byte before a sum of 8 bits is no part of it
+        parts = moves[check].reshape(-1, min(8, rule.width)).any(axis=1)
+        rest = int(moves.sum()) - len(self.columns)
+        # two fields and their sum, or a difference, are no check of a frame that holds more
+        if not parts.all() or n_units < 2 or (rest and (n_units < 3 or rule.width < 8)):
+            return
+        totals = units(good[:, data], rule.unit, rule.little and rule.unit == 16, rule.turned)
+        n_rows = len(np.unique(totals[:, totals.any(axis=0)], axis=0))
+        n_free = rank(good[1:, data] ^ good[0, data])
+        share = self.n_fit / len(X)  # by chance so many of the rows fit with 2 to the minus this:
+        bits = (rule.width * share - _entropy(share)) * min(n_rows - 1, 4 * n_free)
+        self.evidence = max(0, int(bits))
+        enough = bits >= _CANDIDATES + CERTAIN and rule.width * n_free >= CERTAIN + rule.width
+        self.convinces = enough and not _copies(good, check, data)
+
+
+def _entropy(share: float) -> float:
+    """Return the bits that say of a row whether it is one of this share."""
+    return -sum(p * math.log2(p) for p in (share, 1 - share) if p)
+
+
+def _copies(X: Array, check: Sequence[int], data: Sequence[int]) -> bool:
+    """Say whether half of the check bits equal data bits, or their opposite.
+
+    A byte and its complement add up to a constant without being a check.
+    """
+    shapes = [column.tobytes() for column in np.ascontiguousarray((X ^ X[0]).T)]
+    shown = {shapes[i] for i in data}
+    return 2 * sum(shapes[i] in shown for i in check) >= len(check)
+
+
+def _order(fit: _Fit) -> tuple[int, ...]:
+    """The widest check, the last place, then the plainest formula, then the most data."""
+    rule = fit.rule
     length = rule.data[1] - rule.data[0]
-    strange = (rule.xor != 0, rule.turned, rule.constant != 0, rule.sign < 0, rule.modulus % 2)
-    return (-rule.width, -n_fit, -rule.check[0], *map(int, strange), -length, rule.unit)
+    odd = rule.modulus & rule.modulus - 1
+    strange = (rule.xor != 0, rule.turned, odd != 0, rule.constant != 0, rule.sign < 0)
+    return (-rule.width, -rule.check[0], *map(int, strange), -length, rule.unit, -fit.n_fit)
 
 
 def _candidates(X: Array) -> Iterator[Sum]:
@@ -202,11 +233,13 @@ def _constants(
     check: Array, totals: Array, width: int
 ) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Return sign, modulus, place, constant, how 0 is written, and what is added bit by bit."""
-    for sign, modulus in product((1, -1), (1 << width, (1 << width) - 1)):
-        zeros = (0,) if modulus % 2 == 0 else (modulus, 0)
-        for (i, constant), zero in product(_common((check - sign * totals) % modulus), zeros):
+    moduli = [1 << width, (1 << width) - 1, *([100] if width == 8 and check.max() < 100 else [])]
+    for sign, modulus in product((1, -1), moduli):
+        zeros = (modulus, 0) if modulus == (1 << width) - 1 else (0,)
+        found = _common(check, totals, lambda c, t: (c - sign * t) % modulus)  # noqa: B023
+        for (i, constant), zero in product(found, zeros):
             yield sign, modulus, i, constant, zero, 0
-    for i, xor in _common(check ^ totals % (1 << width)):
+    for i, xor in _common(check, totals, lambda c, t: c ^ t % (1 << width)):
         if xor:
             yield 1, 1 << width, i, 0, 0, xor
 
@@ -236,28 +269,31 @@ def _totals(
     return places, np.concatenate(totals, axis=1)
 
 
-def _common(values: Array) -> list[tuple[int, int]]:
-    """Return the columns most of whose values are one, with it; the first few rows show it."""
+def _common(
+    check: Array, totals: Array, residual: Callable[[Array, Array], Array]
+) -> list[tuple[int, int]]:
+    """Return the sums most of whose residuals are one, with it; the first few rows show it."""
     found: dict[int, int] = {}
-    for row in values[:5]:
-        for i in np.flatnonzero((values == row).mean(axis=0) >= _SHARE - 0.1).tolist():
-            found.setdefault(i, int(row[i]))
+    few = residual(check[:_FIRST], totals[:_FIRST])
+    for row in few[:4]:
+        for i in np.flatnonzero((few == row).sum(axis=0) >= 0.6 * len(few)).tolist():
+            values = residual(check[:, 0], totals[:, i])
+            if np.count_nonzero(values == row[i]) >= (_SHARE - 0.1) * len(values):
+                found.setdefault(i, int(row[i]))
     return sorted(found.items())
 
 
 def _described(names: Sequence[str], rule: Sum, bits: int) -> Digest:
-    carry = rule.modulus % 2 == 1
+    carry = rule.modulus == (1 << rule.width) - 1
     data = span_text(names, rule.columns)
-    digits = rule.width // 4
+    digits = -(-rule.width // 4)
+    unit = _WORDS.get(rule.unit, f"{rule.unit}-bit units")
     start = f"0x{rule.constant:0{digits}x}"
     sign = "−" if rule.sign < 0 else "+"
     head = f"{start} {sign} " if rule.constant or rule.sign < 0 else ""
-    name = f"{'minus the ' if rule.sign < 0 else ''}sum of {_WORDS[rule.unit]}, {rule.width} bits"
-    name += ", with end-around carry" if carry else ""
-    formula = (
-        f"additive, not linear: {head}sum of the {_WORDS[rule.unit]} of {data}, modulo "
-        f"{rule.modulus}"
-    )
+    name = f"{'minus the ' if rule.sign < 0 else ''}sum of {unit}, {rule.width} bits"
+    name += ", with end-around carry" if carry else ", modulo 100" if rule.modulus == 100 else ""
+    formula = f"additive, not linear: {head}sum of the {unit} of {data}, modulo {rule.modulus}"
     if carry:
         formula += f" (0 written as 0x{rule.zero:0{digits}x})"
     if rule.xor:

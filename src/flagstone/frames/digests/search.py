@@ -1,0 +1,131 @@
+"""Search: the digests of rows, whatever share of them is damaged.
+
+Sums come first: they are tried on the rows themselves, and rows that break one are damaged. What is
+linear is then looked for in every space of the flag of the other rows. Where few rows are damaged
+in the same way, one of these spaces holds the valid frames, or part of them, and nothing else; a
+digest that is found there is held against all rows, and the best one is reported with its level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+import numpy as np
+
+from flagstone.algebra.fields import GF, Array
+from flagstone.algebra.flag import Flag
+from flagstone.algebra.subspace import AffineSubspace
+from flagstone.frames.digests.digest import Digest, columns_of
+from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.naming import name_check, name_frame
+from flagstone.frames.digests.sums import name_sums
+from flagstone.question import ConstraintsQuestion
+
+#: So many spaces of a flag are searched: at bytes alone, and everywhere.
+_LEVELS = (8, 4)
+#: A digest that fits this share of the rows, and has so many bits, ends the search.
+_SHARE, _WIDE = 0.9, 8
+
+
+def search(names: Sequence[str], rows: Array, solve: Sequence[int] | None = None) -> list[Digest]:
+    """Return the digests of rows of bits, measured on these rows: linear ones, then sums.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the columns.
+    rows : array of shape (n, d)
+    solve : sequence of int, optional
+        The check bits; looked for otherwise.
+
+    Examples
+    --------
+    >>> data = np.random.RandomState(0).randint(0, 256, size=(90, 4), dtype=np.uint8)
+    >>> check = np.bitwise_xor.reduce(data, axis=1)
+    >>> X = np.unpackbits(np.column_stack([data, check]), axis=1)
+    >>> X[::7, 3] ^= 1                                        # one row in seven is damaged
+    >>> [digest] = search([f"x{i}" for i in range(40)], X)
+    >>> digest.name, digest.rows_broken
+    ('XOR of bytes', 13)
+    """
+    sums = [digest.measured(rows) for digest in name_sums(names, rows)]
+    if solve is not None:
+        sums = [digest for digest in sums if {*columns_of(names, digest.columns)} == {*solve}]
+        return sums or _linear(names, rows, frozenset(), solve)
+    taken = frozenset(i for digest in sums for i in columns_of(names, digest.columns))
+    good = rows[_fits(sums, rows)]
+    found: list[Digest] = []
+    if sums:  # what is left without the sums; a digest may cover them, too
+        found = _linear(names, np.where([i in taken for i in range(len(names))], 0, good), taken)
+    found = found or _linear(names, good, taken)
+    return [
+        replace(digest, rows_verified=0, rows_broken=0).measured(rows) for digest in found
+    ] + sums
+
+
+def _fits(digests: Sequence[Digest], rows: Array) -> Array:
+    fits = np.ones(len(rows), dtype=bool)
+    for digest in digests:
+        assert digest.rule is not None
+        fits &= ~np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
+    return fits
+
+
+def flag_levels(names: Sequence[str], rows: Array) -> list[tuple[int, Frame]]:
+    """Return the spaces of the flag of rows, each with its level, the most distinct ones first.
+
+    V_j is distinct where it is also V_k for many k > j, in proportion: damage has few rows in each
+    direction, the valid frames have many.
+    """
+    field = GF(2)
+    flag = Flag(rows.shape[1] + 1).update(ConstraintsQuestion().lift(field, field.rows(rows)))
+    levels = [level for level in flag.levels() if level.dim <= rows.shape[1]]
+    levels.sort(key=lambda level: math.log(level.first_index / (level.last_index + 1)))
+    found = []
+    for level in levels:
+        space = AffineSubspace.from_homogeneous(level.subspace)
+        if not space.is_empty:
+            frame = Frame(space.direction.basis, space.point, tuple(names))
+            found.append((level.first_index, frame))
+    return found
+
+
+def _linear(
+    names: Sequence[str], rows: Array, taken: Set[int], solve: Sequence[int] | None = None
+) -> list[Digest]:
+    """Return the linear digests that fit the most rows times bits, over all levels."""
+
+    def named(frame: Frame, level: int) -> list[Digest]:
+        if solve is None:
+            found = [digest for _, digest in name_frame(frame, taken, thorough)]
+        else:
+            digest = name_check(frame, solve) if frame.solvable(solve) else None
+            found = [] if digest is None else [digest]
+        found = [replace(digest, level=level).measured(rows) for digest in found]
+        return [d for d in found if 2 * d.rows_broken < d.rows_verified]
+
+    best: list[Digest] = []
+    levels = flag_levels(names, rows)
+    for thorough in (False, True) if solve is None else (True,):
+        for level, frame in levels[: _LEVELS[thorough]]:
+            found = named(frame, level)
+            if _weight(found) > _weight(best):
+                # more varies among all rows that fit than at a high level
+                whole = flag_levels(names, rows[_fits(found, rows)])
+                widest = max((frame for _, frame in whole), key=lambda f: f.n_free, default=frame)
+                best = max(found, named(widest, level), key=_weight)
+            if best and _enough(best):
+                return best
+    return best
+
+
+def _weight(digests: Sequence[Digest]) -> int:
+    """Return how many bits of rows digests explain."""
+    return sum(len(d.columns) * (d.rows_verified - d.rows_broken) for d in digests)
+
+
+def _enough(digests: Sequence[Digest]) -> bool:
+    share = 1 - max(d.rows_broken / d.rows_verified for d in digests)
+    return share >= _SHARE and max(len(d.columns) for d in digests) >= _WIDE
