@@ -17,7 +17,7 @@ not.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone import LinearSpan
+from flagstone import IndexRule, LinearSpan
 from flagstone.plots import OKABE_ITO, style
 
 SEED, LENGTH, GENERATOR = 2026, 31, 0b11101101001  # x^10 + x^9 + x^8 + x^6 + x^5 + x^3 + 1
@@ -53,7 +53,9 @@ def equations(length: int, offset: int = 0, width: int = 0) -> int:
     width = width or length
     rows = np.lib.stride_tricks.sliding_window_view(bits[offset:], width)[::length]
     sets = len(rows) // width
-    model = LinearSpan(t_min=sets // 2, t_max=3 * sets // 4, random_state=SEED).fit(rows)
+    model = LinearSpan(rule=IndexRule(t_min=sets // 2, t_max=3 * sets // 4), random_state=SEED).fit(
+        rows
+    )
     return width - model.subspace_.dim
 
 
@@ -78,12 +80,12 @@ print(f"words begin at bit {begin}: {offsets[begin]} equations")
 # degree: the generator polynomial.
 
 words = np.lib.stride_tricks.sliding_window_view(bits[begin:], LENGTH)[::LENGTH]
-model = LinearSpan(t_min=0.015, t_max=0.03, random_state=SEED).fit(words)
+model = LinearSpan(rule=IndexRule(t_min=0.015, t_max=0.03), random_state=SEED).fit(words)
 row = model.subspace_.basis[-1]
 generator = int("".join(map(str, row[np.flatnonzero(row)[0] :])), 2)
 print(f"generator {generator:#b}, as encoded: {generator == GENERATOR}")
 print(f"{np.mean(model.predict(words) == -1):.1%} of the words are damaged")
-print(model.certify(words))
+print(model.guarantee_)
 
 # %%
 # The stream under all rulers

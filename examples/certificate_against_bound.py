@@ -18,7 +18,7 @@ thousand prove it.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone import AffineSpan, plan
+from flagstone import AffineSpan, IndexRule, plan
 from flagstone.guarantees import index_rho
 from flagstone.plots import OKABE_ITO, style
 
@@ -41,7 +41,7 @@ def capture(m: int, seed: int) -> np.ndarray:
 
 def model() -> AffineSpan:
     """Return the learner that all captures share."""
-    return AffineSpan(t_min=T_MIN, t_max=T_MAX, random_state=SEED)
+    return AffineSpan(rule=IndexRule(t_min=T_MIN, t_max=T_MAX), random_state=SEED)
 
 
 # %%
@@ -54,7 +54,7 @@ for m in sizes:
     fits = [model().fit(capture(m, seed)) for seed in range(4)]
     window = fits[0].finding_.window
     bounds.append(index_rho(DIM, window.length, start=window.start, n_rows=m))
-    found = [fit.certify(capture(m, seed)) for seed, fit in enumerate(fits)]
+    found = [fit.guarantee_ for fit in fits]
     certified.append([1.0 if f.certified.rho is None else f.certified.rho for f in found])
     prints = [fit.fingerprint_ for fit in fits]
     if m <= 10_000:

@@ -23,7 +23,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone import AffineSpan, load
+from flagstone import AffineSpan, IndexRule, load
 from flagstone.cli import main
 from flagstone.frames.digests import DigestAnalysis
 from flagstone.plots import OKABE_ITO, style
@@ -52,13 +52,13 @@ print(bytes(good[0]).hex(" "))
 # ----------------
 
 X = np.unpackbits(good, axis=1)
-model = AffineSpan(t_min=0.004, t_max=0.007, random_state=SEED).fit(X)
+model = AffineSpan(rule=IndexRule(t_min=0.004, t_max=0.007), random_state=SEED).fit(X)
 analysis = DigestAnalysis(model.constraints_)
 analysis.update(X)
 crc = analysis.digests[0]
 print(f"{crc.name}: {crc.formula}")
 print(f"{crc.rows_broken} of {crc.rows_verified:,} packets do not fit it")
-print(model.certify(X))
+print(model.guarantee_)
 
 # %%
 # A contract in the repository
@@ -113,7 +113,7 @@ for number, (build, function) in enumerate(BUILDS.items()):
 
 for build in ("1.3", "1.4, bytes\nswapped"):
     bits = np.unpackbits(packets(60_000, 200, BUILDS[build]), axis=1)
-    anew = AffineSpan(t_min=0.004, t_max=0.007, random_state=SEED).fit(bits)
+    anew = AffineSpan(rule=IndexRule(t_min=0.004, t_max=0.007), random_state=SEED).fit(bits)
     said = "the same" if anew.fingerprint_ == model.fingerprint_ else "ANOTHER RULE"
     print(f"build {build.split(',')[0]}: {anew.fingerprint_[:16]}, {said}")
 

@@ -60,7 +60,7 @@ for site in (1, 2):
     models[site] = ParityClassifier(contamination=0.01, random_state=SEED).fit(X, fault)
     print(f"site {site}: {models[site].formula_}   fingerprint {models[site].fingerprint_[:16]}")
     print(f"  {models[site].measure(X, fault)}")
-    print(f"  {models[site].certify(X, fault)}")
+    print(f"  {models[site].guarantee_}")
 
 # %%
 # What each column does

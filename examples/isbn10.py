@@ -49,7 +49,7 @@ for name, seed in (("first", 1), ("second", 2)):
     print(f"{name} catalogue: {span.formula_}")
     print(f"  fingerprint {span.fingerprint_[:16]}")
     print(f"  {np.count_nonzero(span.predict(books) == -1)} numbers break the check")
-    print(f"  {span.certify(books)}")
+    print(f"  {span.guarantee_}")
 
 # %%
 # The last digit as a rule

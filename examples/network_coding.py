@@ -18,7 +18,7 @@ and the flag finds it.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone import GF, LinearSpan, Subspace
+from flagstone import GF, IndexRule, LinearSpan, Subspace
 from flagstone.plots import style
 
 SEED, ROWS, COLUMNS = 2026, 24, 48
@@ -58,7 +58,7 @@ plain = np.array(first.basis, dtype=np.uint8)[:ROWS, ROWS:]
 # basis of the space that is kept *is* the solution: the identity, and the picture.
 
 models = [
-    LinearSpan(field="2^8", t_min=0.01, t_max=0.025, random_state=SEED).fit(packets)
+    LinearSpan(rule=IndexRule(t_min=0.01, t_max=0.025), field="2^8", random_state=SEED).fit(packets)
     for packets in sinks
 ]
 for model, packets in zip(models, sinks, strict=True):

@@ -26,7 +26,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from flagstone import ParityClassifier
+from flagstone import IndexRule, ParityClassifier
 from flagstone.plots import OKABE_ITO, style
 
 warnings.simplefilter("ignore", ConvergenceWarning)  # 500 iterations are ours to choose
@@ -44,7 +44,9 @@ def sample(random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
 
 
 LEARNERS = {
-    "ParityClassifier": lambda seed: ParityClassifier(t_min=4, t_max=6, random_state=seed),
+    "ParityClassifier": lambda seed: ParityClassifier(
+        rule=IndexRule(t_min=4, t_max=6), random_state=seed
+    ),
     "decision tree": lambda seed: DecisionTreeClassifier(random_state=seed),
     "random forest": lambda seed: RandomForestClassifier(50, random_state=seed),
     "gradient boosting": lambda seed: GradientBoostingClassifier(random_state=seed),

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.tree import DecisionTreeClassifier
 
-from flagstone import ParityClassifier
+from flagstone import IndexRule, ParityClassifier
 from flagstone.audit import Same, audit
 from flagstone.estimators import EliminationClassifier
 from flagstone.plots import OKABE_ITO, style
@@ -48,7 +48,10 @@ CONTESTANTS = {
     "decision tree": (DecisionTreeClassifier(), Same(grid=STATES)),
     "k-means": (KMeans(3, n_init=1), Same(same_clusters)),
     "elimination": (EliminationClassifier(choice="lexmin"), Same("coef")),
-    "index rule": (ParityClassifier(choice="lexmin", t_min=12, t_max=20), Same("auto")),
+    "index rule": (
+        ParityClassifier(rule=IndexRule(t_min=12, t_max=20), choice="lexmin"),
+        Same("auto"),
+    ),
 }
 
 # %%

@@ -11,7 +11,7 @@ import statistics
 
 import numpy as np
 
-from flagstone import AffineSpan, plan
+from flagstone import AffineSpan, IndexRule, plan
 from scripts.pictures import CERTIFIED, SEED, WINDOW, demo
 
 PAIRS, SMALL = 200, 500
@@ -24,7 +24,7 @@ def captures(rows: int, number: int) -> list[np.ndarray]:
     return [source.capture(1000 + i) for i in range(number)]
 
 
-def agreement(samples: list[np.ndarray], parameters: dict[str, float]) -> tuple[float, float]:
+def agreement(samples: list[np.ndarray], parameters: dict[str, IndexRule]) -> tuple[float, float]:
     """Return how often two captures agree, and how often the answer is the planted one."""
     planted = demo().planted().fingerprint()
     found = [AffineSpan(**parameters, random_state=SEED).fit(X).fingerprint_ for X in samples]
@@ -39,10 +39,13 @@ def main() -> None:
         print(f"rows until two captures agree with probability 0.95, {analysis}: ", end="")
         print(f"{rows[analysis].rows:.2g}")
     [X] = captures(CERTIFIED, 1)
-    rho = AffineSpan(**WINDOW, random_state=SEED).fit(X).certify(X).certified.rho
+    rho = AffineSpan(**WINDOW, random_state=SEED).fit(X).guarantee_.certified.rho
     print(f"certified by {CERTIFIED:,} rows: disagreement at most {rho:.1g}")
     samples = captures(SMALL, 2 * PAIRS)
-    for name, parameters in (("elimination", {"t_min": 1, "t_max": 1}), ("flagstone", WINDOW)):
+    for name, parameters in (
+        ("elimination", {"rule": IndexRule(t_min=1, t_max=1)}),
+        ("flagstone", WINDOW),
+    ):
         same, right = agreement(samples, parameters)
         print(f"{PAIRS} pairs of captures of {SMALL} frames, {name}: ", end="")
         print(f"the same in {same:.1%}, the planted checks in {right:.1%}")

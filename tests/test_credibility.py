@@ -29,9 +29,10 @@ def frames(m, damage=0.0, d=12, seed=2):
     return X
 
 
-def found(X, **parameters):
-    finding = AffineSpan(random_state=7, **parameters).fit(X).finding_
-    return certify(finding, finding.field.rows(X))
+def found(X, **window):
+    finding = AffineSpan(rule=IndexRule(**window), random_state=7).fit(X).finding_
+    assert finding == certify(finding, finding.field.rows(X))
+    return finding
 
 
 def noisy_switches(m, seed=1):
@@ -44,16 +45,17 @@ def noisy_switches(m, seed=1):
 def test_an_answer_that_was_not_measured_yet_says_so():
     """The rule is right, and the flag alone cannot tell: that is no reason to call it bad."""
     X, y = noisy_switches(4000)
-    rule = ParityClassifier(contamination=0.05, random_state=2026).fit(X, y)
+    rule = ParityClassifier(contamination=0.05, random_state=2026, certify=False).fit(X, y)
     finding = rule.finding_
     assert finding.promises.certified.eps > 0.5
-    assert finding.headline == "A linear rule for y; not measured yet: call certify()"
+    assert finding.headline == "A linear rule for y; not measured"
     assert (finding.support, finding.is_answer, finding.is_empty) == (None, True, False)
     for text in (str(rule.guarantee_), finding._repr_html_(), rule.guarantee_._repr_html_()):
-        assert "not measured yet" in text
+        assert "not measured" in text
         assert "66.9" not in text
     assert Finding.from_dict(finding.to_dict()) == finding
-    assert rule.certify(X, y).certified.eps < 0.03
+    rule.set_params(certify=True).fit(X, y)
+    assert rule.guarantee_.certified.eps < 0.03
     assert rule.finding_.support == "whole"
     assert "not measured" not in rule.finding_.headline + str(rule.guarantee_)
 
@@ -61,10 +63,10 @@ def test_an_answer_that_was_not_measured_yet_says_so():
 def test_equations_that_were_not_measured_yet_are_not_called_unsupported():
     X = frames(1500, damage=0.04)
     X[:, 7] = 1  # holds in every row
-    span = AffineSpan(contamination=0.06, random_state=7).fit(X)
-    assert span.finding_.headline == "3 check equations hold; not measured yet: call certify()"
+    span = AffineSpan(contamination=0.06, random_state=7, certify=False).fit(X)
+    assert span.finding_.headline == "4 check equations hold; not measured"
     assert span.finding_.is_answer
-    span.certify(X)
+    span.set_params(certify=True).fit(X)
     assert "at most" in span.finding_.headline
 
 
@@ -77,9 +79,11 @@ def test_too_few_rows_are_too_few_before_they_are_measured():
 
 def test_counted_rows_cannot_be_certified_and_nobody_is_told_to():
     X, y = noisy_switches(4000)
-    rule = ParityClassifier(contamination=0.05, random_state=2026, weights_count_rows=True)
-    finding = rule.fit(X, y, sample_weight=np.ones(4000, dtype=int)).finding_
-    assert finding.headline.endswith("; not measured yet")
+    rule = ParityClassifier(contamination=0.05, random_state=2026)
+    counted = {"sample_weight": np.ones(4000, dtype=int), "weights_count_rows": True}
+    finding = rule.fit(X, y, **counted).finding_
+    assert finding.headline.endswith("; not certified")
+    assert finding.rows.misfits == np.count_nonzero(rule.predict(X) != y)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,8 @@ def test_a_caution_where_more_rows_misfit_than_were_allowed_for(damage, stated, 
 
 
 def test_nothing_is_said_of_rows_that_nobody_counted():
-    assert AffineSpan(contamination=0.01).fit(frames(500, 0.2)).finding_.caution is None
+    span = AffineSpan(contamination=0.01, certify=False).fit(frames(500, 0.2))
+    assert span.finding_.caution is None
 
 
 def test_a_rule_is_supported_by_rows_it_gets_right():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import flagstone
-from flagstone import AffineSpan, Finding, Flag, LinearSpan, Subspace, estimators
+from flagstone import AffineSpan, Finding, Flag, IndexRule, LinearSpan, Subspace, estimators
 from flagstone.algebra.subspace import AffineSubspace
 from flagstone.answers import ParityRule
 from flagstone.guarantees import Guarantee
@@ -46,8 +46,8 @@ def test_empty_values_have_cards_too():
         Flag(3),
         Subspace.zero(3),
         AffineSubspace.empty(2),
-        AffineSpan(random_state=1, t_max=1).fit([[0, 1]] * 4).subspace_,
-        LinearSpan(random_state=1, t_max=1).fit([[0, 1]] * 4).finding_,
+        AffineSpan(rule=IndexRule(t_max=1), random_state=1).fit([[0, 1]] * 4).subspace_,
+        LinearSpan(rule=IndexRule(t_max=1), random_state=1).fit([[0, 1]] * 4).finding_,
     ):
         assert value._repr_html_().startswith("<div")
 

@@ -126,7 +126,6 @@ def test_a_quadratic_rule_is_learned_where_the_linear_learner_answers_bottom(tmp
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert ParityClassifier(random_state=7).fit(X, y).is_bottom_
-    a.certify(*quadratic(1))
     a.finding_.save(tmp_path / "rule.json")
     saved = load(tmp_path / "rule.json")
     assert saved.fingerprint == a.fingerprint_

@@ -139,8 +139,10 @@ def test_its_parameters_make_the_estimator_that_runs_it(question, estimator):
     encoding = LABELLED if question.labelled else COLUMNS
     protocol = Protocol(question, encoding, "5", 0.02, 0.05, take=300, confidence=0.9)
     X = np.random.RandomState(1).randint(0, 2, size=(400, 3))
-    y = (X[:, 0],) if question.labelled else ()
-    fitted = estimator(**protocol.parameters).fit(X, *y)
+    X, y = X[: protocol.take], (X[: protocol.take, 0],) if question.labelled else ()
+    fitted = estimator(**protocol.parameters).fit(
+        X[: protocol.take], *(column[:300] for column in y)
+    )
     assert fitted.finding_.question == question
     g = fitted.guarantee_
     assert (g.setup.n_rows, g.certified.confidence, str(g.setup.window)) == (300, 0.9, "{7..15}")

@@ -175,7 +175,9 @@ def test_forecasts_need_more_rows_than_a_pilot():
 
 
 def stream_of(X, sizes, **parameters):
-    span = LinearSpan(t_min=0.05, t_max=0.15, random_state=7, confidence=0.99, **parameters)
+    span = LinearSpan(
+        rule=IndexRule(t_min=0.05, t_max=0.15), random_state=7, certify=0.99, **parameters
+    )
     start = 0
     for size in sizes:
         span.partial_fit(X[start : start + size])
@@ -237,12 +239,6 @@ def test_a_short_stream_has_no_certificate_yet():
     assert stream_of(rows_with_a_gap(128), [128]).guarantee_.certified.certificate is not None
 
 
-def test_a_stream_is_not_certified_a_second_time():
-    X = rows_with_a_gap(300)
-    with pytest.raises(InputError, match="certified while they came, for any number of them"):
-        stream_of(X, [300]).certify(X)
-
-
 def test_weights_end_a_stream():
     X = rows_with_a_gap(200)
     span = stream_of(X, [200]).partial_fit(X[:2], sample_weight=[3, 1])
@@ -254,7 +250,11 @@ def test_whoever_collects_until_something_is_certified_pays_for_every_look():
     # at a number of rows that somebody chose by what they said, one look's share is too little
     X = rows_with_a_gap(1000)
     stopped = stream_of(X, [1000]).guarantee_.certified
-    fixed = LinearSpan(t_min=0.05, t_max=0.15, random_state=7).fit(X).guarantee_.certified
+    fixed = (
+        LinearSpan(rule=IndexRule(t_min=0.05, t_max=0.15), random_state=7)
+        .fit(X)
+        .guarantee_.certified
+    )
     assert not fixed.any_time
     assert stopped.span > 1.5 * fixed.span
     assert stopped.future > fixed.future
@@ -420,7 +420,9 @@ def test_shards_and_streams_certify_the_equations_too():
     flag = merge_flags([Flag(18).update(X[:500]), Flag(18).update(X[500:])])
     finding = ask(flag, SpanQuestion(), IndexRule(t_min=25, t_max=25), Coins(7))
     assert finding.certified(X, shards=[500, 700]).promises.contains.equations == 8
-    span = LinearSpan(t_min=0.05, t_max=0.05, random_state=7, confidence=0.99).partial_fit(X)
+    span = LinearSpan(
+        rule=IndexRule(t_min=0.05, t_max=0.05), random_state=7, certify=0.99
+    ).partial_fit(X)
     assert span.guarantee_.certified.any_time
     assert span.guarantee_.contains.equations == 8
 

@@ -79,7 +79,10 @@ class Credibility:
     def is_unmeasured(self) -> bool:
         """Whether there was no second pass over the rows, and one could tell more."""
         g = self._promises
-        if g is None or g.certified.span is None or self._finding.rows.uncovered is not None:
+        if g is None or g.certified.span is None:
+            return False
+        # rows that were counted by weights are measured, but cannot be certified
+        if self._finding.rows.uncovered is not None and not g.setup.sorted_rows:
             return False
         return g.is_unmeasured and g.certified.span < MOST_OUTSIDE
 

@@ -109,8 +109,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             )
         kind = QUESTIONS[answer.kind]
         constant = answer.augmented is not None and bool((answer.augmented[:, -1] != 0).any())
-        choice = "lexmin" if answer.field.order is None else "uniform"
-        options = {"intercept": constant, "choice": choice} if answer.kind == "parity" else {}
+        options = {"intercept": constant} if answer.kind == "parity" else {}
         question = kind(**options)
         if isinstance(answer, Constraints) and not constant:
             question = SpanQuestion()  # equations without a constant are those of a span
@@ -265,6 +264,13 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             for vector, count, inside in zip(self.field.texts(basis), counts, kept, strict=True)
         ]
 
+    def with_counts(self, rows: Measurement) -> Finding:
+        """Return the finding with counted rows in place of what the flag tells of their number."""
+        promises, outside = self.promises, rows.uncovered
+        if promises is not None and outside is not None:
+            promises = replace(promises, measured=replace(promises.measured, outside=outside))
+        return replace(self, rows=rows, promises=promises)
+
     def certified(self, X: Any, y: Any = None, **options: Any) -> Finding:
         """Return the finding with what its rows certify: see :func:`flagstone.certify`."""
         from flagstone.pipeline import certify
@@ -389,7 +395,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             promises=_promises_from_dict(
                 data["promises"], chosen.guarantee, flag, chosen.subspace.dim
             ),
-        )
+        ).with_counts(bare.rows)
 
     def _check(self) -> None:
         """Refuse counts, values and provenance that no run gives."""

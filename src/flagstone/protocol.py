@@ -107,17 +107,17 @@ class Protocol:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The same as parameters of an estimator: ``LinearSpan(**protocol.parameters)``."""
+        """The same as parameters of an estimator, for the first ``take`` rows.
+
+        ``LinearSpan(**protocol.parameters).fit(X[: protocol.take])``
+        """
         question: dict[str, Any] = self.question.to_dict()
         renamed = {"intercept": "fit_intercept", "choice": "choice", "affine": "affine"}
         return {
             "field": self.encoding.field.name,
-            "rule": self.rule,
-            "t_min": self.t_min,
-            "t_max": self.t_max,
+            "rule": self.to_rule(),
             "random_state": self.seed,
-            "take": self.take,
-            "confidence": self.confidence,
+            "certify": self.confidence,
             **({"degree": self.encoding.degree} if self.encoding.degree > 1 else {}),
             **{renamed[key]: value for key, value in question.items() if key in renamed},
         }

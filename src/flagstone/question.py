@@ -160,7 +160,7 @@ class ParityQuestion(Question):
     ----------
     intercept : bool
         Whether it may have a constant.
-    choice : {"uniform", "lexmin", "sparsest"}
+    choice : {"sparsest", "lexmin", "uniform"}
         Which function, where several fit V*.
     """
 
@@ -172,7 +172,7 @@ class ParityQuestion(Question):
     coins_decide: ClassVar[bool] = True
 
     intercept: bool = False
-    choice: str = "uniform"
+    choice: str = "sparsest"
 
     @property
     def ones(self) -> bool:

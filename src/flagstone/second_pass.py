@@ -16,7 +16,7 @@ from flagstone.answers import Constraints
 from flagstone.certificates import Certifier, pilot_rows, pilot_share
 from flagstone.certificates.levels import LevelCounts
 from flagstone.certificates.serial_dependence import SerialDependence
-from flagstone.errors import InputError
+from flagstone.errors import InputError, WindowError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (
     SHARE_OF_PASS,
@@ -254,7 +254,10 @@ class StreamCertification:
         if m < _FIRST_PILOT or m & (m - 1):
             return
         self._last = self._collecting.pop(m, self._last)
-        window = self._rule.window(flag.dim, _EIGHTH * m)
+        try:
+            window = self._rule.window(flag.dim, _EIGHTH * m)
+        except WindowError:  # a window for more rows than these: nothing is asked of them
+            return
         share = SHARE_OF_PASS * pilot_share((m // _FIRST_PILOT).bit_length())
         certain = 1 - share * (1 - self.confidence)
         planned = Certifier.plan(flag, _EIGHTH * m, **vars(window), confidence=certain)

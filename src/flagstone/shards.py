@@ -392,7 +392,7 @@ class ShardReview:
             short = sum(0 < n and n - pilot_rows(n) < piece for n in sizes)
             provenance["partitions"] = {**provenance["partitions"], "short": short}
         certified = self.second_pass.certify(finding, confidence)
-        return replace(certified, rows=self.counted, provenance=provenance)
+        return replace(certified, provenance=provenance).with_counts(self.counted)
 
 
 def review_shard(

@@ -100,9 +100,8 @@ def title(finding: Finding) -> str:
     """What was found, in a few words; that it is one of many, if it is."""
     kind = finding.question.kind
     if finding.is_empty:
-        rest = (
-            "this rule is only a draw of the coins" if kind == "parity" else "the rows say nothing"
-        )
+        drawn = getattr(finding.question, "choice", None) == "uniform"
+        rest = "this rule is only a draw of the coins" if drawn else "the rows say nothing"
         return f"No direction was kept: {rest}"
     others = finding.alternatives
     one = f", one of {others.count} that fit" if others else ""
@@ -198,7 +197,7 @@ def headline(finding: Finding) -> str:
     if known.support is None:
         if not known.claims_something or not known.is_unmeasured:
             return found
-        return f"{found}; not measured yet" + ("" if g.setup.sorted_rows else ": call certify()")
+        return f"{found}; not {'measured' if finding.rows.uncovered is None else 'certified'}"
     if known.support == "whole":
         share, certain = percent(g.certified.eps or 0.0), sure(g.certified.confidence)
         # of negative examples nothing is known
@@ -415,7 +414,8 @@ def _labels(labels: tuple[str, ...]) -> str:
 def coverage(g: Guarantee, uncovered: float | None = None) -> str:
     """What is known about the rows left out, in words."""
     most = g.uncovered_share if uncovered is None else uncovered
-    here = "at most " * (uncovered is None) + percent(most) if most else "none"
+    exact = uncovered is not None or g.measured.outside is not None
+    here = "at most " * (not exact) + percent(most) if most else "none"
     asked = f"{100 * (1 - g.asked.eps):.6g} %"
     proven = "proven" if g.is_coverage_proven else "not proven"
     said = f"coverage of {asked} {proven} in advance (this sample: {here} of these rows uncovered)"

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import flagstone
-from flagstone import audit, progress
+from flagstone import IndexRule, audit, progress
 from flagstone.audit import AuditStats, TaskError, read_pairs
 from flagstone.audit import audit as function
 from flagstone.audit._compare import Compare
@@ -181,7 +181,7 @@ def test_samplers_and_distributions_take_the_place_of_tables():
     found = audit(DecisionTreeClassifier(), sampler, m=40, pairs=5)
     assert not found.caution
     assert found.n_inputs == 200
-    found = audit(LinearSpan(t_max=5), uniform(3), m=60, pairs=12)
+    found = audit(LinearSpan(rule=IndexRule(t_max=5)), uniform(3), m=60, pairs=12)
     assert found.stats == AuditStats(12, 12)
     assert found.integrated
 
@@ -218,7 +218,7 @@ def test_learners_without_predictions_are_told():
 
 
 def test_a_small_table_is_audited_without_held_out_rows():
-    found = audit(LinearSpan(t_max=1), [[1, 0], [0, 1]], pairs=2)
+    found = audit(LinearSpan(rule=IndexRule(t_max=1)), [[1, 0], [0, 1]], pairs=2)
     assert found.n_inputs == 0
     assert "pointwise" not in found.measures
 
@@ -244,7 +244,7 @@ def test_a_known_rate_is_found():
     m = 40
     q = (1 - 1 / m) ** m
     law = rare_direction(3, m)
-    found = audit(LinearSpan(t_max=1), law, m=m, pairs=300, confidence=1 - 1e-6)
+    found = audit(LinearSpan(rule=IndexRule(t_max=1)), law, m=m, pairs=300, confidence=1 - 1e-6)
     assert found.exact.low <= q * q + (1 - q) ** 2 <= found.exact.high
 
 
@@ -302,7 +302,7 @@ def test_errors_have_their_place_among_integrated_values(tmp_path, monkeypatch):
     monkeypatch.setattr(LinearSpan, "fit", fit)
     path = tmp_path / "results.jsonl"
     for _ in range(2):  # the second time from the file
-        found = audit(LinearSpan(t_max=3), uniform(4), m=100, pairs=20, file=path)
+        found = audit(LinearSpan(rule=IndexRule(t_max=3)), uniform(4), m=100, pairs=20, file=path)
         assert found.stats.errors == 10
         assert sorted(pair.exact for pair in found.pairs) == [0.0] * 10 + [1.0] * 10
         assert found.exact.estimate == 0.5
@@ -311,7 +311,9 @@ def test_errors_have_their_place_among_integrated_values(tmp_path, monkeypatch):
 
 def test_runs_that_keep_nothing_agree_on_nothing():
     law = planted_parity([1, 0, 1])
-    found = audit(ParityClassifier(t_min=150, t_max=200), law, m=200, pairs=20, claim=0.5)
+    found = audit(
+        ParityClassifier(rule=IndexRule(t_min=150, t_max=200)), law, m=200, pairs=20, claim=0.5
+    )
     assert found.stats.agreements == found.stats.both_empty == 20
     assert "THE RUNS AGREE ON NOTHING" in str(found)
     assert found.score.estimate == 0.0  # nothing is predicted, as with ⊥
@@ -323,11 +325,17 @@ BOTH = "wrong labels need contamination, a rule with a constant needs an interce
 @pytest.mark.parametrize(
     ("model", "hint"),
     [
-        (ParityClassifier(t_max=5), "allow for wrong ones with contamination"),
-        (ParityClassifier(t_max=5, contamination=0.01), "more wrong ones with contamination"),
-        (ParityClassifier(t_max=5, fit_intercept=False), BOTH),
+        (ParityClassifier(rule=IndexRule(t_max=5)), "allow for wrong ones with contamination"),
+        (
+            ParityClassifier(rule=IndexRule(t_max=5, contamination=0.01)),
+            "more wrong ones with contamination",
+        ),
+        (ParityClassifier(rule=IndexRule(t_max=5), fit_intercept=False), BOTH),
         (EliminationClassifier(), "with ParityClassifier and its contamination"),
-        (make_pipeline(FieldEncoder(), ParityClassifier(t_max=5)), "wrong ones with contamination"),
+        (
+            make_pipeline(FieldEncoder(), ParityClassifier(rule=IndexRule(t_max=5))),
+            "wrong ones with contamination",
+        ),
     ],
 )
 def test_the_note_on_bottoms_blames_what_may_be_the_cause(model, hint):
@@ -340,7 +348,7 @@ def test_the_note_on_bottoms_blames_what_may_be_the_cause(model, hint):
 
 
 def test_results_do_not_depend_on_n_jobs():
-    model = ParityClassifier(fit_intercept=False, t_max=20)
+    model = ParityClassifier(rule=IndexRule(t_max=20), fit_intercept=False)
     options = {"m": 100, "pairs": 40, "max_disagreements": 8}
     assert audit(model, LAW, **options) == audit(model, LAW, n_jobs=2, **options)
 
@@ -352,13 +360,15 @@ def test_stop_rules():
     found = audit(tree, LAW, m=30, pairs=5000, max_width=0.5)
     assert found.exact.high - found.exact.low <= 0.5
     assert found.stats.pairs < 200
-    found = audit(LinearSpan(t_max=100), geometric(8), m=500, pairs=2000, max_width=0.1)
+    found = audit(
+        LinearSpan(rule=IndexRule(t_max=100)), geometric(8), m=500, pairs=2000, max_width=0.1
+    )
     assert found.exact.high - found.exact.low <= 0.1
     assert found.stats.pairs < 200
 
 
 def test_audits_judge_claims():
-    good = audit(LinearSpan(t_max=500), geometric(6), m=2000, claim=0.4, pairs=60)
+    good = audit(LinearSpan(rule=IndexRule(t_max=500)), geometric(6), m=2000, claim=0.4, pairs=60)
     assert good.verdict.decision == "supported"
     law = planted_parity([1] * 12, features=geometric(12))
     bad = audit(EliminationClassifier(), law, m=300, claim=0.05, pairs=80, max_disagreements=25)
@@ -549,7 +559,7 @@ def test_functions_without_an_identity_are_audited_but_not_filed_without_a_name(
     scope = {}
     exec("def made(m, rng): return rng.randint(0, 2, (m, 3))", scope)  # no source to read
     path = tmp_path / "audit.jsonl"
-    span = LinearSpan(t_max=5)
+    span = LinearSpan(rule=IndexRule(t_max=5))
     for rows in (lambda m, rng: rng.randint(0, 2, (m, 3)), scope["made"]):
         assert audit(span, rows, m=50, pairs=5).stats.pairs == 5
         with pytest.raises(InputError, match=r"a sampler that .*name="):
@@ -588,7 +598,10 @@ def test_functions_without_an_identity_are_audited_but_not_filed_without_a_name(
         (lambda: audit(KMeans(), X, claim=2, pairs=1), "claimed rho"),
         (lambda: audit.summarize([1]), "at least 2 outputs"),
         (lambda: audit(DecisionTreeClassifier(), X, Y, compare="fingerprint"), "no fingerprint_"),
-        (lambda: audit(LinearSpan(t_max=1), lambda m, rng: np.zeros(m), m=6), "two dimensions"),
+        (
+            lambda: audit(LinearSpan(rule=IndexRule(t_max=1)), lambda m, rng: np.zeros(m), m=6),
+            "two dimensions",
+        ),
     ],
 )
 def test_bad_input_is_explained_and_never_counted_as_an_error(call, words):

@@ -83,7 +83,7 @@ def test_the_drawn_threshold_has_the_integrated_mean(rule):
 
 def test_fewer_pairs_for_the_same_error():
     """The point of it all: the same mean, with a fraction of the variance."""
-    found = audit(LinearSpan(t_max=60), geometric(8), m=400, pairs=150)
+    found = audit(LinearSpan(rule=IndexRule(t_max=60)), geometric(8), m=400, pairs=150)
     assert found.integrated
     n, p = found.stats.pairs, found.exact.estimate
     assert abs(found.stats.agreements / n - p) <= 4.5 * np.sqrt(p * (1 - p) / n)
@@ -95,7 +95,7 @@ def test_fewer_pairs_for_the_same_error():
 def test_parity_answers_are_compared_under_the_shared_coins(choice):
     """Different spans may still give the same rule; the integral must know."""
     law = planted_parity([1, 0, 0, 1, 0, 0], features=geometric(6))
-    estimator = ParityClassifier(fit_intercept=False, t_max=30, choice=choice)
+    estimator = ParityClassifier(rule=IndexRule(t_max=30), fit_intercept=False, choice=choice)
     found = audit(estimator, law, m=200, pairs=120)
     n, p = found.stats.answered, found.exact.estimate
     assert found.integrated
@@ -115,7 +115,9 @@ def test_rules_for_other_labels_never_agree():
     """Equal spaces, but the one element of the label stands for "no" here and for "yes" there."""
     X = [[1, 0], [0, 1]] * 20
     no, yes = (
-        ParityClassifier(fit_intercept=False, t_max=4, random_state=1).fit(X, [w] * 40)
+        ParityClassifier(rule=IndexRule(t_max=4), fit_intercept=False, random_state=1).fit(
+            X, [w] * 40
+        )
         for w in ("no", "yes")
     )
     assert no.fingerprint_ != yes.fingerprint_

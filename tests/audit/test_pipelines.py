@@ -9,7 +9,7 @@ from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from flagstone import FieldEncoder, LinearSpan, ParityClassifier
+from flagstone import FieldEncoder, IndexRule, LinearSpan, ParityClassifier
 from flagstone.audit import audit
 from flagstone.audit._compare import Compare, same_output
 from flagstone.audit._learners import Run
@@ -24,7 +24,7 @@ TABLE = pd.DataFrame(
     }
 )
 LABELS = np.where(TABLE["on"], "good", "bad")
-PARITY = ParityClassifier(t_max=5, classes=["bad", "good"])
+PARITY = ParityClassifier(rule=IndexRule(t_max=5), classes=["bad", "good"])
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas])
@@ -44,7 +44,9 @@ def same(a, b):
 
 def test_a_pipeline_without_labels_has_a_coverage():
     X = RNG.randint(0, 2, size=(300, 4))
-    found = audit(make_pipeline(FunctionTransformer(), LinearSpan(t_max=5)), X, pairs=3)
+    found = audit(
+        make_pipeline(FunctionTransformer(), LinearSpan(rule=IndexRule(t_max=5))), X, pairs=3
+    )
     assert found.exact.estimate == 1.0
     assert (found.score.name, found.score.estimate) == ("coverage", 1.0)
 
@@ -64,7 +66,7 @@ def test_equal_fingerprints_of_other_columns_are_no_agreement():
 def test_equal_fingerprints_of_other_encoders_are_no_agreement():
     first = pd.DataFrame({"c": ["a", "b"] * 40})
     second = pd.DataFrame({"c": ["b", "c"] * 40})
-    pipe = make_pipeline(FieldEncoder(), LinearSpan(t_max=2, random_state=1))
+    pipe = make_pipeline(FieldEncoder(), LinearSpan(rule=IndexRule(t_max=2), random_state=1))
     a, b = clone(pipe).fit(first), clone(pipe).fit(second)
     assert a[-1].fingerprint_ == b[-1].fingerprint_
     assert not same(a, b)

@@ -87,7 +87,6 @@ def test_both_interfaces_give_the_same_fingerprint(run, field, case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = in_python(field, case, frame, y)
-        fitted.certify(frame, y)
         found = fitted.finding_
     printed, saved = in_shell(run, field, case, frame, y)
     assert printed["fingerprint"] == saved.fingerprint == found.fingerprint

@@ -148,7 +148,9 @@ def test_every_question_with_a_label_through_both_doors(question, estimator, fie
     found = distributed.ask(X, question, rule, COINS, label=y, field=field)
     assert same(found, wanted)
     fitted = distributed.fit(
-        estimator.set_params(field=field, t_min=2, t_max=6, random_state=2026), X, y
+        estimator.set_params(field=field, rule=IndexRule(t_min=2, t_max=6), random_state=2026),
+        X,
+        y,
     )
     assert fitted.fingerprint_ == wanted.fingerprint
     assert fitted.guarantee_ == wanted.promises
@@ -157,13 +159,11 @@ def test_every_question_with_a_label_through_both_doors(question, estimator, fie
         assert len(fitted.predict(here[:5])) == 5
     with pytest.raises(InputError, match="cannot be added: the finding was made elsewhere"):
         fitted.partial_fit(here, y.compute())
-    with pytest.raises(InputError, match="cannot be certified: the finding was made"):
-        fitted.certify(here, y.compute())
 
 
 @pytest.mark.parametrize("estimator", [LinearSpan(), AffineSpan()])
 def test_spans_are_fitted_and_may_be_adopted_from_a_file(estimator, folder, tmp_path):
-    estimator.set_params(t_min=0.02, t_max=0.06, random_state=2026, confidence=0.95)
+    estimator.set_params(rule=IndexRule(t_min=0.02, t_max=0.06), random_state=2026, certify=0.95)
     fitted = distributed.fit(estimator, str(folder))
     assert fitted.feature_names_in_.tolist() == [f"b{i}" for i in range(WIDTH)]
     assert fitted.guarantee_.certified.confidence == 0.95
@@ -204,8 +204,6 @@ def test_named_labels_have_one_fingerprint(tmp_path):
         distributed.fit(ParityClassifier(), str(tmp_path))
     with pytest.raises(InputError, match="label is given"):
         distributed.fit(LinearSpan(), str(tmp_path), "fault")
-    with pytest.raises(InputError, match="take is for the rows of one fit"):
-        distributed.fit(LinearSpan(take=3), str(tmp_path))
 
 
 def test_what_shards_cost_and_what_they_do_not(parts):

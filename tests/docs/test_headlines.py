@@ -24,7 +24,7 @@ def test_certified():
     assert f"| {headlines.CERTIFIED:,} |" in README
     [X] = headlines.captures(headlines.CERTIFIED, 1)
     model = headlines.AffineSpan(**headlines.WINDOW, random_state=headlines.SEED).fit(X)
-    assert model.certify(X).certified.rho <= 0.05
+    assert model.guarantee_.certified.rho <= 0.05
 
 
 def test_agreement_of_two_captures():

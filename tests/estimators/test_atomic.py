@@ -8,6 +8,7 @@ from flagstone import (
     AffineSpan,
     FieldEncoder,
     Flag,
+    IndexRule,
     InputError,
     LinearEquations,
     LinearSpan,
@@ -52,7 +53,7 @@ def test_too_many_rows_count_for_none(cls):
 def test_an_interrupt_between_chunks_leaves_no_trace(monkeypatch, width, begun):
     table = np.zeros((SIZE + 1, width), dtype=np.uint8)
     table[:, 0] = 1
-    model = LinearSpan(random_state=1)
+    model = LinearSpan(random_state=1, certify=False)
     if begun:
         before = state(model.fit(table[:9]))
     update, calls = Flag.update, []
@@ -82,7 +83,7 @@ def test_an_interrupt_between_chunks_leaves_no_trace(monkeypatch, width, begun):
         ({}, X[:, :2] + 5, Y),
         ({}, X[:, :2], Y[:5]),
         ({"field": 6}, X[:, :2], Y),
-        ({"out_of_field": "drop"}, X[:, :2], Y),
+        ({"certify": "no"}, X[:, :2], Y),
     ],
 )
 def test_a_failed_refit_keeps_the_old_fit(cls, parameters, table, labels):
@@ -92,7 +93,7 @@ def test_a_failed_refit_keeps_the_old_fit(cls, parameters, table, labels):
         table = table[:0]  # they have no labels that could be too few
     with pytest.raises(ValueError, match=r".+"):
         model.set_params(**parameters).fit(table, labels)
-    model.set_params(field=2, out_of_field="raise")
+    model.set_params(field=2, certify=True)
     assert state(model) == before
 
 
@@ -100,7 +101,7 @@ def test_a_window_that_fails_after_the_rows_were_counted_keeps_the_old_fit():
     model = LinearSpan(random_state=1).fit(X)
     before = state(model)
     with pytest.raises(WindowError):
-        model.set_params(t_min=59, t_max=58).fit(X[:, :2])
+        model.set_params(rule=IndexRule(t_min=59, t_max=58)).fit(X[:, :2])
     assert state(model) == before
 
 
@@ -124,14 +125,14 @@ def test_a_flag_that_was_given_out_may_be_updated(cls):
     ("made", "changed"),
     [
         (LinearSpan(), {"field": 3}),
-        (AffineSpan(), {"out_of_field": "reduce"}),
+        (AffineSpan(), {"rho": 0.3}),
         (LinearEquations(field=3), {"field": "QQ"}),
         (ParityClassifier(), {"fit_intercept": False}),
         (ParityClassifier(classes=[0, 1]), {"classes": None}),
         (SubspaceClassifier(), {"affine": True}),
         (EliminationClassifier(), {"random_state": 7}),
-        (LinearSpan(), {"confidence": 0.9}),
-        (LinearSpan(confidence=0.9, t_max=3), {"t_max": 4}),
+        (LinearSpan(), {"certify": 0.9}),
+        (LinearSpan(rule=IndexRule(t_max=3)), {"rule": IndexRule(t_max=4)}),
     ],
     ids=repr,
 )
@@ -154,6 +155,6 @@ def test_what_rows_are_counted_by_cannot_change_on_the_way(made, changed):
 
 def test_another_name_of_the_same_field_and_another_rule_are_no_change():
     X = np.eye(3, dtype=int)
-    model = LinearSpan(field=2, t_max=1).partial_fit(X)
-    model.set_params(field="GF(2)", t_max=2).partial_fit(X)
+    model = LinearSpan(rule=IndexRule(t_max=1), field=2, certify=False).partial_fit(X)
+    model.set_params(field="GF(2)", rule=IndexRule(t_max=2)).partial_fit(X)
     assert model.flag_.n_rows == 6

@@ -8,6 +8,7 @@ import pytest
 from flagstone import (
     AffineSpan,
     FieldEncoder,
+    IndexRule,
     InputError,
     LinearEquations,
     LinearSpan,
@@ -176,19 +177,14 @@ def test_weights_that_are_no_counts(cls, weights, message):
         ({"eps": 1.0}, "eps"),
         ({"eps": 0}, "eps"),
         ({"rule": "best"}, "rule must be 'index' or 'heavy'"),
-        ({"t_max": 61}, "more sets than there are rows"),
-        ({"t_max": 0}, "t_max"),
-        ({"t_max": 1.5}, "t_max"),
-        ({"t_max": "paper"}, "heavy"),
-        ({"t_max": True}, "t_max"),
-        ({"t_min": -1}, "t_min"),
+        ({"rule": IndexRule(t_max=61)}, "more sets than there are rows"),
         ({"contamination": 0.5}, "contamination"),
         ({"contamination": -0.1}, "contamination"),
         ({"random_state": 1.5}, "seed"),
         ({"random_state": np.random.RandomState(0)}, "seed"),
         ({"field": 6}, "no field of order 6"),
         ({"field": "QR"}, "field must be"),
-        ({"out_of_field": "drop"}, "out_of_field must be 'raise' or 'reduce'"),
+        ({"certify": "yes"}, "certify"),
     ],
 )
 def test_parameters_out_of_range(cls, parameters, message):
@@ -203,19 +199,19 @@ def test_a_window_past_the_last_set(cls):
         model = cls(contamination=0.4).fit(wide, np.arange(60) % 2)
     assert model.finding_.is_empty
     with pytest.warns(ReplicabilityWarning, match="give a smaller t_min"):
-        cls(t_min=59).fit(wide, np.arange(60) % 2)
+        cls(rule=IndexRule(t_min=59)).fit(wide, np.arange(60) % 2)
     model = cls(contamination=0.4).partial_fit(wide, np.arange(60) % 2)
     with pytest.warns(ReplicabilityWarning):
         _ = model.formula_
     with pytest.raises(WindowError, match="must not come before the first, t_min = 30, got 20"):
-        cls(t_min=30, t_max=20).fit(wide, np.arange(60) % 2)
+        cls(rule=IndexRule(t_min=30, t_max=20)).fit(wide, np.arange(60) % 2)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"choice": "best"}, "choice must be 'uniform', 'lexmin' or 'sparsest'"),
-        ({"field": "QQ"}, "choice='uniform' needs a finite field"),
+        ({"choice": "best"}, "choice must be 'sparsest' or 'lexmin' or 'uniform'"),
+        ({"field": "QQ", "choice": "uniform"}, "choice='uniform' needs a finite field"),
         ({"on_bottom": "guess"}, "on_bottom must be 'raise' or 'majority'"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
     ],
@@ -231,11 +227,6 @@ def test_affine_is_true_or_false():
         SubspaceClassifier(affine=0).fit(X, Y)
 
 
-def test_delta_out_of_range():
-    with pytest.raises(InputError, match="delta"):
-        ParityClassifier(fit_intercept=False, delta=0).fit(X, Y)
-
-
 @pytest.mark.parametrize("cls", [ParityClassifier, EliminationClassifier, *PRIVATE])
 def test_a_single_class_is_a_rule_or_bottom(cls):
     """Labels that are all 0 follow the rule y = 0 on every row seen; so nothing is undefined."""
@@ -248,12 +239,12 @@ def test_a_single_class_is_a_rule_or_bottom(cls):
 
 
 @pytest.mark.parametrize("cls", ALL)
-def test_reduction_is_total_on_numbers(cls):
+def test_other_numbers_are_refused_with_the_way_out(cls):
     wild = np.array([[-3, 7, 2], [5, -1, 1000]] * 20)
-    model = cls(out_of_field="reduce", random_state=1)
-    if hasattr(model, "on_bottom"):
-        model.set_params(on_bottom="majority")
-    model.fit(wild, [0, 1] * 20)
+    model = cls(random_state=1)
+    with pytest.raises(InputError, match=r"is not in GF\(2\).*make_pipeline\(FieldEncoder\(\)"):
+        model.fit(wild, [0, 1] * 20)
+    model.fit(FieldEncoder(out_of_field="reduce").fit_transform(wild), [0, 1] * 20)
     tame = cls(random_state=1).fit(wild % 2, [0, 1] * 20)
     if hasattr(model, "flag_"):
         assert model.flag_ == tame.flag_

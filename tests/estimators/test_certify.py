@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from flagstone import (
     AffineSpan,
-    BitRows,
     Coins,
     Flag,
+    HeavyRule,
     IndexRule,
     LinearEquations,
     LinearSpan,
@@ -19,14 +19,13 @@ from flagstone import (
     SubspaceClassifier,
     ask,
 )
-from flagstone.algebra.fields import GF, QQ
 from flagstone.apply import predict
 from flagstone.errors import BottomError, InputError, ReplicabilityWarning
-from flagstone.estimators._digest import digest_of
 from flagstone.linear_span import rep_linear_span
+from flagstone.pipeline import certify
 from flagstone.question import SpanQuestion
 
-WINDOW = {"t_min": 0.03, "t_max": 0.1, "random_state": 7}
+WINDOW = {"rule": IndexRule(t_min=0.03, t_max=0.1), "random_state": 7}
 
 
 def table(m=900, damage=0.005, seed=1):
@@ -41,98 +40,61 @@ ESTIMATORS = [
     AffineSpan(**WINDOW),
     ParityClassifier(**WINDOW),
     LinearEquations(**WINDOW),
-    SubspaceClassifier(**WINDOW | {"t_min": 0.01, "t_max": 0.04}),
+    SubspaceClassifier(**WINDOW | {"rule": IndexRule(t_min=0.01, t_max=0.04)}),
 ]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_every_estimator_certifies_its_rows(estimator):
-    before = clone(estimator).fit(X, Y)
+    before = clone(estimator).set_params(certify=False).fit(X, Y)
     assert before.guarantee_.certified.certificate is None
-    g = before.certify(X, Y)
-    assert g == before.guarantee_ == before.finding_.promises
+    assert before.finding_.rows.uncovered is None
+    elements = Y if before.finding_.question.labelled else None
+    g = certify(before.finding_, X, elements).promises
     assert g.certified.certificate.n_certifying == 810
     assert g.certified.rho is not None
-    assert before.finding_.rows.uncovered is not None
-    at_once = clone(estimator).set_params(confidence=0.99).fit(X, Y)
-    assert at_once.guarantee_ == g
+    at_once = clone(estimator).fit(X, Y)
+    assert at_once.finding_ == certify(before.finding_, X, elements)
+    assert at_once.guarantee_.certified == g.certified
+    seen = at_once.measure(X, Y)
+    measured = at_once.finding_.rows
+    assert (measured.uncovered, measured.misfits) == (seen.uncovered, seen.misfits)
+    assert at_once.guarantee_.measured.outside == seen.uncovered
     assert at_once.fingerprint_ == before.fingerprint_
 
 
-@pytest.mark.parametrize(
-    ("rows", "labels"),
-    [
-        (X[::-1], Y[::-1]),
-        (X[:-1], Y[:-1]),
-        (np.vstack([X, X[:1]]), np.append(Y, Y[0])),
-        (np.vstack([X[1:], X[:1]]), Y),
-        (X, 1 - Y),
-        (X ^ 1, Y),
-    ],
-    ids=["other order", "one less", "one more", "turned around", "other labels", "other rows"],
-)
-def test_other_rows_are_refused(rows, labels):
-    fitted = ParityClassifier(**WINDOW).fit(X, Y)
-    with pytest.raises(InputError, match="on the rows of its fit, in their order; these are other"):
-        fitted.certify(rows, labels)
-    assert fitted.guarantee_.certified.certificate is None
-
-
 def test_rows_that_came_in_parts_are_certified_together():
-    whole = ParityClassifier(**WINDOW).fit(X, Y).certify(X, Y)
-    parts = ParityClassifier(**WINDOW)
+    whole = ParityClassifier(**WINDOW).fit(X, Y).finding_
+    parts = ParityClassifier(**WINDOW, certify=False)
     for piece in (slice(0, 1), slice(1, 400), slice(400, 900)):
         parts.partial_fit(X[piece], Y[piece])
     with pytest.raises(InputError, match="these are others"):
-        parts.certify(X[:400], Y[:400])
-    assert parts.certify(X, Y) == whole
-    parts.partial_fit(X[:1], Y[:1])  # what was certified was for fewer rows
-    assert parts.guarantee_.certified.certificate is None
+        certify(parts.finding_, X[:400], Y[:400])
+    assert certify(parts.finding_, X, Y) == whole
 
 
-def test_a_pickled_estimator_still_knows_its_rows():
-    fitted = pickle.loads(pickle.dumps(LinearSpan(**WINDOW).fit(X)))
-    with pytest.raises(InputError, match="these are others"):
-        fitted.certify(X[::-1])
-    assert fitted.certify(X).certified.rho is not None
+def test_a_stream_certifies_by_default():
+    stream = ParityClassifier(**WINDOW)
+    for piece in (slice(0, 1), slice(1, 400), slice(400, 900)):
+        stream.partial_fit(X[piece], Y[piece])
+    assert stream.guarantee_.certified.any_time
+    assert stream.guarantee_.certified.certificate is not None
+    assert stream.finding_.rows.uncovered is None
+
+
+def test_a_window_for_more_rows_than_came_certifies_nothing_on_the_way():
+    stream = LinearSpan(rule=IndexRule(t_min=400, t_max=600), random_state=7)
+    for piece in (slice(0, 30), slice(30, 900)):
+        stream.partial_fit(X[piece])
+    assert stream.guarantee_.certified.any_time
+
+
+def test_a_pickled_estimator_keeps_what_it_knows():
+    fitted = LinearSpan(**WINDOW).fit(X)
     again = pickle.loads(pickle.dumps(fitted))
-    assert again.guarantee_ == fitted.guarantee_
-
-
-@pytest.mark.parametrize("field", [GF(2), GF(7), QQ], ids=str)
-def test_a_digest_does_not_depend_on_batches(field):
-    rows, labels = field.rows(X), field.elements(Y)
-    whole = digest_of(field, rows, labels)
-    for cut in (0, 1, 450, 900):
-        first = digest_of(field, rows[:cut], labels[:cut])
-        assert first.update(rows[cut:], labels[cut:]) == whole
-    assert digest_of(field, rows, labels[::-1]) != whole
-
-
-def test_a_long_digest_does_not_either():
-    field = GF(2)
-    rows = field.rows(np.random.RandomState(0).randint(0, 2, size=(20_000, 3)))
-    whole = digest_of(field, rows, None)
-    for step in (8191, 8192, 8193, 20_000):
-        digest = digest_of(field, rows[:0], None)
-        for start in range(0, len(rows), step):
-            digest = digest.update(rows[start : start + step], None)
-        assert digest == whole
-
-
-def test_a_long_digest_sees_what_moves_by_whole_chunks():
-    """Each word meets the word a chunk later in one lane; the last column is its highest bit."""
-    words = np.zeros((3 * 8192, 1), dtype=np.uint64)
-    none = digest_of(GF(2), BitRows(words, 64), None)
-    assert digest_of(GF(2), BitRows(words[:8192], 64), None) != none
-    assert digest_of(GF(2), BitRows(words[:16384], 64), None) != none
-    for column in (0, 31, 32, 63):
-        seen = [none]
-        for rows in ([5], [5 + 8192], [5, 5 + 8192], [5, 5 + 16384]):
-            marked = words.copy()
-            marked[rows] = np.uint64(1) << np.uint64(column)
-            seen.append(digest_of(GF(2), BitRows(marked, 64), None))
-        assert all(a != b for i, a in enumerate(seen) for b in seen[:i])
+    assert again.finding_ == fitted.finding_
+    again.partial_fit(X[:1])
+    assert again.guarantee_.certified.certificate is None  # it was for fewer rows
 
 
 # weights
@@ -143,16 +105,14 @@ def test_weights_withhold_every_promise():
     g = fitted.guarantee_
     assert str(g).startswith("no promise about fresh samples: sample_weight may count rows that")
     assert (g.proven.rho, g.certified.eps, g.proven.containment_failure) == (None, None, None)
-    with pytest.raises(InputError, match="counted by sample_weight cannot be certified"):
-        fitted.certify(X)
-    at_once = LinearSpan(confidence=0.9, **WINDOW).fit(X, sample_weight=[2] * 900)
-    assert at_once.guarantee_.certified.certificate is None
+    assert g.certified.certificate is None
+    assert fitted.finding_.rows.uncovered == 2 * np.count_nonzero(~fitted.contains(X))
 
 
 def test_weights_of_one_are_no_weights():
     plain = LinearSpan(**WINDOW).fit(X)
     assert LinearSpan(**WINDOW).fit(X, sample_weight=np.ones(900)).guarantee_ == plain.guarantee_
-    assert LinearSpan(**WINDOW).fit(X, sample_weight=np.ones(900)).certify(X) == plain.certify(X)
+    assert LinearSpan(**WINDOW).fit(X, sample_weight=np.ones(900)).finding_ == plain.finding_
 
 
 def test_many_times_the_same_few_rows_prove_nothing():
@@ -162,8 +122,8 @@ def test_many_times_the_same_few_rows_prove_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReplicabilityWarning)
         g = said.fit(sample, sample_weight=[10**9] * 60).guarantee_
-        trusted = LinearSpan(rho=0.1, random_state=1, weights_count_rows=True)
-        word = trusted.fit(sample, sample_weight=[10**9] * 60).guarantee_
+        trusted = {"sample_weight": [10**9] * 60, "weights_count_rows": True}
+        word = said.fit(sample, **trusted).guarantee_
     assert g.proven.rho is None
     assert not g.is_replicable
     assert "proven)" not in str(g).split(";")[0]
@@ -174,63 +134,47 @@ def test_many_times_the_same_few_rows_prove_nothing():
 def test_rows_counted_by_value_certify_coverage_as_such():
     """A flag of counted rows is not in the order they came: S36 does not hold for it, S41 does."""
     values, counts = np.unique(X, axis=0, return_counts=True)
-    word = LinearSpan(weights_count_rows=True, **WINDOW).fit(values, sample_weight=counts)
+    word = LinearSpan(**WINDOW).fit(values, sample_weight=counts, weights_count_rows=True)
     g = word.guarantee_
     assert g.setup.sorted_rows
     flag = Flag(5).update(values, weights=counts)
     wrong = ask(flag, SpanQuestion(), IndexRule(t_min=0.03, t_max=0.1), Coins(7)).promises
     assert g.certified.future >= wrong.certified.future
-    assert not LinearSpan(weights_count_rows=True, **WINDOW).fit(X).guarantee_.setup.sorted_rows
+    assert not LinearSpan(**WINDOW).fit(X, weights_count_rows=True).guarantee_.setup.sorted_rows
 
 
-# take
-
-
-def test_take_fits_and_certifies_the_first_rows():
-    short = ParityClassifier(**WINDOW).fit(X[:600], Y[:600])
-    taken = ParityClassifier(take=600, **WINDOW).fit(X, Y)
-    assert taken.guarantee_ == short.guarantee_
-    assert taken.certify(X, Y) == short.certify(X[:600], Y[:600])
-    assert (
-        ParityClassifier(take=600, confidence=0.9, **WINDOW).fit(X, Y).guarantee_.setup.n_rows
-        == 600
-    )
-    weights = np.arange(900) + 1
-    assert LinearSpan(take=3, **WINDOW).fit(X, sample_weight=weights).guarantee_.setup.n_rows == 6
-
-
-def test_take_refuses_what_it_cannot_have():
-    with pytest.raises(InputError, match=r"take=901 asks for more rows than there are \(900\)"):
-        LinearSpan(take=901, **WINDOW).fit(X)
-    begun = LinearSpan(take=300, **WINDOW).partial_fit(X)
-    with pytest.raises(InputError, match="take fixes the rows of one fit"):
-        begun.partial_fit(X)
-    for bad in (0, -1, 1.5, True, "3"):
-        with pytest.raises(InputError, match="take"):
-            LinearSpan(take=bad).fit(X)
+# parameters
 
 
 @pytest.mark.parametrize("bad", [0, 1, 1.5, "much"])
 def test_a_confidence_lies_between_zero_and_one(bad):
+    with pytest.raises(InputError, match="certify"):
+        LinearSpan(certify=bad).fit(X)
     with pytest.raises(InputError, match="confidence"):
-        LinearSpan(confidence=bad).fit(X)
-    with pytest.raises(InputError, match="confidence"):
-        LinearSpan().fit(X).certify(X, confidence=bad)
+        certify(LinearSpan(certify=False).fit(X).finding_, X, confidence=bad)
+    assert LinearSpan(certify=0.9, **WINDOW).fit(X).guarantee_.certified.confidence == 0.9
 
 
-def test_parameters_are_cloned():
-    given = {"weights_count_rows": True, "take": 5, "confidence": 0.9}
+def test_parameters_are_cloned_and_no_more_than_twelve():
+    given = {"rule": HeavyRule(t_max=5), "certify": 0.9}
     for kind in (LinearSpan, AffineSpan, ParityClassifier, LinearEquations, SubspaceClassifier):
         twin = clone(kind(**given))
         assert {name: twin.get_params()[name] for name in given} == given
+        assert len(twin.get_params()) <= 12
+        documented = {name for name in twin.get_params() if f"\n{name} : " in kind.__doc__}
+        assert documented == set(twin.get_params())
+        assert "{" not in kind.__doc__.replace("{0", "").split("Notes")[0].split("choice")[0][:200]
 
 
-def test_a_failed_certification_leaves_the_estimator_as_it_was():
-    fitted = LinearSpan(**WINDOW).fit(X)
-    said = fitted.guarantee_
-    with pytest.raises(InputError):
-        fitted.certify(X[:10])
-    assert fitted.guarantee_ == said
+def test_a_rule_is_a_name_or_an_object():
+    by_name = LinearSpan(rule="heavy", eps=0.2, random_state=7).fit(X)
+    assert by_name.finding_ == LinearSpan(rule=HeavyRule(eps=0.2), random_state=7).fit(X).finding_
+    for bad in ("best", 3, None, IndexRule):
+        with pytest.raises(InputError, match="rule must be 'index' or 'heavy'"):
+            LinearSpan(rule=bad).fit(X)
+    for name, value in {"rho": 0.1, "eps": 0.2, "contamination": 0.01}.items():
+        with pytest.raises(InputError, match=rf"{name}={value} stands beside a rule"):
+            LinearSpan(rule=IndexRule(), **{name: value}).fit(X)
 
 
 # promises that were broken
@@ -257,12 +201,12 @@ def test_a_window_past_the_last_set_answers_in_every_sample():
 def test_labels_keep_their_caveat_where_a_rare_one_is_missing(pair):
     common, rare = pair
     for y in (np.full(900, common), np.where(np.arange(900) == 5, rare, common)):
-        g = ParityClassifier(t_max=20, random_state=1).fit(X, y).certify(X, y)
+        g = ParityClassifier(rule=IndexRule(t_max=20), random_state=1).fit(X, y).guarantee_
         assert g.setup.labels is not None
         assert any("the same labels in both samples" in text for text in g.hypotheses)
         if g.is_replicable:
             assert "if both samples show the same labels" in str(g)
-    named = ParityClassifier(t_max=20, classes=sorted(pair), random_state=1)
+    named = ParityClassifier(rule=IndexRule(t_max=20), classes=sorted(pair), random_state=1)
     assert named.fit(X, np.full(900, common)).guarantee_.setup.labels is None
 
 
@@ -270,22 +214,22 @@ def test_labels_keep_their_caveat_where_a_rare_one_is_missing(pair):
 
 
 def test_is_empty_is_said_at_once_and_everywhere():
-    window = {"t_min": 880, "t_max": 890, "random_state": 1}
-    with pytest.warns(ReplicabilityWarning, match="No direction was kept.*a smaller t_min"):
+    window = {"rule": IndexRule(t_min=880, t_max=890), "random_state": 1}
+    with pytest.warns(ReplicabilityWarning, match="No direction was kept.*starts earlier .t_min"):
         fitted = ParityClassifier(**window).fit(X, Y)
     assert fitted.is_empty_
     assert str(fitted.guarantee_).startswith("no direction was kept, so samples can agree on noth")
-    assert fitted.formula_.endswith(
-        "# No direction was kept: this rule is only a draw of the coins"
-    )
+    assert fitted.formula_ == "y = 0  # No direction was kept: the rows say nothing"
+    with pytest.warns(ReplicabilityWarning, match="this rule is only a draw of the coins"):
+        ParityClassifier(**window, choice="uniform").fit(X, Y)
     assert not ParityClassifier(**WINDOW).fit(X, Y).is_empty_
     with pytest.warns(ReplicabilityWarning, match="the rows say nothing"):
         assert LinearSpan(**window).fit(X).is_empty_
 
 
 def test_is_empty_predicts_nothing():
-    """A rule that the coins drew alone is right half of the time, and looks like any other."""
-    window = {"t_min": 880, "t_max": 890, "random_state": 1}
+    """A rule that no row had a say in looks like any other."""
+    window = {"rule": IndexRule(t_min=880, t_max=890), "random_state": 1}
     with pytest.warns(ReplicabilityWarning, match="No direction was kept"):
         fitted = ParityClassifier(**window).fit(X, Y)
     majority = clone(fitted).set_params(on_bottom="majority").partial_fit(X, Y)

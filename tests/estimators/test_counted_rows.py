@@ -4,18 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from flagstone import (
     AffineSpan,
+    Coins,
     Flag,
+    IndexRule,
     InputError,
     LinearEquations,
     LinearSpan,
     ParityClassifier,
     SubspaceClassifier,
+    certify,
 )
 
-COUNTED = {"random_state": 7, "weights_count_rows": True}
 LISTINGS = {
     "by falling frequency": lambda counts, first: np.argsort(-counts, kind="stable"),
     "by rising frequency": lambda counts, first: np.argsort(counts, kind="stable"),
@@ -32,8 +35,9 @@ def test_counted_rows_agree_as_often_as_promised(listing):
             drawn = rng.integers(0, 3, size=90_000)
             values, first, counts = np.unique(drawn, return_index=True, return_counts=True)
             order = LISTINGS[listing](counts, first)
-            model = LinearSpan(t_min=1, t_max=60_000, random_state=pair, weights_count_rows=True)
-            found.append(model.fit(support[values[order]], sample_weight=counts[order]))
+            model = LinearSpan(rule=IndexRule(t_min=1, t_max=60_000), random_state=pair)
+            counted = {"sample_weight": counts[order], "weights_count_rows": True}
+            found.append(model.fit(support[values[order]], **counted))
         differ += found[0].fingerprint_ != found[1].fingerprint_
     assert found[0].guarantee_.proven.rho < 0.0153
     assert differ <= 5  # more with probability 4e-4 at most; unsorted rows make about 20
@@ -55,8 +59,9 @@ def test_any_listing_gives_the_same_finding(seed, space, learner):
     weights[0] = 1
     order = rng.permutation(40)
     choice = {"choice": "lexmin"} if learner is ParityClassifier else {}
+    model = learner(field=field, rule=IndexRule(t_max=4), random_state=7, **choice)
     a, b = (
-        learner(field=field, t_max=4, **choice, **COUNTED).fit(X[i], y[i], sample_weight=weights[i])
+        clone(model).fit(X[i], y[i], sample_weight=weights[i], weights_count_rows=True)
         for i in (np.arange(40), order)
     )
     assert a.finding_ == b.finding_
@@ -67,7 +72,9 @@ def test_any_listing_gives_the_same_finding(seed, space, learner):
 def test_the_rows_are_those_of_the_sample_sorted_by_value():
     rng = np.random.RandomState(0)
     X, weights = rng.randint(0, 3, size=(200, 3)), rng.randint(0, 4, size=200)
-    counted = LinearSpan(field=3, **COUNTED).fit(X, sample_weight=weights)
+    counted = LinearSpan(field=3, random_state=7).fit(
+        X, sample_weight=weights, weights_count_rows=True
+    )
     rows = np.repeat(X, weights, axis=0)
     in_order = rows[np.argsort(rows @ [1, 3, 9], kind="stable")]
     assert counted.flag_ == Flag(3, 3).update(in_order)
@@ -75,33 +82,46 @@ def test_the_rows_are_those_of_the_sample_sorted_by_value():
 
 def test_counted_rows_in_several_batches_promise_nothing():
     X, weights = np.eye(2, dtype=int), [30_000, 60_000]
-    at_once = LinearSpan(t_max=60_000, **COUNTED).partial_fit(X, sample_weight=weights)
+    long = LinearSpan(rule=IndexRule(t_max=60_000), random_state=7)
+    counted = {"sample_weight": weights, "weights_count_rows": True}
+    at_once = clone(long).partial_fit(X, **counted)
     assert at_once.guarantee_.proven.rho is not None
-    for first in ({"sample_weight": weights}, {}):  # counted rows or not, in the batch before
-        model = LinearSpan(t_max=60_000, **COUNTED).partial_fit(X, **first)
-        model.partial_fit(X, sample_weight=weights)
+    for first in (counted, {"weights_count_rows": True}):  # or not, in the batch before
+        model = clone(long).partial_fit(X, **first)
+        model.partial_fit(X, **counted)
         assert model.guarantee_.proven.rho is None
         assert "came in several batches" in model.guarantee_.withheld
-    plain = LinearSpan(t_max=2, **COUNTED).partial_fit(X).partial_fit(X)
+    plain = LinearSpan(rule=IndexRule(t_max=2), random_state=7)
+    plain.partial_fit(X, weights_count_rows=True).partial_fit(X)
     assert plain.guarantee_.withheld is None
 
 
 def test_ones_are_counts_as_well():
     """Whether each row came once depends on the sample, so the order must not depend on it."""
     X = [[1, 1], [0, 1], [1, 0]]
-    model = LinearSpan(t_max=1, **COUNTED).fit(X, sample_weight=[1, 1, 1])
+    model = LinearSpan(rule=IndexRule(t_max=1), random_state=7)
+    model.fit(X, sample_weight=[1, 1, 1], weights_count_rows=True)
     assert model.guarantee_.setup.sorted_rows
-    with pytest.raises(InputError, match="counted by sample_weight cannot be certified"):
-        model.certify(X)
+    with pytest.raises(InputError, match="were counted by weights"):
+        certify(model.finding_, X)
 
 
-def test_the_first_of_counted_rows_are_unknown():
-    with pytest.raises(InputError, match="take=2 means the first rows as they were drawn"):
-        LinearSpan(take=2, **COUNTED).fit(np.eye(3, dtype=int), sample_weight=[5, 4, 3])
-    assert LinearSpan(take=2, random_state=7).fit(np.eye(3), sample_weight=[5, 4, 3])
+def test_the_coins_draw_the_number_of_rows_as_they_were_drawn():
+    X = np.random.RandomState(0).randint(0, 2, size=(100, 3))
+    rule = IndexRule(draw_rows=100, t_max=4)
+    used = rule.n_rows(Coins(7))
+    model = LinearSpan(rule=rule, random_state=7).fit(X)
+    assert model.flag_ == Flag(3).update(X[:used])
+    assert model.finding_.rows.read == used < 100
+    with pytest.raises(InputError, match="draw_rows=100 of the rule means the rows of one fit"):
+        LinearSpan(rule=rule, random_state=7).fit(X[:99])
+    with pytest.raises(InputError, match="without weights"):
+        LinearSpan(rule=rule, random_state=7).fit(X, sample_weight=[2] * 100)
 
 
-def test_the_word_cannot_be_given_after_the_rows_came():
-    model = LinearSpan(random_state=7).fit(np.eye(2, dtype=int), sample_weight=[2, 3])
-    with pytest.raises(InputError, match="weights_count_rows was False when the first rows"):
-        model.set_params(weights_count_rows=True).guarantee_  # noqa: B018
+def test_the_word_counts_for_all_batches_or_for_none():
+    X = np.eye(2, dtype=int)
+    model = LinearSpan(random_state=7).fit(X, sample_weight=[2, 3])
+    assert "sample_weight may count rows" in model.guarantee_.withheld
+    model.partial_fit(X, sample_weight=[2, 3], weights_count_rows=True)
+    assert "sample_weight may count rows" in model.guarantee_.withheld

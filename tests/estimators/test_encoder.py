@@ -11,7 +11,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from flagstone import FieldEncoder, InputError, ParityClassifier
+from flagstone import FieldEncoder, IndexRule, InputError, ParityClassifier
 from flagstone.errors import InputWarning
 
 COLUMNS = {
@@ -161,7 +161,7 @@ def test_a_grid_search_outlives_a_rare_category():
             FieldEncoder(handle_unknown="ignore"),
             ParityClassifier(random_state=1, classes=["bad", "good"], on_bottom="majority"),
         ),
-        {"parityclassifier__t_max": [2, 4]},
+        {"parityclassifier__rule": [IndexRule(t_max=2), IndexRule(t_max=4)]},
         cv=3,
         error_score="raise",
     )

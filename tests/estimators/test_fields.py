@@ -7,6 +7,7 @@ import pytest
 
 from flagstone import (
     AffineSpan,
+    IndexRule,
     LinearEquations,
     LinearSpan,
     ParityClassifier,
@@ -41,7 +42,7 @@ def test_the_isbn10_check_digit_is_found_despite_typos():
         assert np.flatnonzero(model.predict(X) == -1).tolist() == sorted(wrong.tolist())
         assert (model.syndrome(X)[:, 0] != 0).sum() == len(wrong)
     assert len(answers) == 1
-    assert LinearSpan(field=11, t_max=1, random_state=1).fit(X).subspace_.dim == 10
+    assert LinearSpan(rule=IndexRule(t_max=1), field=11, random_state=1).fit(X).subspace_.dim == 10
 
 
 def test_the_isbn10_check_digit_as_a_rule_for_the_last_digit():

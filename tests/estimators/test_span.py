@@ -12,6 +12,7 @@ from flagstone import (
     AffineSpan,
     AffineSubspace,
     BottomError,
+    IndexRule,
     InputError,
     LinearEquations,
     LinearSpan,
@@ -36,11 +37,11 @@ def tables(draw, orders=ORDERS, dim=3, extra=0):
 def test_linear_span_is_rep_linear_span(case, seed, t_max):
     order, X = case
     t_max = min(t_max, len(X))
-    model = LinearSpan(field=order, random_state=seed, t_max=t_max).fit(X)
+    model = LinearSpan(rule=IndexRule(t_max=t_max), field=order, random_state=seed).fit(X)
     result = rep_linear_span(X, field=order, random_state=seed, t_max=t_max)
     assert model.subspace_ == result.subspace
     assert model.fingerprint_ == result.fingerprint
-    assert model.guarantee_ == result.promises
+    assert model.set_params(certify=False).fit(X).guarantee_ == result.promises
     inside = result.subspace.contains(X)
     assert model.predict(X).tolist() == [1 if i else -1 for i in inside]
     assert ((model.syndrome(X) == 0).all(axis=1) == inside).all()
@@ -53,7 +54,9 @@ def test_linear_span_is_rep_linear_span(case, seed, t_max):
 @given(tables(), st.integers(0, 5), st.integers(1, 3))
 def test_affine_span_lies_in_the_affine_span_and_covers(case, seed, t_max):
     order, X = case
-    model = AffineSpan(field=order, random_state=seed, t_max=min(t_max, len(X))).fit(X)
+    model = AffineSpan(
+        rule=IndexRule(t_max=min(t_max, len(X))), field=order, random_state=seed
+    ).fit(X)
     A = model.subspace_
     F = A.field
     rows = F.array(F.rows(X))
@@ -80,8 +83,10 @@ def test_affine_span_lies_in_the_affine_span_and_covers(case, seed, t_max):
 def test_linear_equations_keep_what_they_promise(case, seed, t_max):
     order, rows = case
     A, b = rows[:, :3], rows[:, 3]
-    model = LinearEquations(field=order, random_state=seed, t_max=min(t_max, len(A))).fit(A, b)
-    everything = LinearEquations(field=order, random_state=seed, t_max=1).fit(A, b)
+    model = LinearEquations(
+        rule=IndexRule(t_max=min(t_max, len(A))), field=order, random_state=seed
+    ).fit(A, b)
+    everything = LinearEquations(rule=IndexRule(t_max=1), field=order, random_state=seed).fit(A, b)
     if everything.is_feasible_:
         assert model.is_feasible_
     if model.is_feasible_:
@@ -120,7 +125,9 @@ def test_no_false_positive_on_realizable_data(seed, order, affine, t_max):
     y = truth.contains(X)
     if y.all():
         return
-    model = SubspaceClassifier(affine=affine, field=order, random_state=seed, t_max=t_max)
+    model = SubspaceClassifier(
+        rule=IndexRule(t_max=t_max), affine=affine, field=order, random_state=seed
+    )
     model.fit(X, y)
     probe = rng.randint(0, order, size=(100, 4))
     assert not (model.predict(probe) & ~truth.contains(probe)).any()
@@ -218,7 +225,7 @@ def test_every_estimator_says_of_each_row_whether_the_kept_span_holds_it(field):
     X = np.column_stack([rng.randint(0, 2, 90), np.zeros(90, dtype=int), rng.randint(0, 2, 90)])
     y = X[:, 0]
     new, labels = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]), [1, 0, 0, 0]
-    options = {"field": field, "random_state": 1, "t_max": 3}
+    options = {"field": field, "random_state": 1, "rule": IndexRule(t_max=3)}
     for cls in (LinearSpan, AffineSpan):
         assert cls(**options).fit(X).contains(new).tolist() == [True, True, False, True]
     choice = {"choice": "lexmin"} if field == "QQ" else {}

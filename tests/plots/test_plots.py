@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from flagstone import LinearSpan, ParityClassifier
+from flagstone import IndexRule, LinearSpan, ParityClassifier
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.staircase import Staircase
 from flagstone.coins import Coins
@@ -175,9 +175,12 @@ def test_scree_of_the_geometric_law_reads_as_a_staircase():
 
 def test_a_scree_display_from_an_estimator_a_pipeline_and_a_search():
     X = np.random.RandomState(0).randint(0, 2, size=(60, 3))
-    model = LinearSpan(random_state=1, t_max=4).fit(X)
-    pipeline = make_pipeline(FunctionTransformer(), LinearSpan(random_state=1, t_max=4)).fit(X)
-    search = GridSearchCV(ParityClassifier(random_state=1), {"t_max": [2, 4]}, cv=2)
+    model = LinearSpan(rule=IndexRule(t_max=4), random_state=1).fit(X)
+    pipeline = make_pipeline(
+        FunctionTransformer(), LinearSpan(rule=IndexRule(t_max=4), random_state=1)
+    ).fit(X)
+    rules = [IndexRule(t_max=2), IndexRule(t_max=4)]
+    search = GridSearchCV(ParityClassifier(random_state=1), {"rule": rules}, cv=2)
     search.fit(X, X[:, 0])
     for fitted in (model, pipeline, search):
         display = ScreeDisplay.from_estimator(fitted)

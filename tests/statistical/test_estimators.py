@@ -46,10 +46,8 @@ def span_pairs(name, count, seed):
 
     def fit(rng, coins):
         X, weights = law.sample_weighted(m, rng)
-        model = LinearSpan(
-            rho=RHO, contamination=contamination, random_state=coins, weights_count_rows=True
-        )
-        model.fit(X, sample_weight=weights)
+        model = LinearSpan(rho=RHO, contamination=contamination, random_state=coins)
+        model.fit(X, sample_weight=weights, weights_count_rows=True)
         assert model.guarantee_.is_replicable_proven
         assert model.guarantee_.is_coverage_proven
         assert model.measure(X, sample_weight=weights).uncovered <= EPS * m
@@ -72,9 +70,9 @@ def parity_pairs(name, count, seed):
             rho=RHO,
             contamination=contamination,
             random_state=coins,
-            weights_count_rows=True,
+            choice="uniform",
         )
-        model.fit(X, y, sample_weight=weights)
+        model.fit(X, y, sample_weight=weights, weights_count_rows=True)
         assert model.guarantee_.is_replicable_proven
         assert not model.is_bottom_
         found = model.measure(X, y, sample_weight=weights)

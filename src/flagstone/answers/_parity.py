@@ -266,10 +266,13 @@ class ParityRule(Answer):
         if self.coef is None:
             raise BottomError(
                 "the answer is ⊥: no linear rule fits the rows that were kept (their span contains "
-                "0…0 with a non-zero label), so there is nothing to predict; look for "
-                "contradicting labels, allow a constant with ",
-                Parameter("fit_intercept", True),
-                ", or allow for outliers with ",
+                "0…0 with a non-zero label), so there is nothing to predict. If labels may be "
+                "wrong, allow for wrong rows with ",
                 Parameter("contamination"),
+                "; if the rule may not be linear, try ",
+                Parameter("degree", 2),
+                "; if it may have a constant, ",
+                Parameter("fit_intercept", True),
+                "; or add columns that the label depends on",
             )
         return self.coef

@@ -139,9 +139,10 @@ def audit(
 
     Fresh samples, and a claim:
 
-    >>> from flagstone import LinearSpan
+    >>> from flagstone import IndexRule, LinearSpan
     >>> from flagstone.distributions import geometric
-    >>> audit(LinearSpan(t_max=100), geometric(8), m=500, claim=0.5, pairs=60).verdict.decision
+    >>> span = LinearSpan(rule=IndexRule(t_max=100))
+    >>> audit(span, geometric(8), m=500, claim=0.5, pairs=60).verdict.decision
     'supported'
     """
     positive("pairs", pairs)
@@ -300,4 +301,5 @@ def _bottom_hint(estimator: Any) -> str:
     text = "the labels of the kept rows fit no rule together: allow for "
     if "contamination" not in known:
         return f"{text}wrong ones, with ParityClassifier and its contamination"
-    return f"{text}{'more ' if known['contamination'] else ''}wrong ones with contamination"
+    allowed = known["contamination"] or getattr(known["rule"], "contamination", 0.0)
+    return f"{text}{'more ' if allowed else ''}wrong ones with contamination"

@@ -288,9 +288,7 @@ def _parameters(
     constant = {"fit_intercept": intercept} if name in RULES else {}
     if name == "elimination":
         return {"field": table.field, **constant}
-    chosen = rule_of(rule)
-    given = {name: value for name, value in vars(chosen).items() if name != "draw_rows"}
-    return {"field": table.field, "rule": chosen.name, **given, **constant}
+    return {"field": table.field, "rule": rule_of(rule), **constant}
 
 
 def _law(name: str, dim: int, field: str, labelled: bool, intercept: bool) -> Any:

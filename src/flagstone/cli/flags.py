@@ -27,7 +27,7 @@ def summarize(
     json: bool,
 ) -> int:
     """Write the flag of the rows: small, mergeable, and enough to answer from."""
-    question = question_for(purpose, table.field)
+    question = question_for(purpose, table.label)
     source = open_source(files, table, question)
     if source.table is None:
         raise UsageError(f"{files[0]} is a flag already; put flags together with: flagstone merge")

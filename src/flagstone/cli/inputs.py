@@ -47,9 +47,9 @@ class InputSource:
     saved: SummaryFile | None = None
 
 
-def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
-    """Return the question of a verb; options of another verb are refused."""
-    verb, linear = purpose.purpose or "constraints", purpose.linear
+def question_for(purpose: PurposeOptions, label: str | None = None) -> Question:
+    """Return the question of a verb (learn, where a label is named); refuse options of another."""
+    verb, linear = purpose.purpose or ("constraints" if label is None else "learn"), purpose.linear
     verbs = {question.verb: question for kind, question in QUESTIONS.items() if kind != "span"}
     if verb not in verbs:
         raise UsageError(f"--for must be one of {', '.join(verbs)}, got {verb!r}")
@@ -59,10 +59,10 @@ def question_for(purpose: PurposeOptions, field: str = "2") -> Question:
         ("affine", purpose.affine, "subspace"),
     ):
         if given and verb != owner:
-            raise UsageError(f"--{option} is for {owner}, but --for is {verb}; leave one out")
-    choice = "lexmin" if parsed(as_field, field).order is None else "uniform"
+            asks = "--label" if purpose.purpose is None and label is not None else "--for"
+            raise UsageError(f"--{option} is for {owner}, but {asks} asks for {verb}; choose one")
     options: dict[str, dict[str, Any]] = {
-        "learn": {"intercept": purpose.intercept, "choice": choice},
+        "learn": {"intercept": purpose.intercept},
         "subspace": {"affine": purpose.affine},
     }
     return SpanQuestion() if linear else verbs[verb](**options.get(verb, {}))

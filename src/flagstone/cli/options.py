@@ -123,7 +123,7 @@ class PurposeOptions:
     """Which question rows are read for, by the verb that will ask it."""
 
     purpose: str | None = option(
-        "--for VERB", "The verb: constraints, learn, equations or subspace", COLUMNS
+        "--for VERB", "The verb: constraints, learn (with --label), equations, subspace", COLUMNS
     )
     intercept: bool = option(
         "--[no-]intercept", "For learn: allow a constant, one column more", COLUMNS, default=True

@@ -112,7 +112,7 @@ def plan_window(
 ) -> int:
     """Choose a window on pilot rows, and write the protocol to publish for fresh ones."""
     output, force = options.output, options.force
-    question = question_for(purpose, table.field)
+    question = question_for(purpose, table.label)
     source = open_source(files, table, question)
     if source.table is None:
         raise UsageError(f"{files[0]} is a flag; a forecast needs the pilot rows themselves")

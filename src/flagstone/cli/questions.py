@@ -34,13 +34,11 @@ def learn(
     table: ProductTableOptions,
     options: AnswerOptions,
     intercept: bool,
-    choice: str | None,
+    choice: str,
 ) -> int:
     """Learn a label as a parity (a linear function) of the other columns; exit code 3 means ⊥."""
-    field = parsed(as_field, table.field)
-    usual = "lexmin" if field.order is None else "uniform"
-    question = ParityQuestion(intercept, usual if choice is None else choice)
-    parsed(question.check, field)
+    question = ParityQuestion(intercept, choice)
+    parsed(question.check, parsed(as_field, table.field))
     return answer(question, files, table, options)
 
 

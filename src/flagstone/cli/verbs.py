@@ -81,7 +81,10 @@ _ANSWER = (
             "options": AnswerOptions,
             "intercept": INTERCEPT,
             "choice": Option(
-                "--choice NAME", "Which rule of those that fit: uniform, lexmin or sparsest", RULE
+                "--choice NAME",
+                "Which rule of those that fit: sparsest, lexmin or uniform",
+                RULE,
+                default="sparsest",
             ),
         },
         "Learn a label as a parity (a linear function) of the other columns. Exit code 3 means ⊥: "

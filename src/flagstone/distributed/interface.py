@@ -185,7 +185,7 @@ def fit(
     Parameters
     ----------
     estimator : LinearSpan, AffineSpan, ParityClassifier, LinearEquations or SubspaceClassifier
-        Its parameters say field, rule, window, seed and confidence, and the labels (``classes``).
+        Its parameters say field, rule, seed and what to certify, and the labels (``classes``).
     source, y
         As ``source`` and ``label`` of `ask`. Labels that are no elements of the field are a column
         of a frame or a file, named by ``classes`` or by an encoder.
@@ -208,17 +208,15 @@ def fit(
     """
     learner: Any = estimator
     question, rule, seed = learner.asks()
-    if learner.take is not None:
-        raise InputError(Parameter("take"), " is for the rows of one fit; leave it out here")
     wanted = {"*": encode} if isinstance(encode, str) else dict(encode or {})
-    if learner.out_of_field == "reduce":
-        wanted.setdefault("*", "mod")
     classes = getattr(learner, "classes", None)
     if isinstance(y, str) and classes is not None and y not in wanted:
         listed = ColumnEncoder(y, "levels", tuple(str(value) for value in classes))
         wanted = {y: listed.text, **wanted}
-    if learner.confidence is not None:
-        options.setdefault("confidence", learner.confidence)
+    if isinstance(learner.certify, bool):
+        options.setdefault("certify", learner.certify)
+    else:
+        options.setdefault("confidence", learner.certify)
     finding = ask(
         source,
         question,

@@ -1,15 +1,14 @@
-"""Estimators: the answers in scikit-learn's clothes.
+"""Estimators: the answers as scikit-learn estimators.
 
 Nothing here does mathematics of its own: rows are validated, counted in a summary, and the
 answers of the core are offered under scikit-learn's names.
 """
 
-from flagstone.estimators.affine import AffineSpan
 from flagstone.estimators.elimination import EliminationClassifier
 from flagstone.estimators.encoder import FieldEncoder
 from flagstone.estimators.equations import LinearEquations
 from flagstone.estimators.parity import ParityClassifier
-from flagstone.estimators.span import LinearSpan
+from flagstone.estimators.span import AffineSpan, LinearSpan
 from flagstone.estimators.subspaces import SubspaceClassifier
 
 __all__ = [

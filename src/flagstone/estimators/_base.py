@@ -5,33 +5,25 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from flagstone.algebra.fields import Array, Field, Rows, as_field, width
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.lift import chunks, value_order
+from flagstone.algebra.subspace import Subspace
+from flagstone.answers import Answer
 from flagstone.apply import inside, measure
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding, Monomials
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
-from flagstone.estimators._adopting import Adopting
-from flagstone.estimators._digest import RowDigest, digest_of
-from flagstone.estimators._reading import Reading
 from flagstone.estimators.atomic import all_or_nothing
-from flagstone.estimators.contracts import (
-    RULE,
-    SPAN,
-    Contract,
-    check_parameters,
-    check_shape,
-    shape_of,
-)
+from flagstone.estimators.contracts import check_parameters, check_shape, chosen_rule, shape_of
 from flagstone.estimators.input_rows import checked_counts, feature_names, table_rows
 from flagstone.estimators.labels import label_name
 from flagstone.finding import Finding
@@ -40,19 +32,28 @@ from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.measurement import Measurement
 from flagstone.pipeline import ask, certify
 from flagstone.question import Question
-from flagstone.rules import SpanRule, rule_named
+from flagstone.rules import SpanRule
 from flagstone.second_pass import StreamCertification
 from flagstone.shards import add_rows
 
 _FITTED = {
-    "_adopted", "_batches", "_coder", "_digest", "_finding", "_stream", "_label_counts", "_shape",
-    "_summary", "_target", "feature_names_in_", "n_features_in_", "random_state_",
+    "_adopted", "_batches", "_coder", "_counts_rows", "_finding", "_label_counts", "_shape",
+    "_stream", "_summary", "_target", "_weighted", "feature_names_in_", "n_features_in_",
+    "random_state_",
 }  # fmt: skip
 
 
+class Counted(NamedTuple):
+    """Rows with their labels (elements) and weights, as they were counted."""
+
+    rows: Rows
+    labels: Array | None
+    weights: Array | None
+
+
 @dataclass(kw_only=True, eq=False, repr=False)  # makes __init__ of the parameters
-class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc]
-    """A question of the core in scikit-learn's clothes.
+class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """A question of the core as a scikit-learn estimator.
 
     A subclass says which question it asks (``_question``). Everything else is here.
     ``partial_fit`` only counts rows; the answer is computed when it is first asked for, and by
@@ -60,20 +61,14 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
     """
 
     field: Any = 2
+    rule: Any = "index"
     rho: float | None = None
     eps: float = 0.1
-    rule: str = "index"
-    t_min: int | float | None = None
-    t_max: int | float | str | None = None
     contamination: float = 0.0
     random_state: int | str | None = None
-    out_of_field: str = "raise"
-    weights_count_rows: bool = False
-    take: int | None = None
-    confidence: float | None = None
+    certify: bool | float = True
 
-    #: What each parameter may be.
-    _contracts: ClassVar[Mapping[str, Contract]] = SPAN
+    _legend = ""  #: What the elements in the answer stand for, where it does not show.
 
     @property
     @abstractmethod
@@ -81,9 +76,20 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         """What is asked of the rows."""
 
     def _rule(self) -> SpanRule:
-        return rule_named(**{name: getattr(self, name) for name in RULE})
+        return chosen_rule(self)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    @property
+    def _confidence(self) -> float | None:
+        """Of what is certified; None where nothing is."""
+        if isinstance(self.certify, (bool, np.bool_)):
+            return CONFIDENCE if self.certify else None
+        return self.certify
+
+    # Rows in
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, weights_count_rows: bool = False
+    ) -> Self:
         """Fit on rows, with their labels where the learner asks for them.
 
         Parameters
@@ -92,8 +98,13 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         y : array-like of shape (n_samples,)
             Labels, or the right-hand sides of equations; ignored where there are none.
         sample_weight : array-like of whole numbers, shape (n_samples,), optional
-            How often each row counts: weights are repeated rows. With ``weights_count_rows`` the
-            rows are read in the order of their values, whatever the order they are listed in.
+            How often each row counts: weights are repeated rows.
+        weights_count_rows : bool, default=False
+            The caller's word that a weight of n stands for n rows that were drawn independently.
+            Rows are then sorted by value first, so that the order in which they are listed (by
+            frequency, say) does not matter. They must come in one call: weights in several batches
+            of `partial_fit`, and weights without this word, forfeit every promise about fresh
+            samples.
 
         Returns
         -------
@@ -101,41 +112,69 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         """
         with all_or_nothing(self):
             self._begin()
-            self._take(X, y, sample_weight)
-            return self._finish(X, y)
+            self._finish(self._take(X, y, sample_weight, weights_count_rows))
+        return self
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, weights_count_rows: bool = False
+    ) -> Self:
         """Add rows; all of them are added or none. Parameters as for :meth:`fit`."""
         with all_or_nothing(self):
             self._go_on()
-            self._take(X, y, sample_weight)
+            self._take(X, y, sample_weight, weights_count_rows)
         return self
 
-    def _take(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+    def _take(
+        self, X: Any, y: Any, sample_weight: Any, counts_rows: bool, classes: Any = None
+    ) -> Counted:
+        """Check rows, labels and weights, and count them in."""
         rows = self._rows(X, reset=not self._is_begun)
-        labels, weights = self._labels(y, len(rows)), self._counts_of(sample_weight, len(rows))
-        rows, labels, weights = self._first(rows, labels, weights)
-        self._count(rows, labels, weights, classes)
+        labels = self._labels(y, len(rows))
+        weights, total = checked_counts(sample_weight, len(rows))
+        checked_total(self._summary.n_rows if self._is_begun else 0, total)
+        # whether all are 1 depends on the sample, which the order of rows must not
+        if weights is not None and not counts_rows and (weights == 1).all():
+            weights = None
+        taken = self._first(Counted(rows, labels, weights))
+        counted = self._count(taken, counts_rows, classes)
         if self._question.labelled and "_target" not in vars(self):
-            self._target = label_name(y, feature_names(self))
+            self._target: str = label_name(y, feature_names(self))
+        return counted
 
     def _labels(self, y: Any, n_rows: int) -> Array | None:
         """Return what belongs to each row, checked; None where nothing does."""
         return None
 
-    def _count(self, rows: Rows, labels: Any, weights: Array | None, classes: Any) -> None:
-        self._absorb(rows, labels, weights)
+    def _first(self, taken: Counted) -> Counted:
+        """Return the first rows, as many as the coins draw, where the rule draws their number."""
+        rule = self._rule()
+        used = rule.n_rows(Coins(self.random_state_))
+        if used is None:
+            return taken
+        if self._is_begun or taken.weights is not None or len(taken.rows) != rule.draw_rows:
+            raise InputError(
+                f"draw_rows={rule.draw_rows} of the rule means the rows of one fit, as they were "
+                f"drawn: fit needs exactly these, without weights, got {len(taken.rows):,}"
+            )
+        labels = None if taken.labels is None else taken.labels[:used]
+        return Counted(taken.rows[:used], labels, None)
+
+    def _count(self, taken: Counted, counts_rows: bool, classes: Any) -> Counted:
+        return self._absorb(taken, counts_rows)
 
     def _begin(self, *, stream: bool = False) -> None:
         """Check the parameters and forget what was fitted before (see `all_or_nothing`)."""
-        check_parameters(self, self._contracts)
-        self._rule()
+        check_parameters(self)
+        rule, confidence = self._rule(), self._confidence
         for name in _FITTED & vars(self).keys():
             delattr(self, name)
         self._shape = shape_of(self)
         self._stream: StreamCertification | None = None
-        if stream and self.confidence is not None:
-            self._stream = StreamCertification(self._rule(), self.confidence)
+        if stream and confidence is not None:
+            self._stream = StreamCertification(rule, confidence)
+        self.random_state_ = (
+            fresh_seed() if self.random_state is None else Coins(self.random_state).seed
+        )
 
     def _go_on(self) -> None:
         """Begin with the first batch of rows; go on with the others as it was begun."""
@@ -149,79 +188,70 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         return "_summary" in vars(self)
 
     def _rows(self, X: Any, *, reset: bool = False) -> Rows:
-        rows = table_rows(
-            self, X, as_field(self.field), reset=reset, reduce=self.out_of_field == "reduce"
-        )
-        return rows if getattr(self, "degree", 1) == 1 else self._monomials.expand(rows)
+        rows = table_rows(self, X, as_field(self.field), reset=reset)
+        return rows if self._degree == 1 else self._monomials.expand(rows)
+
+    @property
+    def _degree(self) -> int:
+        return int(getattr(self, "degree", 1))
 
     @property
     def _monomials(self) -> Monomials:
         """The products of features that rows are made of: the features themselves, in degree 1."""
         named = getattr(self, "feature_names_in_", None)
         names = (f"x{i}" for i in range(self.n_features_in_)) if named is None else map(str, named)
-        return Monomials(self._field, getattr(self, "degree", 1), tuple(names))
+        return Monomials(self._field, self._degree, tuple(names))
 
-    def _counts_of(self, sample_weight: Any, n_rows: int) -> Array | None:
-        """Return how often each row counts (None for once); there must be room for them all."""
-        weights, total = checked_counts(sample_weight, n_rows)
-        checked_total(self._summary.n_rows if self._is_begun else 0, total)
-        if weights is None or self.weights_count_rows:
-            return weights  # whether they are all 1 depends on the sample, the order must not
-        return None if (weights == 1).all() else weights
-
-    def _absorb(self, rows: Rows, labels: Array | None, weights: Array | None) -> None:
+    def _absorb(self, taken: Counted, counts_rows: bool) -> Counted:
         """Count checked rows in: all of them or none, whatever happens on the way."""
-        self._refuse_if_adopted("added")
-        if weights is not None and self.weights_count_rows:
-            order = value_order(self._field, rows, labels)
+        if self._adopted:
+            raise InputError(
+                "rows cannot be added: the finding was made elsewhere, of rows that are not here"
+            )
+        rows, labels, weights = taken
+        question, F, begun = self._question, self._field, self._is_begun
+        if weights is not None and counts_rows:
+            order = value_order(F, rows, labels)
             rows, weights = rows[order], weights[order]
             labels = None if labels is None else labels[order]
-        begun = self._is_begun
-        question, F = self._question, self._field
-        digest = getattr(self, "_digest", None) if begun else RowDigest(F)
-        if digest is not None:
-            # None once weights came: what they count may not have been drawn one by one
-            digest = None if weights is not None else digest.update(rows, labels)
+        weighted = weights is not None or getattr(self, "_weighted", False)
         if begun:
             # An update is all or nothing by itself; several of them are so on a copy only.
             single = self._stream is None and len(list(chunks(*rows.shape))) < 2
             summary = self._summary if single else self._summary.copy()
         else:
-            seed = fresh_seed() if self.random_state is None else Coins(self.random_state).seed
             summary = Flag(question.dim(width(rows)), F)
-        stream = None if digest is None else copy.deepcopy(self._stream)
+        # what weights count may not have been drawn one by one, as a stream must be
+        stream = None if weighted else copy.deepcopy(self._stream)
         add_rows(summary, question, rows, labels, weights, stream)
-        self._stream = stream
-        self._digest: RowDigest | None = digest
+        self._stream, self._weighted = stream, weighted
+        self._counts_rows = counts_rows and getattr(self, "_counts_rows", True)
         self._summary: Flag = summary
         self._finding: Finding | None = None
         self._batches: int = getattr(self, "_batches", 0) + 1
-        if not begun:
-            self.random_state_ = seed
+        return Counted(rows, labels, weights)
 
-    def _finish(self, X: Any, y: Any) -> Self:
-        """End a fit: there must be rows; find the answer now."""
+    def _finish(self, counted: Counted) -> None:
+        """End a fit: there must be rows; find the answer now, measure and certify it."""
         if self._summary.n_rows == 0:
             raise InputError("sample_weight is zero for every row: there is nothing to fit")
-        if self.confidence is not None and self._digest is not None:
-            self.certify(X, y, confidence=self.confidence)
-        finding = self._ask()
+        finding, confidence = self._ask(), self._confidence
+        if confidence is not None and counted.weights is None:
+            finding = certify(
+                finding, counted.rows, counted.labels, confidence=confidence, checked=True
+            )
+        elif confidence is not None:
+            finding = finding.with_counts(measure(finding, *counted))
+        self._finding = finding
         if finding.is_empty or finding.answer.is_bottom or finding.credibility.too_few:
             warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
-        return self
 
     @property
     def _emptiness(self) -> list[str | Parameter]:
         """What to say at once of an answer that nobody should act on."""
         finding = self._ask()
         if finding.is_empty:
-            return [
-                f"{finding.title}; a smaller ",
-                Parameter("t_min"),
-                ", a shorter window or less ",
-                Parameter("contamination"),
-                " keeps more",
-            ]
+            return [f"{finding.title}; ", *KEEP_MORE]
         if finding.answer.is_bottom:
             return [f"{finding.title}: the answer is ⊥"]
         return [f"{finding.headline}; more rows help, another window does not"]
@@ -241,7 +271,7 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
                 encoding=self._encoding(),
                 labels=self._numbered_labels,
                 withheld=self._withheld,
-                sorted_rows=self._digest is None,
+                sorted_rows=self._weighted,
                 seed_is_fresh=self.random_state is None,
             )
             if self._stream is not None:
@@ -251,9 +281,9 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
     @property
     def _withheld(self) -> str | None:
         """Why nothing is promised about fresh samples, if so."""
-        if self._digest is not None:
+        if not self._weighted:
             return None
-        if not self.weights_count_rows:
+        if not self._counts_rows:
             return (
                 "sample_weight may count rows that were not drawn independently "
                 "(weights_count_rows=True says that they were)"
@@ -265,52 +295,26 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
             )
         return None
 
-    def certify(self, X: Any, y: Any = None, *, confidence: float = CONFIDENCE) -> Guarantee:
-        """Prove from the rows of the fit what fresh samples of their source will answer.
+    # Rows against the answer
 
-        Where data have a gap (frequent directions, and rare ones), two samples agree practically
-        always, with far fewer rows than any bound made in advance asks for. A second pass over the
-        rows certifies it: docs/theory/certificates.md, S30 to S37.
-
-        Parameters
-        ----------
-        X, y
-            The very rows and labels of the fit, in their order; others are refused. They must have
-            been drawn independently, and neither window nor encoders nor their number may have
-            been chosen by what they say.
-        confidence : float, default 0.99
-            The probability, over the rows at hand, that everything certified is true.
+    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
+        """Count how many rows lie outside the kept span, and how many break the answer.
 
         Returns
         -------
-        Guarantee
-            Also ``guarantee_`` from now on, until more rows come.
+        Measurement
+            ``read``, ``uncovered`` and ``misfits`` (None when the answer is ⊥).
         """
         finding = self._ask()
         rows, labels = self._given(X, y)
-        rows, labels = rows[: self.take], None if labels is None else labels[: self.take]
-        if self._stream is not None:
-            raise InputError(
-                "these rows were certified while they came, for any number of them; to certify a "
-                "number that was fixed beforehand, leave ",
-                Parameter("confidence"),
-                " out of the estimator",
-            )
-        self._refuse_if_adopted("certified")
-        if self._digest is None:
-            raise InputError("rows that were counted by sample_weight cannot be certified")
-        if self._digest != digest_of(self._field, rows, labels):
-            raise InputError(
-                "an answer is certified on the rows of its fit, in their order; these are others"
-            )
-        self._finding = certify(finding, rows, labels, confidence=confidence, checked=True)
-        return self.guarantee_
+        weights, _ = checked_counts(sample_weight, len(rows))
+        return measure(finding, rows, labels, weights)
 
     def contains(self, X: Any, y: Any = None) -> Array:
         """Say of each row whether it lies in the kept span, which the answer was read off.
 
         Where labels belong to rows, a row (x, y); without y, whether x has a label with which it
-        does: elsewhere, what the answer says of x was drawn by the coins.
+        does: elsewhere, what the answer says of x is not supported by any row.
         """
         rows, labels = (self._rows(X), None) if y is None else self._given(X, y)
         return inside(self._ask(), rows, labels)
@@ -320,30 +324,127 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         rows = self._rows(X)
         return rows, self._labels(y, len(rows))
 
-    def _first(self, *parts: Any) -> list[Any]:
-        """Return the first ``take`` of rows, labels and weights, or all of them."""
-        if self.take is None:
-            return list(parts)
-        if parts[-1] is not None and self.weights_count_rows:
-            raise InputError(
-                Parameter("take", self.take),
-                " means the first rows as they were drawn, and rows that are counted by "
-                "sample_weight do not tell which these are; leave one of the two out",
-            )
-        if self._is_begun:
-            raise InputError(Parameter("take"), " fixes the rows of one fit; leave it out here")
-        if len(parts[0]) < self.take:
-            raise InputError(
-                Parameter("take", self.take),
-                f" asks for more rows than there are ({len(parts[0]):,})",
-            )
-        return [None if part is None else part[: self.take] for part in parts]
+    # What was found
+
+    @property
+    def finding_(self) -> Finding:
+        """All that is known: it can be saved, reported, drawn, compared."""
+        return self._ask()
+
+    @property
+    def _kept(self) -> Subspace:
+        """V*, the kept span."""
+        V = self._ask().subspace
+        assert V is not None
+        return V
+
+    @property
+    def answer_(self) -> Answer:
+        """The learned thing as a value: it checks, prints and compares itself."""
+        return self._ask().answer
+
+    @property
+    def flag_(self) -> Flag:
+        """The flag of the rows: a copy, which may be updated and merged."""
+        flag = self._ask().flag
+        assert flag is not None
+        return flag.copy()
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What is proven for this fit, and what is not."""
+        promises = self._ask().promises
+        assert promises is not None
+        return promises
+
+    @property
+    def margin_(self) -> int:
+        """The answer does not change if up to this many rows are altered, at this threshold."""
+        return self.guarantee_.measured.margin
+
+    @property
+    def fingerprint_(self) -> str:
+        """SHA-256 of question, answer and named labels: equal answers, equal digits."""
+        return self._ask().fingerprint
+
+    @property
+    def formula_(self) -> str:
+        """The answer as text, with a word of warning where it says nothing about the rows."""
+        finding = self._ask()
+        text, note = finding.answer.text, finding.title if finding.is_empty else self._legend
+        gap = "\n" if "\n" in text else "  "
+        return f"{text}{gap}# {note}" if note else text
+
+    @property
+    def is_empty_(self) -> bool:
+        """Whether no direction was kept: the answer then says nothing about the rows."""
+        return self._ask().is_empty
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the features, or products of them, that appear in the answer."""
+        feature_names(self, input_features)
+        names = self._ask().encoding.names
+        return np.array([names[i] for i in self.answer_.support], dtype=object)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
         if self._is_begun and self.random_state is None:
             text += f"\n# random_state_={self.random_state_!r} was drawn afresh: share it"
         return text
+
+    # Findings that were made elsewhere
+
+    _adopted = False
+
+    def asks(self) -> tuple[Question, SpanRule, str | None]:
+        """Return what is asked of rows: the question, the rule and the published seed, checked."""
+        check_parameters(self)
+        self._question.check(self._field)
+        seed = None if self.random_state is None else Coins(self.random_state).seed
+        return self._question, self._rule(), seed
+
+    def adopt(self, finding: Finding) -> Self:
+        """Be fitted by a finding that was made elsewhere: of partitions, or loaded from a file.
+
+        What was asked there must be what this estimator asks. Rows cannot be added or certified
+        here.
+
+        Examples
+        --------
+        >>> from flagstone import LinearSpan
+        >>> from flagstone.linear_span import rep_linear_span
+        >>> finding = rep_linear_span([[1, 1, 0], [0, 1, 1]] * 50, random_state=7)
+        >>> LinearSpan().adopt(finding).predict([[1, 0, 1], [1, 0, 0]]).tolist()
+        [1, -1]
+        """
+        question, field, degree = self.asks()[0], self._field, self._degree
+        if (finding.question, finding.field) != (question, field):
+            raise InputError(
+                f"the finding answers {finding.question!r} over {finding.field}, but this "
+                f"{type(self).__name__} asks {question!r} over {field}; adopt it by a "
+                f"{finding.question.estimator} with its parameters"
+            )
+        if finding.encoding.degree != degree:
+            raise InputError(
+                f"the finding is of degree {finding.encoding.degree}, but this "
+                f"{type(self).__name__} has ",
+                Parameter("degree", degree),
+            )
+        with all_or_nothing(self):
+            self._begin()
+            names, flag = finding.encoding.monomials.names, finding.flag
+            self.n_features_in_ = len(names)
+            if names != tuple(f"x{i}" for i in range(len(names))):
+                self.feature_names_in_ = np.array(names, dtype=object)
+            dim = question.dim(len(finding.encoding.names))
+            self._summary = Flag(dim, field) if flag is None else flag
+            self._finding, self._weighted, self._adopted = finding, False, True
+            self.random_state_ = str(finding.seed)
+            self._adopt_labels(finding)
+        return self
+
+    def _adopt_labels(self, finding: Finding) -> None:
+        """Take over what is known of labels."""
 
     @property
     def _field(self) -> Field:
@@ -360,32 +461,29 @@ class SpanEstimator(Adopting, Reading, BaseEstimator, ABC):  # type: ignore[misc
         return None
 
     def _encoding(self) -> Encoding:
-        """Return how a table like X becomes rows: the names, and what was done with entries."""
-        modulo = self.out_of_field == "reduce" and self._field.order is not None
+        """Return how a table like X becomes rows: the names, and what labels stand for."""
         encoding = Encoding.plain(
             self._field,
             feature_names(self).tolist(),
             label=self._target if self._question.labelled else None,
             labels=self._named_labels,
-            kind="mod" if modulo else "element",
         )
-        return replace(encoding, degree=getattr(self, "degree", 1))
-
-    def measure(self, X: Any, y: Any = None, sample_weight: Any = None) -> Measurement:
-        """Count how many rows lie outside the kept span, and how many break the answer.
-
-        Returns
-        -------
-        Measurement
-            ``read``, ``uncovered`` and ``misfits`` (None when the answer is ⊥).
-        """
-        finding = self._ask()
-        rows, labels = self._given(X, y)
-        weights, _ = checked_counts(sample_weight, len(rows))
-        return measure(finding, rows, labels, weights)
+        return replace(encoding, degree=self._degree)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.sparse = True
         return tags
+
+
+#: What helps where no direction was kept.
+KEEP_MORE: list[str | Parameter] = [
+    "a window that starts earlier (",
+    Parameter("t_min"),
+    " of the rule) or ends earlier (",
+    Parameter("t_max"),
+    "), or less ",
+    Parameter("contamination"),
+    ", keeps more",
+]

@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from flagstone.algebra.fields import Array, Rows, as_field
 from flagstone.answers import ParityRule
 from flagstone.errors import BottomError, InputError, Parameter
-from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators._base import KEEP_MORE, Counted, SpanEstimator
 from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.coders import LabelCoder
 from flagstone.estimators.labels import (
@@ -29,6 +30,11 @@ def is_binary(field: Any) -> bool:
         return as_field(field).order == 2
     except ValueError:
         return False
+
+
+def indicators(labels: Array, classes: Array) -> Array:
+    """Return for each label a row of zeros with a 1 in the column of its class."""
+    return np.asarray(labels[:, np.newaxis] == classes, dtype=float)
 
 
 class RuleReader:
@@ -56,8 +62,8 @@ class RuleReader:
         Raises
         ------
         BottomError
-            When the answer is ⊥, or no direction was kept so that the rule is only a draw of the
-            coins, and ``on_bottom="raise"``.
+            When the answer is ⊥, or no direction was kept so that the rule says nothing about the
+            rows, and ``on_bottom="raise"``.
         """
         rule: ParityRule = self.answer_
         rows, nothing = self._rows(X), getattr(self, "is_empty_", False)
@@ -65,12 +71,9 @@ class RuleReader:
             return np.full(len(rows), self._majority(), dtype=self.classes_.dtype)
         if nothing:
             raise BottomError(
-                "no direction was kept, so that the rule is only a draw of the coins and predicts "
-                "nothing; a smaller ",
-                Parameter("t_min"),
-                ", a shorter window or less ",
-                Parameter("contamination"),
-                " keeps more, and ",
+                "no direction was kept, so that the rule says nothing about the rows; ",
+                *KEEP_MORE,
+                ", and ",
                 Parameter("on_bottom", "majority"),
                 " predicts the most frequent label",
             )
@@ -89,6 +92,14 @@ class RuleReader:
             labels[~known] = self._majority()
         return labels
 
+    @available_if(lambda self: is_binary(self.field))  # type: ignore[untyped-decorator]
+    def predict_proba(self: Any, X: Any) -> Array:
+        """Return 1 for the predicted label and 0 for the other, in the order of ``classes_``.
+
+        Over GF(2) only. A rule has no shades: this is for tools such as ROC curves and calibration.
+        """
+        return indicators(self.predict(X), self.classes_)
+
 
 class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     """Labels become elements of a field; the span is taken over labelled rows."""
@@ -97,13 +108,19 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     _coder: Any
 
     def partial_fit(  # type: ignore[override]
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        weights_count_rows: bool = False,
     ) -> Self:
         """Add labelled rows; all of them are added or none.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, weights_count_rows
             As for :meth:`fit`.
         classes : array-like, optional
             All labels that can occur, at the first call; as the parameter of the estimator.
@@ -114,13 +131,15 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             self._go_on()
-            self._take(X, y, sample_weight, classes)
+            self._take(X, y, sample_weight, weights_count_rows, classes)
         return self
 
     def _labels(self, y: Any, n_rows: int) -> Array:
         return label_vector(y, n_rows, type(self).__name__)
 
-    def _count(self, rows: Rows, labels: Any, weights: Array | None, classes: Any) -> None:
+    def _count(self, taken: Counted, counts_rows: bool, classes: Any) -> Counted:
+        rows, labels, weights = taken
+        assert labels is not None
         if weights is not None and not weights.all():
             # A row that counts zero times is no row: its label must leave no trace either.
             counted = weights > 0
@@ -130,8 +149,9 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         coder = self._next_coder(distinct(labels), classes)
         elements = coder.encode(labels)
         counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
-        self._absorb(rows, elements, weights)
+        absorbed = self._absorb(Counted(rows, elements, weights), counts_rows)
         self._label_counts, self._coder = counts, coder
+        return absorbed
 
     def _adopt_labels(self, finding: Finding) -> None:
         labels, field = finding.encoding.labels, self._field

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from flagstone.estimators.contracts import documented
 from flagstone.estimators.parity import LinearRuleClassifier
 from flagstone.rules import IndexRule, SpanRule
 
 
+@documented
 class EliminationClassifier(LinearRuleClassifier):
     """A linear rule that fits all rows: plain Gaussian elimination, not replicable.
 
@@ -17,16 +19,7 @@ class EliminationClassifier(LinearRuleClassifier):
 
     Parameters
     ----------
-    field : Field, int or str, default=2
-    fit_intercept : bool, default=True
-    choice : {"uniform", "lexmin", "sparsest"}, default="uniform"
-        Which rule, where several fit; the uniform choice uses coins, as in
-        :class:`ParityClassifier`, so that the two differ in the span alone.
-    on_bottom : {"raise", "majority"}, default="raise"
-    classes : array-like, optional
-        All labels that can occur, as in :class:`ParityClassifier`.
-    random_state : int or str, optional
-    out_of_field : {"raise", "reduce"}, default="raise"
+    {parameters}
 
     Attributes
     ----------
@@ -47,8 +40,7 @@ class EliminationClassifier(LinearRuleClassifier):
 
     References
     ----------
-    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
-       Learning of Parities and Applications", 2026.
+    {references}
 
     Examples
     --------
@@ -72,11 +64,11 @@ class EliminationClassifier(LinearRuleClassifier):
         *,
         field: Any = 2,
         fit_intercept: bool = True,
-        choice: str = "uniform",
+        choice: str = "sparsest",
         on_bottom: str = "raise",
         classes: Any = None,
         random_state: int | str | None = None,
-        out_of_field: str = "raise",
+        certify: bool | float = True,
     ) -> None:
         self.field = field
         self.fit_intercept = fit_intercept
@@ -84,7 +76,7 @@ class EliminationClassifier(LinearRuleClassifier):
         self.on_bottom = on_bottom
         self.classes = classes
         self.random_state = random_state
-        self.out_of_field = out_of_field
+        self.certify = certify
 
     def _rule(self) -> SpanRule:
         return IndexRule(t_max=1)

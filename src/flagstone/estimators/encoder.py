@@ -17,15 +17,14 @@ from flagstone.checks import shown
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
 from flagstone.errors import EntryTypeError, InputError, Parameter
 from flagstone.estimators.atomic import all_or_nothing
-from flagstone.estimators.contracts import COMMON, check_parameters, one_of
+from flagstone.estimators.contracts import check_parameters, one_of
 from flagstone.estimators.input_rows import feature_names, named_columns, plain_table
 from flagstone.exact import exact_array, exact_column, exact_floor, exact_integers, missing_entries
 from flagstone.tables.proposals import MissingEntry, Proposal, propose_columns
 from flagstone.tables.table import warn_of
 
 _CONTRACTS = {
-    "field": COMMON["field"],
-    "out_of_field": COMMON["out_of_field"],
+    "encoders": lambda name, value: None,
     "handle_unknown": one_of("error", "ignore"),
     "missing": one_of("refuse", "level"),
 }
@@ -172,8 +171,8 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         except MissingEntry as gap:
             counts = ", ".join(f"{n:,} in {name!r}" for name, n in list(gap.counts.items())[:5])
             raise InputError(
-                f"X: row {gap.index}, column {gap.column!r} is missing ({counts}); fill it in, "
-                "drop the rows (X.dropna()), or make it a value of its own with ",
+                f"X: row {gap.index}, column {gap.column!r} is missing ({counts}), None or NaN; "
+                "fill it in, drop the rows (X.dropna()), or make it a value of its own with ",
                 Parameter("missing", "level"),
             ) from None
         warn_of(found, "X", self.missing)
@@ -188,8 +187,10 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return None
         if proposal.encoder is None or proposal.encoder.kind not in _FAITHFUL:
             hint = "" if proposal.encoder is None else f", for example {proposal.encoder.text!r}"
+            below = _are_numbers(values) and min(values.tolist()) < 0
             raise InputError(
-                f"column {name!r} holds {proposal.reason}; drop it, or name its encoder{hint}: "
+                f"{'Negative values in data: ' * below}column {name!r} holds {proposal.reason}; "
+                f"drop it, or name its encoder{hint}: "
                 f"FieldEncoder(encoders={{{name!r}: ...}})"
             )
         return proposal.encoder
@@ -203,8 +204,9 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             try:
                 parts.append(encoder.encode(values, field, ignore_unknown=ignore))
             except BadEntry as bad:
+                entry = " (NaN)" * bool(missing_entries(values)[bad.index])
                 raise InputError(
-                    f"X: row {bad.index}, column {encoder.column!r}: {bad.problem}"
+                    f"X: row {bad.index}, column {encoder.column!r}{entry}: {bad.problem}"
                 ) from None
         return np.concatenate(parts, axis=1)
 
@@ -230,6 +232,8 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []
+        finite = as_field(self.field).order is not None
+        tags.input_tags.positive_only = finite and self.out_of_field == "raise"
         return tags
 
 

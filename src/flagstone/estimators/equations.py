@@ -9,10 +9,12 @@ from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
 from flagstone.errors import BottomError
 from flagstone.estimators._base import SpanEstimator
+from flagstone.estimators.contracts import documented
 from flagstone.estimators.labels import label_vector
 from flagstone.question import EquationsQuestion
 
 
+@documented
 class LinearEquations(SpanEstimator):
     """A small system of equations that most of the given ones follow from.
 
@@ -23,9 +25,7 @@ class LinearEquations(SpanEstimator):
 
     Parameters
     ----------
-    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field,
-    weights_count_rows, take, confidence
-        As for :class:`LinearSpan`; ``out_of_field`` governs X and y alike.
+    {parameters}
 
     Attributes
     ----------
@@ -38,9 +38,7 @@ class LinearEquations(SpanEstimator):
         The kept equations, one per line.
     fingerprint_ : str
         SHA-256 of the kept system.
-    guarantee_, margin_, is_empty_, finding_, flag_, random_state_, n_features_in_,
-    feature_names_in_
-        As for :class:`LinearSpan`; D = n_features + 1.
+    {attributes}
 
     Notes
     -----
@@ -59,8 +57,7 @@ class LinearEquations(SpanEstimator):
 
     References
     ----------
-    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
-       Learning of Parities and Applications", 2026.
+    {references}
 
     Examples
     --------
@@ -79,7 +76,7 @@ class LinearEquations(SpanEstimator):
 
     def _labels(self, y: Any, n_rows: int) -> Array:
         values = label_vector(y, n_rows, type(self).__name__)
-        return self._field.elements(values, reduce=self.out_of_field == "reduce")
+        return self._field.elements(values)
 
     @property
     def _question(self) -> EquationsQuestion:

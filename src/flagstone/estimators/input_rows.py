@@ -19,7 +19,7 @@ from flagstone.exact import exact_array
 
 
 def table_rows(
-    estimator: BaseEstimator, X: Any, field: Field, *, reset: bool, reduce: bool
+    estimator: BaseEstimator, X: Any, field: Field, *, reset: bool, reduce: bool = False
 ) -> Rows:
     """Return X as rows over the field; remember (``reset``) or check its width and names.
 
@@ -47,7 +47,7 @@ def table_rows(
             parts.append(field.rows(table[piece].toarray(), reduce=reduce))
         return stack_all(field, parts)
     except InputError as error:
-        raise _placed(error, estimator, offset, reduce) from None
+        raise _placed(error, estimator, offset) from None
 
 
 def plain_table(X: Any) -> Any:
@@ -147,7 +147,7 @@ def _packed_rows(estimator: BaseEstimator, X: BitRows, field: Field, reset: bool
     return field.rows(X)
 
 
-def _placed(error: InputError, estimator: BaseEstimator, offset: int, reduce: bool) -> InputError:
+def _placed(error: InputError, estimator: BaseEstimator, offset: int) -> InputError:
     """Count the row from the first of the table, add the column's name and the way out."""
     text = str(error)
     place = re.match(r"X: row (\d+), column (\d+)", text)
@@ -156,10 +156,10 @@ def _placed(error: InputError, estimator: BaseEstimator, offset: int, reduce: bo
         names = getattr(estimator, "feature_names_in_", None)
         known = "" if names is None else f" ({names[column]!r})"
         text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
-    if "is not in GF" in text and not reduce:
-        text += "; encode them with FieldEncoder, or map them with out_of_field='reduce'"
+    me = type(estimator).__name__
     if isinstance(error, EntryTypeError):  # in words that scikit-learn's checks look for
-        me = type(estimator).__name__
         text += " (an argument must be turned from a string, say, into a number): "
         text += f"make_pipeline(FieldEncoder(), {me}(...))"
+    elif "is not in GF" in text or "is not a whole number" in text:
+        text += f"; make_pipeline(FieldEncoder(), {me}(...)) encodes other numbers"
     return type(error)(text)

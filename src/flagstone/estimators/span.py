@@ -1,21 +1,20 @@
-"""LinearSpan: a replicable span of rows, and the equations they obey."""
+"""LinearSpan and AffineSpan: a replicable span of rows, and the equations they obey."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
 
 from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import Constraints
 from flagstone.estimators._base import SpanEstimator
-from flagstone.estimators.contracts import DEGREE, SPAN, Contract
+from flagstone.estimators.contracts import documented
 from flagstone.estimators.input_rows import feature_names
-from flagstone.question import SpanQuestion
+from flagstone.question import ConstraintsQuestion, SpanQuestion
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -23,8 +22,6 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
     """A subspace of rows without labels; :meth:`transform` gives the syndrome."""
 
     degree: int = 1
-
-    _contracts: ClassVar[Mapping[str, Contract]] = SPAN | DEGREE
 
     @property
     def constraints_(self) -> Constraints:
@@ -57,6 +54,7 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
         return tags
 
 
+@documented
 class LinearSpan(SpanLearner):
     """A subspace that covers most rows and comes out the same on a fresh sample.
 
@@ -69,39 +67,7 @@ class LinearSpan(SpanLearner):
 
     Parameters
     ----------
-    field : Field, int or str, default=2
-        The field of the entries: 2, 11, ``"2^8"``, ``"QQ"``, ….
-    rho : float, optional
-        Allowed probability that two samples give different subspaces; sets the window.
-    eps : float, default=0.1
-        Allowed share of rows outside the subspace; sets the window where ``rho`` does not.
-    degree : int, default=1
-        Also use products of up to so many features: equations such as ``x0·x1 ⊕ x4 = 0``. There are
-        D = Σ C(d, i) products (:class:`flagstone.encoding.Monomials`), and rows are needed as for D
-        features. Less than q over a field of q > 2 elements.
-    rule : {"index", "heavy"}, default="index"
-        Our rule, or the paper's Algorithm 1.
-    t_min, t_max : int or float, optional
-        The first and the last threshold by hand: integers, or fractions of the rows. t_max may be
-        ``"paper"``.
-    contamination : float, default=0.0
-        Largest share of rows that may be damaged; no direction of theirs enters.
-    random_state : int or str, optional
-        The published seed. None draws a fresh one, kept as ``random_state_``: only runs that
-        share it are replicable.
-    out_of_field : {"raise", "reduce"}, default="raise"
-        Refuse entries outside the field, or map them into it (floor, then modulo q).
-    weights_count_rows : bool, default=False
-        The caller's word that a sample_weight of n stands for n rows that were drawn
-        independently. Rows are then sorted by value first, so that the order in which they are
-        listed (by frequency, say) does not matter. They must come in one call: weights in
-        several batches of `partial_fit`, and weights without this word, forfeit every promise
-        about fresh samples.
-    take : int, optional
-        Fit on so many rows, the first ones: promises are for equal numbers of rows.
-    confidence : float, optional
-        Certify at once, at this confidence: `fit` on its rows (as :meth:`certify` does),
-        `partial_fit` while they come.
+    {parameters}
 
     Attributes
     ----------
@@ -112,17 +78,7 @@ class LinearSpan(SpanLearner):
         The equations, one per line.
     fingerprint_ : str
         SHA-256 of the subspace.
-    guarantee_ : Guarantee
-    margin_ : int
-    is_empty_ : bool
-        Whether no direction was kept: the answer then says nothing about the rows.
-    finding_ : Finding
-        All that is known: ``save``, ``report``, ``plot``.
-    flag_ : Flag
-    random_state_ : str
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only when X had names.
+    {attributes}
 
     Notes
     -----
@@ -131,8 +87,8 @@ class LinearSpan(SpanLearner):
     - The subspace lies in the span of the rows, so every equation that all rows obey is
       among (the consequences of) ``constraints_``.
     - Replicability and coverage as stated by ``guarantee_``, proven or not.
-    - The answer is a function of the rows in the order in which they come (sorted by value with
-      ``weights_count_rows``).
+    - The answer is a function of the rows in the order in which they come (sorted by value where
+      weights count them: ``weights_count_rows`` of :meth:`fit`).
 
     **Remarks**
 
@@ -146,8 +102,7 @@ class LinearSpan(SpanLearner):
 
     References
     ----------
-    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
-       Learning of Parities and Applications", 2026.
+    {references}
 
     Examples
     --------
@@ -173,3 +128,73 @@ class LinearSpan(SpanLearner):
     def subspace_(self) -> Subspace:
         """The subspace V*."""
         return self._kept
+
+
+@documented
+class AffineSpan(SpanLearner):
+    """An affine subspace that covers most rows and comes out the same on a fresh sample.
+
+    As :class:`LinearSpan`, for equations with a constant (``x0 ⊕ x3 = 1``): the span is taken
+    over rows (x, 1), and the answer is {x : (x, 1) ∈ V*}. ``points_`` are the synthetic affine
+    span of [NST26]_: a few points that stand for the data.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    subspace_ : AffineSubspace
+    points_ : array of shape (dim + 1, n_features)
+        Canonical affinely spanning points; none when the subspace is empty.
+    constraints_ : Constraints
+        The check equations; ``0 = 1`` when the subspace is empty.
+    formula_ : str
+        The equations, one per line.
+    fingerprint_ : str
+        SHA-256 of the affine subspace.
+    {attributes}
+
+    Notes
+    -----
+    **Guarantees**
+
+    - The affine subspace lies inside the affine span of the rows and covers all but the
+      uncovered share that ``guarantee_`` states.
+    - At most n_features + 1 points.
+    - Of a flag merged from shards the affine part may be empty; it says so.
+
+    See Also
+    --------
+    LinearSpan : Equations without a constant.
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import AffineSpan
+    >>> X = np.random.RandomState(0).randint(0, 2, size=(500, 4))
+    >>> X[:, 3] = 1 ^ X[:, 0]
+    >>> span = AffineSpan(random_state=2026).fit(X)
+    >>> print(span.formula_)
+    x0 ⊕ x3 = 1
+    >>> span.points_.tolist()
+    [[0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1]]
+    """
+
+    @property
+    def _question(self) -> ConstraintsQuestion:
+        return ConstraintsQuestion()
+
+    @property
+    def subspace_(self) -> AffineSubspace:
+        """The affine subspace; possibly empty."""
+        return AffineSubspace.from_homogeneous(self._kept)
+
+    @property
+    def points_(self) -> Array:
+        """Canonical affinely spanning points: at most n_features + 1."""
+        return self.subspace_.points()

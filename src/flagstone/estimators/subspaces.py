@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from flagstone.algebra.fields import Array
 from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import Constraints
-from flagstone.estimators.classifier import SpanClassifier
+from flagstone.estimators.classifier import SpanClassifier, indicators
 from flagstone.estimators.coders import SignCoder
-from flagstone.estimators.contracts import CLASSIFIER, SPAN, Contract, truth
+from flagstone.estimators.contracts import documented
 from flagstone.question import SubspaceQuestion
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class SubspaceClassifier(SpanClassifier):
     """Tell the vectors of an unknown subspace from the others, replicably.
@@ -25,14 +25,7 @@ class SubspaceClassifier(SpanClassifier):
 
     Parameters
     ----------
-    affine : bool, default=False
-        Whether the positive examples lie in an affine subspace.
-    classes : array-like, optional
-        The two labels; the larger is positive. Needed for labels other than 0 and 1 (or -1 and
-        1) wherever a sample may lack one of them.
-    field, rho, eps, rule, t_min, t_max, contamination, random_state, out_of_field,
-    weights_count_rows, take, confidence
-        As for :class:`LinearSpan`.
+    {parameters}
 
     Attributes
     ----------
@@ -45,9 +38,7 @@ class SubspaceClassifier(SpanClassifier):
         The equations, one per line, and of which class they are.
     fingerprint_ : str
         SHA-256 of the subspace, and of the labels where these are not 0 and 1.
-    guarantee_, margin_, is_empty_, finding_, flag_, random_state_, n_features_in_,
-    feature_names_in_
-        As for :class:`LinearSpan`; ``eps`` is a share of all rows, negative ones included.
+    {attributes}
 
     Notes
     -----
@@ -55,7 +46,8 @@ class SubspaceClassifier(SpanClassifier):
 
     - No false positive on realizable data: when the positive examples lie in a subspace that
       holds no negative one, every vector predicted positive lies in it.
-    - Coverage and replicability as stated by ``guarantee_``.
+    - Coverage and replicability as stated by ``guarantee_``; ``eps`` is a share of all rows,
+      negative ones included.
 
     **Remarks**
 
@@ -73,8 +65,7 @@ class SubspaceClassifier(SpanClassifier):
 
     References
     ----------
-    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable
-       Learning of Parities and Applications", 2026.
+    {references}
 
     Examples
     --------
@@ -91,11 +82,6 @@ class SubspaceClassifier(SpanClassifier):
 
     affine: bool = False
     classes: Any = None
-
-    _contracts: ClassVar[Mapping[str, Contract]] = SPAN | {
-        "affine": truth,
-        "classes": CLASSIFIER["classes"],
-    }
 
     def _first_coder(self, classes: Array, *, closed: bool) -> SignCoder:
         return SignCoder.of(classes, closed=closed)
@@ -133,6 +119,10 @@ class SubspaceClassifier(SpanClassifier):
         inside = self.contains(X)
         labels: Array = self._coder.decode(inside)
         return labels
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return 1 for the predicted label and 0 for the other, in the order of ``classes_``."""
+        return indicators(self.predict(X), self.classes_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

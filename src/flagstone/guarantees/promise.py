@@ -249,12 +249,15 @@ class Measured:
         Of the answer V*.
     is_empty : bool
         Whether no direction was kept: samples may agree, but on nothing.
+    outside : int or None
+        How many of these rows lie outside, where they were counted.
     """
 
     bracket: tuple[int, int]
     margin: int
     dim: int = 0
     is_empty: bool = False
+    outside: int | None = None
 
 
 @dataclass(frozen=True)
@@ -394,7 +397,8 @@ these rows uncovered); no 2 altered rows change the answer
     @property
     def uncovered_share(self) -> float:
         """The largest share of *these* rows that can lie outside the answer."""
-        return self.measured.bracket[1] / self.setup.n_rows
+        outside = self.measured.outside
+        return (self.measured.bracket[1] if outside is None else outside) / self.setup.n_rows
 
     @property
     def hypotheses(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from flagstone.errors import BottomError, InputError, Parameter
 from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.classifier import RuleReader, is_binary
 from flagstone.estimators.coders import LabelCoder
-from flagstone.estimators.contracts import CLASSIFIER, check_parameters, finite_field
+from flagstone.estimators.contracts import check_parameters, finite_field
 from flagstone.estimators.input_rows import table_rows
 from flagstone.estimators.labels import (
     distinct,
@@ -37,10 +37,12 @@ from flagstone.paper.private_learner import (
 )
 from flagstone.question import ParityQuestion
 
-#: The randomness is secret here, so that random_state is no published seed.
-_CONTRACTS = {name: c for name, c in CLASSIFIER.items() if name != "random_state"} | {
-    "field": finite_field,
+#: The randomness is secret here, so that random_state is no published seed; see `_source`.
+_CONTRACTS = {
+    "alpha": lambda name, value: None,  # in `_checked`
     "delta": check_share,
+    "field": finite_field,
+    "random_state": lambda name, value: None,
 }
 
 

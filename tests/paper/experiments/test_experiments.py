@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flagstone import IndexRule
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace
 from flagstone.disk import locked, sealed
@@ -275,7 +276,7 @@ class TestFigure1:
             found = f1.spans(flag, chosen, coins)
             common = {"choice": "lexmin", "random_state": coins.seed, "fit_intercept": False}
             models = {
-                name: ParityClassifier(rule=name, t_max=chosen[name].t_max, **common)
+                name: ParityClassifier(rule=IndexRule(t_max=chosen[name].t_max), **common)
                 for name in ("index", "heavy")
             }
             models["elimination"] = EliminationClassifier(**common)

@@ -145,7 +145,7 @@ def _replicable_rule(config: PrivacyConfig, rows: Any, seed: int) -> ParityRule:
     with warnings.catch_warnings():
         # that coverage is not proven for so few rows is what the experiment is about
         warnings.simplefilter("ignore", ReplicabilityWarning)
-        answer = ask(flag, ParityQuestion(), chosen, Coins(seed)).answer
+        answer = ask(flag, ParityQuestion(choice="uniform"), chosen, Coins(seed)).answer
     assert isinstance(answer, ParityRule)
     return answer
 
