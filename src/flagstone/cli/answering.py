@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from flagstone import __version__
@@ -36,7 +35,7 @@ from flagstone.disk import read_regular
 from flagstone.finding import Finding
 from flagstone.pipeline import ask
 from flagstone.question import Question
-from flagstone.rules import SpanRule, rule_named
+from flagstone.rules import rule_named
 
 #: On these the result does not depend.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
@@ -59,15 +58,6 @@ def _number(text: str | None) -> int | float | str | None:
     return text
 
 
-@dataclass(frozen=True)
-class Found:
-    """A finding, its rule, and the run that read the rows."""
-
-    finding: Finding
-    rule: SpanRule
-    work: Run
-
-
 def answer(
     question: Question,
     files: Sequence[str],
@@ -76,12 +66,11 @@ def answer(
 ) -> int:
     """Answer a question about files, and print, draw and save the finding."""
     check_outputs(options)
-    found = find(question, files, table, options)
-    finding = found.finding
+    finding, run = find(question, files, table, options)
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or "text")
-    written = write_outputs(finding, options, resumed=found.work.resumed)
-    found.work.finish()
+    written = write_outputs(finding, options, resumed=run.resumed)
+    run.finish()
     print_finding(finding, options, written)
     return OK if finding.is_answer else BOTTOM
 
@@ -91,7 +80,7 @@ def find(
     files: Sequence[str],
     table: ColumnOptions,
     options: AnswerOptions,
-) -> Found:
+) -> tuple[Finding, Run]:
     """Read the rows of files, twice where they are to be measured, and ask the question."""
     protocol = None
     if options.protocol is not None:
@@ -147,7 +136,7 @@ def find(
     )
     if source.table is not None and options.measure:
         finding = work.again(finding)
-    return Found(finding, chosen, work)
+    return finding, work
 
 
 def _is_cut(options: RunOptions) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flagstone.cli.answering import Found, find
+from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
 from flagstone.cli.options import AnswerOptions, ColumnOptions
 from flagstone.cli.output import number, print_json, safe
@@ -28,7 +28,7 @@ class EachFound:
     Attributes
     ----------
     names : sequence of str
-    found : sequence of Found
+    findings : sequence of Finding
     shared : Finding or None
         What all of them share; None if fewer than two keep anything.
     beyond : sequence of list of str, or None
@@ -39,7 +39,7 @@ class EachFound:
     """
 
     names: Sequence[str]
-    found: Sequence[Found]
+    findings: Sequence[Finding]
     shared: Finding | None
     beyond: Sequence[list[str] | None]
     together: tuple[float, float] | None
@@ -48,7 +48,7 @@ class EachFound:
     @property
     def exit_code(self) -> int:
         """Whether every file has an answer."""
-        return OK if all(one.finding.is_answer for one in self.found) else BOTTOM
+        return OK if all(finding.is_answer for finding in self.findings) else BOTTOM
 
 
 def answer_each(
@@ -56,8 +56,6 @@ def answer_each(
 ) -> int:
     """Answer the question for each file with one seed, and say what the answers share."""
     each = find_each(question, files, table, options)
-    for one in each.found:
-        one.work.finish()
     if options.json:
         print_json(each_keys(each))
     else:
@@ -81,9 +79,8 @@ def find_each(
         options = dataclasses.replace(options, seed=fresh_seed())
     if options.protocol is None:  # decided, and told, once for all files
         options = dataclasses.replace(options, partition=str(partition_of(options)))
-    found = [find(question, [name], table, options) for name in names]
-    _check_columns(names, found)
-    findings = [one.finding for one in found]
+    findings = [_finding(question, name, table, options) for name in names]
+    _check_columns(names, findings)
     counted = [_keeps(finding) for finding in findings]
     kept = [finding for finding, counts in zip(findings, counted, strict=True) if counts]
     shared = common(*kept) if len(kept) > 1 else None
@@ -91,14 +88,23 @@ def find_each(
         beyond(finding, shared) if shared is not None and counts else None
         for finding, counts in zip(findings, counted, strict=True)
     ]
-    return EachFound(names, found, shared, more, _together(findings), fresh)
+    return EachFound(names, findings, shared, more, _together(findings), fresh)
 
 
-def _check_columns(names: Sequence[str], found: Sequence[Found]) -> None:
+def _finding(
+    question: Question, name: str, table: ColumnOptions, options: AnswerOptions
+) -> Finding:
+    """Answer the question for one file."""
+    finding, run = find(question, [name], table, options)
+    run.finish()
+    return finding
+
+
+def _check_columns(names: Sequence[str], findings: Sequence[Finding]) -> None:
     """Refuse files whose columns are not those of the first."""
-    first = found[0].finding.encoding
-    for name, one in zip(names, found, strict=True):
-        other = one.finding.encoding
+    first = findings[0].encoding
+    for name, finding in zip(names, findings, strict=True):
+        other = finding.encoding
         if other != first:
             counts = f"{len(other.names):,} columns against {len(first.names):,}"
             raise UsageError(
@@ -136,8 +142,8 @@ def each_keys(each: EachFound) -> dict[str, Any]:
     """Return the answers and what they share, for JSON."""
     shared, together = each.shared, each.together
     captures = [
-        {"name": name, "finding": finding_json(one.finding), "beyond": lines}
-        for name, one, lines in zip(each.names, each.found, each.beyond, strict=True)
+        {"name": name, "finding": finding_json(finding), "beyond": lines}
+        for name, finding, lines in zip(each.names, each.findings, each.beyond, strict=True)
     ]
     common = None
     if shared is not None:
@@ -148,7 +154,7 @@ def each_keys(each: EachFound) -> dict[str, Any]:
             "rho": None if together is None else together[0],
             "confidence": None if together is None else together[1],
         }
-    seed = each.found[0].finding.seed
+    seed = each.findings[0].seed
     return {
         "schema": SCHEMA,
         "captures": captures,
@@ -176,17 +182,17 @@ def print_each(each: EachFound) -> None:
                 f"{'promises':<14}two such sets of captures share something else with probability "
                 f"at most {rho:.2g} (confidence {sure:.3g})"
             )
-    for name, one, lines in zip(each.names, each.found, each.beyond, strict=True):
-        rows = one.finding.rows
-        print(f"\n{safe(name)}: {safe(one.finding.headline)}")
+    for name, finding, lines in zip(each.names, each.findings, each.beyond, strict=True):
+        rows = finding.rows
+        print(f"\n{safe(name)}: {safe(finding.headline)}")
         if rows.misfits is not None:
             print(f"  {'do not fit':<14}{places_text(rows.misfits, rows.read, rows.places)}")
         else:
             print(f"  {'rows':<14}{number(rows.read)}")
-        print(f"  {'fingerprint':<14}{one.finding.fingerprint[:16]}")
+        print(f"  {'fingerprint':<14}{finding.fingerprint[:16]}")
         if lines is None:
             print("  not counted: it keeps nothing to compare")
         elif lines:
             print_list("  beyond what they share:", [f"  {line}" for line in lines])
     note = " (drawn afresh: publish it to be replicable)" if each.seed_is_fresh else ""
-    print(f"\n{'seed':<14}{safe(str(each.found[0].finding.seed))}{note}")
+    print(f"\n{'seed':<14}{safe(str(each.findings[0].seed))}{note}")
