@@ -1,8 +1,10 @@
 """The package as a whole: what it loads, what it names, what it promises to type checkers."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module, resources
 from pathlib import Path
 
@@ -111,3 +113,22 @@ def test_class_names_are_unique():
             if isinstance(node, ast.ClassDef) and not name.startswith("_reference"):
                 homes.setdefault(node.name, []).append(name)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+#: For users of `Guarantee`; for the standard library, which reads streams.
+CALLED_FROM_OUTSIDE = {"is_replicable", "seekable"}
+
+
+def test_no_code_is_dead():
+    """Whatever is defined is named a second time: where it is used, or on a page of the docs."""
+    package, docs = Path(flagstone.__file__).parent, Path(__file__).parents[1] / "docs"
+    pages = [*package.rglob("*.py"), *docs.rglob("*.md"), *docs.rglob("*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
+    times = Counter(re.findall(r"\w+", text))
+    defined = {
+        node.name
+        for _, tree in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("__")
+    }
+    assert {name for name in defined if times[name] == 1} <= CALLED_FROM_OUTSIDE
