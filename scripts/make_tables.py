@@ -1,8 +1,10 @@
-"""Write examples/faults.csv and examples/equations.csv, the tables of the command-line help.
+"""Write faults.csv, equations.csv, invoices.csv and survey.csv to examples, for help and guide.
 
 faults.csv: 400 states of a small plant; the fault light is an XOR of three of its inputs and 1.
 equations.csv: 300 equations over GF(7) in five unknowns that share one solution.
-Both files are committed; this script documents how they came to be.
+invoices.csv: 800 invoices with tax at two rates; in four of them the gross amount is mistyped.
+survey.csv: 900 questionnaires with skip logic; in three of them a skipped question is answered.
+The files are committed; this script documents how they came to be.
 """
 
 import csv
@@ -43,7 +45,44 @@ def equations() -> list[list[object]]:
     return rows + [[*a.tolist(), int(a @ solution % 7)] for a in A]
 
 
+def invoices() -> list[list[object]]:
+    """Return the rows of invoices.csv, names first."""
+    random = np.random.RandomState(19)
+    rows: list[list[object]] = [["customer", "net", "vat", "gross", "shipping"]]
+    wrong = set(random.choice(800, 4, replace=False).tolist())
+    for i in range(800):
+        net = int(random.randint(500, 90_000))
+        vat = (net * int(random.choice([19, 7])) + 50) // 100
+        shipping = int(random.choice([0, 490, 990]))
+        amounts = [net, vat, net + vat + (9 if i in wrong else 0), shipping]
+        rows.append([int(random.randint(100, 400)), *(f"{cents / 100:.2f}" for cents in amounts)])
+    return rows
+
+
+def survey() -> list[list[object]]:
+    """Return the rows of survey.csv, names first; a question that was not asked is empty."""
+    random = np.random.RandomState(23)
+    rows: list[list[object]] = [["smokes", "daily", "children", "care", "region"]]
+    wrong = set(random.choice(900, 3, replace=False).tolist())
+    for i in range(900):
+        smokes, daily, children, care, region = (
+            str(random.choice(values))
+            for values in (
+                ["never", "former", "daily"],
+                ["1-10", "11-20", "over 20"],
+                ["none", "one", "more"],
+                ["home", "nursery", "school"],
+                ["north", "east", "south", "west"],
+            )
+        )
+        children = "none" if i in wrong else children
+        asked = children != "none" or i in wrong
+        rows.append([smokes, daily * (smokes == "daily"), children, care * asked, region])
+    return rows
+
+
 if __name__ == "__main__":
-    for name, rows in (("faults.csv", faults()), ("equations.csv", equations())):
-        with (FOLDER / name).open("w", newline="") as stream:
+    tables = (faults, equations, invoices, survey)
+    for name, rows in ((table.__name__, table()) for table in tables):
+        with (FOLDER / f"{name}.csv").open("w", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows(rows)

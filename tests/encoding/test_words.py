@@ -55,6 +55,17 @@ def test_over_other_fields_only_what_ties_two_statements_is_worded():
     assert worded(over, row) == "x=a - y=a - y=b = 1"
 
 
+def test_missing_values_are_called_so():
+    columns = (("smokes", "levels:no,yes"), ("daily", "onehot:few,many,(missing)"))
+    encoding = Encoding(GF(2), tuple(ColumnEncoder.parse(*pair) for pair in columns))
+    assert (
+        worded(encoding, np.array([1, 0, 0, 1, 1])) == "daily is missing exactly when smokes = no"
+    )
+    assert (
+        worded(encoding, np.array([1, 0, 0, 1, 0])) == "smokes = yes exactly when daily is missing"
+    )
+
+
 def test_rows_are_cells_again():
     row = [0, 1, 0, 1, 0, 1, 1, 0, 1]
     assert cells(ENCODING, row) == {

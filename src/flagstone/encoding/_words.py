@@ -13,7 +13,7 @@ import numpy as np
 
 from flagstone.algebra.fields import Array, Field
 from flagstone.answers import equation
-from flagstone.encoding._column import ColumnEncoder
+from flagstone.encoding._column import MISSING, ColumnEncoder
 from flagstone.encoding._encoding import Encoding
 
 
@@ -168,12 +168,12 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
         if encoder.kind == "onehot":
             if any(part[i] != part[used[0]] for i in used):
                 return None
-            listed = " or ".join(encoder.values[i] for i in used)
+            values = [encoder.values[i] for i in used]
             others = [v for i, v in enumerate(encoder.values) if i not in used]
-            negated = f"{encoder.column} is not {listed}"
+            negated = _is_one_of(encoder.column, values, "is not")
             if 0 < len(others) <= len(used):
-                negated = f"{encoder.column} = {' or '.join(others)}"
-            text = f"{encoder.column} = {listed}"
+                negated = _is_one_of(encoder.column, others)
+            text = _is_one_of(encoder.column, values)
             found.append(Statement(part[used[0]], text, negated, is_category=True))
         elif (statement := _binary(F, encoder, part[0])) is not None:
             found.append(statement)
@@ -182,11 +182,19 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
     return found
 
 
+def _is_one_of(column: str, values: Sequence[str], verb: str = "=") -> str:
+    """Return that a column has one of some values, or that it has none of them."""
+    if list(values) == [MISSING]:
+        return f"{column} {'is' if verb == '=' else verb} missing"
+    return f"{column} {verb} {' or '.join(values)}"
+
+
 def _binary(field: Field, encoder: ColumnEncoder, coefficient: Any) -> Statement | None:
     """Return the statement that a column of two values makes; None for other columns."""
     name, values = encoder.column, encoder.values
     if encoder.kind == "levels" and len(values) == 2:
-        return Statement(coefficient, f"{name} = {values[1]}", f"{name} = {values[0]}", True)
+        said = [_is_one_of(name, [value]) for value in values]
+        return Statement(coefficient, said[1], said[0], True)
     if encoder.kind == "above":
         return Statement(coefficient, f"{name} > {values[0]}", f"{name} ≤ {values[0]}", True)
     if encoder.kind == "element" and field.order == 2:
