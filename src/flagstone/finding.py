@@ -209,6 +209,11 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             return None
         return news(self.answer, self.encoding)
 
+    @property
+    def words(self) -> Encoding:
+        """The encoding in whose words equations and rows are shown."""
+        return self.encoding if self.news is None else self.news.encoding
+
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The answer as it is shown: what is new in it, in the words of the table.
@@ -216,6 +221,11 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         ``answer.lines`` are all equations, in the reduced form that the fingerprint is of.
         """
         return text.lines(self)
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What a row can break: the equations of `lines`, and constants."""
+        return text.checks(self)
 
     @property
     def unlisted(self) -> str | None:

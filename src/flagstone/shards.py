@@ -471,14 +471,20 @@ def check_shard(task: ShardTask, shard: Shard, finding: Finding, shown: int) -> 
     answer: Any = finding.answer
     total = Measurement(0, None if finding.subspace is None else 0, 0)
     plain = not finding.question.labelled
-    broken = np.zeros(len(answer.lines), dtype=np.int64) if plain else None
+    broken = np.zeros(len(finding.checks), dtype=np.int64) if plain else None
     with closing(shard.batches(task, shard.limit)) as batches:
         for batch in batches:
             status = classify_rows(finding, batch.rows, batch.labels)
             assert status.wrong is not None
             total += measure_batch(finding, batch, status, shown - len(total.places))
             if broken is not None and status.wrong.any():
-                broken += (answer.syndrome(batch.rows[status.wrong]) != 0).sum(axis=0)
+                rows = batch.rows[status.wrong]
+                if finding.news is None:
+                    broken += (answer.syndrome(rows) != 0).sum(axis=0)
+                else:
+                    broken += finding.news.broken(finding.field, finding.field.array(rows)).sum(
+                        axis=0
+                    )
     if shard.limit is not None:
         _check_count(shard, shard.limit, total.read)
     return ShardCheck(total, broken, shown)

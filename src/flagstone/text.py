@@ -119,6 +119,13 @@ def lines(finding: Finding) -> tuple[str, ...]:
     return answer.lines or (answer.text,)
 
 
+def checks(finding: Finding) -> tuple[str, ...]:
+    """What a row can break, in the order of `News.broken`."""
+    found = finding.news
+    known = () if found is None else found.constants
+    return (*finding.lines, *(constant_text(finding.words, *pair) for pair in known))
+
+
 def unlisted(finding: Finding) -> str | None:
     """How many equations are not listed because they are no news; None if all are listed."""
     found = finding.news

@@ -373,7 +373,8 @@ def test_predict_decodes_labels_and_check_counts_misfits(run, place, rule_findin
     (place / "broken.csv").write_text("\n" + broken)
     done = run("check", rule_finding, "broken.csv")
     assert done.code == 4
-    assert "1 row (0.2 %): broken.csv line 3 breaks the rule" in done.out
+    assert "1 row (0.2 %) breaks the rule" in done.out
+    assert "    broken.csv line 3: pump" in done.out
     assert run("check", rule_finding, "broken.csv", "--tolerance", "0.01").code == 0
     found = json.loads(run("check", rule_finding, "broken.csv", "--json").out)
     assert (found["ok"], found["rows"]["misfits"], found["share"]) == (False, 1, 1 / 400)

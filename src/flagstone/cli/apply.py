@@ -7,13 +7,14 @@ import io
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from flagstone.apply import predict as predicted
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.options import ReadOptions, WorkerOptions
 from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.results import places_text, refuse_inputs
+from flagstone.cli.results import misfit_lines, refuse_inputs
 from flagstone.cli.runner import FAILED, OK, UsageError
 from flagstone.cli.verbs import verb_module
 from flagstone.cli.work import dask_executor, partition_of, partition_progress, watched
@@ -69,11 +70,13 @@ def check(
         )
         return OK if ok else FAILED
     print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}")
-    text = places_text(misfits, rows.read, rows.places)
-    print(f"{text} break{'s' if misfits == 1 else ''} the rule")
+    told = misfit_lines(replace(found, rows=rows), max_misfits)
+    print(f"{told[0][1]} break{'s' if misfits == 1 else ''} the rule")
     for line, count in equations or []:
         if count:
             print(f"  {number(count):>10}  {safe(line)}")
+    for _, line in told[1:]:
+        print(f"  {line}")
     verdict = "within" if ok else "more than"
     print(f"{'ok' if ok else 'FAILED'}: {verdict} the tolerance of {100 * tolerance:g} %")
     return OK if ok else FAILED
@@ -96,7 +99,7 @@ def _count(
     total, broken = found.counted, found.broken
     if broken is None:
         return total, None
-    pairs = zip(finding.answer.lines, broken.tolist(), strict=True)
+    pairs = zip(finding.checks, broken.tolist(), strict=True)
     return total, [[line, n] for line, n in pairs]
 
 

@@ -128,7 +128,7 @@ def misfit_lines(finding: Finding, shown: int) -> list[tuple[str, str]]:
         left -= len(listed)
     if rows.misfits > shown - left:
         lines.append(
-            ("", f"… and {number(rows.misfits - shown + left)} more: --max-misfits, --report")
+            ("", f"… and {number(rows.misfits - shown + left)} more: --max-misfits")
         )
     return lines
 

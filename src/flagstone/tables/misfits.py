@@ -9,7 +9,7 @@ import numpy as np
 
 from flagstone.algebra.fields import Array
 from flagstone.answers import LinearSystem, ParityRule
-from flagstone.encoding import Encoding, cells, constant_text, number_text
+from flagstone.encoding import cells, number_text
 from flagstone.finding import Finding
 from flagstone.tables.batches import Place
 
@@ -48,7 +48,7 @@ def misfit_groups(finding: Finding) -> list[MisfitGroup]:
     ...     print(group.breaks, group.columns, group.rows[0][1])
     ('net + vat - gross = 0',) ('net', 'vat', 'gross', 'off by') ('100', '19', '119.1', '-0.1')
     """
-    rows, encoding = finding.rows, _words(finding)
+    rows, encoding = finding.rows, finding.words
     if not rows.values:
         return []
     width = finding.answer.dim + finding.question.labelled
@@ -71,17 +71,12 @@ def misfit_groups(finding: Finding) -> list[MisfitGroup]:
     return found
 
 
-def _words(finding: Finding) -> Encoding:
-    """Return the encoding in whose words rows are shown."""
-    return finding.encoding if finding.news is None else finding.news.encoding
-
-
 def _equations(finding: Finding, X: Array) -> tuple[list[str], Array, Array]:
     """Return what can be broken, which row breaks which, and the columns that occur in each."""
-    answer, encoding, news = finding.answer, _words(finding), finding.news
+    answer, news = finding.answer, finding.news
     dim, every = answer.dim, np.ones((1, X.shape[1]), dtype=bool)
     if news is not None:
-        told = [*finding.lines, *(constant_text(encoding, *pair) for pair in news.constants)]
+        told = list(finding.checks)
         used = np.zeros((len(told), X.shape[1]), dtype=bool)
         used[: len(news.rows), :dim] = news.rows[:, :-1] != 0
         for k, (column, _) in enumerate(news.constants, len(news.rows)):
@@ -103,7 +98,7 @@ def _equations(finding: Finding, X: Array) -> tuple[list[str], Array, Array]:
 
 def _columns(finding: Finding, used: Array) -> tuple[str, ...]:
     """Return the columns of the table whose encoded columns are used, and the label."""
-    encoding, place, found = _words(finding), 0, []
+    encoding, place, found = finding.words, 0, []
     every = encoding.encoders if encoding.label is None else (*encoding.encoders, encoding.label)
     for encoder in every:
         stop = place + len(encoder.names)
