@@ -141,8 +141,10 @@ void CountedFlag::insert(Entries entries, const std::int64_t *weights, Pause pau
         first_ = 0;
         if (start_ > 0 && !weights && size >= kFew) {
             const std::size_t inside = count_inside({rows + i * width_, size, nullptr});
-            first_ = inside > 0 ? start_ : 0;
-            size = inside > 0 ? inside : smaller(size, map_.most());
+            if (inside >= kFew) {
+                first_ = start_;
+                size = inside;
+            }
         }
         if (weights) before_ = counts_;
         for (std::size_t k = i; k < i + size; k += map_.most())
