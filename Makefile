@@ -47,6 +47,7 @@ fuzz: $(VENV)/.installed-dev  ## damaged files, odd names, signals and more (MIN
 	$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED) $(if $(PAGE),--page)
 
 sanitize: $(VENV)/.installed-dev  ## kernel tests and random cases under address and undefined-behaviour sanitizers (CASES=100000)
+	@$(BIN)/python -m pip install --quiet cmake 'nanobind>=2.4'
 	$(BIN)/python scripts/sanitize.py --cases $(CASES)
 
 floors: | $(BIN)/python  ## the tests again, with the oldest packages that pyproject.toml allows

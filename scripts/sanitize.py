@@ -27,9 +27,10 @@ def main() -> int:
     shutil.rmtree(package.parent, ignore_errors=True)
     ignored = shutil.ignore_patterns("_native*", "__pycache__")
     shutil.copytree(ROOT / "src" / "flagstone", package, ignore=ignored)
-    configure = ["cmake", "-S", "cpp", "-B", BUILD, "-DFLAGSTONE_SANITIZE=ON"]
+    cmake = [sys.executable, "-m", "cmake"]  # `make sanitize` installs it, and nanobind
+    configure = [*cmake, "-S", "cpp", "-B", BUILD, "-DFLAGSTONE_SANITIZE=ON"]
     run(*configure, f"-DPython_EXECUTABLE={sys.executable}", f"-DFLAGSTONE_OUTPUT={package}")
-    run("cmake", "--build", BUILD, "--parallel", "2")
+    run(*cmake, "--build", BUILD, "--parallel", "2")
     compiler = os.environ.get("CXX", "c++")
     libraries = [
         subprocess.run(
