@@ -6,7 +6,6 @@ import inspect
 import io
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -24,13 +23,6 @@ HEAVY = {
     "sklearn", "matplotlib", "dask", "pyarrow", "scipy", "pandas", "rich", "numpy",
     "shtab", "asyncio",
 }  # fmt: skip
-
-
-def examples_of(text: str) -> list[str]:
-    """Return the commands printed under Example(s) in a help text."""
-    block = re.search(r"^Examples?:\n((?:  flagstone .*\n)+)", text, re.MULTILINE)
-    assert block, "the help has no example"
-    return [line.strip() for line in block[1].splitlines()]
 
 
 def test_the_overview_lists_every_verb(run):
@@ -180,20 +172,6 @@ def test_errors_under_json_are_json(run, place, words, code, part):
     assert set(found) == {"error", "exit_code"}
     assert part in found["error"]
     assert found["exit_code"] == code
-
-
-def test_every_example_works_as_printed(run):
-    """In the order of the overview: later verbs use what earlier examples wrote."""
-    overview = examples_of(run("--help").out)
-    for verb in VERBS:
-        for example in examples_of(run(verb, "--help").out):
-            words = shlex.split(example)
-            assert words[0] == "flagstone"
-            done = run(*words[1:])
-            assert done.code == 0, (example, done.err)
-            assert done.out
-    for example in overview:
-        assert run(*shlex.split(example)[1:]).code == 0
 
 
 @pytest.mark.parametrize("verb", VERBS)

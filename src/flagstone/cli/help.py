@@ -34,7 +34,7 @@ _ENVIRONMENT = {
     "NO_COLOR": "Any value turns colour off",
     "FLAGSTONE_CPU": "Kernels to use: python, portable, avx2 or avx512",
 }
-_EXAMPLES = (
+OVERVIEW_EXAMPLES = (
     "flagstone constraints examples/frames.txt -f bits --contamination .01",
     "flagstone learn examples/faults.csv -l fault --encode auto",
 )
@@ -50,7 +50,7 @@ def overview(*, everything: bool = False) -> str:
             lines += _table(group, ((verb.name, verb.summary) for verb in verbs), 13)
     lines += _table("Options", GENERAL.items())
     lines += _table("Exit codes", EXIT_CODES.items(), 6)
-    lines += _examples(_EXAMPLES)
+    lines += _examples(OVERVIEW_EXAMPLES)
     lines += ["", "flagstone VERB --help says more about a verb."]
     text = "\n".join(lines)
     if everything:
@@ -128,7 +128,7 @@ def manual_page() -> str:
         lines += _manual_of(verb)
     lines += [".SH EXIT STATUS", *_entries(EXIT_CODES.items())]
     lines += [".SH ENVIRONMENT", *_entries(_ENVIRONMENT.items())]
-    lines += [".SH EXAMPLES", *_verbatim(_EXAMPLES)]
+    lines += [".SH EXAMPLES", *_verbatim(OVERVIEW_EXAMPLES)]
     return "\n".join(lines)
 
 
