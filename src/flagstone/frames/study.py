@@ -17,8 +17,9 @@ from flagstone.encoding import Encoding
 from flagstone.finding import Finding
 from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
 from flagstone.frames.digests.digest import columns_of
+from flagstone.frames.digests.registers import CERTAIN
 from flagstone.frames.ruler import bit_text
-from flagstone.frames.strength import Strength, Unseen, broken_by
+from flagstone.frames.strength import Strength, Unseen, broken_by, candidate_bits
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.pipeline import ask, certify
 from flagstone.question import ConstraintsQuestion
@@ -73,10 +74,17 @@ class Study:
     finding: Finding
     analysis: DigestAnalysis | None
 
-    @property
+    @cached_property
     def digests(self) -> list[Digest]:
-        """The digests that were found."""
-        return [] if self.analysis is None else self.analysis.digests
+        """The digests that were found; without a name, only those that chance cannot explain."""
+        if self.analysis is None:
+            return []
+        found, asked = self.analysis.digests, self.analysis.asked or not len(self.rows)
+        return [d for d in found if d.name or asked or self._is_beyond_chance(d)]
+
+    def _is_beyond_chance(self, digest: Digest) -> bool:
+        bits = len(digest.columns) * self.different_frames(digest)
+        return bits >= candidate_bits(digest) + CERTAIN
 
     @property
     def named(self) -> list[Digest]:

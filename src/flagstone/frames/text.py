@@ -19,7 +19,7 @@ Line = tuple[str, str]
 def digest_text(found: Study, digest: Digest) -> str:
     """Return the name of a digest and its place."""
     places = columns_of(found.finding.encoding.names, digest.columns)
-    return f"{digest.name or 'check bits without a known name'}, in {place_text(places)}"
+    return f"{in_bytes(digest.name or 'check bits without a known name')}, in {place_text(places)}"
 
 
 def headline(found: Study) -> str:

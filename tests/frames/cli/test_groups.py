@@ -100,3 +100,22 @@ def test_types_are_said_and_answered_apart(run, two_types, place):
 def test_one_type_is_one_group(run, capture):
     done = run("frames", capture, "--by", "type", *SEED)
     assert done.out.startswith("1 group by type, of 600 frames")
+
+
+def test_a_field_of_several_bits_tells_types_apart(run, place):
+    """Four message types, told apart by two bits: no single bit does."""
+    rng = np.random.default_rng(3)
+    crcs = ("CRC-8/MAXIM-DOW", "CRC-8/SMBUS", "CRC-8/CDMA2000", "CRC-8/DARC")
+    parts = [with_crc(rng, 250, crc, before=(0x40 + i,)) for i, crc in enumerate(crcs)]
+    write(place, "four.hex", rng.permutation(np.concatenate(parts)))
+    done = run("frames", "four.hex", "--seed", "1")
+    assert "! frames carry a digest by b0: add --by b0" in done.out
+    found = json.loads(run("frames", "four.hex", "--by", "b0", *SEED, "--json").out)["groups"]
+    assert {group["value"]: group["digest"][0]["name"] for group in found} == {
+        f"0x{0x40 + i:02x}": crc for i, crc in enumerate(crcs)
+    }
+
+
+def test_ids_with_different_checks_are_said(run, log):
+    done = run("frames", log, "--seed", "1", "--where", "id!=0x123")
+    assert "! frames carry a digest by id: add --by id" in done.out

@@ -83,7 +83,7 @@ def test_manchester_is_suggested_and_undone(run, place, frames):
     coded = np.stack([1 - frames, frames], axis=2).reshape(len(frames), -1)
     write(place, "coded.hex", coded)
     said = run("frames", "coded.hex", *SEED).out
-    assert "! pairs of bits are complementary: try --decode manchester\n" in said
+    assert "! pairs of bits are complementary: try --decode manchester, or diff" in said
     done = run("frames", "coded.hex", *SEED, "--decode", "manchester", "--json")
     assert names(done) == ["CRC-8/MAXIM-DOW"]
     assert "decoded manchester" in json.loads(done.out)["capture"]["notes"][0]
@@ -101,6 +101,8 @@ def test_misaligned_frames_begin_after_the_sync_word(run, place, frames):
         after = "".join(map(str, rng.integers(0, 2, size=rng.integers(0, 9))))
         lines.append(before + sync + "".join(map(str, row)) + after)
     (place / "air.bits").write_text("\n".join(lines) + "\n")
+    said = run("frames", "air.bits", *SEED).out
+    assert "! frames may be misaligned: try --sync " in said
     done = run(
         "frames", "air.bits", "--sync", "d391", "--truncate", "--length", "48", *SEED, "--json"
     )

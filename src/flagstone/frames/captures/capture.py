@@ -38,6 +38,8 @@ MOST_TEXT = 1 << 30
 _LISTED = 6
 #: --truncate keeps so many of the frames.
 _KEPT = 0.9
+#: Frames are aligned by a pattern of so many bits, looked for in so many frames.
+_PATTERN, _SAMPLE = 16, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,10 +186,29 @@ class Capture:
         note += f"; {counted(lost, 'frame')} without it left out" if lost else ""
         return self.some(index).changed(frames, note)
 
-    def has(self, pattern: str) -> float:
-        """Return the share of frames with a pattern."""
-        bits = pattern_bits(pattern)
-        return sum(bits in frame for frame in self.frames) / max(1, len(self.frames))
+    def shared_pattern(self) -> str | None:
+        """Return 16 bits that nearly all frames have, once, to align them by; None: there are none.
+
+        >>> places = [Place("f", i, i) for i in range(3)]
+        >>> frames = [pattern_bits("aa" * i + "d391" + data) for i, data in ((1, "07"), (2, "f3"))]
+        >>> Capture([*frames, pattern_bits("aad39199")], places, [{}] * 3).shared_pattern()
+        'd391'
+        """
+        sample = self.frames[:_SAMPLE]
+        first = sample[0]
+        found = []
+        for start in range(len(first) - _PATTERN + 1):
+            bits = first[start : start + _PATTERN]
+            once = sum(frame.count(bits) == 1 for frame in sample)
+            if bits[2:] != bits[:-2] and once >= _KEPT * len(sample):
+                found.append(start)
+        if not found:
+            return None
+        # after a preamble 1010…, whose end the first of them holds, the sync word begins
+        after = found[0] + _PATTERN - 2
+        start = after if found[0] and after in found else found[0]
+        bits = first[start : start + _PATTERN]
+        return f"{int(''.join(map(str, bits)), 2):0{_PATTERN // 4}x}"
 
     def truncated(self, length: int | None = None) -> Capture:
         """Cut frames to a length, and leave out shorter ones.

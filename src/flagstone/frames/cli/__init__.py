@@ -29,11 +29,12 @@ from flagstone.frames.captures import (
     message_types,
 )
 from flagstone.frames.captures.line_codes import suggest
-from flagstone.frames.cli.groups import group_keys, print_groups
+from flagstone.frames.cli.groups import group_keys, has_digest, print_groups, telling_field
 from flagstone.frames.cli.reading import read_frames
 from flagstone.frames.cli.saved import saved_study
 from flagstone.frames.cli.screen import frame_keys, print_study, shown_lines
 from flagstone.frames.report import FrameView
+from flagstone.frames.ruler import in_bytes
 from flagstone.frames.study import Study, study
 from flagstone.question import ConstraintsQuestion
 from flagstone.rules import SpanRule
@@ -129,9 +130,13 @@ class _Asked:
             n = sum(others.values())
             said = f"{counted(n, 'frame')} of other lengths ({length_text(type(lengths)(others))})"
             chosen = chosen.noting(f"{said} not counted here: see --by length, or cut: --truncate")
+            pattern = None if self.given.sync else capture.shared_pattern()
+            if 2 * len(index) < len(capture) and pattern is not None:
+                chosen = chosen.noting(f"frames may be misaligned: try --sync {pattern} --truncate")
         code = suggest(rows) if not self.given.decode else None
         if code is not None:
-            chosen = chosen.noting(f"pairs of bits are complementary: try --decode {code}")
+            said = f"try --decode {code}, or differential-{code}"
+            chosen = chosen.noting(f"pairs of bits are complementary: {said}")
         return found, chosen
 
     def types(self, found: Study) -> list[MessageType]:
@@ -175,8 +180,10 @@ def _answer(capture: Capture, asked: _Asked) -> int:
     found, chosen = asked.study(capture)
     types = asked.types(found)
     if len(types) > 1:
-        said = [f"{len(one.rows):,} ({one.told_by or 'all others'})" for one in types]
+        said = [f"{len(one.rows):,} ({in_bytes(one.told_by) or 'all others'})" for one in types]
         chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(said)}. Add --by type")
+    elif not has_digest(found) and (field := telling_field(chosen, asked.study)) is not None:
+        chosen = chosen.noting(f"frames carry a digest by {field}: add --by {field}")
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flagstone.cli.options import FrameOptions
@@ -11,12 +11,48 @@ from flagstone.comparison import common
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
 from flagstone.frames.cli.screen import frame_keys
-from flagstone.frames.ruler import ruled
+from flagstone.frames.ruler import in_bytes, ruled
 from flagstone.frames.study import Study
 from flagstone.frames.text import digest_lines
 from flagstone.wording import counted
 
 Groups = Mapping[str, tuple[Study, Capture]]
+#: Fields with at most this many values are tried, and so many fields; a digest of their frames
+#: must have this many bits.
+_MOST_VALUES, _MOST_FIELDS, _FEWEST_BITS = 16, 8, 4
+#: Fewer frames than this show no digest of their own; a field must stand in the first bytes.
+_FEWEST_FRAMES, _FIRST_BYTES = 12, 4
+
+
+def has_digest(found: Study) -> bool:
+    """Say whether a digest was named that is more than a parity bit."""
+    return any(len(digest.columns) >= _FEWEST_BITS for digest in found.named)
+
+
+def telling_field(
+    capture: Capture, study: Callable[[Capture], tuple[Study, Capture]]
+) -> str | None:
+    """Return the field whose values have digests of their own, where all frames together have none.
+
+    Columns of the file are tried, then bytes and nibbles at the beginning of the frame. The two
+    most frequent values must have a digest each.
+    """
+    there = capture.columns[0] if capture.columns else {}
+    columns = [name for name in ("id", "model", "channel") if name in there]
+    n_bytes = min(_FIRST_BYTES, min(map(len, capture.frames)) // 8)
+    parts = [(f"b{i}", f"b{i}.7..b{i}.4", f"b{i}.3..b{i}.0") for i in range(n_bytes)]
+    tried = 0
+    for field in [*columns, *(part for some in parts for part in some)]:
+        groups = list(capture.by(field).values())
+        most = _MOST_VALUES // 2 if "." in field else _MOST_VALUES
+        if not 2 <= len(groups) <= most or len(groups[1]) < _FEWEST_FRAMES:
+            continue
+        if all(has_digest(study(group)[0]) for group in groups[:2]):
+            return field
+        tried += 1
+        if tried == _MOST_FIELDS:
+            break
+    return None
 
 
 def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOptions) -> None:
@@ -29,7 +65,7 @@ def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOption
     for value, (found, chosen) in groups.items():
         n = int(found.broken.sum())
         size = f"{counted(len(found.rows), 'frame')} of {len(found.pattern):,} bits"
-        print(f"\n{safe(by)} {safe(value)}: {size}, {n:,} damaged")
+        print(f"\n{safe(by)} {safe(in_bytes(value))}: {size}, {n:,} damaged")
         for note in chosen.notes:
             if note not in capture.notes:
                 print(f"! {safe(note)}")
@@ -45,8 +81,8 @@ def _shared_lines(groups: Groups) -> list[str]:
         return []
     members: dict[str, list[str]] = {}
     for value, (found, _) in groups.items():
-        names = [digest.name or digest.formula for digest in found.digests]
-        members.setdefault(" and ".join(names) or "no digest", []).append(value)
+        names = [in_bytes(digest.name or digest.formula) for digest in found.digests]
+        members.setdefault(" and ".join(names) or "no digest", []).append(in_bytes(value))
     lines: list[str] = []
     for name, values in members.items():
         which = "all groups" if len(values) == len(groups) else ", ".join(values[:8])
