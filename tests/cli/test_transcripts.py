@@ -31,9 +31,9 @@ def transcript(examples):
         words = shlex.split(example)
         assert words[0] == "flagstone"
         out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            with pytest.raises(SystemExit) as end:
-                main(words[1:])
+        printed = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+        with printed[0], printed[1], pytest.raises(SystemExit) as end:
+            main(words[1:])
         assert end.value.code == 0, (example, err.getvalue())
         said = _TIMES.sub("# s", err.getvalue() + out.getvalue())
         parts.append(f"$ {example}\n{said}")
