@@ -101,7 +101,7 @@ def test_an_answer_says_how_many_rows_to_come_will_break_it():
     assert finding.support == "whole"
     assert finding.is_answer
     assert finding.headline == (
-        "3 check equations hold; at most 0.35 % of rows to come do not fit (99 % confidence)"
+        "3 check equations hold; at most 0.35 % of future rows do not fit (99 % confidence)"
     )
     assert finding.caution is None
 
@@ -164,7 +164,7 @@ def test_a_headline_says_that_nothing_is_promised():
     drifting[:, 0] = np.random.RandomState(1).randint(0, 2, size=1000)
     finding = found(drifting)
     assert finding.promises.withheld is not None
-    assert finding.headline == f"{finding.title}; nothing is promised about rows to come"
+    assert finding.headline == f"{finding.title}; nothing is promised about future rows"
     assert "nothing is promised" in repr(finding)
 
 
@@ -209,7 +209,7 @@ def test_of_a_subspace_only_positive_rows_are_bounded():
     y = np.where(np.arange(2000) % 4 == 0, 0, 1)  # negative rows lie in the subspace, too
     fitted = SubspaceClassifier(affine=True, random_state=1).fit(X, y)
     assert fitted.measure(X, y).misfits == 500
-    assert "% of rows to come are positive and lie outside (99 %" in fitted.finding_.headline
+    assert "% of future rows are positive and lie outside (99 %" in fitted.finding_.headline
     assert "do not fit" not in fitted.finding_.headline
 
 
@@ -219,7 +219,7 @@ def test_without_promises_there_is_little_to_say():
     assert bare.headline == bare.title
     weighed = LinearSpan(random_state=1).fit(frames(50), sample_weight=[2] * 50).finding_
     assert weighed.support is None
-    assert weighed.headline == f"{weighed.title}; nothing is promised about rows to come"
+    assert weighed.headline == f"{weighed.title}; nothing is promised about future rows"
 
 
 def capture():

@@ -65,7 +65,8 @@ def promise(*, rho_asked=0.05, eps_asked=0.1, contamination=0.0, withheld=None, 
 def test_sentence_when_all_is_proven():
     assert str(promise()) == (
         "replicable with probability ≥ 0.95 (proven); coverage of 90 % proven in advance (this "
-        "sample: at most 4.1 % of these rows uncovered); no 312 altered rows change the answer"
+        "sample: at most 4.1 % of these rows uncovered); the answer does not change if up to 312 "
+        "rows are altered"
     )
 
 
@@ -95,7 +96,7 @@ def test_sentence_when_all_is_proven():
                 "contamination": 0.0001,
                 "containment_failure": 0.44,
             },
-            "(probability 0.44 at a rate of 0.01 %)",
+            "(at a rate of exactly 0.01 %, there is a 44 % chance of more)",
         ),
         (
             {
@@ -103,20 +104,19 @@ def test_sentence_when_all_is_proven():
                 "contamination": 0.0167,
                 "containment_failure": 0.44,
             },
-            "at a rate of 1.67 %)",
+            "(at a rate of exactly 1.67 %, there",
         ),
         ({"eps": None, "eps_asked": 0.00125}, "coverage of 99.875 % not proven"),
-        ({"margin": 1}, "; no single altered row changes the answer"),
+        ({"margin": 1}, "; the answer does not change if one row is altered"),
         ({"margin": 0}, "; one altered row may change the answer"),
-        ({"window": Window("heavy", 1, 9.5)}, "; no 312 altered rows change the answer"),
+        ({"window": Window("heavy", 1, 9.5)}, "; the answer does not change if up to 312 rows are"),
         (
             {
                 "window": Window("index", 21, 120),
                 "contamination": 0.02,
                 "containment_failure": 0.44,
             },
-            "outlier directions kept out unless more than 20 rows are outliers "
-            "(probability 0.44 at a rate of 2 %)",
+            "safe for up to 20 corrupted rows (at a rate of exactly 2 %, there is a 44 % chance",
         ),
     ],
 )
@@ -228,9 +228,9 @@ def test_hypotheses_name_what_both_runs_must_share():
 
 
 def test_containment_is_said_where_a_start_was_taken():
-    assert "outlier" not in str(promise())
+    assert "corrupted" not in str(promise())
     started = str(promise(window=Window("index", 21, 120)))
-    assert started.endswith("kept out unless more than 20 rows are outliers")
+    assert started.endswith("safe for up to 20 corrupted rows")
 
 
 def test_promises_say_what_is_proven_certified_and_measured():
@@ -325,7 +325,7 @@ def test_nothing_left_out_is_said_plainly():
 
 
 def errors(masses, m, t, confidence, rule="index", sorted_rows=False):
-    """How often the two bounds on rows to come are wrong, exactly, for rows on the axes.
+    """How often the two bounds on future rows are wrong, exactly, for rows on the axes.
 
     For these V_j is spanned by the axes with j rows or more, in every order of the rows.
     """

@@ -36,7 +36,7 @@ _MOST_LEVELS = 8
 
 _DRIFT = (
     "neighbouring rows are more alike than independent rows are: readings that drift, or rows that "
-    "were sorted, say nothing certain about rows to come; take rows at longer intervals"
+    "were sorted, say nothing certain about future rows; take rows at longer intervals"
 )
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
 

@@ -200,7 +200,7 @@ def headline(finding: Finding) -> str:
         return found
     if g.withheld is not None:
         left = " but these equations" if g.contains else ""
-        return f"{found}; nothing{left} is promised about rows to come"
+        return f"{found}; nothing{left} is promised about future rows"
     if known.support is None:
         if not known.claims_something or not known.is_unmeasured:
             return found
@@ -210,7 +210,7 @@ def headline(finding: Finding) -> str:
         # of negative examples nothing is known
         positive = finding.question.kind == "subspace"
         breaks = "are positive and lie outside" if positive else "do not fit"
-        return f"{found}; at most {share} of rows to come {breaks} ({certain} confidence)"
+        return f"{found}; at most {share} of future rows {breaks} ({certain} confidence)"
     if known.support == "part":
         held = max(0, known.held_by_all - (0 if finding.news is None else finding.news.implied))
         hold = f"the {held} that hold{'s' if held == 1 else ''} in all of them"
@@ -344,10 +344,10 @@ def promises(g: Guarantee, uncovered: float | None = None) -> list[str]:
 
 def margin(rows: int) -> str:
     """The margin in words."""
-    if rows < 2:
-        some = "no single altered row changes" if rows else "one altered row may change"
-        return f"{some} the answer"
-    return f"no {rows:,} altered rows change the answer"
+    if not rows:
+        return "one altered row may change the answer"
+    some = "one row is" if rows == 1 else f"up to {rows:,} rows are"
+    return f"the answer does not change if {some} altered"
 
 
 def replicability(g: Guarantee) -> str:
@@ -429,17 +429,17 @@ def coverage(g: Guarantee, uncovered: float | None = None) -> str:
     if g.certified.eps is None:
         return said
     if g.is_unmeasured and uncovered is None:
-        return f"rows to come not measured yet; {said}"
-    return f"at most {percent(g.certified.eps)} of rows to come uncovered (certified); {said}"
+        return f"future rows not measured yet; {said}"
+    return f"at most {percent(g.certified.eps)} of future rows violate it (certified); {said}"
 
 
 def containment(g: Guarantee) -> str:
     """What is known about outliers, in words."""
     start, failure = g.setup.window.start, g.proven.containment_failure
-    are = "is an outlier" if start == 1 else "are outliers"
-    said = f"outlier directions kept out unless more than {counted(start, 'row')} {are}"
+    said = f"safe for up to {counted(start, 'corrupted row')}"
     if failure is not None:
-        said += f" (probability {failure:.2g} at a rate of {100 * g.asked.contamination:.6g} %)"
+        rate = f"at a rate of exactly {100 * g.asked.contamination:.6g} %"
+        said += f" ({rate}, there is a {100 * failure:.2g} % chance of more)"
     return said
 
 
@@ -498,7 +498,7 @@ def certificate(c: Certificate) -> str:
         gives = "a fresh one gives this space with probability"
         said.append(f"{gives} ≥ {agreement(c.misses)}")
     if c.eps is not None:
-        said.append(f"at most {percent(c.eps)} of the rows to come lie outside")
+        said.append(f"at most {percent(c.eps)} of future rows lie outside")
     return f"{head}: {'; '.join(said)}"
 
 
@@ -551,10 +551,10 @@ def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, 
     if (step := next_step(g)) is not None:
         rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
     if g.is_unmeasured and uncovered is None:
-        said = "How many of the rows to come lie outside is not measured yet"
+        said = "How many future rows lie outside is not measured yet"
         rows.append(("Coverage", said, "not measured", "open"))
     elif certified.eps is not None:
-        said = f"At most {percent(certified.eps)} of the rows to come lie outside"
+        said = f"At most {percent(certified.eps)} of future rows lie outside"
         rows.append(("Coverage", said, badge, "proven"))
     rows.append(_coverage_row(g, uncovered))
     said = f"With the same threshold, {margin(g.measured.margin)}"

@@ -198,7 +198,7 @@ def test_rows_that_repeat_forfeit_promises_until_runs_are_counted_once(run, plac
     Path("thrice.bits").write_text("".join(f"{row}\n" * 3 for row in rows))
     words = ["constraints", "thrice.bits", "--seed", "1", "--t-min", ".03", "--t-max", ".08"]
     done = run(*words)
-    assert done.out.startswith("2 check equations hold; nothing is promised about rows to come:\n")
+    assert done.out.startswith("2 check equations hold; nothing is promised about future rows:\n")
     assert "no promise about fresh samples: rows repeat in runs: 67" in done.out
     assert "deduplicate-runs" in done.out
     clean = run(*words, "--deduplicate-runs", "-o", "d.json", "--report", "d.html")

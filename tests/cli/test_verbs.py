@@ -46,7 +46,7 @@ def rule_finding(run):
 def test_constraints_find_the_hidden_checks_and_the_damaged_lines(run):
     done = run("constraints", *FRAMES)
     assert done.code == 0
-    assert done.out.startswith("5 check equations hold; at most 2.9 % of rows to come do not fit")
+    assert done.out.startswith("5 check equations hold; at most 2.9 % of future rows do not fit")
     assert (
         "do not fit    6 rows (1.0 %): examples/frames.txt line 18, 72, 117, 197, 285, …"
         in done.out
@@ -198,7 +198,7 @@ def test_the_subspace_of_the_positive_rows(run, place):
     words = ["t.csv", "-l", "good", "-e", "good=levels:no,yes", "--seed", "1"]
     done = run("subspace", *words, "--affine", "-o", "m.json")
     assert done.code == 0, done.err
-    assert done.out.startswith("The positive rows obey 1 equation; at most 1.8 % of rows to come")
+    assert done.out.startswith("The positive rows obey 1 equation; at most 1.8 % of future rows")
     assert "do not fit    0 rows (0 %)" in done.out
     assert f"rows          {len(rows)} read; 0 outside the span (0 %)" in done.out
     found = load("m.json")

@@ -297,8 +297,8 @@ def test_what_is_proven_is_said_with_its_condition():
 def test_the_margin_has_one_wording():
     for margin, text in (
         (0, "one altered row may change the answer"),
-        (1, "no single altered row changes the answer"),
-        (1234, "no 1,234 altered rows change the answer"),
+        (1, "the answer does not change if one row is altered"),
+        (1234, "the answer does not change if up to 1,234 rows are altered"),
     ):
         found = finding()
         measured = dataclasses.replace(found.promises.measured, margin=margin)
@@ -354,7 +354,7 @@ def test_the_page_says_what_is_certified_and_what_is_withheld():
     page = html_report(certify(asked, GF(2).rows(X)))
     assert ", by 1,800 of these rows" in page
     assert ">certified at 99 %<" in page
-    assert "of rows to come do not fit (99 % confidence)</h1>" in page
+    assert "of future rows do not fit (99 % confidence)</h1>" in page
     thrice = GF(2).rows(np.repeat(X[:, [0, 1, 2, 3] * 4], 3, axis=0))
     asked = ask(Flag(16).update(thrice), SpanQuestion(), rule, Coins(1))
     page = html_report(certify(asked, thrice))

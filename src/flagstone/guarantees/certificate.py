@@ -57,8 +57,8 @@ class Certificate:
     ...     misses=0.002, lacks=0.001, eps=0.008, rows_needed=None)
     >>> print(certificate)
     certified at 99 % confidence, from 9000 rows: two samples of 10000 rows agree with probability
-    ≥ 0.996; a fresh one gives this space with probability ≥ 0.998; at most 0.8 % of the rows to
-    come lie outside
+    ≥ 0.996; a fresh one gives this space with probability ≥ 0.998; at most 0.8 % of future rows
+    lie outside
     """
 
     rule: str

@@ -286,7 +286,7 @@ class Guarantee:
     ...     Asked(rho=None, eps=0.1), Proven(rho=None, eps=0.1), Measured((2, 41), margin=2))
     >>> print(g)
     replicability not proven; coverage of 90 % proven in advance (this sample: at most 4.1 % of \
-these rows uncovered); no 2 altered rows change the answer
+these rows uncovered); the answer does not change if up to 2 rows are altered
     """
 
     setup: Setup
