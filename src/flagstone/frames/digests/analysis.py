@@ -19,8 +19,8 @@ from flagstone.frames.digests.layers import Layers, Solved, propose
 from flagstone.frames.digests.naming import key_stream, name_frame
 from flagstone.frames.digests.search import search
 
-#: Wider rows are no frames: their equations are listed, and nothing is looked for.
-MOST_COLUMNS = 256
+#: Where more bits than this vary, the equations are listed, and nothing is looked for.
+MOST_COLUMNS = 1024
 #: Sums are looked for among so many rows, the first ones, and held against all.
 SAMPLE = 4096
 #: Check bits without a name are a digest if there are so many, of so much of the data each.
@@ -41,6 +41,8 @@ class DigestAnalysis:
     recalled : sequence of mappings, optional
         Digests with a name that were verified on the rows of the answer, as a finding keeps them:
         what is known as long as no rows are counted here.
+    cases : sequence of int
+        Columns on which the constant of a digest depends, the highest bit first.
 
     Attributes
     ----------
@@ -80,6 +82,7 @@ class DigestAnalysis:
         answer: Constraints,
         solve: Sequence[int] | None = None,
         recalled: Sequence[Mapping[str, Any]] | None = None,
+        cases: Sequence[int] = (),
     ) -> None:
         self.frame = Frame.of(answer)
         self.asked = solve is not None
@@ -87,6 +90,7 @@ class DigestAnalysis:
         if recalled is not None:
             self._recalled = [Digest.from_dict(values, self.frame.names) for values in recalled]
         self.n_rows = 0
+        self._cases = tuple(cases)
         self._solve, self._layers = solve, None if solve is None else self._solved(solve)
         self._digests: list[Digest] = []
         self._waiting: list[tuple[Array, Array | None]] | None = []
@@ -151,7 +155,7 @@ class DigestAnalysis:
         """
         self._waiting = None
         first = np.asarray(rows, dtype=np.uint8)[:SAMPLE]
-        found = search(self.frame.names, first, self._solve)
+        found = search(self.frame.names, first, self._solve, self._cases)
         self._digests = [replace(d, rows_verified=0, rows_broken=0) for d in found]
         solved = self.layers.solved
         if not self._digests and solved is not None and (self.asked or _dense(self.frame, solved)):
@@ -237,8 +241,17 @@ def analyze(
     answer: Any,
     solve: Sequence[int] | None = None,
     recalled: Sequence[Mapping[str, Any]] | None = None,
+    cases: Sequence[int] = (),
 ) -> DigestAnalysis | None:
-    """Return the analysis of equations that frames obey; None for all other answers."""
-    if not isinstance(answer, Constraints) or answer.field.order != 2 or answer.is_bottom:
+    """Return the analysis of equations that frames obey; None for all other answers.
+
+    Where nothing was kept, so that the equations contradict each other, digests are looked for
+    all the same: among the rows, without equations.
+    """
+    if not isinstance(answer, Constraints) or answer.field.order != 2:
         return None
-    return DigestAnalysis(answer, solve, recalled) if answer.dim <= MOST_COLUMNS else None
+    if answer.is_bottom:
+        answer = Constraints(np.zeros((0, answer.dim)), np.zeros(0), names=answer.names)
+    if int(Frame.of(answer).varies.sum()) > MOST_COLUMNS:
+        return None
+    return DigestAnalysis(answer, solve, recalled, cases)

@@ -20,6 +20,8 @@ from flagstone.frames.digests.shifts import shifted_of
 
 #: So many places of a check are tried in each alignment, and so many digests of a frame are named.
 _TRIED, _MOST = 96, 4
+#: Places times columns, at most: of long frames, the places at the end are tried.
+_WORK = 10_000
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
 #: A digest with fewer check bits is compared with those in less likely places.
@@ -144,6 +146,9 @@ def _best(frame: Frame, groups: Sequence[Sequence[tuple[int, ...]]], name: Namer
                 kind = _KINDS.index(digest.kind)
                 order = (-explained, kind, odd, -covered, alignment, -columns[-1])
                 found.append((order, digest))
+                ends = columns[-1] == frame.own[-1] and digest.kind in ("xor", "crc")
+                if ends and explained == len(columns) >= _WIDE:
+                    return digest  # nothing is wider, plainer or later
         if any(-order[0] >= _WIDE for order, _ in found):
             break
     return min(found, key=lambda pair: pair[0])[1] if found else None
@@ -165,13 +170,14 @@ def _places(frame: Frame, taken: Set[int]) -> list[list[tuple[int, ...]]]:
                 if 2 * len(own.intersection(columns)) >= width and frame.solvable(columns):
                     found.add(columns)
     groups: list[list[tuple[int, ...]]] = [[], [], []]
-    for columns in sorted(found, key=lambda c: (-len(c), -c[-1])):
+    last = frame.own[-1]
+    for columns in sorted(found, key=lambda c: (c[-1] < last, -len(c), -c[-1])):
         if taken.isdisjoint(columns):
             places = (columns[0], columns[0] - frame.dim % 8, columns[-1] + 1 - frame.dim)
-            ends = columns[-1] + 1 in (frame.dim, frame.own[-1] + 1)
+            ends = columns[-1] + 1 in (frame.dim, last + 1)
             whole = ends or any(place % 8 == 0 for place in places)
             groups[0 if whole else 1 if columns[0] % 4 == 0 else 2].append(columns)
-    return [group[:_TRIED] for group in groups]
+    return [group[: min(_TRIED, _WORK // frame.dim)] for group in groups]
 
 
 def _seen(frame: Frame) -> Iterator[tuple[Frame, Sequence[int], str]]:

@@ -17,6 +17,7 @@ import numpy as np
 from flagstone.algebra.fields import GF, Array
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import AffineSubspace
+from flagstone.frames.digests.cases import Cases, case_of, differences, with_cases
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.naming import name_check, name_frame
@@ -29,7 +30,12 @@ _LEVELS = (8, 4)
 _SHARE, _WIDE = 0.9, 8
 
 
-def search(names: Sequence[str], rows: Array, solve: Sequence[int] | None = None) -> list[Digest]:
+def search(
+    names: Sequence[str],
+    rows: Array,
+    solve: Sequence[int] | None = None,
+    cases: Sequence[int] = (),
+) -> list[Digest]:
     """Return the digests of rows of bits, measured on these rows: linear ones, then sums.
 
     Parameters
@@ -39,6 +45,8 @@ def search(names: Sequence[str], rows: Array, solve: Sequence[int] | None = None
     rows : array of shape (n, d)
     solve : sequence of int, optional
         The check bits; looked for otherwise.
+    cases : sequence of int
+        Columns on which the constant of a digest depends, the highest bit first.
 
     Examples
     --------
@@ -50,19 +58,32 @@ def search(names: Sequence[str], rows: Array, solve: Sequence[int] | None = None
     >>> digest.name, digest.rows_broken
     ('XOR of bytes', 13)
     """
-    sums = [digest.measured(rows) for digest in name_sums(names, rows)]
+    sums = _sums(names, rows, cases)
     if solve is not None:
         sums = [digest for digest in sums if {*columns_of(names, digest.columns)} == {*solve}]
-        return sums or _linear(names, rows, frozenset(), solve)
+        return sums or _linear(names, rows, frozenset(), solve, cases)
     taken = frozenset(i for digest in sums for i in columns_of(names, digest.columns))
     good = rows[_fits(sums, rows)]
     found: list[Digest] = []
     if sums:  # what is left without the sums; a digest may cover them, too
-        found = _linear(names, np.where([i in taken for i in range(len(names))], 0, good), taken)
-    found = found or _linear(names, good, taken)
-    return [
-        replace(digest, rows_verified=0, rows_broken=0).measured(rows) for digest in found
-    ] + sums
+        zeroed = np.where([i in taken for i in range(len(names))], 0, good).astype(np.uint8)
+        found = _linear(names, zeroed, taken, None, cases)
+    found = found or _linear(names, good, taken, None, cases)
+    return [*(_counted(digest, rows) for digest in found), *sums]
+
+
+def _counted(digest: Digest, rows: Array) -> Digest:
+    return replace(digest, rows_verified=0, rows_broken=0).measured(rows)
+
+
+def _sums(names: Sequence[str], rows: Array, cases: Sequence[int]) -> list[Digest]:
+    if not cases:
+        return [digest.measured(rows) for digest in name_sums(names, rows)]
+    numbers = case_of(rows, cases)
+    found = name_sums(
+        names, rows, cases, numbers, lambda r: Cases.fitted(r, cases, rows).broken(rows)
+    )
+    return [with_cases(digest, names, cases, rows).measured(rows) for digest in found]
 
 
 def _fits(digests: Sequence[Digest], rows: Array) -> Array:
@@ -73,18 +94,27 @@ def _fits(digests: Sequence[Digest], rows: Array) -> Array:
     return fits
 
 
-def flag_levels(names: Sequence[str], rows: Array) -> list[tuple[int, Frame]]:
+def flag_levels(
+    names: Sequence[str], rows: Array, cases: Sequence[int] = ()
+) -> list[tuple[int, Frame]]:
     """Return the spaces of the flag of rows, each with its level, the most distinct ones first.
 
     V_j is distinct where it is also V_k for many k > j, in proportion: damage has few rows in each
     direction, the valid frames have many.
     """
-    field = GF(2)
-    flag = Flag(rows.shape[1] + 1).update(ConstraintsQuestion().lift(field, field.rows(rows)))
-    levels = [level for level in flag.levels() if level.dim <= rows.shape[1]]
+    field, d = GF(2), rows.shape[1]
+    if cases:
+        flag = Flag(d).update(field.rows(differences(rows, cases)))
+    else:
+        flag = Flag(d + 1).update(ConstraintsQuestion().lift(field, field.rows(rows)))
+    levels = [level for level in flag.levels() if level.dim <= d]
     levels.sort(key=lambda level: math.log(level.first_index / (level.last_index + 1)))
     found = []
     for level in levels:
+        if cases:
+            frame = Frame(level.subspace.basis, rows[0], tuple(names))
+            found.append((level.first_index, frame))
+            continue
         space = AffineSubspace.from_homogeneous(level.subspace)
         if not space.is_empty:
             frame = Frame(space.direction.basis, space.point, tuple(names))
@@ -93,7 +123,11 @@ def flag_levels(names: Sequence[str], rows: Array) -> list[tuple[int, Frame]]:
 
 
 def _linear(
-    names: Sequence[str], rows: Array, taken: Set[int], solve: Sequence[int] | None = None
+    names: Sequence[str],
+    rows: Array,
+    taken: Set[int],
+    solve: Sequence[int] | None = None,
+    cases: Sequence[int] = (),
 ) -> list[Digest]:
     """Return the linear digests that fit the most rows times bits, over all levels."""
 
@@ -103,17 +137,19 @@ def _linear(
         else:
             digest = name_check(frame, solve) if frame.solvable(solve) else None
             found = [] if digest is None else [digest]
+        if cases:
+            found = [with_cases(digest, names, cases, rows) for digest in found]
         found = [replace(digest, level=level).measured(rows) for digest in found]
         return [d for d in found if 2 * d.rows_broken < d.rows_verified]
 
     best: list[Digest] = []
-    levels = flag_levels(names, rows)
+    levels = flag_levels(names, rows, cases)
     for thorough in (False, True) if solve is None else (True,):
         for level, frame in levels[: _LEVELS[thorough]]:
             found = named(frame, level)
             if _weight(found) > _weight(best):
                 # more varies among all rows that fit than at a high level
-                whole = flag_levels(names, rows[_fits(found, rows)])
+                whole = flag_levels(names, rows[_fits(found, rows)], cases)
                 widest = max((frame for _, frame in whole), key=lambda f: f.n_free, default=frame)
                 best = max(found, named(widest, level), key=_weight)
             if best and _enough(best):

@@ -1,7 +1,7 @@
 """``xor_shift_bytes``: XORs of bytes, with some of their bits shifted.
 
-Two routines of decoders share the name. One adds shifted copies of every second byte; the other
-mixes the XOR of the bytes so far into its own high nibble after each byte.
+Two routines of decoders share the name. One adds shifted copies of every second
+byte; the other mixes the XOR of the bytes so far into its own high nibble after each byte.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ _SHARE, _CLOSE = 0.85, 0.02
 _CANDIDATES = 21
 #: So many sums of one frame are named.
 _MOST = 2
-#: Frames with more bytes are not searched.
-_LONGEST = 512
+#: Of frames with more bits, less is tried.
+_LONG = 256
 
 #: Width of the check, of what is added, and whether the lowest byte stands first.
 _KINDS = (
@@ -120,7 +120,13 @@ def units(X: Array, size: int, little: bool = False, turned: bool = False) -> Ar
     return np.asarray(parts @ weights)
 
 
-def name_sums(names: Sequence[str], X: Array, taken: Collection[int] = ()) -> list[Digest]:
+def name_sums(
+    names: Sequence[str],
+    X: Array,
+    taken: Collection[int] = (),
+    cases: Array | None = None,
+    broken: Callable[[Sum], Array] | None = None,
+) -> list[Digest]:
     """Name checks that are sums with carries; none where there is none.
 
     Parameters
@@ -131,11 +137,21 @@ def name_sums(names: Sequence[str], X: Array, taken: Collection[int] = ()) -> li
         Rows of bits: the first of many will do, the digest counts all.
     taken : collection of int
         Columns that hold another check.
+    cases : array of shape (n_rows,), optional
+        The constant may be another one for each of these.
+    broken : callable, optional
+        Says of a sum which rows break it, whatever its constant: needed with cases.
     """
-    if X.shape[1] > 8 * _LONGEST or len(X) < 4:
+    if len(X) < 4:
         return []
     screen = X[:: max(1, len(X) // _SCREEN)][:_SCREEN]
-    found = [_Fit(rule, X) for rule in _candidates(screen) if not {*range(*rule.check)} & {*taken}]
+    same = None
+    if cases is not None:
+        order = np.argsort(cases, kind="stable")[: 4 * _SCREEN]
+        screen, same = X[order], cases[order][1:] == cases[order][:-1]
+    breaks = broken or (lambda rule: rule.broken(X))
+    rules = [r for r in _candidates(screen, same) if not {*range(*r.check)} & {*taken}]
+    found = [_Fit(rule, X, ~breaks(rule)) for rule in rules]
     found = [fit for fit in found if fit.convinces]
     # damage outside of what a sum covers does not break it: that is no reason to cover less
     most = {fit.rule.check: 0 for fit in found}
@@ -157,8 +173,7 @@ def name_sums(names: Sequence[str], X: Array, taken: Collection[int] = ()) -> li
 class _Fit:
     """A sum, and how well it fits rows."""
 
-    def __init__(self, rule: Sum, X: Array) -> None:
-        fits = ~rule.broken(X)
+    def __init__(self, rule: Sum, X: Array, fits: Array) -> None:
         self.rule, self.n_fit = rule, int(fits.sum())
         self.evidence, self.convinces, self.columns = 0, False, frozenset[int]()
         if self.n_fit < max(4, _SHARE * len(X)):
@@ -208,7 +223,7 @@ def _order(fit: _Fit) -> tuple[int, ...]:
     return (-rule.width, -rule.check[0], *map(int, strange), -length, rule.unit, -fit.n_fit)
 
 
-def _candidates(X: Array) -> Iterator[Sum]:
+def _candidates(X: Array, same: Array | None) -> Iterator[Sum]:
     """Return the sums whose difference to the check is one constant in most of a few rows.
 
     Bytes are counted from the first bit, and so that they end with the last one.
@@ -216,13 +231,16 @@ def _candidates(X: Array) -> Iterator[Sum]:
     for phase, turned in product(dict.fromkeys([0, X.shape[1] % 8]), (False, True)):
         Y = X[:, phase:]
         for width, unit, little in _KINDS:
-            for start in range(0, Y.shape[1] - width + 1, min(width, 8)):
+            starts: Sequence[int] = range(0, Y.shape[1] - width + 1, min(width, 8))
+            if Y.shape[1] > _LONG:  # of long frames, only checks near an end, of bytes
+                starts = [*starts[:4], *starts[-4:]] if unit >= 8 and not turned else []
+            for start in starts:
                 end = start + width
                 check = units(Y[:, start:end], width, little, turned)
                 if (check == check[0]).all():
                     continue
                 places, totals = _totals(Y, start, end, unit, little and unit == 16, turned)
-                for sign, modulus, i, constant, zero, xor in _constants(check, totals, width):
+                for sign, modulus, i, constant, zero, xor in _constants(check, totals, width, same):
                     data = (places[i][0] + phase, places[i][1] + phase)
                     where = (start + phase, end + phase)
                     given = (where, width, data, unit, sign, modulus, constant, little, zero)
@@ -230,16 +248,16 @@ def _candidates(X: Array) -> Iterator[Sum]:
 
 
 def _constants(
-    check: Array, totals: Array, width: int
+    check: Array, totals: Array, width: int, same: Array | None
 ) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Return sign, modulus, place, constant, how 0 is written, and what is added bit by bit."""
     moduli = [1 << width, (1 << width) - 1, *([100] if width == 8 and check.max() < 100 else [])]
     for sign, modulus in product((1, -1), moduli):
         zeros = (modulus, 0) if modulus == (1 << width) - 1 else (0,)
-        found = _common(check, totals, lambda c, t: (c - sign * t) % modulus)  # noqa: B023
+        found = _common(check, totals, lambda c, t: (c - sign * t) % modulus, same)  # noqa: B023
         for (i, constant), zero in product(found, zeros):
             yield sign, modulus, i, constant, zero, 0
-    for i, xor in _common(check, totals, lambda c, t: c ^ t % (1 << width)):
+    for i, xor in _common(check, totals, lambda c, t: c ^ t % (1 << width), same):
         if xor:
             yield 1, 1 << width, i, 0, 0, xor
 
@@ -270,10 +288,18 @@ def _totals(
 
 
 def _common(
-    check: Array, totals: Array, residual: Callable[[Array, Array], Array]
+    check: Array, totals: Array, residual: Callable[[Array, Array], Array], same: Array | None
 ) -> list[tuple[int, int]]:
-    """Return the sums most of whose residuals are one, with it; the first few rows show it."""
+    """Return the sums most of whose residuals are one, with it; the first few rows show it.
+
+    With ``same``, most of those that are the same as before, where this says that they may be.
+    """
     found: dict[int, int] = {}
+    if same is not None:
+        values = residual(check, totals)
+        equal = (values[1:] == values[:-1])[same]
+        likely = np.flatnonzero(equal.mean(axis=0) >= _SHARE - 0.15) if len(equal) else ()
+        return [(int(i), 0) for i in likely]
     few = residual(check[:_FIRST], totals[:_FIRST])
     for row in few[:4]:
         for i in np.flatnonzero((few == row).sum(axis=0) >= 0.6 * len(few)).tolist():
