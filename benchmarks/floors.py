@@ -17,6 +17,8 @@ from benchmarks.flag_finite import WIDE
 from benchmarks.harness import Result
 from benchmarks.inputs import KINDS, SIZES, drawn_dims
 from benchmarks.one_row import DIMS as ONE_BY_ONE
+from benchmarks.reading import CSV_DIM as CSV_TABLE
+from benchmarks.reading import DIM as TABLE
 from benchmarks.reading import WIDE as WIDE_FILE
 from benchmarks.startup import DIMS as START_DIMS
 from benchmarks.startup import FIELDS
@@ -168,6 +170,12 @@ def _floors() -> Iterator[Floor]:
     yield Floor(group, text, f"{case}/packed rows", 2.0, f"{case}/load")
     case = "reading/csv, two threads"
     yield Floor(group, "csv, the whole command", f"{case}/command", 1.3, f"{case}/load")
+    case = f"reading/npy table, d={TABLE}"
+    text = f"npy of 500,000 × {TABLE}, the whole command over np.load and insertion"
+    yield Floor(group, text, f"{case}/command", 3.0, f"{case}/load + insert")
+    case = f"reading/csv table, d={CSV_TABLE}"
+    text = f"csv of 3,000,000 × {CSV_TABLE}, the whole command over pyarrow.csv.read_csv"
+    yield Floor(group, text, f"{case}/command", 1.5, f"{case}/load")
     case = "reading/memory, 10 GB"
     yield Floor(group, "memory, 10 GB of csv", f"{case}/default", 700e6, unit="bytes")
     text = "memory, 10 GB over 1 GB of csv, --cache-size 0"

@@ -8,6 +8,9 @@ threads. What a command costs whatever its rows stands beside it. NPY has ten ti
 that fits into the processor's cache is loaded by one copy within it, in a time that swings by a
 factor of four with what was there before, and against which no ratio settles.
 
+"npy table" and "csv table" are whole commands against np.load and insertion in a flag, and against
+``pyarrow.csv.read_csv`` with all threads.
+
 Rows of 512 bits take as long to insert as to read, or longer: "read ahead" does both at once, as
 commands do, "in turn" one after the other, and the shorter of "read" and "insert" is what can be
 saved. For Parquet, the loader and "packed rows", which opens the file, too, are timed here as well.
@@ -33,6 +36,7 @@ from benchmarks.memory import in_child, peak
 
 ROWS, DIM, FEW = 500_000, 41, 1000
 WIDE_ROWS, WIDE = 50_000, 512
+CSV_ROWS, CSV_DIM = 3_000_000, 24
 LONGER = {"npy": 10}
 LARGE = 10 * 10**9
 COMMAND = ["constraints", "--contamination", "0.01", "--seed", "2026", "--quiet"]
@@ -56,6 +60,7 @@ def run(bench: Bench) -> None:
                 Contestant(f"command, {FEW} rows", 0, lambda _, p=few / path.name: command(p)),
             ]
             bench.compare(f"{kind}, two threads", whole, dim=DIM)
+        tables(bench, Path(place))
         for kind in ("hex", *LOADERS):
             overlap(bench, Path(place, f"wide.{kind}"))
         if bench.large:
@@ -119,6 +124,28 @@ def packed_rows(path: Path) -> int:
 
     table = open_table(path)
     return sum(len(batch.rows) for batch in table.rows(table.encoding(2)))
+
+
+def tables(bench: Bench, place: Path) -> None:
+    """Time whole commands on tables as people have them, against the least that they must do."""
+    from flagstone import Flag
+
+    rng = np.random.default_rng(2026)
+    npy, m = place / "table.npy", bench.scale(ROWS)
+    np.save(npy, bits(rng, m))
+
+    def loaded_and_inserted(_: object) -> int:
+        return Flag(DIM).update(np.load(npy)).rank
+
+    least = Contestant("load + insert", m, loaded_and_inserted)
+    whole = Contestant("command", m, lambda _: command(npy))
+    bench.compare(f"npy table, d={DIM}", [least, whole], dim=DIM)
+    csv, m = place / "table.csv", bench.scale(CSV_ROWS)
+    names = ",".join(f"b{i}" for i in range(CSV_DIM)).encode() + b"\n"
+    csv.write_bytes(names + lines(bits(rng, m)[:, DIM - CSV_DIM :]).tobytes())
+    load = Contestant("load", m, lambda _: _load_csv(csv, True))
+    whole = Contestant("command", m, lambda _: command(csv))
+    bench.compare(f"csv table, d={CSV_DIM}", [load, whole], dim=CSV_DIM)
 
 
 def overlap(bench: Bench, path: Path) -> None:

@@ -112,7 +112,7 @@ def misfit_lines(finding: Finding, shown: int) -> list[tuple[str, str]]:
 
     rows, label = finding.rows, "do not fit"
     assert rows.misfits is not None
-    groups = [] if is_frames(finding) else misfit_groups(finding)
+    groups = [] if is_frames(finding) else misfit_groups(finding, shown)
     if not groups:
         return [(label, places_text(rows.misfits, rows.read, rows.places[:shown]))]
     lines, left = [(label, places_text(rows.misfits, rows.read, ()))], shown
@@ -127,9 +127,7 @@ def misfit_lines(finding: Finding, shown: int) -> list[tuple[str, str]]:
             lines.append(("", f"  {safe(f'{place}: {said}{more}')}"))
         left -= len(listed)
     if rows.misfits > shown - left:
-        lines.append(
-            ("", f"… and {number(rows.misfits - shown + left)} more: --max-misfits")
-        )
+        lines.append(("", f"… and {number(rows.misfits - shown + left)} more: --max-misfits"))
     return lines
 
 

@@ -145,6 +145,13 @@ class ColumnEncoder:
             return (f"{self.column} mod q",)
         return (self.column,)
 
+    @property
+    def width(self) -> int:
+        """How many encoded columns there are."""
+        if self.kind == "onehot":
+            return len(self.values)
+        return int(self.values[0]) if self.kind in ("bits", "hex") else 1
+
     def reads(self, field: Field) -> str:
         """Say what untyped text must be read as: integer, number or text."""
         if self.kind == "above":

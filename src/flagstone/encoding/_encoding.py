@@ -187,7 +187,7 @@ class Encoding:
             if self._is_plain:
                 return self._dense(values)
             values = [values[:, index] for index in range(values.shape[1])]
-        n_columns = sum(len(encoder.names) for encoder in self._all)
+        n_columns = sum(encoder.width for encoder in self._all)
         # column by column into column-major memory: every write is contiguous
         out = np.empty((len(values[0]), n_columns), dtype=self.field.dtype, order="F")
         place = 0

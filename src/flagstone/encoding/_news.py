@@ -110,7 +110,7 @@ def _categories(answer: Constraints, encoding: Encoding) -> Encoding:
     place = 0
     for name, run in groupby(encoding.encoders, _category):
         encoders = list(run)
-        stop = place + sum(len(encoder.names) for encoder in encoders)
+        stop = place + sum(encoder.width for encoder in encoders)
         sums = np.zeros((1, answer.dim + 1), dtype=int)
         sums[0, [*range(place, stop), -1]] = 1
         if name is not None and len(encoders) > 1 and answer.span.contains(sums)[0]:
@@ -130,7 +130,7 @@ def _groups(encoding: Encoding) -> Iterator[tuple[int, ...]]:
     """Return the columns of each one-hot encoder."""
     place = 0
     for encoder in encoding.encoders:
-        stop = place + len(encoder.names)
+        stop = place + encoder.width
         if encoder.kind == "onehot":
             yield tuple(range(place, stop))
         place = stop

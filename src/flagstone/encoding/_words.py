@@ -36,8 +36,10 @@ class Statement:
     is_category: bool
 
 
-def cells(encoding: Encoding, row: Sequence[Any]) -> dict[str, str]:
-    """Return an encoded row, with its label if there is one, as the cells of the table.
+def cells(
+    encoding: Encoding, row: Sequence[Any], columns: Sequence[str] | None = None
+) -> dict[str, str]:
+    """Return an encoded row, with its label if there is one, as (some) cells of the table.
 
     What an encoder does not keep is not known: of a number above a bound only that it is above.
 
@@ -50,8 +52,8 @@ def cells(encoding: Encoding, row: Sequence[Any]) -> dict[str, str]:
     found, place = {}, 0
     encoders = encoding.encoders if encoding.label is None else (*encoding.encoders, encoding.label)
     for encoder in encoders:
-        stop = place + len(encoder.names)
-        if place < len(row):
+        stop = place + encoder.width
+        if place < len(row) and (columns is None or encoder.column in columns):
             found[encoder.column] = _cell(encoding.field, encoder, row[place:stop])
         place = stop
     return found
@@ -144,7 +146,7 @@ def constant_text(encoding: Encoding, column: int, value: Any) -> str:
     """Return that a column is constant, in the words of the table."""
     F, place = encoding.field, 0
     for encoder in encoding.encoders:
-        stop = place + len(encoder.names)
+        stop = place + encoder.width
         if place <= column < stop:
             break
         place = stop
@@ -160,7 +162,7 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
     """Return what a sum of columns is a sum of; None where a column is no statement."""
     F, found, place = encoding.field, [], 0
     for encoder in encoding.encoders:
-        part = coef[place : place + len(encoder.names)]
+        part = coef[place : place + encoder.width]
         place += len(part)
         used = np.flatnonzero(part != 0).tolist()
         if not used:

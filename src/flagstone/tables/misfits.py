@@ -33,8 +33,10 @@ class MisfitGroup:
     rows: list[tuple[Place, tuple[str, ...]]]
 
 
-def misfit_groups(finding: Finding) -> list[MisfitGroup]:
+def misfit_groups(finding: Finding, most: int | None = None) -> list[MisfitGroup]:
     """Return the rows that are known not to fit, those first that break the first equations.
+
+    Of many rows the first ones, at most so many, may be enough.
 
     Examples
     --------
@@ -49,10 +51,11 @@ def misfit_groups(finding: Finding) -> list[MisfitGroup]:
     ('net + vat - gross = 0',) ('net', 'vat', 'gross', 'off by') ('100', '19', '119.1', '-0.1')
     """
     rows, encoding = finding.rows, finding.words
-    if not rows.values:
+    values = rows.values[:most]
+    if not values:
         return []
     width = finding.answer.dim + finding.question.labelled
-    X = finding.field.array(finding.field.from_texts(rows.values, width))
+    X = finding.field.array(finding.field.from_texts(values, width))
     told, broken, used = _equations(finding, X)
     groups: dict[tuple[int, ...], list[int]] = {}
     for i, row in enumerate(broken):
@@ -63,7 +66,7 @@ def misfit_groups(finding: Finding) -> list[MisfitGroup]:
         residual = _residuals(finding, X, which)
         listed = []
         for i in members:
-            written = cells(encoding, X[i].tolist())
+            written = cells(encoding, X[i].tolist(), columns)
             shown = tuple(written[name] for name in columns)
             listed.append((Place(*rows.places[i]), (*shown, *residual[i : i + 1])))
         head = (*columns, "off by") if residual else columns
@@ -101,7 +104,7 @@ def _columns(finding: Finding, used: Array) -> tuple[str, ...]:
     encoding, place, found = finding.words, 0, []
     every = encoding.encoders if encoding.label is None else (*encoding.encoders, encoding.label)
     for encoder in every:
-        stop = place + len(encoder.names)
+        stop = place + encoder.width
         if used[place:stop].any() or encoder is encoding.label:
             found.append(encoder.column)
         place = stop

@@ -281,7 +281,7 @@ class Table:
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
         target = encoders[label] if label is not None else None
-        if label is not None and (target is None or len(target.names) != 1):
+        if label is not None and (target is None or target.width != 1):
             raise InputError(
                 f"the label {label!r} must become one element of {F.name}: give it an encoder, "
                 "e.g. ",
