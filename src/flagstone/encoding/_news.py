@@ -106,6 +106,8 @@ def _categories(answer: Constraints, encoding: Encoding) -> Encoding:
     A table that was encoded before has columns ``ring=n``, ``ring=o``, …: if they stand together
     and sum to 1, they are those of a category.
     """
+    if sum(encoder.width for encoder in encoding.encoders) != answer.dim:
+        return encoding  # features are more than the columns
     found: list[ColumnEncoder] = []
     place = 0
     for name, run in groupby(encoding.encoders, _category):

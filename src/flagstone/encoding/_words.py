@@ -50,12 +50,13 @@ def cells(
     {'ring': 'o', 'x': '1'}
     """
     found, place = {}, 0
-    encoders = encoding.encoders if encoding.label is None else (*encoding.encoders, encoding.label)
-    for encoder in encoders:
+    for encoder in encoding.encoders:
         stop = place + encoder.width
-        if place < len(row) and (columns is None or encoder.column in columns):
+        if columns is None or encoder.column in columns:
             found[encoder.column] = _cell(encoding.field, encoder, row[place:stop])
         place = stop
+    if encoding.label is not None and len(row) > place:
+        found[encoding.label.column] = _cell(encoding.field, encoding.label, row[-1:])
     return found
 
 
@@ -147,9 +148,11 @@ def constant_text(encoding: Encoding, column: int, value: Any) -> str:
     F, place = encoding.field, 0
     for encoder in encoding.encoders:
         stop = place + encoder.width
-        if place <= column < stop:
+        if column < stop:
             break
         place = stop
+    else:
+        return f"{encoding.names[column]} = {number_text(F, value)}"
     if encoder.kind == "onehot":
         level = encoder.values[column - place]
         return f"{encoder.column} is {'always' if value else 'never'} {level}"
@@ -181,7 +184,7 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
             found.append(statement)
         else:
             return None
-    return found
+    return None if (coef[place:] != 0).any() else found
 
 
 def _is_one_of(column: str, values: Sequence[str], verb: str = "=") -> str:

@@ -102,13 +102,15 @@ def _equations(finding: Finding, X: Array) -> tuple[list[str], Array, Array]:
 def _columns(finding: Finding, used: Array) -> tuple[str, ...]:
     """Return the columns of the table whose encoded columns are used, and the label."""
     encoding, place, found = finding.words, 0, []
-    every = encoding.encoders if encoding.label is None else (*encoding.encoders, encoding.label)
-    for encoder in every:
+    n_columns = sum(encoder.width for encoder in encoding.encoders)
+    products = bool(used[n_columns : finding.answer.dim].any())  # then any column may matter
+    for encoder in encoding.encoders:
         stop = place + encoder.width
-        if used[place:stop].any() or encoder is encoding.label:
+        if products or used[place:stop].any():
             found.append(encoder.column)
         place = stop
-    return tuple(dict.fromkeys(found))
+    label = [] if encoding.label is None else [encoding.label.column]
+    return tuple(dict.fromkeys(found + label))
 
 
 def _residuals(finding: Finding, X: Array, which: tuple[int, ...]) -> list[str]:
