@@ -14,7 +14,7 @@ from flagstone.apply import predict as predicted
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.options import ReadOptions, WorkerOptions
 from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.results import misfit_lines, refuse_inputs
+from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.runner import FAILED, OK, UsageError
 from flagstone.cli.verbs import verb_module
 from flagstone.cli.work import dask_executor, partition_of, partition_progress, watched
@@ -70,12 +70,12 @@ def check(
         )
         return OK if ok else FAILED
     print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}")
-    told = misfit_lines(replace(found, rows=rows), max_misfits)
-    print(f"{told[0][1]} break{'s' if misfits == 1 else ''} the rule")
-    for line, count in equations or []:
-        if count:
-            print(f"  {number(count):>10}  {safe(line)}")
-    for _, line in told[1:]:
+    count, *told = misfits_text(replace(found, rows=rows), max_misfits)
+    print(f"{count} break{'s' if misfits == 1 else ''} the rule")
+    for line, n in equations or []:
+        if n:
+            print(f"  {number(n):>10}  {safe(line)}")
+    for line in told:
         print(f"  {line}")
     verdict = "within" if ok else "more than"
     print(f"{'ok' if ok else 'FAILED'}: {verdict} the tolerance of {100 * tolerance:g} %")

@@ -14,12 +14,9 @@ from flagstone.disk import check_target, same_place, write_all
 from flagstone.finding import Finding
 from flagstone.report import AnswerView
 from flagstone.store import pack_document
-from flagstone.tables import frame_masks
+from flagstone.tables import frame_masks, is_frames, misfit_lines
 from flagstone.text import left_out, next_step, promises, summary
 from flagstone.wording import counted
-
-#: Equations and cells that are said of a row.
-_SAID, _CELLS = 4, 12
 
 
 def answer_lines(finding: Finding, shown_as: str) -> list[str]:
@@ -92,7 +89,8 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
             text += f"; {number(rows.uncovered)} outside the span ({share})"
         lines.append(("rows", text))
     if rows.misfits is not None:
-        lines += misfit_lines(finding, shown)
+        for i, text in enumerate(misfits_text(finding, shown)):
+            lines.append(("" if i else "do not fit", text))
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]
@@ -106,29 +104,13 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
     return lines
 
 
-def misfit_lines(finding: Finding, shown: int) -> list[tuple[str, str]]:
-    """Return how many rows do not fit and which; those of tables by what they break."""
-    from flagstone.tables import is_frames, misfit_groups
-
-    rows, label = finding.rows, "do not fit"
+def misfits_text(finding: Finding, shown: int) -> list[str]:
+    """Say how many rows do not fit and which; those of tables by what they break."""
+    rows = finding.rows
     assert rows.misfits is not None
-    groups = [] if is_frames(finding) else misfit_groups(finding, shown)
-    if not groups:
-        return [(label, places_text(rows.misfits, rows.read, rows.places[:shown]))]
-    lines, left = [(label, places_text(rows.misfits, rows.read, ()))], shown
-    for group in groups:
-        listed = group.rows[:left]
-        if listed:
-            lines.append(("", f"break {safe('; '.join(group.breaks[:_SAID]))}"))
-        for place, cells in listed:
-            pairs = zip(group.columns[:_CELLS], cells, strict=False)
-            said = ", ".join(f"{name} {cell}" for name, cell in pairs)
-            more = ", …" if len(cells) > _CELLS else ""
-            lines.append(("", f"  {safe(f'{place}: {said}{more}')}"))
-        left -= len(listed)
-    if rows.misfits > shown - left:
-        lines.append(("", f"… and {number(rows.misfits - shown + left)} more: --max-misfits"))
-    return lines
+    told = [] if is_frames(finding) else misfit_lines(finding, shown)
+    count = places_text(rows.misfits, rows.read, () if told else rows.places[:shown])
+    return [count, *map(safe, told)]
 
 
 def places_text(count: int, total: int, places: Sequence[Sequence[Any]]) -> str:

@@ -19,7 +19,7 @@ from flagstone.tables.batches import Batch, Place
 from flagstone.tables.encoded import EncodedBatch
 from flagstone.tables.files import BIT_ORDERS, FORMATS
 from flagstone.tables.frames import reorder
-from flagstone.tables.misfits import MisfitGroup, misfit_groups
+from flagstone.tables.misfits import MisfitGroup, misfit_groups, misfit_lines
 from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import Proposal, propose
 from flagstone.tables.table import Table
@@ -41,6 +41,7 @@ __all__ = [
     "frame_text",
     "is_frames",
     "misfit_groups",
+    "misfit_lines",
     "open_table",
     "propose",
     "reorder",

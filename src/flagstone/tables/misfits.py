@@ -13,6 +13,9 @@ from flagstone.encoding import cells, number_text
 from flagstone.finding import Finding
 from flagstone.tables.batches import Place
 
+#: Equations and cells that a line says.
+_SAID, _CELLS = 4, 12
+
 
 @dataclass(frozen=True)
 class MisfitGroup:
@@ -72,6 +75,20 @@ def misfit_groups(finding: Finding, most: int | None = None) -> list[MisfitGroup
         head = (*columns, "off by") if residual else columns
         found.append(MisfitGroup(tuple(told[k] for k in which), head, listed))
     return found
+
+
+def misfit_lines(finding: Finding, most: int) -> list[str]:
+    """Return the first rows that do not fit as lines of text, below what they break."""
+    lines, left = [], most
+    for group in misfit_groups(finding, most):
+        lines.append(f"break {'; '.join(group.breaks[:_SAID])}")
+        for place, written in group.rows:
+            pairs = zip(group.columns[:_CELLS], written, strict=False)
+            more = ", …" if len(written) > _CELLS else ""
+            lines.append(f"  {place}: {', '.join(' '.join(pair) for pair in pairs)}{more}")
+        left -= len(group.rows)
+    others = (finding.rows.misfits or 0) - most + left
+    return [*lines, *([f"… and {others:,} more: --max-misfits"] if lines and others > 0 else [])]
 
 
 def _equations(finding: Finding, X: Array) -> tuple[list[str], Array, Array]:
