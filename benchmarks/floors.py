@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from benchmarks.audits import SHAPE as AUDITED
 from benchmarks.certify import ROWS as CERTIFIED
 from benchmarks.cli_startup import LARGE, SMALL
 from benchmarks.flag_finite import WIDE
@@ -237,6 +238,9 @@ def _floors() -> Iterator[Floor]:
     yield Floor(
         "Estimators", "ParityClassifier(certify=False).fit over pack + update", fit, 1.5, parts
     )
+    text = "200 pairs of a logistic regression over its 400 fits"
+    pairs = f"audits/{AUDITED[0]} x {AUDITED[1]}"
+    yield Floor("Audits", text, f"{pairs}/audit", 1.2, f"{pairs}/fits")
     for dim, sizes in CERTIFIED.items():
         for m in sizes:
             text, case = f"fit over a bare fit, d={dim} m={m:,}", f"certify/d={dim} m={m}"

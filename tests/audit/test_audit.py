@@ -125,6 +125,14 @@ def test_regressors_have_r2_and_a_tolerance():
     assert sparse.measures["jaccard"].estimate == 1.0
 
 
+def test_all_pairs_have_the_same_similarities():
+    """A column that is zero in some samples: its coefficient is zero only there."""
+    rare = np.column_stack([X, np.arange(300) == 7])
+    found = audit(LogisticRegression(), rare, Y, pairs=6)
+    known = {name for pair in found.pairs for name in pair.similarities}
+    assert all(set(pair.similarities) == known for pair in found.pairs)
+
+
 def test_selected_features_have_a_jaccard_index():
     model = make_pipeline(SelectKBest(k=2), StandardScaler(), LogisticRegression())
     found = audit(model, X, Y, pairs=5, compare="jaccard")

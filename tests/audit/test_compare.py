@@ -10,13 +10,13 @@ from sklearn.metrics import adjusted_rand_score
 
 from flagstone.audit import TaskError
 from flagstone.audit._compare import Compare, agreement, same_output, similarity
-from flagstone.audit._learners import Run
+from flagstone.audit._learners import Trial
 from flagstone.errors import InputError
 
 
 def run(output=None, predicted=None, **attributes):
     made = SimpleNamespace(**attributes) if output is None else output
-    return Run(made, None if predicted is None else np.array(predicted))
+    return Trial(made, None if predicted is None else np.array(predicted))
 
 
 def same(a, b, compare="auto", clusters=False, tolerance=0.0):
@@ -73,7 +73,7 @@ def test_answers_that_predict_nothing_agree_with_each_other_only():
     ],
 )
 def test_plain_outputs_are_compared_as_a_whole(a, b, alike):
-    assert same(Run(a, None), Run(b, None)) is alike
+    assert same(Trial(a, None), Trial(b, None)) is alike
 
 
 def test_outputs_without_equality_are_refused():
@@ -81,7 +81,7 @@ def test_outputs_without_equality_are_refused():
         pass
 
     with pytest.raises(TaskError, match="type Opaque have no ==; give compare=function"):
-        same(Run(Opaque(), None), Run(Opaque(), None))
+        same(Trial(Opaque(), None), Trial(Opaque(), None))
 
 
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)
@@ -90,7 +90,7 @@ labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, m
 @given(pairs=labels, names=st.permutations(range(4)))
 def test_names_of_clusters_do_not_matter(pairs, names):
     first, second = (np.array(column) for column in zip(*pairs, strict=True))
-    a, b, renamed = Run(0, first), Run(0, second), Run(0, np.array(names)[second])
+    a, b, renamed = Trial(0, first), Trial(0, second), Trial(0, np.array(names)[second])
     agree = agreement(a, b, True, 0)
     assert np.mean(agree) == np.mean(agreement(a, renamed, True, 0))
     assert agree.all() == (len(set(pairs)) == len(set(first)) == len(set(second)))
@@ -114,8 +114,8 @@ def test_similarities_by_hand():
     assert similarity("coef_distance", a, a, agree) == 0.0
     shorter = run(coef_=np.array([1.0]))
     assert similarity("coef_distance", a, shorter, agree) == 1.0
-    assert similarity("jaccard", Run({1, 2}, None), Run({2, 3, 4}, None), None) == 0.25
-    assert similarity("jaccard", Run(set(), None), Run(set(), None), None) == 1.0
+    assert similarity("jaccard", Trial({1, 2}, None), Trial({2, 3, 4}, None), None) == 0.25
+    assert similarity("jaccard", Trial(set(), None), Trial(set(), None), None) == 1.0
     support = [run(get_support=lambda v=v: np.array(v)) for v in ([1, 0, 1], [1, 1, 1])]
     assert similarity("jaccard", *support, None) == pytest.approx(2 / 3)
     for name, words in (("churn", "predictions"), ("jaccard", "features"), ("coef_distance", "co")):
@@ -131,8 +131,8 @@ def test_what_is_compared_by_default_fits_the_output():
     assert named(run(coef_=np.array([1.0, 0.0]))) == ("jaccard", "coef_distance")
     assert named(run(predicted=[0]), clusters=True) == ("adjusted_rand",)
     assert named(run(fingerprint_="x", coef_=np.array([1, 0]))) == ()
-    assert named(Run({1}, None)) == ("jaccard",)
-    assert named(Run(np.array([1.5]), None)) == ("coef_distance",)
+    assert named(Trial({1}, None)) == ("jaccard",)
+    assert named(Trial(np.array([1.5]), None)) == ("coef_distance",)
     assert named(run(predicted=[0])) == ()
     assert named(run(coef_=np.array([1.0])), compare="churn") == ("churn",)
     assert named(run(coef_=np.array([1.0])), compare="coef") == ()

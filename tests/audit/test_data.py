@@ -8,7 +8,14 @@ import polars as pl
 import pytest
 
 from flagstone.algebra.bitrows import pack
-from flagstone.audit.data import Sampler, Table, array_hash, as_data, callable_identity, identified
+from flagstone.audit.data import (
+    DividedTable,
+    Sampler,
+    array_hash,
+    as_data,
+    callable_identity,
+    identified,
+)
 from flagstone.distributions import geometric, planted_parity, uniform
 from flagstone.errors import InputError
 
@@ -88,7 +95,7 @@ def test_samples_have_at_least_one_row(m):
 @pytest.mark.parametrize("n", [2, 3, 4, 10, 11, 57, 5000])
 def test_the_parts_of_a_table_share_no_row_and_keep_their_labels(n):
     X = np.arange(2 * n).reshape(n, 2)
-    data = Table(X, np.arange(n))
+    data = DividedTable(X, np.arange(n))
     half = data.pair(stream())[0]
     assert len(half.X) == n // 2  # nothing is held out before it is asked for
     fixed = data.hold_out(stream())
@@ -110,7 +117,7 @@ def test_groups_are_never_divided():
     groups = np.repeat(np.arange(40), stream().randint(1, 9, 40))
     y = np.arange(len(groups))
     for bootstrap in (False, True):
-        data = Table(y.reshape(-1, 1), y, groups=groups, bootstrap=bootstrap)
+        data = DividedTable(y.reshape(-1, 1), y, groups=groups, bootstrap=bootstrap)
         fixed = set(groups[data.hold_out(stream()).y])
         for seed in range(20):
             a, b, fresh = (set(groups[part.y]) for part in data.pair(stream(seed)))
@@ -120,13 +127,13 @@ def test_groups_are_never_divided():
             assert a
             assert b
             assert fresh
-    few = Table(np.eye(4), groups=[0, 1, 2, 3])
+    few = DividedTable(np.eye(4), groups=[0, 1, 2, 3])
     few.hold_out(stream())
     assert [len(part.X) for part in few.pair(stream())] == [1, 1, 1]
 
 
 def test_bootstrap_samples_are_as_long_as_the_rest_and_say_so():
-    data = Table(np.arange(100).reshape(-1, 1), bootstrap=True)
+    data = DividedTable(np.arange(100).reshape(-1, 1), bootstrap=True)
     fixed = set(data.hold_out(stream()).X.ravel())
     a, b, fresh = (part.X.ravel() for part in data.pair(stream()))
     assert len(a) == len(b) == 80
@@ -140,7 +147,7 @@ def test_bootstrap_samples_are_as_long_as_the_rest_and_say_so():
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
 def test_frames_stay_frames(library):
     frame = library({"a": range(30), "b": ["x", "y"] * 15})
-    data = Table(frame, np.arange(30))
+    data = DividedTable(frame, np.arange(30))
     first = data.pair(stream())[0]
     assert type(first.X) is type(frame)
     assert list(first.X.columns) == ["a", "b"]
@@ -149,20 +156,26 @@ def test_frames_stay_frames(library):
 
 def test_packed_rows_are_unpacked():
     X = bits(8, stream())
-    plain, packed = Table(X).pair(stream()), Table(pack(X)).pair(stream())
+    plain, packed = DividedTable(X).pair(stream()), DividedTable(pack(X)).pair(stream())
     assert np.array_equal(plain[0].X, packed[0].X)
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Table([[1, 0]]), r"at least 2 rows, got shape \(1, 2\)"),
-        (lambda: Table([1, 0, 1]), r"two dimensions .* got shape \(3,\)"),
-        (lambda: Table(np.zeros((2, 2, 2))), r"two dimensions .* got shape \(2, 2, 2\)"),
-        (lambda: Table([[1, 0], [0, 1]], [1]), r"one label per row: 2 rows, y of shape \(1,\)"),
-        (lambda: Table(np.eye(2), [[1], [0]]), r"2 rows, y of shape \(2, 1\)"),
-        (lambda: Table(np.eye(9), groups=[1, 2, 3] * 3), "at least 4 of them: 9 rows.* 3 groups"),
-        (lambda: Table(np.eye(9), groups=range(8)), "one group per row"),
+        (lambda: DividedTable([[1, 0]]), r"at least 2 rows, got shape \(1, 2\)"),
+        (lambda: DividedTable([1, 0, 1]), r"two dimensions .* got shape \(3,\)"),
+        (lambda: DividedTable(np.zeros((2, 2, 2))), r"two dimensions .* got shape \(2, 2, 2\)"),
+        (
+            lambda: DividedTable([[1, 0], [0, 1]], [1]),
+            r"one label per row: 2 rows, y of shape \(1,\)",
+        ),
+        (lambda: DividedTable(np.eye(2), [[1], [0]]), r"2 rows, y of shape \(2, 1\)"),
+        (
+            lambda: DividedTable(np.eye(9), groups=[1, 2, 3] * 3),
+            "at least 4 of them: 9 rows.* 3 groups",
+        ),
+        (lambda: DividedTable(np.eye(9), groups=range(8)), "one group per row"),
         (lambda: as_data(np.eye(4), m=2), "m belongs to distributions"),
         (lambda: as_data(bits, [1], m=2), "belong to a table"),
         (lambda: as_data(bits, m=2, bootstrap=True), "belong to a table"),
@@ -189,17 +202,17 @@ def test_canonical_forms_tell_data_apart():
         Sampler(bits, 6),
         Sampler(other_bits, 5),
         Sampler(bits, 5, "bits"),
-        Table(X),
-        Table(X, bootstrap=True),
-        Table(X, groups=range(4)),
-        Table(X, np.arange(4)),
-        Table(X, np.arange(4)[::-1]),
-        Table(X[::-1]),
-        Table(X.reshape(8, 2)),
-        Table(X.astype(np.int32)),
-        Table(X.astype(object)),
-        Table(pd.DataFrame(X)),
-        Table(pd.DataFrame(X, columns=list("abcd"))),
+        DividedTable(X),
+        DividedTable(X, bootstrap=True),
+        DividedTable(X, groups=range(4)),
+        DividedTable(X, np.arange(4)),
+        DividedTable(X, np.arange(4)[::-1]),
+        DividedTable(X[::-1]),
+        DividedTable(X.reshape(8, 2)),
+        DividedTable(X.astype(np.int32)),
+        DividedTable(X.astype(object)),
+        DividedTable(pd.DataFrame(X)),
+        DividedTable(pd.DataFrame(X, columns=list("abcd"))),
     ]
     assert len({repr(data.canonical()) for data in every}) == len(every)
     assert Sampler(bits, 5).canonical() == Sampler(bits, np.int64(5)).canonical()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.audit._compare import NOTIONS, Compare
-from flagstone.audit._learners import Learner, Run, kind_of, last_step, predictions
+from flagstone.audit._learners import Learner, Trial, kind_of, last_step, predictions
 from flagstone.audit._ledger import open_file
 from flagstone.audit._pairs import Comparison, Pair, Task, checked_tolerance, collect
 from flagstone.audit._result import AuditResult, AuditStats, exact_width
@@ -237,11 +237,12 @@ def summarize(
     if len(outputs) < 2:
         raise InputError(f"at least 2 outputs are compared, got {len(outputs)}")
     check_confidence(confidence)
-    runs = [Run(output, _given(output, X)) for output in outputs]
+    runs = [Trial(output, _given(output, X)) for output in outputs]
     known = runs[0].predicted
     rows = 0 if known is None else len(known)
     kind = kind_of(outputs[0], y)
-    rules = Comparison(Compare(compare), kind, checked_tolerance(tolerance, kind, y), n_fixed=rows)
+    tolerance = checked_tolerance(tolerance, kind, y)
+    rules = Comparison(Compare(compare), kind, tolerance, n_fixed=rows).fitting(runs[0])
     done = [Pair(i // 2, **rules.pair(runs[i], runs[i + 1], y)) for i in range(0, len(runs) - 1, 2)]
     left = ", the last one left over" if len(outputs) % 2 else ""
     return _result(
@@ -266,7 +267,7 @@ def _given(output: Any, X: Any) -> Any:
 def _result(
     rules: Comparison,
     done: Sequence[Pair],
-    first: Run | None,
+    first: Trial | None,
     *,
     claim: float | None,
     **said: Any,

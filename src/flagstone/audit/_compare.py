@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._learners import Run, TaskError
+from flagstone.audit._learners import TaskError, Trial
 from flagstone.audit.data import Array, identified
 from flagstone.checks import owner_of
 from flagstone.errors import InputError
@@ -69,7 +69,7 @@ class Compare:
         )
         self.label = self.identity.partition("#")[0].rpartition(".")[2]
 
-    def notion(self, run: Run, clusters: bool) -> str:
+    def notion(self, run: Trial, clusters: bool) -> str:
         """Return what "same output" means for outputs like this one."""
         if self.kind in NOTIONS:
             return "partition" if clusters and self.kind == "predictions" else self.kind
@@ -81,12 +81,11 @@ class Compare:
             return "coef"
         return "predictions" if run.predicted is not None else "output"
 
-    def similarities(self, run: Run, clusters: bool) -> tuple[str, ...]:
+    def similarities(self, run: Trial | None, clusters: bool) -> tuple[str, ...]:
         """Return the names of the similarities that have a line of their own."""
         if self.kind in SIMILARITIES:
             return (self.kind,)
-        ours = owner_of(run.output, "fingerprint_") is not None
-        if self.kind != "auto" or ours:
+        if self.kind != "auto" or run is None or owner_of(run.output, "fingerprint_") is not None:
             return ()
         if clusters:
             return ("adjusted_rand",)
@@ -95,7 +94,7 @@ class Compare:
         return ("jaccard",) * sparse + ("coef_distance",) * (coef is not None)
 
 
-def same_output(notion: str, a: Run, b: Run, agree: Array | None) -> bool:
+def same_output(notion: str, a: Trial, b: Trial, agree: Array | None) -> bool:
     """Say whether two outputs are the same; ``agree`` says of each held-out row if it is."""
     if notion == "output":
         return _equal(a.output, b.output)
@@ -114,7 +113,7 @@ def same_output(notion: str, a: Run, b: Run, agree: Array | None) -> bool:
     )
 
 
-def agreement(a: Run, b: Run, clusters: bool, tolerance: float) -> Array | None:
+def agreement(a: Trial, b: Trial, clusters: bool, tolerance: float) -> Array | None:
     """Say of each held-out row whether two outputs agree on it; None if they predict nothing."""
     first, second = a.predicted, b.predicted
     if first is None or second is None:
@@ -141,7 +140,7 @@ def _matched(first: Array, second: Array) -> Array:
     return np.asarray(partner[j] == i)
 
 
-def similarity(name: str, a: Run, b: Run, agree: Array | None) -> float:
+def similarity(name: str, a: Trial, b: Trial, agree: Array | None) -> float:
     """Return the value of one of :data:`SIMILARITIES` for two outputs."""
     if name in ("churn", "adjusted_rand"):
         if agree is None or a.predicted is None or b.predicted is None:

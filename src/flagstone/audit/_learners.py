@@ -21,8 +21,8 @@ class TaskError(InputError):
 
 
 @dataclass(frozen=True)
-class Run:
-    """One output, and what it predicts for the held-out rows.
+class Trial:
+    """One run of a learner: its output, and what it predicts for the held-out rows.
 
     ``predicted`` is None for outputs that predict nothing; an answer ⊥ predicts None for each row.
     """
@@ -96,20 +96,20 @@ class Learner:
         """Return plain data that identify the learner, the random states left out."""
         return self.identity if self.is_function else _described(self.learner)
 
-    def run(self, sample: Sample, seed: int, held_out: Any, clusters: bool = False) -> Run:
+    def run(self, sample: Sample, seed: int, held_out: Any, clusters: bool = False) -> Trial:
         """Learn from a sample with a seed, and predict the held-out rows."""
         if self.is_function:
             output = self.learner(sample.X, sample.y, seed)
-            return Run(output, predictions(output, held_out))
+            return Trial(output, predictions(output, held_out))
         fresh = self._seeded(seed)
         if clusters and len(held_out) and not hasattr(fresh, "predict"):
             # It labels only the rows of its fit: they include the held-out ones.
             fresh.fit(stacked(sample.X, held_out))
-            return Run(fresh, np.asarray(fresh.labels_)[len(sample.X) :])
+            return Trial(fresh, np.asarray(fresh.labels_)[len(sample.X) :])
         # A clustering does not see labels; they only serve to score it.
         labels = () if sample.y is None or clusters else (sample.y,)
         fresh.fit(sample.X, *labels)
-        return Run(fresh, predictions(fresh, held_out))
+        return Trial(fresh, predictions(fresh, held_out))
 
     def _seeded(self, seed: int) -> Any:
         """Return a copy, with every parameter called ``random_state`` set to the seed."""

@@ -7,15 +7,15 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from flagstone.audit._compare import Compare, agreement, meaning, same_output, similarity
-from flagstone.audit._learners import Learner, Run, TaskError, kind_of, last_step
-from flagstone.audit.data import Array, Data, Sample, Table, random_stream, stacked
+from flagstone.audit._learners import Learner, TaskError, Trial, kind_of, last_step
+from flagstone.audit.data import Array, Data, DividedTable, Sample, random_stream, stacked
 from flagstone.audit.integrate import integrated_disagreement
 from flagstone.errors import InputError, ReplicabilityWarning
 from flagstone.processes import held_signals, in_processes
@@ -95,19 +95,21 @@ class Comparison:
     integrate: bool = False
     n_fixed: int = 0
     fresh: int = 0
+    similarities: tuple[str, ...] = ()
 
     @property
     def clusters(self) -> bool:
         """Whether predictions are clusters, whose names do not matter."""
         return self.kind == "clusterer" or self.compare.kind == "adjusted_rand"
 
-    def pair(self, a: Run, b: Run, y: Any = None) -> dict[str, Any]:
+    def fitting(self, first: Trial | None) -> Comparison:
+        """Return the comparison with the similarities that fit outputs like the first one."""
+        return replace(self, similarities=self.compare.similarities(first, self.clusters))
+
+    def pair(self, a: Trial, b: Trial, y: Any = None) -> dict[str, Any]:
         """Return the fields of the record of two runs."""
         agree = agreement(a, b, self.clusters, self.tolerance)
-        values = {
-            name: similarity(name, a, b, agree)
-            for name in self.compare.similarities(a, self.clusters)
-        }
+        values = {name: similarity(name, a, b, agree) for name in self.similarities}
         same = self._same(a, b, agree, values)
         bottoms = [bool(a.is_bottom), bool(b.is_bottom)]
         outcome = "agree" if same else "differ"
@@ -128,7 +130,7 @@ class Comparison:
             found["inputs"] = np.packbits(agree[: self.n_fixed]).tobytes().hex()
         return found
 
-    def _same(self, a: Run, b: Run, agree: Array | None, values: dict[str, float]) -> bool:
+    def _same(self, a: Trial, b: Trial, agree: Array | None, values: dict[str, float]) -> bool:
         """Say whether two outputs are the same; a function may add a value of its own."""
         if self.compare.function is not None:
             value = self.compare.function(a.output, b.output)
@@ -171,7 +173,7 @@ class Task:
         self.learner, self.data, self.seed = learner, data, str(seed)
         self._stream_id = strong_id_of({"data": data.canonical(), "seed": self.seed})
         self.fixed = data.hold_out(self.stream("inputs"))
-        y = data.y if isinstance(data, Table) else self.fixed.y
+        y = data.y if isinstance(data, DividedTable) else self.fixed.y
         kind, n_fixed = kind_of(learner.learner, y), len(self.fixed.X)
         by_answer = compare.kind in ("auto", "fingerprint")
         ours = by_answer and hasattr(type(last_step(learner.learner)), "finding_")
@@ -221,21 +223,24 @@ class Task:
         y = None if fresh.y is None else np.concatenate([self.fixed.y, fresh.y])
         return first, second, Sample(stacked(self.fixed.X, fresh.X), y)
 
-    def _learn(self, sample: Sample, pair: int, held_out: Sample) -> Run:
+    def _learn(self, sample: Sample, pair: int, held_out: Sample) -> Trial:
         with warnings.catch_warnings():
             # The audit *measures* what the warning is about; once per fit would be noise.
             warnings.simplefilter("ignore", ReplicabilityWarning)
             return self.learner.run(sample, self.coins(pair), held_out.X, self.comparison.clusters)
 
-    def repeat(self) -> tuple[Run | None, bool | None]:
+    def repeat(self) -> tuple[Trial | None, bool | None]:
         """Run the learner twice on one sample with one seed; return a run, and if both agree."""
         sample, _, held_out = self.samples(0)
+        first = None
         try:
             first, second = (self._learn(sample, 0, held_out) for _ in range(2))
+            self.comparison = self.comparison.fitting(first)
             outcome = self.comparison.pair(first, second)["outcome"]
         except TaskError:
             raise
         except Exception:  # the pairs will show it
+            self.comparison = self.comparison.fitting(first)
             return None, None
         return first, outcome not in ("differ", "one_bottom")
 
@@ -262,7 +267,7 @@ class Task:
         return Pair(pair, seconds=time.perf_counter() - start, **found)
 
 
-def _integrated(a: Run, b: Run) -> float:
+def _integrated(a: Trial, b: Trial) -> float:
     """Return the probability over the threshold that two of our answers differ."""
     first, second = a.finding, b.finding
     assert first is not None
@@ -272,7 +277,7 @@ def _integrated(a: Run, b: Run) -> float:
     return min(1.0, max(0.0, integrated_disagreement(first, second)))
 
 
-def _score(kind: str, runs: list[Run], y: Any) -> float | None:
+def _score(kind: str, runs: list[Trial], y: Any) -> float | None:
     """Return the mean score of runs on held-out rows; None where there is none that fits."""
     scores = [None if run.predicted is None else score(kind, run.predicted, y) for run in runs]
     known = [value for value in scores if value is not None]

@@ -114,10 +114,10 @@ class Sampler(Data):
         return {**what, "m": self.m}
 
     def __repr__(self) -> str:
-        return f"{self.m:,} fresh rows of {self.name}"
+        return f"{self.m:,} fresh rows of {self.name.partition('#')[0]}"
 
 
-class Table(Data):
+class DividedTable(Data):
     """Disjoint random halves, or bootstrap samples, of the rows that are not held out.
 
     Parameters
@@ -245,7 +245,7 @@ def as_data(
         raise InputError("a table is divided as it is; m belongs to distributions and samplers")
     if isinstance(X, tuple) and len(X) == 2 and y is None:
         X, y = X
-    return Table(X, y, groups=groups, bootstrap=bootstrap)
+    return DividedTable(X, y, groups=groups, bootstrap=bootstrap)
 
 
 def stacked(first: Any, second: Any) -> Any:
