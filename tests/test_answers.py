@@ -403,3 +403,29 @@ def test_long_rationals_are_printed_fingerprinted_and_saved():
     assert Constraints.from_dict(json.loads(json.dumps(checks.to_dict()))) == checks
     assert len(checks.fingerprint()) == 64
     assert eval(checks.expression, {"x": X[0].tolist(), "Fraction": Fraction})
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3, "2^2", 7, "QQ"]))
+def test_constraints_are_shown_in_a_basis_with_few_terms(seed, field):
+    rng = np.random.RandomState(seed)
+    F = as_field(field)
+    values = rng.randint(0, F.order or 5, size=(rng.randint(1, 6), 8)) * (rng.rand(8) < 0.7)
+    found = Constraints.from_subspace(Subspace.span(values, field))
+    assert Subspace.span(found.shown, field, 9) == found.span
+    few, canonical = (np.count_nonzero(r[:, :-1] != 0) for r in (found.shown, found.augmented))
+    assert few <= canonical
+    again = Constraints(found.shown[:, :-1], found.shown[:, -1], field)
+    assert again == found
+    assert again.lines == found.lines
+    assert again.canonical_lines == found.canonical_lines
+    assert len(found.lines) == len(found) == found.syndrome(values).shape[1]
+    assert found.check(values).all()
+
+
+def test_the_syndrome_belongs_to_the_equations_that_are_shown():
+    found = Constraints([[1, 0, 1, 1, 0], [0, 1, 1, 1, 1]], [0, 1])
+    assert found.lines == ("x0 ⊕ x1 ⊕ x4 = 1", "x0 ⊕ x2 ⊕ x3 = 0")
+    assert found.canonical_lines == ("x0 ⊕ x2 ⊕ x3 = 0", "x1 ⊕ x2 ⊕ x3 ⊕ x4 = 1")
+    assert found.syndrome([[1, 0, 1, 0, 1]]).tolist() == [[1, 0]]
+    assert found.mask_lines == ("0x13 = 1", "0xd = 0")
+    assert eval(found.expression, {"x": [1, 0, 1, 0, 0]})

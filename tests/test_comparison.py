@@ -83,7 +83,7 @@ def test_shared_equations_over_the_rationals(data):
 
 def assert_parts(order, a, b):
     """Shared equations and those beyond make up each answer, and none of them is too many."""
-    both, found = common(a, b), compare(a, b)
+    both, found = common(a, b), compare(a, b).to_dict()
     assert found["shared"] == {
         "fingerprint": both.fingerprint,
         "lines": list(both.answer.lines),
@@ -143,7 +143,7 @@ def test_systems_share_what_follows_from_both(order, data):
 def test_an_implied_equation_is_shared():
     a = Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0]))
     b = Finding.of(Constraints([[1, 0, 1]], [1]))
-    found = compare(a, b)
+    found = compare(a, b).to_dict()
     assert not found["same"]
     assert found["shared"] == {"fingerprint": b.fingerprint, "lines": ["x0 ⊕ x2 = 1"]}
     assert found["only_in_second"] == []
@@ -156,7 +156,7 @@ def test_a_constant_bit_is_said_by_itself():
     one = np.eye(40, dtype=int)[17:18]
     a = Finding.of(Constraints(checks, np.ones(8, dtype=int)))
     b = Finding.of(Constraints(np.vstack([checks, one]), [*[1] * 8, 1]))
-    found = compare(a, b)
+    found = compare(a, b).to_dict()
     assert (found["only_in_first"], found["only_in_second"]) == ([], ["x17 = 1"])
     assert found["shared"]["fingerprint"] == a.fingerprint
 
@@ -173,7 +173,7 @@ def test_everything_follows_from_a_contradiction():
     nothing = Finding.of(Constraints([[0, 0]], [1]))
     some = Finding.of(Constraints([[1, 1]], [1]))
     assert common(nothing, some).answer == some.answer
-    found = compare(nothing, some)
+    found = compare(nothing, some).to_dict()
     assert (found["only_in_first"], found["only_in_second"]) == (["0 = 1"], [])
     assert common(nothing, nothing).fingerprint == nothing.fingerprint
 
@@ -192,9 +192,21 @@ def test_everything_follows_from_a_contradiction():
 )
 def test_what_cannot_share_equations_says_why(one, two, words):
     a, b = Finding.of(one), Finding.of(two)
-    found = compare(a, b)
+    found = compare(a, b).to_dict()
     assert found["shared"] is None
     assert words in found["note"]
     assert found["only_in_first"] == list(a.answer.lines)
     with pytest.raises(InputError):
         common(a, b)
+
+
+def test_a_comparison_is_an_object_that_shows_itself():
+    a = Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0]))
+    b = Finding.of(Constraints([[1, 0, 1]], [1]))
+    found = compare(a, b)
+    assert not found
+    assert compare(a, a)
+    assert found.shared.answer == b.answer
+    assert (found.only_in_first, found.only_in_second) == (("x1 ⊕ x2 = 0",), ())
+    assert str(found).startswith("same: no\nfingerprints: ")
+    assert "Not the same" in found._repr_html_()

@@ -160,3 +160,18 @@ def test_one_rule_and_infinitely_many():
     full.fit(np.eye(3)[[0, 1, 2] * 90], [0, 1, 1] * 90)
     assert full.finding_.alternatives is None
     assert full.finding_.title == "A linear rule for y"
+
+
+def test_all_zero_rows_give_the_rule_zero():
+    for choice in ({}, {"choice": "lexmin"}):
+        model = ParityClassifier(random_state=7, **choice).fit(np.zeros((50, 4), int), [0] * 50)
+        assert model.formula_ == "y = 0"
+
+
+def test_a_search_that_would_take_too_much_memory_is_not_begun():
+    """Few rows and many columns: the moves alone would take n² entries."""
+    rng = np.random.RandomState(1)
+    X = rng.randint(0, 2, size=(40, 40_000), dtype=np.uint8)
+    found = sparsest(Subspace.span(np.column_stack([X, X[:, 7] ^ X[:, 9]])), 40_000)
+    assert 0 < np.count_nonzero(found.solution) <= 40
+    assert (X @ found.solution % 2 == X[:, 7] ^ X[:, 9]).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -10,13 +11,10 @@ import numpy as np
 from flagstone.algebra.fields import Array
 from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Constraints, Equations, ParityRule
-from flagstone.answers.relations import sparse_basis
 from flagstone.errors import InputError
 from flagstone.finding import Finding
+from flagstone.markup import card, table
 from flagstone.question import ConstraintsQuestion, Question, SubspaceQuestion
-
-#: In larger systems the equations stay as they are: looking for shorter ones takes too long.
-_MOST_CELLS = 1 << 19
 
 
 def common(*findings: Finding) -> Finding:
@@ -113,20 +111,81 @@ def _light(answer: Equations) -> tuple[Array, list[str]]:
 
     What is chosen of it, first come first served, is as short as a choice from all equations.
     """
-    rows, lines = answer.augmented, list(answer.lines)
-    if answer.field.order == 2 and rows.size <= _MOST_CELLS and not answer.is_bottom:
-        relations = sparse_basis(rows)
-        names = answer.names or tuple(f"x{i}" for i in range(answer.dim))
-        rows = np.zeros_like(rows)
-        for row, relation in zip(rows, relations, strict=True):
-            row[list(relation.columns)] = 1
-            row[-1] = relation.value
-        return rows, [relation.text(names) for relation in relations]
+    rows, lines = answer.shown, list(answer.lines)
     order = np.argsort((rows[:, :-1] != 0).sum(axis=1), kind="stable")
     return rows[order], [lines[i] for i in order]
 
 
-def compare(a: Finding, b: Finding) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Comparison:
+    """Two findings side by side; true where they give the same answer.
+
+    Attributes
+    ----------
+    same : bool
+        Whether question, answer and named labels are equal, by fingerprint.
+    fingerprints : tuple of str
+    shared : Finding or None
+        The equations that follow from both; None where they cannot share any, see ``note``.
+    only_in_first, only_in_second : tuple of str
+        What each says beyond the shared equations.
+    note : str or None
+        Why they share no equations, or where two rules give the same label.
+    dims : tuple of int or None
+        The dimensions of both spans, of what they have in common, and of both together.
+    settings : tuple of (name, first, second)
+        What was set differently.
+    """
+
+    same: bool
+    fingerprints: tuple[str, str]
+    shared: Finding | None
+    only_in_first: tuple[str, ...]
+    only_in_second: tuple[str, ...]
+    note: str | None
+    dims: tuple[int, int, int, int] | None
+    settings: tuple[tuple[str, Any, Any], ...]
+
+    def __bool__(self) -> bool:
+        return self.same
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as JSON values."""
+        both = self.shared
+        shared = None
+        if both is not None:
+            shared = {"fingerprint": both.fingerprint, "lines": list(both.answer.lines)}
+        return vars(self) | {
+            "fingerprints": list(self.fingerprints),
+            "shared": shared,
+            "only_in_first": list(self.only_in_first),
+            "only_in_second": list(self.only_in_second),
+            "dims": None if self.dims is None else list(self.dims),
+            "settings": [list(one) for one in self.settings],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        return card("The same" if self.same else "Not the same", table(self._rows()))
+
+    def _rows(self) -> list[tuple[str, str]]:
+        first, second = (digits[:16] for digits in self.fingerprints)
+        both = () if self.shared is None or self.same else self.shared.answer.lines
+        found = [
+            ("same", "yes" if self.same else "no"),
+            ("fingerprints", first if self.same else f"{first} and {second}"),
+            ("shared", "; ".join(both)),
+            ("only in the first", "; ".join(self.only_in_first)),
+            ("only in the second", "; ".join(self.only_in_second)),
+            ("note", self.note or ""),
+            *((name, f"{x} and {y}") for name, x, y in self.settings),
+        ]
+        return [(name, value) for name, value in found if value]
+
+
+def compare(a: Finding, b: Finding) -> Comparison:
     """Say whether two findings give one answer, what they share, and where they part.
 
     Examples
@@ -137,34 +196,33 @@ def compare(a: Finding, b: Finding) -> dict[str, Any]:
     >>> a = Finding.of(Constraints([[1, 1, 0], [0, 1, 1]], [1, 0]))
     >>> b = Finding.of(Constraints([[1, 0, 1]], [1]))
     >>> found = compare(a, b)
-    >>> found["shared"]["lines"], found["only_in_first"], found["only_in_second"]
-    (['x0 ⊕ x2 = 1'], ['x0 ⊕ x1 = 1'], [])
+    >>> found.same, found.shared.answer.lines, found.only_in_first, found.only_in_second
+    (False, ('x0 ⊕ x2 = 1',), ('x1 ⊕ x2 = 0',), ())
     """
     same, note = a.fingerprint == b.fingerprint, _apart((a, b))
     left, right = a.answer.lines, b.answer.lines
     only = [[line for line in left if line not in right], [ln for ln in right if ln not in left]]
-    shared = None
+    both = None
     if note is None:
         both = common(a, b)
         only = [beyond(a, both), beyond(b, both)]
-        shared = {"fingerprint": both.fingerprint, "lines": list(both.answer.lines)}
     elif isinstance(a.answer, ParityRule) and isinstance(b.answer, ParityRule):
         note = _where_rules_agree(a, b) or note
     V, W = a.subspace, b.subspace
     dims = None
     if V is not None and W is not None and (V.field, V.ambient_dim) == (W.field, W.ambient_dim):
-        dims = [V.dim, W.dim, (V & W).dim, (V + W).dim]
+        dims = (V.dim, W.dim, (V & W).dim, (V + W).dim)
     here, there = _settings(a), _settings(b)
-    return {
-        "same": same,
-        "fingerprints": [a.fingerprint, b.fingerprint],
-        "shared": shared,
-        "only_in_first": [] if same else only[0],
-        "only_in_second": [] if same else only[1],
-        "note": None if same else note,
-        "dims": dims,
-        "settings": [[name, x, there[name]] for name, x in here.items() if x != there[name]],
-    }
+    return Comparison(
+        same,
+        (a.fingerprint, b.fingerprint),
+        both,
+        () if same else tuple(only[0]),
+        () if same else tuple(only[1]),
+        None if same else note,
+        dims,
+        tuple((name, x, there[name]) for name, x in here.items() if x != there[name]),
+    )
 
 
 def _where_rules_agree(a: Finding, b: Finding) -> str | None:

@@ -288,7 +288,10 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         return certify(self, X, y, **options)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write a file that :func:`flagstone.load` reads; one with other contents is refused."""
+        """Write a file that :func:`flagstone.load` reads; it may replace another finding.
+
+        Any other file that exists is refused unless ``overwrite``.
+        """
         from flagstone.store import save
 
         save(path, self, overwrite=overwrite)
@@ -296,16 +299,26 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     def report(
         self, path: str | PathLike[str], view: Any = None, *, overwrite: bool = False
     ) -> None:
-        """Write one self-contained HTML page; an `AnswerView` shows the answer in its own way."""
+        """Write one self-contained HTML page; an `AnswerView` shows the answer in its own way.
+
+        It may replace another report; any other file that exists is refused unless ``overwrite``.
+        """
         from flagstone.report import write_report
 
         write_report(path, self, view, overwrite=overwrite)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the staircase, with window, threshold and margin; returns the display."""
+        """Draw the staircase, with window, threshold and margin; returns the display.
+
+        On given axes, on a new figure, or into a file: ``finding.plot("scree.svg")``.
+        """
         from flagstone.plots import ScreeDisplay
 
-        return ScreeDisplay.of(self).plot(ax)
+        display = ScreeDisplay.of(self)
+        if not isinstance(ax, (str, PathLike)):
+            return display.plot(ax)
+        display.save(ax)
+        return display
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as JSON values: what files hold (docs/formats.md).

@@ -164,7 +164,7 @@ class Protocol:
         return found
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the protocol to a file that ``--protocol`` takes; an existing one is refused."""
+        """Write the protocol to a file that ``--protocol`` takes; it may replace another one."""
         from flagstone.store import save
 
         save(path, self, overwrite=overwrite)

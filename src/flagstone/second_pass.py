@@ -218,9 +218,9 @@ class StreamCertification:
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import LinearSpan
+    >>> from flagstone import IndexRule, LinearSpan
     >>> random = np.random.RandomState(1)
-    >>> span = LinearSpan(t_min=0.02, t_max=0.1, random_state=7, confidence=0.99)
+    >>> span = LinearSpan(rule=IndexRule(t_min=0.02, t_max=0.1), random_state=7)
     >>> for _ in range(20):
     ...     X = random.randint(0, 2, size=(500, 3))
     ...     X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(500) < 0.005)
@@ -311,11 +311,11 @@ def certify_equations(
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone import LinearSpan
+    >>> from flagstone import IndexRule, LinearSpan
     >>> X = np.random.RandomState(1).randint(0, 2, size=(300, 5))
     >>> X[:, 3:] = X[:, :2]
     >>> X[::9, 4] ^= 1
-    >>> finding = LinearSpan(t_min=40, t_max=40, random_state=7).fit(X).finding_
+    >>> finding = LinearSpan(rule=IndexRule(t_min=40, t_max=40), random_state=7).fit(X).finding_
     >>> for text, violations, failure in certify_equations(finding, X):
     ...     print(text, violations, failure < 0.05)
     x0 ⊕ x3 = 0 0 True

@@ -168,7 +168,7 @@ def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> N
     path : str or Path
     thing : Finding, fitted estimator, Answer, Protocol, SummaryFile or Flag
     overwrite : bool
-        Replace a file that exists; refused otherwise.
+        Replace any file that exists; otherwise only one that holds the same kind of thing.
 
     Examples
     --------
@@ -191,7 +191,16 @@ def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> N
             "a finding, a fitted estimator, an answer, a protocol or a flag can be saved, "
             f" got {type(thing).__name__}"
         )
+    overwrite = overwrite or _kind_of(path) == kind
     write_document(Path(path), kind, thing.to_dict(), overwrite=overwrite)
+
+
+def _kind_of(path: str | PathLike[str]) -> str | None:
+    """Return what a file of ours holds; None for no file, and for others."""
+    try:
+        return read_document(Path(path))[0] if is_saved(path) else None
+    except (FlagstoneError, OSError):
+        return None
 
 
 def is_saved(path: str | PathLike[str]) -> bool:

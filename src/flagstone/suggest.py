@@ -19,12 +19,14 @@ from flagstone.errors import InputError
 from flagstone.exact import exact_column, missing_entries
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import SHARE_OF_PASS
+from flagstone.markup import card, table
 from flagstone.pipeline import Pipeline, ask
 from flagstone.protocol import Protocol
 from flagstone.question import ParityQuestion, Question, SpanQuestion
 from flagstone.rules import rule_named
 from flagstone.second_pass import SecondPass
 from flagstone.shards import MemoryShard, ShardTask
+from flagstone.text import agreement
 
 #: Multiples of the pilot rows for which a forecast is made.
 _FACTORS = (1, 2, 4, 8, 16, 32)
@@ -73,6 +75,22 @@ class Suggestion:
 
     def __repr__(self) -> str:
         return f"Suggestion({self})"
+
+    def _repr_html_(self) -> str:
+        p, found = self.protocol, self.plateau
+        rows = [
+            (f"{m:,}", "nothing" if rho is None else f"≥ {agreement(rho)}")
+            for m, rho in self.forecast
+        ]
+        facts = [
+            ("Window", f"t_min {p.t_min:g}, t_max {p.t_max:g} (shares of the rows), rule {p.rule}"),
+            ("Plateau", f"thresholds {found.first:,} to {found.last:,}: dimension {found.dim}"),
+            ("Seed", p.seed),
+            ("Protocol", p.fingerprint[:16]),
+        ]
+        title = f"A window for fresh rows, from {self.n_rows:,} pilot rows"
+        head = ("Rows of each run", "Agreement they would certify")
+        return card(title, table(facts), table(rows, head=head))
 
 
 def proposed(

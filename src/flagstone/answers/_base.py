@@ -41,6 +41,16 @@ class Answer(ABC):
         """The canonical rows: coefficients and, last, right-hand sides; None for ⊥."""
 
     @property
+    def shown(self) -> Array | None:
+        """The rows as they are shown; None for ⊥."""
+        return self.augmented
+
+    @property
+    def canonical_lines(self) -> tuple[str, ...]:
+        """The canonical rows for people, one text each."""
+        return self.lines
+
+    @property
     @abstractmethod
     def lines(self) -> tuple[str, ...]:
         """The answer for people, one text for each of its rows."""
@@ -83,7 +93,7 @@ class Answer(ABC):
         """The coefficients as rows of bits, and what is to be written behind each (GF(2) only)."""
         if self.field.order != 2:
             raise InputError(f"bit masks exist over GF(2) only, this answer is over {self.field}")
-        rows = self.augmented
+        rows = self.shown
         if rows is None:
             raise InputError("⊥ has no masks: no linear rule fits")
         return rows[:, :-1], tuple(self._side(b) for b in rows[:, -1].tolist())

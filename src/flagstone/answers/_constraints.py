@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from flagstone.answers._base import (
 )
 from flagstone.answers._solve import pick_solution
 from flagstone.answers._text import equation, expression, feature_names
+from flagstone.answers.relations import short_equations
 from flagstone.errors import FormatError, InputError
 from flagstone.wording import counted
 
@@ -81,13 +83,18 @@ class Equations(Answer):
     def __len__(self) -> int:
         return len(self.rhs)
 
+    @property
+    def shown(self) -> Array:
+        """The rows (A | b) as they are shown, and as the syndrome has them."""
+        return self.augmented
+
     def syndrome(self, X: Any) -> Array:
-        """Return Ax − b for each row, shape (n_rows, n_equations): zero where it holds."""
+        """Return ⟨a, x⟩ − b for each row and shown equation (a | b): zero where it holds."""
         F = self.field
         rows = F.rows(X, dim=self.dim)
         if not len(self):
             return np.full((len(rows), 0), F.zero, dtype=F.dtype)
-        return F.sub(F.dot(rows, self.matrix), self.rhs[np.newaxis, :])
+        return F.sub(F.dot(rows, self.shown[:, :-1]), self.shown[np.newaxis, :, -1])
 
     def check(self, X: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Say of each row whether it obeys all equations."""
@@ -96,11 +103,16 @@ class Equations(Answer):
     @property
     def lines(self) -> tuple[str, ...]:
         """The equations for people, one text each."""
+        return self._texts(self.shown)
+
+    @property
+    def canonical_lines(self) -> tuple[str, ...]:
+        """The rows of the reduced echelon form, one text each: the same for equal answers."""
+        return self._texts(self.augmented)
+
+    def _texts(self, rows: Array) -> tuple[str, ...]:
         names = feature_names(self.names, self.dim)
-        return tuple(
-            equation(self.field, row, names, b)
-            for row, b in zip(self.matrix, self.rhs, strict=True)
-        )
+        return tuple(equation(self.field, row[:-1], names, row[-1]) for row in rows)
 
     @property
     def text(self) -> str:
@@ -111,9 +123,9 @@ class Equations(Answer):
     def expression(self) -> str:
         """A Python expression, true of a row ``x`` of plain numbers exactly when it obeys all."""
         parts = []
-        for row, b in zip(self.matrix, self.rhs, strict=True):
-            left = expression(self.field, row)
-            right = expression(self.field, row[:0], b)
+        for row in self.shown:
+            left = expression(self.field, row[:-1])
+            right = expression(self.field, row[:0], row[-1])
             parts.append(f"({left}) == {right}")
         return " and ".join(parts) or "True"
 
@@ -151,7 +163,9 @@ class Equations(Answer):
 class Constraints(Equations):
     """The linear equations Ax = b that all vectors of a subspace obey.
 
-    The rows (A | b) are in reduced row echelon form, so equal spaces give equal constraints.
+    The rows (A | b) are in reduced row echelon form, so equal spaces give equal constraints. They
+    are shown, and their syndrome is taken, in a basis with fewer terms where one is found
+    (``shown``; ``canonical_lines`` has the echelon form).
 
     Parameters
     ----------
@@ -163,8 +177,10 @@ class Constraints(Equations):
 
     Attributes
     ----------
-    lines : tuple of str
-        The equations as text.
+    lines, canonical_lines : tuple of str
+        The equations as text: with few terms, and in echelon form.
+    shown : array of shape (k, d + 1)
+        The equations of ``lines`` as rows (a | b).
     dim : int
         The number of columns d.
 
@@ -197,6 +213,12 @@ class Constraints(Equations):
     def span(self) -> Subspace:
         """The equations (a, b) that follow from these: all of them where no row obeys."""
         return Subspace.full(self.dim + 1, self.field) if self.is_bottom else super().span
+
+    @cached_property
+    def shown(self) -> Array:
+        """The rows (a | b) of a basis with few terms, by a bounded search."""
+        rows = self.augmented
+        return rows if self.is_bottom else frozen(short_equations(rows, self.field))
 
     @property
     def subspace(self) -> Subspace | AffineSubspace:

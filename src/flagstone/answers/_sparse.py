@@ -139,14 +139,16 @@ class _Search:
         self.F, self.counted, self.n = F, counted, system.ambient_dim - 1
         kind = "rational" if F.order is None else "bits" if F.order == 2 else "finite"
         self._left = _LOOKS[kind]
-        self._space = Subspace.span(system.basis[:, :-1], F, dim=self.n).annihilator()
         first = np.array(F.array(F.empty(1, self.n))[0])
         first[list(system.pivots)] = system.basis[:, -1]
         self.best, self.weight = first, counted + 1
         self._keep(first)
         self._fewest = self._meet(system)
-        self.proven = self._space.dim == 0 or self.weight <= self._fewest
-        if not self.proven:
+        n_moves = self.n - system.dim
+        self.proven = n_moves == 0 or self.weight <= self._fewest
+        # one round over all moves looks at them twice; larger ones are not even listed
+        if not self.proven and 2 * n_moves * self.n <= self._left:
+            self._space = Subspace.span(system.basis[:, :-1], F, dim=self.n).annihilator()
             self._run()
 
     def _meet(self, system: Subspace) -> int:

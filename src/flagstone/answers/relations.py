@@ -1,4 +1,4 @@
-"""Relations: equations over GF(2) by their columns, and a basis of them in which most are short."""
+"""Short equations: a basis of a space of equations in which most have few terms."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from itertools import combinations
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra.fields import GF, Array, Field
 from flagstone.algebra.subspace import Subspace
 
 #: So many orders of the columns, each of which shows other short equations.
 _TURNS = 16
 #: Sums of this many rows are tried where no more rows than this are there.
 _DEEP, _WIDE = 32, 128
+#: In larger systems equations stay as they are: looking for shorter ones takes too long. By field:
+#: GF(2), other finite fields, and QQ.
+_MOST_CELLS = {"bits": 1 << 19, "finite": 1 << 17, "rational": 1 << 13}
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,52 @@ def independent(words: Iterable[int]) -> bool:
     return True
 
 
+def short_equations(equations: Array, field: Field) -> Array:
+    """Return a basis of the space of equations (a | b) with fewer terms, by a bounded search.
+
+    A function of the space alone. The equations themselves are returned where the search finds
+    nothing shorter, or where they are too many; else the others, in the order of their columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import GF
+    >>> rows = np.array([[1, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1]], dtype=np.uint8)
+    >>> short_equations(rows, GF(2)).tolist()     # the sum of both is shorter than the second
+    [[1, 1, 0, 0, 1, 1], [1, 0, 1, 1, 0, 0]]
+    """
+    kind = "rational" if field.order is None else "bits" if field.order == 2 else "finite"
+    k, width = len(equations), equations.shape[1] - 1
+    if k < 2 or equations.size > _MOST_CELLS[kind]:
+        return equations
+    if kind == "bits":
+        rows = np.zeros_like(equations)
+        for row, relation in zip(rows, sparse_basis(equations), strict=True):
+            row[list(relation.columns)] = 1
+            row[-1] = relation.value
+    else:
+        found = np.concatenate([equations, *(_turned(equations, field, t) for t in range(_TURNS))])
+        found = found[np.argsort((found[:, :-1] != 0).sum(axis=1), kind="stable")]
+        # the first rows that depend on none before them
+        rows = found[list(Subspace.span(found.T, field).pivots)]
+    if np.count_nonzero(rows[:, :-1] != 0) >= np.count_nonzero(equations[:, :-1] != 0):
+        return equations
+    columns = [tuple(np.flatnonzero(row[:width] != 0).tolist()) for row in rows]
+    return rows[sorted(range(k), key=columns.__getitem__)]
+
+
+def _turned(equations: Array, field: Field, turn: int) -> Array:
+    """Return the echelon form by another order of the columns, with a first coefficient of 1."""
+    width = equations.shape[1] - 1
+    order = np.roll(np.arange(width), -turn * max(1, width // _TURNS))
+    order = np.concatenate([order if turn % 2 else order[::-1], [width]])
+    echelon = Subspace.span(equations[:, order], field).basis
+    back = np.empty_like(echelon)
+    back[:, order] = echelon
+    first = back[np.arange(len(back)), (back != 0).argmax(axis=1)]
+    return field.mul(back, field.inv(first)[:, np.newaxis])
+
+
 def sparse_basis(equations: Array) -> list[Relation]:
     """Return a basis of the space of equations (a | b), lightest first, by a bounded search.
 
@@ -81,13 +130,9 @@ def sparse_basis(equations: Array) -> list[Relation]:
     if not k:
         return []
     for turn in range(_TURNS):
-        order = np.roll(np.arange(width), -turn * max(1, width // _TURNS))
-        order = np.concatenate([order if turn % 2 else order[::-1], [width]])
-        echelon = Subspace.span(equations[:, order]).basis
-        back = np.empty_like(echelon)
-        back[:, order] = echelon
         depth = 3 if k <= _DEEP else 2 if k <= _WIDE else 1
-        words = [int("".join(map(str, row)), 2) for row in back.tolist()]
+        rows = _turned(equations, GF(2), turn).tolist()
+        words = [int("".join(map(str, row)), 2) for row in rows]
         for n in range(1, depth + 1):
             for group in combinations(words, n):
                 total = 0

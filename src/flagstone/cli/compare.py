@@ -31,7 +31,10 @@ def command(
         raise UsageError("compare takes findings or flags; of protocols compare the fingerprints")
     if isinstance(a, Finding) != isinstance(b, Finding):
         raise UsageError("one file is a finding and the other a flag: compare like with like")
-    found = (compare_findings if isinstance(a, Finding) else _compare_flags)(a, b)
+    if isinstance(a, Finding):
+        found = compare_findings(a, b).to_dict()
+    else:
+        found = _compare_flags(a, b)
     same, digests = _digests(first, a, second, b)
     found = {"schema": SCHEMA} | found | {"digests": digests}
     found["same"] = found["same"] and same

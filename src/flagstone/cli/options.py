@@ -25,7 +25,7 @@ INTERCEPT = Option("--[no-]intercept", "Allow a constant: y = x3 ⊕ x7 ⊕ 1", 
 #: The field of rows.
 FIELD = "2"
 #: How an answer can be printed alone.
-SHOWN_AS = ("text", "basis", "masks", "frames", "python")
+SHOWN_AS = ("text", "canonical", "basis", "masks", "frames", "python")
 #: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
 FRAMES_SHOWN_AS = (*SHOWN_AS, "c", "rtl_433", "bitbench")
 

@@ -20,7 +20,7 @@ from flagstone.wording import counted
 
 
 def answer_lines(finding: Finding, shown_as: str) -> list[str]:
-    """Return the answer as text, basis, bit masks (by columns or frames) or Python."""
+    """Return the answer as text, in canonical form, as basis, bit masks or Python."""
     answer = finding.answer
     if answer.augmented is None:
         return [answer.text]  # ⊥ looks the same in every notation
@@ -32,7 +32,12 @@ def answer_lines(finding: Finding, shown_as: str) -> list[str]:
         return list(answer.mask_lines)
     if shown_as == "frames":
         return frame_masks(finding)
-    lines = answer.basis_lines if shown_as == "basis" else answer.lines or (answer.text,)
+    lines = answer.lines
+    if shown_as == "basis":
+        lines = answer.basis_lines
+    elif shown_as == "canonical":
+        lines = answer.canonical_lines
+    lines = lines or (answer.text,)
     return [safe(line) for line in lines]
 
 

@@ -192,11 +192,25 @@ def _complain(error: object, code: int) -> int:
 
 def _worded(message: object) -> str:
     """Return a message in the words of the command line."""
+    if isinstance(message, (FlagstoneError, InputWarning, ReplicabilityWarning)):
+        return message.worded(_option_here)
+    return str(message)
+
+
+def _option_here(parameter: Parameter) -> str:
+    """Return a parameter as an option of this verb, or of the one that has it."""
     from flagstone.cli.words import as_option
 
-    if isinstance(message, (FlagstoneError, InputWarning, ReplicabilityWarning)):
-        return message.worded(as_option)
-    return str(message)
+    option = as_option(parameter)
+    owners = [
+        verb.name
+        for verb in (VERBS["learn"], *VERBS.values())
+        if any(option.split()[0] in one.names for one in verb.options.values())
+    ]
+    if not owners:
+        return str(parameter)  # of the Python interface alone
+    here = not ARGUMENTS or ARGUMENTS[0] not in VERBS or ARGUMENTS[0] in owners
+    return option if here else f"{option} of {owners[0]}"
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

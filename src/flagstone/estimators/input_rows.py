@@ -63,6 +63,10 @@ def plain_table(X: Any) -> Any:
         return X
     if isinstance(X, (list, tuple)) and len(X) and hasattr(X[0], "__len__"):
         return as_table(X, dim=None, name="X")
+    if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])
     try:
         frame = nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError:

@@ -101,9 +101,18 @@ def write_report(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write the page of a finding to a file, atomically."""
+    """Write the page of a finding to a file, atomically; another such page may be replaced."""
     page = html_report(finding, view).encode()
+    overwrite = overwrite or _is_report(Path(path))
     atomic_write(Path(path), page, overwrite=overwrite, keep_equal=True)
+
+
+def _is_report(path: Path) -> bool:
+    """Say whether a file is a page that was written here."""
+    try:
+        return path.is_file() and b"<footer>Made by flagstone " in path.read_bytes()
+    except OSError:
+        return False
 
 
 def date_of(path: str | PathLike[str]) -> date | None:

@@ -104,7 +104,8 @@ def differences(X: Array, columns: Sequence[int]) -> Array:
     case = case_of(X, columns)
     order = np.argsort(case, kind="stable")
     same = case[order][1:] == case[order][:-1]
-    return (X[order][1:] ^ X[order][:-1])[same]
+    found: Array = (X[order][1:] ^ X[order][:-1])[same]
+    return found
 
 
 def with_cases(digest: Digest, names: Sequence[str], columns: Sequence[int], X: Array) -> Digest:
