@@ -1,6 +1,8 @@
 """The theory pages, the code and the tests point at each other: no link may dangle."""
 
+import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,27 +12,78 @@ from flagstone import guarantees
 ROOT = Path(__file__).parent.parent
 NAMES = [
     "README", "flag", "rules", "guarantees", "learners", "certificates", "single", "lower",
-    "related", "paper", "open", "glossary",
+    "related", "paper", "open", "glossary", "statements",
 ]  # fmt: skip
 PAGES = [ROOT / "docs" / "theory" / f"{name}.md" for name in NAMES]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 STATEMENTS = [int(n) for n in re.findall(r"^### S(\d+)\. ", TEXT, flags=re.MULTILINE)]
+CODE = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "cpp").rglob("*.[ch]*")])
 SOURCES = [
-    *(ROOT / "src" / "flagstone" / "guarantees").glob("*.py"),
-    *(ROOT / "src" / "flagstone" / "rules").glob("*.py"),
-    *(ROOT / "src" / "flagstone" / "certificates").glob("*.py"),
+    *(path for path in CODE if re.search(r"\bS\d+\b", path.read_text(encoding="utf-8"))),
     *(ROOT / "tests" / "certificates").glob("*.py"),
     *(ROOT / "tests" / "statistical").glob("*.py"),
 ]
 
 
-def test_statements_are_numbered_in_order():
-    assert STATEMENTS == list(range(1, len(STATEMENTS) + 1))
+@pytest.fixture(scope="module")
+def listing():
+    """scripts/statements.py, which makes the list of all statements."""
+    spec = importlib.util.spec_from_file_location("statements", ROOT / "scripts" / "statements.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["statements"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["statements"]
+
+
+def test_every_number_is_given_once():
+    assert sorted(STATEMENTS) == list(range(1, len(STATEMENTS) + 1))
+
+
+def test_coverage_statements_stand_together():
+    place = {number: place for place, number in enumerate(STATEMENTS)}
+    assert place[36] + 1 == place[41] == place[42] - 1
+
+
+def test_the_list_of_statements_is_up_to_date(listing):
+    """If it is not: python scripts/statements.py."""
+    assert PAGES[-1].read_text(encoding="utf-8") == listing.page()
+
+
+def test_every_statement_in_use_names_its_tests(listing):
+    bare = {3, 4, 6, 45}  # used by other statements only
+    for statement in listing.statements():
+        if statement.title != "(not in use)":
+            assert statement.tests, statement
+            assert statement.code or statement.number in bare, statement
+
+
+def test_code_cites_the_page_on_which_a_statement_stands(listing):
+    pages = {statement.number: statement.page for statement in listing.statements()}
+    for path in CODE:
+        text = path.read_text(encoding="utf-8")
+        for page, numbers in re.findall(r"docs/theory/(\w+)\.md,((?:[\s,]|and|S\d+)+)", text):
+            for number in re.findall(r"S(\d+)", numbers):
+                assert pages[int(number)] == page, f"{path}: S{number} is not on {page}.md"
+
+
+def test_pieces_are_cited_by_the_statements_on_pieces():
+    """S35 is about a gap that is stated in advance; pieces that add up are S30 and S31."""
+    for path in CODE:
+        text = path.read_text(encoding="utf-8")
+        if "S35" in text:
+            assert path.name in ("gap.py", "__init__.py"), path
+
+
+def test_letters_have_one_meaning():
+    """E is expectation, and k the start of the window, on all pages."""
+    assert "E(s, b, M)" not in TEXT
+    assert not re.findall(r"[λμcM]_k|Σ_k", TEXT)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_code_cites_statements_that_exist(source):
-    cited = {int(n) for n in re.findall(r"\bS(\d+)\b", source.read_text(encoding="utf-8"))}
+    cited = {int(n) for n in re.findall(r"\bS(\d{1,2})\b", source.read_text(encoding="utf-8"))}
     assert cited <= set(STATEMENTS)
 
 

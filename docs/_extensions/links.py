@@ -30,8 +30,8 @@ TITLE = re.compile(r"S(\d+)\. ")
 TEST = re.compile(r"(tests/[\w/]+\.py)(?:::(\w+))?")
 GALLERY = [
     "first_span", "sensor_digest", "crc32_packets", "isbn10", "dram_banks", "blind_code",
-    "network_coding", "fault_rule", "parity_against_learners", "side_by_side", "papers_figure",
-    "certificate_against_bound", "out_of_core",
+    "network_coding", "fault_rule", "low_degree", "parity_against_learners", "side_by_side",
+    "papers_figure", "certificate_against_bound", "out_of_core",
 ]  # fmt: skip
 
 

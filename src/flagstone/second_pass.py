@@ -71,8 +71,8 @@ def _tracked(finding: Finding) -> list[int]:
 class SecondPass:
     """What the rows of one run show when they are read again; those of several runs add up.
 
-    No piece of rows that certifies reaches over the end of a run (S35), and of each run the first
-    tenth is pilot: all pilots together decided what is looked at.
+    No piece of rows that certifies reaches over the end of a run (S30, S31), and of each run the
+    first tenth is pilot: all pilots together decided what is looked at.
 
     Parameters
     ----------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.exact import exact_column, missing_entries
 from flagstone.finding import Finding
-from flagstone.guarantees.coverage import SHARE_OF_PASS
+from flagstone.guarantees.coverage import SHARE_OF_PASS, contains_failure
+from flagstone.guarantees.exact import smallest
+from flagstone.guarantees.promise import Counted
 from flagstone.markup import card, table
 from flagstone.pipeline import Pipeline, ask
 from flagstone.protocol import Protocol
@@ -33,6 +36,8 @@ _FACTORS = (1, 2, 4, 8, 16, 32)
 #: Samples are drawn from at most this many pilot rows and have at most this many entries; once rho
 #: is this small, no more are drawn.
 MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
+#: A fresh answer may lack an equation with at most this probability.
+_LACKING = 0.01
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,12 +56,35 @@ class Suggestion:
         drawn again at random, does. Where that would take long, or rows are elsewhere (a cluster),
         a cautious extrapolation. It rests on rows that were used to choose the window, so it
         promises nothing.
+    equations : tuple of (int, int or None)
+        Numbers of rows, and the first threshold at which as many rows like these would certify, at
+        99 %, that a fresh answer has all equations of the plateau (S43); None where none on the
+        plateau does.
     """
 
     protocol: Protocol
     plateau: Plateau
     n_rows: int
     forecast: tuple[tuple[int, float | None], ...]
+    equations: tuple[tuple[int, int | None], ...] = ()
+
+    def for_equations(self) -> Suggestion:
+        """Return the protocol whose whole window certifies that fresh answers have the equations.
+
+        A window for so many rows: from the first threshold that is forecast for them to two thirds
+        of the plateau. Their number is that of the protocol, else the least in the forecast.
+        """
+        known = [(m, t) for m, t in self.equations if t is not None]
+        take = self.protocol.take
+        m, first = next(((m, t) for m, t in known if take is None or m >= take), (None, None))
+        if m is None or first is None:
+            raise InputError(
+                "no number of rows in the forecast certifies that fresh answers have the equations "
+                "of the plateau: too many rows break them, or the plateau is too short"
+            )
+        take = m if take is None else take
+        last = max(first, 2 * self.plateau.last * take // (3 * self.n_rows))
+        return replace(self, protocol=replace(self.protocol, t_min=first, t_max=last, take=take))
 
     @property
     def rows_needed(self) -> int | None:
@@ -151,6 +179,40 @@ def forecast(
     return tuple(points)
 
 
+def forecast_equations(
+    second_pass: SecondPass, protocol: Protocol, plateau: Plateau
+) -> tuple[tuple[int, int | None], ...]:
+    """Return from which threshold on multiples of the pilot rows would certify the equations."""
+    counted = second_pass.levels.counted(protocol.confidence)
+    if not counted or counted[0].dim != plateau.dim:
+        return ()
+    seen, points = counted[0], []
+    D = protocol.question.dim(len(protocol.encoding.names))
+    for factor in _FACTORS:
+        m = second_pass.n_rows * factor
+        level = Counted.of(
+            seen.dim,
+            seen.first,
+            seen.skipped,
+            seen.outside * factor,
+            seen.runs * factor,
+            D,
+            m,
+            protocol.confidence,
+        )
+        last = plateau.last * factor
+        first = None
+        keeps = partial(_keeps, m, level.eps)
+        if keeps(last):
+            first = smallest(keeps)
+        points.append((m, first))
+    return tuple(points)
+
+
+def _keeps(n_rows: int, share: float, threshold: int) -> bool:
+    return contains_failure(n_rows, share, threshold) <= _LACKING
+
+
 def _drawn_again(protocol: Protocol, rows: Rows, n_rows: int) -> float | None:
     """Return the rho that a sample of this size, drawn from these rows, certifies."""
     F, dim, n_pilot = protocol.encoding.field, width(rows), pilot_rows(n_rows)
@@ -242,7 +304,8 @@ def suggest_window(
     some = slice(None, None, -(-len(rows) // MOST_ROWS))
     lifted = asked.lift(F, rows[some], None if labels is None else labels[some])
     points = forecast(review.second_pass, protocol, lifted)
-    return Suggestion(protocol, plateau, len(rows), points)
+    kept = forecast_equations(review.second_pass, protocol, plateau)
+    return Suggestion(protocol, plateau, len(rows), points, kept)
 
 
 def _elements(field: Field, y: Any) -> tuple[Array, Array | None]:

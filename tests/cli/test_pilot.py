@@ -65,7 +65,7 @@ def test_what_suggest_says(run, frames):
     assert lines[0].startswith("Thresholds 4 to ")
     assert lines[0].endswith("give one space, of dimension 7; use its middle on fresh rows:")
     found = {line.split()[0]: line for line in lines[1:-1]}
-    assert list(found) == ["window", "forecast", "rows", "seed", "protocol", "run"]
+    assert list(found) == ["window", "forecast", "equations", "rows", "seed", "protocol", "run"]
     assert "600 rows: nothing; 1,200 rows: " in found["forecast"]
     assert found["run"].endswith("flagstone constraints FRESH --protocol protocol.json")
     assert lines[-1].endswith("the window promises nothing: it was chosen on them.")
@@ -327,3 +327,13 @@ def test_a_checkpoint_of_another_window_is_not_resumed(run, protocol):
     other = dataclasses.replace(load(protocol), t_max=load(protocol).t_max * 1.1)
     other.save(protocol, overwrite=True)
     assert "belongs to another run" in run(*words).err
+
+
+def test_a_window_for_the_equations(run, frames):
+    done = run(*PILOT, "--equations", "--json")
+    assert done.code == 0
+    found = json.loads(done.out)
+    protocol = found["protocol"]
+    assert [protocol["take"], protocol["t_min"]] in found["equations"]
+    assert type(protocol["t_min"]) is type(protocol["t_max"]) is int
+    assert "is for --pilot" in run("plan", "--dim", "5", "--rho", ".1", "--equations").err

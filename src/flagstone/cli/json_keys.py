@@ -126,6 +126,8 @@ PILOT_KEYS = {
     "plateau": "with --pilot: dimension, and the first and last threshold that give it there",
     "rows": "with --pilot: pilot rows read",
     "forecast": "with --pilot: [rows, rho], what this many such rows would certify (null: nothing)",
+    "equations": "with --pilot: [rows, threshold], from which on this many such rows would certify "
+    "the equations of the plateau (null: nowhere)",
     "outputs": "with --pilot: files written",
 }
 

@@ -282,6 +282,9 @@ class PilotOptions:
     confidence: float = option(
         "--confidence PROBABILITY", "Confidence of what the runs will certify", RULE, default=0.99
     )
+    equations: bool = option(
+        "--equations", "With --pilot: a window that keeps these equations", RULE
+    )
     output: str | None = option("-o, --output FILE", "With --pilot: write the protocol", OUTPUT)
     force: bool = as_field(FORCE)
 

@@ -28,7 +28,7 @@ from flagstone.encoding import Monomials
 from flagstone.finding import SCHEMA
 from flagstone.guarantees import Window, plan
 from flagstone.rules import IndexRule
-from flagstone.suggest import MOST_ROWS, Suggestion, forecast, proposed
+from flagstone.suggest import MOST_ROWS, Suggestion, forecast, forecast_equations, proposed
 from flagstone.text import agreement
 
 
@@ -137,8 +137,12 @@ def plan_window(
     )
     second_pass = work.second_pass(finding, options.confidence)
     rows = work.sample(MOST_ROWS)
-    found = Suggestion(protocol, plateau, counted.read, forecast(second_pass, protocol, rows))
-    if options.max_rows is None:
+    points = forecast(second_pass, protocol, rows)
+    kept = forecast_equations(second_pass, protocol, plateau)
+    found = Suggestion(protocol, plateau, counted.read, points, kept)
+    if options.equations:
+        found = found.for_equations()
+    elif options.max_rows is None:
         found = dataclasses.replace(
             found, protocol=dataclasses.replace(protocol, take=found.rows_needed)
         )
@@ -161,6 +165,7 @@ def _plain(found: Any) -> dict[str, Any]:
         "plateau": found.plateau._asdict(),
         "rows": found.n_rows,
         "forecast": [list(point) for point in found.forecast],
+        "equations": [list(point) for point in found.equations],
     }
 
 
@@ -171,12 +176,18 @@ def _lines(found: Any, written: list[str], how: str) -> list[str]:
         f"{number(m)} rows: {'nothing' if rho is None else f'≥ {agreement(rho)}'}"
         for m, rho in found.forecast
     ]
+    kept = [
+        f"{number(m)} rows: {'nowhere' if t is None else f'from {number(t)} on'}"
+        for m, t in found.equations
+    ]
     same = "as many rows in every run: --max-rows"
     take = same if p.take is None else f"{number(p.take)} in every run"
     file = written[0] if written else "protocol.json"
+    shares = " (fractions of the rows)" if isinstance(p.t_min, float) else ""
     rows = [
-        ("window", f"t_min {p.t_min:g}, t_max {p.t_max:g} (fractions of the rows), rule {p.rule}"),
+        ("window", f"t_min {p.t_min:g}, t_max {p.t_max:g}{shares}, rule {p.rule}"),
         ("forecast", f"{'; '.join(said)} (agreement certified, {how})"),
+        *([("equations", f"{'; '.join(kept)} (thresholds that certify them)")] if kept else []),
         ("rows", take),
         ("seed", safe(p.seed)),
         ("protocol", p.fingerprint[:16]),

@@ -44,16 +44,21 @@ from flagstone.guarantees.coverage import (
 from flagstone.guarantees.each import each_length, each_rho, each_rows
 from flagstone.guarantees.gap import gap_rho, gap_rows
 from flagstone.guarantees.learners import (
-    PrivateSizes,
     generalization_rows,
     parity_error,
     parity_failure,
     parity_rows,
-    private_rows,
-    private_sizes,
 )
 from flagstone.guarantees.paper import paper_gap, paper_length, paper_rows
 from flagstone.guarantees.planning import Plan, PlanRow, plan
+from flagstone.guarantees.private import (
+    PrivateSizes,
+    private_rows,
+    private_sizes,
+    private_span_rho,
+    private_span_rows,
+    private_span_start,
+)
 from flagstone.guarantees.promise import (
     Asked,
     Certified,
@@ -143,6 +148,9 @@ __all__ = [
     "plan",
     "private_rows",
     "private_sizes",
+    "private_span_rho",
+    "private_span_rows",
+    "private_span_start",
     "rows_in_first_sets",
     "uncovered_bracket",
     "values_certificate",

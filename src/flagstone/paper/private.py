@@ -56,14 +56,14 @@ class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # ty
     for experiments on this difference, not for protecting anybody's data.
 
     The base learner answers ⊥ with probability ½; otherwise it keeps each row with probability
-    α/(2q) (α/4 over GF(2)) and returns a uniform solution of the kept equations, ⊥ if there is
-    none. It runs on disjoint blocks of rows; the best rule is chosen by noisy error counts on
-    a held-out block.
+    p = (e^α − 1)/(q + e^α − 1), the largest that is private, and returns a uniform solution of the
+    kept equations, ⊥ if there is none. It runs on disjoint blocks of rows; the best rule is chosen
+    by noisy error counts on a held-out block.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The privacy loss, in (0, q].
+        The privacy loss, above 0.
     delta : float, default=0.05
         Allowed probability of failure; sets the number of blocks.
     field : int or str, default=2
@@ -181,11 +181,8 @@ class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # ty
         field = as_field(self.field)
         assert field.order is not None
         alpha, delta = _number("alpha", self.alpha), _number("delta", self.delta)
-        if not 0 < alpha <= field.order:
-            raise InputError(
-                Parameter("alpha"),
-                f" must lie in (0, {field.order}] over {field}, got {self.alpha!r}",
-            )
+        if alpha <= 0:
+            raise InputError(Parameter("alpha"), f" must be positive, got {self.alpha!r}")
         return field, alpha, delta
 
     @property

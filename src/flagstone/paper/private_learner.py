@@ -7,7 +7,9 @@ probabilities.
 
 from __future__ import annotations
 
+import decimal
 import itertools
+import math
 import os
 import random
 from collections.abc import Sequence
@@ -19,7 +21,7 @@ import numpy as np
 from flagstone.algebra.fields import Array, Field, Rows, width
 from flagstone.algebra.subspace import Subspace
 from flagstone.answers import ParityRule
-from flagstone.guarantees.learners import blocks_needed
+from flagstone.guarantees.private import blocks_needed
 
 
 class RandomSource(Protocol):
@@ -89,13 +91,29 @@ class SeededSource:
 
 
 def keep_rate(alpha: Fraction, order: int) -> Fraction:
-    """Return p = α/(2q), the probability with which a row is kept; α/4 over GF(2).
+    """Return p = (e^α − 1)/(q + e^α − 1), the probability with which a row is kept (S29).
 
     One kept row cuts the solutions to a share 1/q, to nothing, or not at all; so exchanging a
-    row changes the probability of a rule by at most the factor 1 + qp/(1 − p). For α ≤ q this is
-    at most 1 + α ≤ exp(α).
+    row changes the probability of a rule by at most the factor 1 + qp/(1 − p), which is e^α. The
+    factor rises with p, so p may be rounded down: to a multiple of 2^-64, which a draw of 64 bits
+    has exactly.
+
+    >>> keep_rate(Fraction(1), 2) < Fraction("0.46211715726000976") < 2 * keep_rate(Fraction(1), 2)
+    True
     """
-    return alpha / (2 * order)
+    grown = exp_below(min(alpha, Fraction(64))) - 1  # beyond that p is 1 but for less than 2^-64
+    return Fraction(math.floor(grown / (order + grown) * 2**64), 2**64)
+
+
+def exp_below(x: Fraction) -> Fraction:
+    """Return a number just below e^x, for x > 0: decimals round exp correctly, then one step down.
+
+    >>> 2.718281828459045 < exp_below(Fraction(1)) < Fraction("2.71828182845904523536028747136")
+    True
+    """
+    with decimal.localcontext(prec=60, rounding=decimal.ROUND_FLOOR) as digits:
+        exponent = decimal.Decimal(int(x.numerator)) / int(x.denominator)
+        return max(Fraction(1), Fraction(digits.next_minus(exponent.exp())))
 
 
 def base_learner(
@@ -104,14 +122,14 @@ def base_learner(
     """Learn a rule from rows (x, y), or (x, 1, y), with α-differential privacy.
 
     With probability ½ the answer is ⊥, whatever the data say. Otherwise each row is kept with
-    probability α/(2q), and the answer is a uniform solution of the kept equations, ⊥ if there
-    is none.
+    probability p (`keep_rate`), and the answer is a uniform solution of the kept equations, ⊥ if
+    there is none.
 
     Notes
     -----
     **Guarantees**
 
-    For α ≤ q and any two neighbouring data sets the probabilities of each rule, and of ⊥, are
+    For any two neighbouring data sets the probabilities of each rule, and of ⊥, are
     within a factor exp(α) of each other.
     """
     assert field.order is not None

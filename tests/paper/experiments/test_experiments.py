@@ -41,6 +41,7 @@ TINY = {
     "guaranteed": {"dims": (4, 6), "pairs": 6},
     "sample-size": {"dims": (2, 10, 20)},
     "privacy": {"deltas": (0.5, 0.25), "runs": 8, "grid": 4},
+    "costs": {"dims": (2, 10), "masses": (0.7, 0.3), "pairs": 10, "grid": 12, "most": 5000},
     "contamination": {"rates": (0.0, 0.001, 0.01), "pairs": 4, "m": 600, "features": 5},
     "certified": {
         "dims": (6,),
@@ -502,6 +503,19 @@ def test_confidence_is_additive_for_us_and_multiplies_the_private_rows(results):
         assert private[-1]["rows_added"] > 5 * dim * ours[-1]["rows_added"]
     for row in rows_of(results, "privacy", part="measured", learner="index"):
         assert row["rows"] is None or row["rows"] <= 60
+
+
+def test_privacy_costs_little_beside_replicability(results):
+    needed = {
+        (row["learner"], row["dim"]): row["rows"]
+        for row in rows_of(results, "costs", part="theory")
+    }
+    for dim in (2, 10):
+        assert needed["neither", dim] < needed["private", dim] < needed["replicable", dim]
+        assert needed["replicable", dim] < needed["both", dim] < 1.1 * needed["replicable", dim]
+    measured = {row["learner"]: row["rows"] for row in rows_of(results, "costs", part="measured")}
+    assert measured["neither"] < measured["private"]
+    assert measured["replicable"] < measured["both"]
 
 
 def test_the_privacy_figure_shows_all_rows_not_only_those_added(results):

@@ -13,6 +13,7 @@ name                what it shows
 ``guaranteed``      the theorem at work, at proven thresholds and sizes
 ``sample-size``     rows needed against the dimension, under each analysis
 ``privacy``         what confidence costs, for a replicable and for a pure-DP learner
+``costs``           rows that replicability and privacy need, alone and together
 ``contamination``   accuracy and replicability when some labels are wrong
 ``certified``       rows needed in advance and by certificate; certificates against the truth
 ==================  ==========================================================================
@@ -32,6 +33,7 @@ from flagstone.paper.experiments._runner import (
 )
 from flagstone.paper.experiments.certified import CERTIFIED
 from flagstone.paper.experiments.contamination import CONTAMINATION
+from flagstone.paper.experiments.costs import COSTS
 from flagstone.paper.experiments.figure_1 import FIGURE_1, FIGURE_1_FIXED
 from flagstone.paper.experiments.gap import GAP
 from flagstone.paper.experiments.guaranteed import GUARANTEED
@@ -52,6 +54,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         GUARANTEED,
         SAMPLE_SIZE,
         PRIVACY,
+        COSTS,
         CONTAMINATION,
         CERTIFIED,
     )
