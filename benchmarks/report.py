@@ -33,6 +33,7 @@ SUITES = {
     "startup": "Start-up",
     "one_row": "One row at a time",
     "estimator_fit": "Estimators",
+    "audits": "Audits",
     "certify": "Certificates",
     "distributed": "Partitions on two workers",
     "cli_startup": "Command line",

@@ -10,9 +10,14 @@ all of it in one :class:`Finding` (:func:`ask`).
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flagstone._version import __version__
+
+if TYPE_CHECKING:
+    from flagstone.audit import CallableModule
+
+    audit: CallableModule  # for type checkers: a module that can be called
 
 # Names load on first use, so that `import flagstone` costs next to nothing.
 _HOMES = {

@@ -65,11 +65,11 @@ __all__ = [
 ]
 
 
-class _CallableModule(ModuleType):
+class CallableModule(ModuleType):
     """Lets ``from flagstone import audit`` be called; it stays the module of everything else."""
 
     __call__ = staticmethod(audit)
 
 
 __signature__ = inspect.signature(audit)  # what help and editors show of a call
-sys.modules[__name__].__class__ = _CallableModule
+sys.modules[__name__].__class__ = CallableModule
