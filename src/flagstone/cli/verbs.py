@@ -137,6 +137,13 @@ _ANSWER = (
                 OUTPUT,
                 many=True,
             ),
+            "case": Option(
+                "--case",
+                "The constant of the digest depends on these bits: b1.3..b1.0",
+                OUTPUT,
+                value="BITS",
+                many=True,
+            ),
         },
         "Find the pattern and the digest of frames, or show those of a saved finding. --as c, "
         "python or rtl_433 prints code that checks the check bits of a frame.",

@@ -167,6 +167,8 @@ def study(
     coins: Coins,
     *,
     solve: Sequence[int] | None = None,
+    cases: Sequence[int] = (),
+    others: Mapping[int, Array] | None = None,
     confidence: float = CONFIDENCE,
     shown: int = 50,
     skipped: int = 0,
@@ -184,6 +186,10 @@ def study(
         As for every answer.
     solve : sequence of int, optional
         The check bits; looked for otherwise.
+    cases : sequence of int
+        Columns on which the constant of a digest depends, the highest bit first.
+    others : mapping from bits to rows
+        Frames of other lengths: they tell init of a CRC from xorout.
     shown : int
         The finding keeps so many frames that do not fit.
     skipped : int
@@ -202,9 +208,11 @@ def study(
         provenance=provenance,
     )
     finding = certify(asked, rows, confidence=confidence, checked=True)
-    analysis = analyze(finding.answer, solve)
+    analysis = analyze(finding.answer, solve, cases=cases)
     if analysis is not None:
         analysis.update(rows)
+        if others:
+            analysis.join(rows, others)
     found = Study(rows, places, finding, analysis)
     bad = [] if finding.rows.misfits is None else _misfits(finding, rows)[:shown]
     counted = replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flagstone.frames.digests import Digest
+from flagstone.frames.digests import MOST_COLUMNS, Digest
 from flagstone.frames.digests.digest import columns_of
 from flagstone.frames.ruler import in_bytes, place_text
 from flagstone.frames.strength import candidate_bits
@@ -39,7 +39,7 @@ def digest_lines(found: Study) -> list[Line]:
     if lines:
         return [*lines, *([("  strength", str(found.strength))] if found.strength else [])]
     if found.analysis is None:
-        return [("digest", "not looked for: these are no frames over GF(2)")]
+        return [("digest", f"not looked for: more than {MOST_COLUMNS:,} bits vary")]
     if not len(found.rows) and not found.analysis.looked:
         return [("digest", "not looked for: the frames were not read")]
     lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))

@@ -5,6 +5,7 @@ import pytest
 
 from flagstone import Coins, IndexRule
 from flagstone.frames.digests.catalogue import CATALOGUE
+from flagstone.frames.digests.lengths import joined
 from flagstone.frames.digests.search import flag_levels, search
 from flagstone.frames.study import study
 from flagstone.tables import Place
@@ -196,3 +197,25 @@ def test_a_constant_that_depends_on_a_field():
     assert (digest.kind, digest.rows_broken) == ("sum", 0)
     assert [int(v, 16) for v in digest.parameters["case"]["table"].values()] == table.tolist()
     assert search(names(X), X) == []
+
+
+@pytest.mark.parametrize("name", ["CRC-16/XMODEM", "CRC-16/MODBUS", "CRC-8/AUTOSAR", None])
+def test_frames_of_several_lengths_tell_init_from_xorout(name):
+    known = KNOWN[name] if name else KNOWN["CRC-8/SMBUS"]._replace(init=0x3C, xorout=0xA7)
+    w, little = known.width, known.refin and known.width > 8
+
+    def frames(n, n_bytes):
+        data = payload(n_bytes, n, n_bytes)
+        return oracle.frames(data, [oracle.crc(d, known) for d in data.tolist()], w, little=little)
+
+    X, others = frames(300, 6), {8 * n + w: frames(n, n) for n in (4, 7)}
+    (digest,) = search(names(X), X)
+    told = joined(digest, names(X), X, others)
+    assert told.parameters["init"] == f"0x{known.init:0{w // 4}x}"
+    assert told.parameters["xorout"] == f"0x{known.xorout:0{w // 4}x}"
+    assert told.parameters["lengths"] == [32 + w, 48 + w, 56 + w]
+    assert told.name == (name or "CRC-8 with polynomial 0x07")
+    assert f"init {told.parameters['init']}, xorout {told.parameters['xorout']}" in told.formula
+    others[64 + w] = np.random.default_rng(1).integers(0, 2, (40, 64 + w), dtype=np.uint8)
+    assert joined(digest, names(X), X, others).parameters == told.parameters  # noise says nothing
+    assert joined(digest, names(X), X, {}) is digest

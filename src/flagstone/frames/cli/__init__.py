@@ -47,7 +47,11 @@ _MOST_GROUPS = 64
 
 
 def command(
-    files: list[str], capture: CaptureOptions, options: FrameOptions, solve: list[str] | None
+    files: list[str],
+    capture: CaptureOptions,
+    options: FrameOptions,
+    solve: list[str] | None,
+    case: list[str] | None,
 ) -> int:
     """Find the pattern and the digest of frames, or show those of a finding that was saved.
 
@@ -56,7 +60,7 @@ def command(
     check_outputs(options)
     if len(files) == 1 and capture.format is None and _is_finding(files[0]):
         return _show(files[0], capture, options, solve)
-    asked = _Asked(files, capture, options, solve)
+    asked = _Asked(files, capture, options, solve, case)
     read = read_frames(files, capture)
     refuse_inputs(output_paths(options), files)
     refuse_existing_outputs(options)
@@ -79,8 +83,10 @@ class _Asked:
         capture: CaptureOptions,
         options: FrameOptions,
         solve: Sequence[str] | None,
+        case: Sequence[str] | None,
     ) -> None:
-        self.files, self.given, self.options, self._solve = files, capture, options, solve
+        self.files, self.given, self.options = files, capture, options
+        self._solve, self._case = solve, case
         self.rule: SpanRule
         if options.protocol is None:
             self.rule, seed = rule_of(options), options.seed
@@ -110,7 +116,9 @@ class _Asked:
             chosen.places,
             self.rule,
             Coins(self.seed),
-            solve=_columns(self._solve, rows.shape[1]),
+            solve=_columns("--solve", self._solve, rows.shape[1]),
+            cases=_columns("--case", self._case, rows.shape[1]) or (),
+            others={n: capture.some(capture.index(n)).rows(n) for n in lengths if n != length},
             confidence=self._confidence,
             shown=self.options.kept_rows,
             skipped=len(capture) - len(index),
@@ -161,15 +169,15 @@ class _Asked:
         return reading
 
 
-def _columns(texts: Sequence[str] | None, n_bits: int) -> list[int] | None:
-    """Read --solve: x32..x39, x3,x7 or b4.7..b4.0."""
+def _columns(option: str, texts: Sequence[str] | None, n_bits: int) -> list[int] | None:
+    """Read --solve or --case: x32..x39, x3,x7 or b4.7..b4.0."""
     if not texts:
         return None
     names, columns = [f"x{i}" for i in range(n_bits)], list[int]()
     for text in (part.strip() for given in texts for part in given.split(",")):
         found = parsed(columns_meant, text, names)
         if not found:
-            raise UsageError(f"--solve names {text!r}, which is no bit of these frames")
+            raise UsageError(f"{option} names {text!r}, which is no bit of these frames")
         columns += found
     return columns
 
@@ -234,7 +242,7 @@ def _show(
     refuse_existing_outputs(options)
     refuse_inputs([options.report, options.plot], [file])
     finding = load_finding(file, options.seed)
-    found = saved_study(finding, _columns(solve, len(finding.encoding.names)))
+    found = saved_study(finding, _columns("--solve", solve, len(finding.encoding.names)))
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)

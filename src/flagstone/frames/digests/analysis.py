@@ -16,6 +16,7 @@ from flagstone.errors import InputError
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Layers, Solved, propose
+from flagstone.frames.digests.lengths import joined
 from flagstone.frames.digests.naming import key_stream, name_frame
 from flagstone.frames.digests.search import search
 
@@ -161,6 +162,11 @@ class DigestAnalysis:
         if not self._digests and solved is not None and (self.asked or _dense(self.frame, solved)):
             self._digests.append(key_stream(self.frame, solved))
         self._broken = dict.fromkeys(self._relations, 0)
+
+    def join(self, rows: Array, others: Mapping[int, Array]) -> None:
+        """Tell init of CRCs from xorout by frames of other lengths, by the number of their bits."""
+        found, names = self.digests, self.frame.names
+        self._digests = [joined(digest, names, rows, others) for digest in found]
 
     def empty(self) -> DigestAnalysis:
         """Return the same analysis of no rows."""

@@ -104,8 +104,7 @@ def differences(X: Array, columns: Sequence[int]) -> Array:
     case = case_of(X, columns)
     order = np.argsort(case, kind="stable")
     same = case[order][1:] == case[order][:-1]
-    found: Array = (X[order][1:] ^ X[order][:-1])[same]
-    return found
+    return np.asarray((X[order][1:] ^ X[order][:-1])[same])
 
 
 def with_cases(digest: Digest, names: Sequence[str], columns: Sequence[int], X: Array) -> Digest:

@@ -7,11 +7,13 @@ languages share the expressions: ``frame[2] + bits(frame, 24, 4, 1)``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from flagstone.algebra.fields import Array
 from flagstone.errors import InputError
+from flagstone.frames.digests.cases import Cases
 from flagstone.frames.digests.digest import Digest
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.sums import Sum, units
@@ -145,7 +147,10 @@ def _c(head: Sequence[str], tests: Sequence[tuple[str, object]], places: Array) 
     size = -(-len(places) // 8)
     for k, (what, rule) in enumerate(tests, 1):
         body.append(f"    /* {harmless(what)} */")
-        if isinstance(rule, Solved):
+        if isinstance(rule, Cases):
+            body.append(_c_cases(rule, places, k))
+            helpers |= {_C_BITS, _C_PARITY} if isinstance(rule.rule, Solved) else {_C_BITS}
+        elif isinstance(rule, Solved):
             rows = [", ".join(f"0x{byte:02x}" for byte in row) for row in _packed(rule, places)]
             masks = "\n".join(f"        {{{row}}}," for row in rows)
             parities = ", ".join(map(str, rule.constant.tolist()))
@@ -166,7 +171,10 @@ def _python(head: Sequence[str], tests: Sequence[tuple[str, object]], places: Ar
     body, helpers = [], ""
     for what, rule in tests:
         body.append(f"    # {harmless(what)}")
-        if isinstance(rule, Solved):
+        if isinstance(rule, Cases):
+            body.append(_python_cases(rule, places))
+            helpers = _PYTHON_BITS
+        elif isinstance(rule, Solved):
             rows = zip(_packed(rule, places), rule.constant.tolist(), strict=True)
             masks = (f"        (0x{row.tobytes().hex()}, {value})," for row, value in rows)
             body.append(_PYTHON_MASKS.format(masks="\n".join(masks)))
@@ -179,6 +187,45 @@ def _python(head: Sequence[str], tests: Sequence[tuple[str, object]], places: Ar
     what = "\n".join(harmless(line) for line in head)
     size = -(-len(places) // 8)
     return _PYTHON.format(what=what, helpers=helpers, body="\n".join(body), size=size)
+
+
+def _c_cases(rule: Cases, places: Array, k: int) -> str:
+    """Return code that holds the constant of a frame against the one of its case."""
+    known = [str(rule.constants.get(case, -1)) for case in range(1 << len(rule.columns))]
+    table = f"    static const int64_t table{k}[{len(known)}] = {{{', '.join(known)}}};\n"
+    case = _expression(places[list(rule.columns)].tolist())
+    if isinstance(rule.rule, Sum):
+        value = f"    int64_t found{k} = {_residual(rule.rule, places)};"
+    else:
+        rows = [", ".join(f"0x{byte:02x}" for byte in row) for row in _packed(rule.rule, places)]
+        size, masks = -(-len(places) // 8), "\n".join(f"        {{{row}}}," for row in rows)
+        value = (
+            f"    static const uint8_t mask{k}[{len(rows)}][{size}] = {{\n{masks}\n    }};\n"
+            f"    int64_t found{k} = 0;\n    for (int i = 0; i < {len(rows)}; ++i)\n"
+            f"        found{k} = found{k} << 1 | parity(frame, mask{k}[i], {size});"
+        )
+    return f"{table}{value}\n    if (found{k} != table{k}[{case}])\n        return 0;"
+
+
+def _python_cases(rule: Cases, places: Array) -> str:
+    """Return code that holds the constant of a frame against the one of its case."""
+    table = ", ".join(f"{case}: {value:#x}" for case, value in rule.constants.items())
+    case = _expression(places[list(rule.columns)].tolist())
+    if isinstance(rule.rule, Sum):
+        value = f"    found = {_residual(rule.rule, places)}"
+    else:
+        masks = ", ".join(f"0x{row.tobytes().hex()}" for row in _packed(rule.rule, places))
+        value = (
+            f'    value, found = int.from_bytes(frame, "big"), 0\n    for mask in ({masks},):\n'
+            "        found = found << 1 | (value & mask).bit_count() % 2"
+        )
+    return f"{value}\n    if found != {{{table}}}.get({case}, -1):\n        return False"
+
+
+def _residual(rule: Sum, places: Array) -> str:
+    """Return the constant with which the check of a frame would be right."""
+    value, check, xor, _ = _sum(replace(rule, constant=0, sign=-rule.sign), places)
+    return f"({check} ^ {xor:#x}) % {rule.modulus} + {value}".join("()") + f" % {rule.modulus}"
 
 
 LANGUAGES: dict[str, Callable[[Sequence[str], Sequence[tuple[str, object]], Array], str]]

@@ -51,11 +51,11 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     known = _catalogued(frame, layout, register, bits, word)
     turned_over = _catalogued(frame, layout, register, bits, word, turned=True)
     # constant bytes may be covered or not: without them where that needs neither init nor xorout
-    plain = (s for s in _skipped(frame, layout) if word == _run(bits[s:], register.poly, 0, w))
+    plain = (s for s in _skipped(frame, layout) if word == run(bits[s:], register.poly, 0, w))
     bare = 0 if known else next(plain, 0)
     bits, data = bits[bare:], [i for i in layout.data[bare:] if i >= 0]
     moved = layout.moved
-    effect = word ^ _run(bits, register.poly, 0, w)
+    effect = word ^ run(bits, register.poly, 0, w)
     init = modulo(times(power(-len(bits), register.poly), effect), register.poly)
     parameters: dict[str, Any] = {
         "width": w,
@@ -69,7 +69,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         "check_counts_as_zeros": -1 in layout.data,
         "place_of_check": names_of(frame.names, moved) if moved else None,
         "init_if_xorout_is_0": shown(init),
-        "xorout_if_init_is_0": shown(_turned(effect, w, register.backwards)),
+        "xorout_if_init_is_0": shown(reflected(effect, w, register.backwards)),
         "note": "frames of one length show init and xorout only together",
     }
     if known:
@@ -164,8 +164,8 @@ def _catalogued(
         found = [
             (entry, skipped)
             for entry in fitting
-            if _run(bits[skipped:], register.poly, entry.init, w)
-            ^ _turned(entry.xorout, w, entry.refout)
+            if run(bits[skipped:], register.poly, entry.init, w)
+            ^ reflected(entry.xorout, w, entry.refout)
             == word
         ]
         if found:
@@ -186,12 +186,12 @@ def _skipped(frame: Frame, layout: ByteLayout) -> list[int]:
     return [*range(0, leading + 1, 8), *range(len(layout.data) % 8 or 8, leading + 1, 8)]
 
 
-def _turned(value: int, w: int, backwards: bool) -> int:
+def reflected(value: int, w: int, backwards: bool) -> int:
     """Return a value that is added after reflection as the register sees it, or back."""
     return int(f"{value:0{w}b}"[::-1], 2) if backwards else value
 
 
-def _run(bits: Sequence[int], poly: int, init: int, w: int) -> int:
+def run(bits: Sequence[int], poly: int, init: int, w: int) -> int:
     register, top = init, 1 << (w - 1)
     for bit in bits:
         out = bool(register & top) ^ bool(bit)

@@ -22,6 +22,8 @@ from flagstone.frames.digests.shifts import shifted_of
 _TRIED, _MOST = 96, 4
 #: Places times columns, at most: of long frames, the places at the end are tried.
 _WORK = 10_000
+#: A second digest is looked for only where frames have so many free bits, and at bytes.
+_SECOND = 16
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
 #: A digest with fewer check bits is compared with those in less likely places.
@@ -76,7 +78,9 @@ def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = Tru
     found: list[Named] = []
     left = frame
     while len(found) < _MOST and len(left.own) > left.n_free:
-        named = _outermost(left, taken, thorough)
+        if found and left.n_free < _SECOND:
+            break
+        named = _outermost(left, taken, thorough and not found)
         if named is None:
             break
         checks = [i for columns, _ in [*found, named] for i in columns if frame.varies[i]]

@@ -1,0 +1,73 @@
+"""``frames --case`` and frames of several lengths, from the command line."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from tests.frames.cli.captured import SEED, with_crc, write
+
+
+def counted(place, additive):
+    """Write frames whose constant depends on two bits; return their name and the frames."""
+    rng = np.random.default_rng(1)
+    X = with_crc(rng, 600, "CRC-8/SAE-J1850")
+    constant = rng.integers(0, 256, 4)[2 * X[:, 14] + X[:, 15]]
+    check = np.packbits(X[:, 40:], axis=1)[:, 0]
+    if additive:
+        check = np.packbits(X[:, :40], axis=1).astype(int).sum(axis=1) + constant & 255
+    else:
+        check = check ^ constant
+    X[:, 40:] = np.unpackbits(check.astype(np.uint8)[:, np.newaxis], axis=1)
+    return write(place, "cases.hex", X), X
+
+
+CASE = ["--case", "b1.1..b1.0"]
+
+
+@pytest.mark.parametrize("additive", [False, True])
+def test_a_constant_that_depends_on_a_field(run, place, additive):
+    name, X = counted(place, additive)
+    (digest,) = json.loads(run("frames", name, *SEED, *CASE, "--json").out)["digest"]
+    assert digest["kind"] == ("sum" if additive else "crc")
+    assert digest["parameters"]["case"]["bits"] == ["x14", "x15"]
+    assert list(digest["parameters"]["case"]["table"]) == ["0x0", "0x1", "0x2", "0x3"]
+    assert digest["rows_broken"] == 0
+    screen = run("frames", name, *SEED, *CASE).out
+    assert all(value in screen for value in digest["parameters"]["case"]["table"].values())
+    space = {}
+    exec(run("frames", name, *SEED, *CASE, "--as", "python").out, space)
+    assert all(space["check_frame"](row.tobytes()) for row in np.packbits(X[:50], axis=1))
+    assert not any(space["check_frame"](row.tobytes()) for row in np.packbits(X[:50] ^ 1, axis=1))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+@pytest.mark.parametrize("additive", [False, True])
+def test_c_code_for_cases(run, place, tmp_path, additive):
+    name, X = counted(place, additive)
+    code = run("frames", name, *SEED, *CASE, "--as", "c").out
+    frames = np.packbits(np.concatenate([X[:20], X[:20] ^ np.eye(48, dtype=np.uint8)[45]]), axis=1)
+    rows = ",".join("{" + ",".join(map(str, row)) + "}" for row in frames.tolist())
+    main = f"""
+#include <stdio.h>
+int main(void) {{
+    static const uint8_t frames[40][6] = {{{rows}}};
+    for (int i = 0; i < 40; ++i) putchar('0' + check_frame(frames[i]));
+    return 0;
+}}"""
+    (tmp_path / "a.c").write_text(code + main)
+    subprocess.run(["cc", "-Wall", "-Werror", "-o", tmp_path / "a", tmp_path / "a.c"], check=True)
+    done = subprocess.run([tmp_path / "a"], capture_output=True, text=True, check=True)
+    assert done.stdout == "1" * 20 + "0" * 20
+
+
+def test_frames_of_two_lengths_tell_init_from_xorout(run, place):
+    rng = np.random.default_rng(2)
+    for name, n, n_bytes in (("a.hex", 400, 5), ("b.hex", 60, 7)):
+        write(place, name, with_crc(rng, n, "CRC-8/AUTOSAR", (), n_bytes))
+    (digest,) = json.loads(run("frames", "a.hex", "b.hex", *SEED, "--json").out)["digest"]
+    assert digest["name"] == "CRC-8/AUTOSAR"
+    assert (digest["parameters"]["init"], digest["parameters"]["xorout"]) == ("0xff", "0xff")
+    assert digest["parameters"]["lengths"] == [48, 64]
