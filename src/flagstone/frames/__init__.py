@@ -17,6 +17,7 @@ from flagstone.frames.digests import (
     name_frame,
     name_sums,
     propose,
+    search,
     span_text,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "name_frame",
     "name_sums",
     "propose",
+    "search",
     "span_text",
 ]

@@ -2,6 +2,7 @@
 
 - :class:`Layers`: constants, pairs, check bits and the rest;
 - :class:`Digest`: what check bits are called, found by :func:`name_frame` and :func:`name_check`;
+- :func:`search`: the digests of rows, in all levels of their flag;
 - :class:`DigestAnalysis`: both, held against every row.
 """
 
@@ -13,6 +14,7 @@ from flagstone.frames.digests.digest import Digest, span_text
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Layers, Solved, propose
 from flagstone.frames.digests.naming import key_stream, name_check, name_frame
+from flagstone.frames.digests.search import search
 from flagstone.frames.digests.sums import name_sums
 
 __all__ = [
@@ -32,5 +34,6 @@ __all__ = [
     "name_frame",
     "name_sums",
     "propose",
+    "search",
     "span_text",
 ]
