@@ -500,7 +500,7 @@ def test_confidence_is_additive_for_us_and_multiplies_the_private_rows(results):
         private = rows_of(results, "privacy", part="theory", learner="private", dim=dim)
         assert ours[-1]["rows"] < 1.1 * ours[0]["rows"]
         assert private[-1]["rows"] > 20 * private[0]["rows"]
-        assert private[-1]["rows_added"] > 5 * dim * ours[-1]["rows_added"]
+        assert private[-1]["rows_added"] > 2.5 * dim * ours[-1]["rows_added"]
     for row in rows_of(results, "privacy", part="measured", learner="index"):
         assert row["rows"] is None or row["rows"] <= 60
 
