@@ -29,6 +29,7 @@ def rounded(x, coins):
             return tuple(centre)
 
 
+@pytest.mark.statistical
 def test_the_literal_procedure_disagrees_as_computed(foam):
     x, y, pairs = np.array([0.3, 1.7, 0.9]), np.array([0.36, 1.6, 0.93]), 3000
     differ = sum(
@@ -59,6 +60,7 @@ def test_the_variance_of_roots_is_at_most_four():
         assert (mass * roots**2).sum() - (mass * roots).sum() ** 2 < 2
 
 
+@pytest.mark.statistical
 def test_foams_need_windows_that_grow_as_d_and_thresholds_as_d_squared(foam):
     few, many = foam.compare(10, 1000, 40, 1), foam.compare(160, 16_000, 20, 2)
     assert abs(many[2] - few[2]) < 0.08  # foam, T ∝ d
