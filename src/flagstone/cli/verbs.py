@@ -138,10 +138,9 @@ _ANSWER = (
                 many=True,
             ),
             "case": Option(
-                "--case",
+                "--case BITS",
                 "The constant of the digest depends on these bits: b1.3..b1.0",
                 OUTPUT,
-                value="BITS",
                 many=True,
             ),
         },
