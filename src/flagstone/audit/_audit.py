@@ -12,7 +12,7 @@ from flagstone.audit._compare import NOTIONS, Compare
 from flagstone.audit._learners import Learner, Trial, kind_of, last_step, predictions
 from flagstone.audit._ledger import open_file
 from flagstone.audit._pairs import Comparison, Pair, Task, checked_tolerance, collect
-from flagstone.audit._result import AuditResult, AuditStats, exact_width
+from flagstone.audit._result import AuditResult, AuditStats, exact_interval
 from flagstone.audit.data import as_data
 from flagstone.audit.intervals import check_confidence
 from flagstone.errors import InputError
@@ -174,7 +174,8 @@ def audit(
         step = 1 << max(0, len(done).bit_length() - 5)
         if max_width is None or not done or len(done) % step:
             return False
-        return exact_width(done, confidence, integrated) <= max_width
+        low, high = exact_interval(done, confidence, integrated)
+        return high - low <= max_width
 
     with open_file(file, task, add) as (known, keep):
         first, deterministic = task.repeat()

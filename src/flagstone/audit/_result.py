@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from flagstone.audit._pairs import Pair
 from flagstone.audit.intervals import (
     anytime_interval,
     betting_interval,
-    check_confidence,
     log_evidence,
     log_evidence_of_values,
 )
@@ -207,7 +207,7 @@ class AuditResult(Display):
         """The counts."""
         return AuditStats.of(self.pairs)
 
-    @property
+    @cached_property
     def measures(self) -> dict[str, Measure]:
         """All measures that apply, by name: "exact", "pointwise", "worst", "approximate", …."""
         return measures_of(self, self.pairs)
@@ -397,17 +397,18 @@ class AuditResult(Display):
         return card(title, table(lines), table(self._rows(), head=head), notes)
 
     def _draw(self, axes: list[Axes]) -> None:
-        axis, n = axes[0], len(self.pairs)
-        ends = np.unique(np.geomspace(1, max(1, n), _STEPS).round().astype(int))
-        paths = [measures_of(self, self.pairs[:end]) for end in ends] if n else []
+        axis = axes[0]
+        ends = np.unique(np.geomspace(1, len(self.pairs), _STEPS).round().astype(int))
+        paths = [measures_of(self, self.pairs[:end]) for end in ends]
         looks = (("exact", "blue", "-"), ("worst", "orange", ":"), ("approximate", "green", "--"))
         for key, color, dashes in looks:
-            path = [found[key] for found in paths if key in found]
+            path = [(n, found[key]) for n, found in zip(ends, paths, strict=True) if key in found]
             if path:
-                low, high = ([getattr(m, end) for m in path] for end in ("low", "high"))
-                axis.fill_between(ends, low, high, color=OKABE_ITO[color], alpha=0.15, linewidth=0)
-                estimates = [m.estimate for m in path]
-                axis.plot(ends, estimates, dashes, color=OKABE_ITO[color], label=path[-1].name)
+                x, color = [n for n, _ in path], OKABE_ITO[color]
+                low, high = ([getattr(m, end) for _, m in path] for end in ("low", "high"))
+                axis.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
+                label, estimates = path[-1][1].name, [m.estimate for _, m in path]
+                axis.plot(x, estimates, dashes, color=color, label=label)
         axis.set_ylim(-0.02, 1.02)
         axis.set_xlabel("pairs")
         axis.set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
@@ -423,13 +424,8 @@ def measures_of(result: AuditResult, pairs: Sequence[Pair]) -> dict[str, Measure
     """Return the measures of some pairs of an audit."""
     n, confidence = len(pairs), result.confidence
     same = [pair.exact for pair in pairs]
-    if result.integrated:
-        low, high = betting_interval(same, confidence)
-    else:
-        low, high = anytime_interval(math.fsum(same), n, confidence)
-    found = {
-        "exact": Measure("exact", _mean(same), low, high, f"the same output ({result.notion})")
-    }
+    ends = exact_interval(pairs, confidence, result.integrated)
+    found = {"exact": Measure("exact", _mean(same), *ends, f"the same output ({result.notion})")}
     close = f" within {result.tolerance:.3g}" if result.tolerance else ""
     if result.n_inputs and any(pair.inputs is not None for pair in pairs):
         counts = np.sum([pair.agreeing(result.n_inputs) for pair in pairs], axis=0)
@@ -474,12 +470,11 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def exact_width(pairs: Sequence[Pair], confidence: float, integrated: bool) -> float:
-    """Return the width of the interval of exact replicability, for the stop rule."""
-    check_confidence(confidence)
+def exact_interval(
+    pairs: Sequence[Pair], confidence: float, integrated: bool
+) -> tuple[float, float]:
+    """Return the anytime interval of exact replicability."""
     same = [pair.exact for pair in pairs]
     if integrated:
-        low, high = betting_interval(same, confidence)
-    else:
-        low, high = anytime_interval(math.fsum(same), len(same), confidence)
-    return high - low
+        return betting_interval(same, confidence)
+    return anytime_interval(math.fsum(same), len(same), confidence)
