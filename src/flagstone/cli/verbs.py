@@ -304,7 +304,7 @@ _TRUST = (
             ),
             "compare": Option(
                 "--compare NAME",
-                "What is compared: " + ", ".join(COMPARED[1:]),
+                "Compare by coef, predictions, churn, jaccard, …",
                 RULE,
                 default="auto",
                 choices=COMPARED,
@@ -343,15 +343,15 @@ _TRUST = (
         "are: exact, pointwise, approximate. Exit code 4: --claim is rejected; 1: every pair "
         "ended in an error.",
         (
-            "flagstone audit examples/faults.csv --label fault --encode auto "
-            "--learner sklearn.tree:DecisionTreeClassifier --pairs 20",
+            "flagstone audit examples/faults.csv -l fault -e auto --learner sklearn.svm:SVC "
+            "--pairs 20",
             "flagstone audit --law geometric --dim 8 --rows 500 --t-max 50 --claim 0.5 --pairs 40",
             "flagstone audit --law geometric --dim 8 --rows 500 --estimator elimination --pairs 40",
             "flagstone audit --law geometric --dim 8 --rows 500 --tradeoff --rho 0.1 --pairs 20",
         ),
         common=(
-            "--format --label --law --dim --rows --estimator --learner --claim --pairs --output "
-            "--results --jobs --seed --json"
+            "--label --law --dim --rows --estimator --learner --claim --pairs --results --jobs "
+            "--seed --json"
         ),
         json_keys=keys.AUDIT_KEYS,
     ),
