@@ -17,12 +17,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from flagstone import Coins, IndexRule
 from flagstone.algebra.fields import Array
-from flagstone.frames.digests.digest import Digest
+from flagstone.frames.digests import Digest, frame_code
 from flagstone.frames.study import study
 from flagstone.tables import Place
 
@@ -272,12 +273,13 @@ def analyzed(rows: Array) -> tuple[list[Digest], float]:
 
 
 def accepted(digests: Sequence[Digest], frames: Array) -> Array:
-    """Say of each frame whether it fits all digests."""
-    fits = np.full(len(frames), bool(digests))
-    for digest in digests:
-        assert digest.rule is not None
-        fits &= ~np.asarray(digest.rule.broken(frames)).reshape(len(frames), -1).any(axis=1)
-    return fits
+    """Say of each frame whether the Python code that is generated for the digests accepts it."""
+    if not digests:
+        return np.zeros(len(frames), dtype=bool)
+    space: dict[str, Any] = {}
+    exec(frame_code(frames.shape[1], digests, "python"), space)
+    packed = np.packbits(frames, axis=1)
+    return np.array([space["check_frame"](row.tobytes()) for row in packed])
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _TRIED, _MOST = 96, 4
 #: Places times columns, at most: of long frames, the places at the end are tried.
 _WORK = 10_000
 #: A second digest is looked for only where frames have so many free bits, and at bytes.
-_SECOND = 16
+_SECOND = 24
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
 #: A digest with fewer check bits is compared with those in less likely places.

@@ -151,7 +151,8 @@ def _linear(
                 # more varies among all rows that fit than at a high level
                 whole = flag_levels(names, rows[_fits(found, rows)], cases)
                 widest = max((frame for _, frame in whole), key=lambda f: f.n_free, default=frame)
-                best = max(found, named(widest, level), key=_weight)
+                again = named(widest, level) if widest.n_free > frame.n_free else []
+                best = max(found, again, key=_weight)
             if best and _enough(best):
                 return best
     return best
