@@ -129,6 +129,10 @@ def bits_between(frames: Any, own: Sequence[Digest], others: Sequence[Digest]) -
             if any(rule != digest.rule for rule in alike):
                 return None  # the same sum with another constant
             bits += 0 if alike else len(digest.columns)
+        elif not isinstance(digest.rule, Solved):  # constants by cases: equal, or by chance
+            known_rules = [d.rule.to_dict() for d in own if d.rule is not None]
+            equal = digest.rule is not None and digest.rule.to_dict() in known_rules
+            bits += 0 if equal else len(digest.columns)
     return bits
 
 

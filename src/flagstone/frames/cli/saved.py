@@ -187,7 +187,7 @@ def _difference(x: Digest, y: Digest) -> str:
     given, other = dict(x.parameters), dict(y.parameters)
     one, two = (int(some.pop("constant", "0"), 16) for some in (given, other))
     if given != other:
-        return f"different sums: {x.formula}; {y.formula}"
+        return f"different digests: {x.formula}; {y.formula}"
     if one == two:
         return f"{_SAME}: {x.name}"
     return f"{same}, constants differ by {(two - one) % given['modulus']:#04x}: {x.name}"
