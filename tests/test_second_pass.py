@@ -386,7 +386,7 @@ def test_few_rows_certify_that_a_fresh_answer_contains_the_equations(rule):
     data = found.to_dict()["promises"]
     assert data["contains"]["equations"] == 8
     assert data["equal"] is None
-    assert "contains these 8 equations" in str(found.promises)
+    assert "contains all 8 equations" in str(found.promises)
     # thresholds of one or two can never be
     finding, rows, *_ = answered(X, rule=rule(t_min=2, t_max=2))
     assert certify(finding, rows).promises.contains is None
