@@ -256,3 +256,16 @@ def test_flags_protocols_and_plans_have_products(table, tmp_path, capsys):
     code, out, _ = run(capsys, "constraints", table, "--degree", "2", "--seed", "7")
     assert code == 0
     assert "x5" in out
+
+
+def test_partitions_have_products():
+    da = pytest.importorskip("dask.array")
+    from flagstone import distributed
+
+    X, y = quadratic(1)
+    rows = da.from_array(X, chunks=(2000, 6))
+    model = distributed.fit(
+        ParityClassifier(degree=2, random_state=7), rows, da.from_array(y, chunks=2000)
+    )
+    assert model.formula_ == "y = x5 ⊕ x0·x3"
+    assert (model.predict(X) == y).all()
