@@ -21,7 +21,7 @@ import dask.array as da
 import matplotlib.pyplot as plt
 import numpy as np
 
-from flagstone import Flag, LinearSpan, distributed
+from flagstone import Flag, IndexRule, LinearSpan, distributed
 from flagstone.algebra.flag import merge_flags
 from flagstone.plots import OKABE_ITO, style
 from flagstone.tables import open_table
@@ -36,7 +36,7 @@ for number in range(FILES):
     X[random.random_sample(ROWS) < 0.001, 62] ^= 1
     np.save(folder / f"part-{number}.npy", X)
 
-WINDOW = {"t_min": 0.004, "t_max": 0.008, "random_state": SEED}
+WINDOW = {"rule": IndexRule(t_min=0.004, t_max=0.008), "random_state": SEED}
 
 # %%
 # All at once, and in pieces

@@ -61,8 +61,6 @@ def table(field, case, seed=0):
 
 def in_python(field, case, frame, y):
     _, name, options = CASES[case]
-    if field == "QQ" and name == "ParityClassifier":
-        options = options | {"choice": "lexmin"}
     model = getattr(flagstone, name)(field=field, contamination=0.01, random_state=SEED, **options)
     return model.fit(frame) if name in ("LinearSpan", "AffineSpan") else model.fit(frame, y)
 

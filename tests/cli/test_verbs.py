@@ -15,6 +15,7 @@ from pyarrow import parquet
 from flagstone import (
     AffineSpan,
     Flag,
+    IndexRule,
     LinearEquations,
     LinearSpan,
     ParityClassifier,
@@ -146,7 +147,7 @@ INTERFACES = {
         lambda X, y: SubspaceClassifier(**OPTIONS, affine=True).fit(X, y),
     ),
 }
-OPTIONS = {"contamination": 0.01, "t_max": 9, "random_state": "7"}
+OPTIONS = {"rule": IndexRule(contamination=0.01, t_max=9), "random_state": "7"}
 
 
 @pytest.mark.parametrize("verb", INTERFACES)
@@ -165,11 +166,12 @@ def test_the_shell_and_the_estimators_find_the_same(run, place, verb):
     full = table.assign(y=y) if label else table
     full.to_csv("t.csv", index=False)
     words = [*verb.split(), "t.csv", *label, "--contamination", "0.01", "--t-max", "9"]
-    assert run(*words, "--seed", "7", "--no-measure", "-o", "shell.json").code == 0
+    assert run(*words, "--seed", "7", "--max-misfits", "0", "-o", "shell.json").code == 0
     shell, python = load("shell.json"), load("python.json")
     assert python == estimator.finding_
     assert shell.provenance["sources"] == ["t.csv"]
     assert dataclasses.replace(shell, provenance={}) == python
+    assert shell.promises == estimator.guarantee_
     assert shell.fingerprint == estimator.fingerprint_
     # what the shell counts is what the estimator counts
     assert run(*words, "--seed", "7", "-o", "counted.json").code == 0
