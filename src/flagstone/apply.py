@@ -109,8 +109,8 @@ def predict(finding: Finding, rows: Rows) -> Array:
     """
     if finding.is_empty and finding.question.coins_decide:
         raise BottomError(
-            f"{finding.title}, which predicts nothing; learn it anew with a window that starts and "
-            "ends earlier, or with less contamination, so that more directions are kept"
+            f"{finding.title}, so that nothing is predicted; learn it anew with a window that "
+            "starts and ends earlier, or with less contamination, so that more directions are kept"
         )
     return finding.question.predict(finding.answer, rows)
 

@@ -405,7 +405,7 @@ def test_an_empty_span_is_no_answer(run, place):
     learn = ["learn", "examples/faults.csv", "-l", "fault", "-e", "auto"]
     done = run(*learn, *words, "-o", "r.json")
     assert done.code == 3
-    assert done.out.startswith("No direction was kept: this rule is only a draw of the coins:")
+    assert done.out.startswith("No direction was kept: the rows say nothing:")
     assert run("show", "r.json").code == 3
     done = run("constraints", *FRAMES[:3], *words, "--json")
     found = json.loads(done.out)
@@ -460,7 +460,7 @@ def test_a_rule_that_the_coins_drew_alone_predicts_nothing(run, place):
     assert run(*words, "-o", "rule.json").code == 3
     done = run("predict", "rule.json", "t.csv", "-o", "p.csv")
     assert (done.code, done.out) == (3, "")
-    assert "No direction was kept: this rule is only a draw of the coins, which pre" in done.err
+    assert "No direction was kept: the rows say nothing, so that nothing is predicted" in done.err
     assert not Path("p.csv").exists()
 
 
@@ -468,17 +468,18 @@ def test_show_of_a_fit_that_was_not_measured_yet_exits_0(run, place):
     random = np.random.RandomState(1)
     X = random.randint(0, 2, size=(4000, 10))
     y = X[:, 1] ^ X[:, 4] ^ X[:, 8] ^ (random.random_sample(4000) < 0.02)
-    ParityClassifier(contamination=0.05, random_state=2026).fit(X, y).finding_.save("rule.json")
+    bare = ParityClassifier(contamination=0.05, random_state=2026, certify=False).fit(X, y)
+    bare.finding_.save("rule.json")
     done = run("show", "rule.json")
     assert done.code == 0
-    assert done.out.startswith("A linear rule for y; not measured yet: call certify()")
+    assert done.out.startswith("A linear rule for y; not measured:")
     assert "ot supported" not in done.out
     assert "certify the answer on the rows of the fit" in done.out
 
 
 def test_bottom_is_shown_and_saved_in_every_notation(run, place):
     (place / "t.csv").write_text("a,y\n" + "0,1\n1,0\n" * 30)
-    for notation in ("text", "basis", "masks", "frames", "python"):
+    for notation in ("text", "canonical", "basis", "masks", "frames", "python"):
         words = ["-l", "y", "--seed", "1", "--no-intercept", "--as", notation]
         words += ["-o", f"{notation}.json"]
         done = run("learn", "t.csv", *words)
@@ -488,7 +489,7 @@ def test_bottom_is_shown_and_saved_in_every_notation(run, place):
         assert load(f"{notation}.json").answer.is_bottom
     done = run("predict", "text.json", "t.csv")
     assert done.code == 3
-    assert "allow for outliers with --contamination\n" in done.err
+    assert "--contamination of learn; if the rule may not be linear, try --degree 2 of" in done.err
 
 
 def test_show_draws_again(run, frames_finding):
@@ -671,3 +672,27 @@ def test_audit_measures_agreement(run):
     table = run("audit", "examples/faults.csv", "-l", "fault", "-e", "auto", "--pairs", "3")
     assert table.code == 0, table.err
     assert "INDICATIVE ONLY" in table.out
+
+
+def test_a_label_says_what_is_asked(run, place):
+    X = np.random.RandomState(1).randint(0, 2, (300, 4))
+    X[:, 3] = X[:, 0] ^ X[:, 2]
+    np.savetxt("t.csv", X, fmt="%d", delimiter=",", header="a,b,c,y", comments="")
+    assert run("summarize", "t.csv", "-l", "y", "-o", "t.flag").code == 0
+    assert load("t.flag").question.kind == "parity"
+    assert "y = a ⊕ c" in run("learn", "t.flag", "--seed", "1").out
+    assert run("plan", "--pilot", "t.csv", "-l", "y", "--seed", "1", "-o", "p.json").code == 0
+    assert load("p.json").question.choice == "sparsest"
+    done = run("summarize", "t.csv", "-l", "y", "--linear", "-o", "u.flag")
+    assert (done.code, "--label asks for learn" in done.err) == (2, True)
+
+
+def test_equations_are_short_and_canonical_on_request(run, place):
+    rows = np.random.RandomState(1).randint(0, 2, (300, 5))
+    rows[:, 0] = rows[:, 2] ^ rows[:, 3]
+    rows[:, 1] = rows[:, 0] ^ rows[:, 4]
+    np.savetxt("t.csv", rows, fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
+    short = run("constraints", "t.csv", "--seed", "1", "--as", "text").out.splitlines()
+    canonical = run("constraints", "t.csv", "--seed", "1", "--as", "canonical").out.splitlines()
+    assert short == ["a ⊕ b ⊕ e = 0", "a ⊕ c ⊕ d = 0"]
+    assert canonical == ["a ⊕ c ⊕ d = 0", "b ⊕ c ⊕ d ⊕ e = 0"]

@@ -31,6 +31,7 @@ NAMING = {
 #: and of estimators. Only who writes Python meets them.
 PYTHON_ONLY = {
     "alpha",
+    "certify",
     "classes",
     "draw_rows",
     "failure",
@@ -55,7 +56,6 @@ PYTHON_ONLY = {
     "starts",
     "t",
     "threshold",
-    "weights_count_rows",
 }
 
 
@@ -76,7 +76,7 @@ def trees() -> dict[str, ast.Module]:
 
 def named_parameters() -> set[str]:
     """The names of all parameters that messages speak of."""
-    names = set(contracts.SPAN) | set(contracts.CLASSIFIER)
+    names = set(contracts.PARAMETERS)
     for tree in trees().values():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not node.args:

@@ -170,7 +170,7 @@ class OutputOptions:
     force: bool = as_field(FORCE)
     json: bool = as_field(JSON)
     show_as: str | None = option(
-        "--as NAME", "Print the answer alone, as " + ", ".join(SHOWN_AS), OUTPUT, choices=SHOWN_AS
+        "--as NAME", "Print it as " + ", ".join(SHOWN_AS), OUTPUT, choices=SHOWN_AS
     )
     max_misfits: int | None = option(
         "--max-misfits NUMBER",

@@ -64,7 +64,7 @@ def print_finding(
     for line in map(safe, finding.lines):
         print(f"  {line}")
     if (unlisted := finding.unlisted) is not None:
-        print(f"  {safe(unlisted)}; --as text lists all")
+        print(f"  {safe(unlisted)}; --as canonical lists all")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
     for label, text in remarks(finding, options.listed_rows):
         print(f"{label:<14}{text}")

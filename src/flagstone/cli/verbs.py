@@ -82,7 +82,7 @@ _ANSWER = (
             "intercept": INTERCEPT,
             "choice": Option(
                 "--choice NAME",
-                "Which rule of those that fit: sparsest, lexmin or uniform",
+                "Which rule that fits: sparsest, lexmin, uniform",
                 RULE,
                 default="sparsest",
             ),
