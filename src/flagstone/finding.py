@@ -81,8 +81,8 @@ class Finding:
     >>> from flagstone import LinearSpan
     >>> finding = LinearSpan(random_state=7).fit([[1, 1, 0], [0, 1, 1]] * 50).finding_
     >>> finding
-    Finding(A span of dimension 2 of 3, 1 check equation holds; at most 6.7 % of future rows do not \
-fit (99 % confidence); fingerprint cb1c96c7b31e422b)
+    Finding(A span of dimension 2 of 3, 1 check equation holds; at most 6.7 % of future rows do \
+not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     >>> print(finding.answer)
     x0 ⊕ x1 ⊕ x2 = 0
     """

@@ -24,7 +24,7 @@ def test_the_shell_says_what_is_new_and_shows_cells(run, tmp_path):
     assert said[0].startswith("1 check equation holds; at most")
     assert said[1:3] == [
         "  odor = m exactly when ring = n",
-        "  not listed: 2 equations implied by the encoding; --as text lists all",
+        "  not listed: 2 equations implied by the encoding; --as canonical lists all",
     ]
     place = next(i for i, line in enumerate(said) if line.startswith("do not fit"))
     assert said[place + 1].strip() == "break odor = m exactly when ring = n"

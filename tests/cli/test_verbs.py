@@ -419,7 +419,7 @@ def test_an_empty_span_is_no_answer(run, place):
     assert done.code == 0
     title = "A span of dimension 0 of 3, no check equation holds beyond constants; at most"
     assert done.out.startswith(title)
-    assert "not listed: 3 constants (x0 = 0, x1 = 0, x2 = 0); --as text lists all" in done.out
+    assert "not listed: 3 constants (x0 = 0, x1 = 0, x2 = 0); --as canonical lists all" in done.out
     assert run("constraints", "--linear", "zero.bits", "--as", "basis").out == "dimension 0 of 3\n"
 
 
