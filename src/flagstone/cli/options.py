@@ -27,7 +27,7 @@ FIELD = "2"
 #: How an answer can be printed alone.
 SHOWN_AS = ("text", "canonical", "basis", "masks", "frames", "python")
 #: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
-FRAMES_SHOWN_AS = (*SHOWN_AS, "c", "rtl_433", "bitbench")
+FRAMES_SHOWN_AS = ("text", *SHOWN_AS[2:], "c", "rtl_433", "bitbench")
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def clusters(answer: Constraints, misfits: Array) -> list[Cluster]:
     for i, syndrome in enumerate(map(tuple, answer.syndrome(misfits).tolist())):
         members.setdefault(syndrome, []).append(i)
     columns: dict[tuple[int, ...], list[int]] = {}
-    for j, column in enumerate(map(tuple, answer.matrix.T.tolist())):
+    for j, column in enumerate(map(tuple, answer.shown[:, :-1].T.tolist())):
         columns.setdefault(column, []).append(j)
     found = [
         Cluster(syndrome, tuple(rows), tuple(columns.get(syndrome, [])))

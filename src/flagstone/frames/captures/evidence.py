@@ -141,6 +141,6 @@ def broken_checks(answer: Constraints, rows: Array) -> int:
     """
     broken = answer.syndrome(rows)
     broken = broken ^ broken[0]
-    payload_relations = broken[:, answer.matrix.sum(axis=1) <= 2]
+    payload_relations = broken[:, answer.shown[:, :-1].sum(axis=1) <= 2]
     ranks = [Subspace.span(part, dim=part.shape[1]).dim for part in (broken, payload_relations)]
     return ranks[0] - ranks[1]
