@@ -373,9 +373,12 @@ def replicability(g: Guarantee) -> str:
 
 
 def each(g: Guarantee) -> str | None:
-    """What is proven of single equations; None where the whole answer is as replicable."""
+    """What is proven of single equations.
+
+    None where the whole answer is as replicable, and where less than one half is proven.
+    """
     known, whole = g.proven.each, g.proven.rho
-    if known is None or (whole is not None and whole <= known):
+    if known is None or known > 0.5 or (whole is not None and whole <= known):
         return None
     return (
         "for any equation or row fixed in advance, two samples agree on it with probability ≥ "

@@ -132,7 +132,7 @@ def test_python_without_prompts_runs_and_prints_what_is_shown(page, number, plac
 def test_the_readme_has_both():
     """So that an empty parametrization is no success."""
     assert PLAIN
-    assert len(list(commands(ROOT / "README.md"))) >= 6
+    assert len(list(commands(ROOT / "README.md"))) >= 5
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: ids[page])
