@@ -262,7 +262,7 @@ def test_is_empty_is_said_first():
     flag = Flag(3).update(rows)
     past = IndexRule(t_min=49, t_max=50)  # past the last set
     for question, title in (
-        (ParityQuestion(), "this rule is only a draw of the coins"),
+        (ParityQuestion(choice="uniform"), "this rule is only a draw of the coins"),
         (SpanQuestion(), "the rows say nothing"),
         (ConstraintsQuestion(), "the rows say nothing"),
         (SubspaceQuestion(), "the rows say nothing"),
