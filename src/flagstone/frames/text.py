@@ -45,7 +45,7 @@ def digest_lines(found: Study) -> list[Line]:
     lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))
     answer: Any = found.finding.answer
     texts = [] if answer.is_bottom else list(answer.lines)
-    known = [text for text, row in zip(texts, answer.matrix, strict=False) if row.sum() > 1]
+    known = [text for text, row in zip(texts, answer.shown[:, :-1], strict=False) if row.sum() > 1]
     for i, text in enumerate(known[:_LISTED]):
         lines.append(("" if i else "equations", text))
     if len(known) > _LISTED:

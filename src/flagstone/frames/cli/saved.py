@@ -126,14 +126,13 @@ def _reading(finding: Finding, options: ReadOptions) -> CaptureOptions:
 def _unusual_lines(finding: Finding, syndrome: Any, strict: bool) -> list[tuple[str, str]]:
     """Return what frames break that is no digest: what all frames of the capture had."""
     answer: Any = finding.answer
+    matrix, values = answer.shown[:, :-1], answer.shown[:, -1]  # what a syndrome is of
     counts = syndrome.sum(axis=0)
     said = []
     for i in np.argsort(-counts, kind="stable").tolist():
-        if counts[i] and answer.matrix[i].sum() == 1:
-            said.append(
-                f"{place_text([int(answer.matrix[i].argmax())])} = {int(answer.rhs[i]) ^ 1}"
-            )
-    relations = int((counts[answer.matrix.sum(axis=1) > 1] > 0).sum())
+        if counts[i] and matrix[i].sum() == 1:
+            said.append(f"{place_text([int(matrix[i].argmax())])} = {int(values[i]) ^ 1}")
+    relations = int((counts[matrix.sum(axis=1) > 1] > 0).sum())
     parts = [*said[:_SAID], *(["…"] if len(said) > _SAID else [])]
     parts += [counted(relations, "relation")] if relations else []
     n = counted(len(syndrome), "frame")
