@@ -27,7 +27,8 @@ def captures(rows: int, number: int) -> list[np.ndarray]:
 def agreement(samples: list[np.ndarray], parameters: dict[str, IndexRule]) -> tuple[float, float]:
     """Return how often two captures agree, and how often the answer is the planted one."""
     planted = demo().planted().fingerprint()
-    found = [AffineSpan(**parameters, random_state=SEED).fit(X).fingerprint_ for X in samples]
+    learner = AffineSpan(**parameters, random_state=SEED, certify=False)
+    found = [learner.fit(X).fingerprint_ for X in samples]
     same = [a == b for a, b in zip(found[::2], found[1::2], strict=True)]
     return statistics.mean(same), statistics.mean(f == planted for f in found)
 

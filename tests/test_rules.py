@@ -240,7 +240,7 @@ def test_contamination_is_reported():
     promise = span_of(uniform_flag(), Coins(1), contamination=0.02).guarantee
     assert promise.setup.window.start == 20
     assert promise.proven.containment_failure == g.containment_failure(1000, 20, 0.02)
-    assert "unless more than 20 rows are outliers" in str(promise)
+    assert "safe for up to 20 corrupted rows" in str(promise)
 
 
 def test_shards_carry_a_larger_bracket():

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -94,6 +95,12 @@ def labelled_finding() -> Finding:
     return ask(flag, question, HeavyRule(t_max=20), Coins("é"), encoding=encoding)
 
 
+def drawn(rule: ParityRule, choice: str) -> Finding:
+    """Return the finding of a rule that was chosen in another way than the usual one."""
+    found = Finding.of(rule)
+    return replace(found, question=replace(found.question, choice=choice))
+
+
 def golden_things() -> dict[str, object]:
     """What the golden files hold: one of each kind, over several fields."""
     system = LinearSystem([[1, 2, 0], [0, 1, 4]], [3, 1], 5, ("u", "v", "w"))
@@ -103,10 +110,10 @@ def golden_things() -> dict[str, object]:
     return {
         "constraints.json": full_finding(),
         "subspace.json": labelled_finding(),
-        "parity.json": ParityRule([0, 1, 1], 1, 2, ("p", "q", "r"), "fault"),
-        "bottom.json": ParityRule.bottom(4),
+        "parity.json": drawn(ParityRule([0, 1, 1], 1, 2, ("p", "q", "r"), "fault"), "uniform"),
+        "bottom.json": drawn(ParityRule.bottom(4), "uniform"),
         "system.json": system,
-        "rational.json": rational,
+        "rational.json": drawn(rational, "lexmin"),
         "span.json": Constraints.from_subspace(big),
         "flag.flag": Flag(70).update(np.eye(70, dtype=np.uint8)[[0, 3, 3, 69]]),
     }

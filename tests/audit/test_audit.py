@@ -379,7 +379,14 @@ def test_audits_judge_claims():
     good = audit(LinearSpan(rule=IndexRule(t_max=500)), geometric(6), m=2000, claim=0.4, pairs=60)
     assert good.verdict.decision == "supported"
     law = planted_parity([1] * 12, features=geometric(12))
-    bad = audit(EliminationClassifier(), law, m=300, claim=0.05, pairs=80, max_disagreements=25)
+    bad = audit(
+        EliminationClassifier(choice="uniform"),
+        law,
+        m=300,
+        claim=0.05,
+        pairs=80,
+        max_disagreements=25,
+    )
     assert bad.verdict.decision == "rejected"
     assert "REJECTED" in str(bad)
     assert json.dumps(bad.to_dict())

@@ -122,7 +122,10 @@ def test_inputs_are_never_overwritten(run, place):
             ["constraints", "--linear", "examples/faults.csv", "-l", "fault"],
             "there is no option -l",
         ),
-        (["summarize", "examples/faults.csv", "-l", "fault", "-o", "x"], "takes no --label"),
+        (
+            ["summarize", "examples/faults.csv", "--for", "constraints", "-l", "fault", "-o", "x"],
+            "takes no --label",
+        ),
         (["constraints", "examples/frames.txt", "--plot", "p.pdf"], "must end in .png or .svg"),
         (["constraints", "examples/frames.txt", "--as", "xml"], "--as must be one of"),
         (["constraints", "examples/frames.txt", "--t-max", "x"], "--t-max must be"),

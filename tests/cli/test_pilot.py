@@ -188,7 +188,7 @@ def test_rules_are_run_as_suggested(run, place, options):
     assert "another question" in done.err
     rational = run(*words, "--field", "QQ", "-o", "q.json")
     assert rational.code == 0
-    assert load("q.json").question.choice == "lexmin"
+    assert load("q.json").question.choice == "sparsest"
     assert run("learn", "t.csv", "--protocol", "q.json").code in (0, 3)
 
 

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from flagstone import plan
+from flagstone import IndexRule, plan
 from scripts import headlines
 
 from .snippets import ROOT
@@ -31,7 +31,7 @@ def test_agreement_of_two_captures():
     samples = headlines.captures(headlines.SMALL, 2 * headlines.PAIRS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = headlines.agreement(samples, {"t_min": 1, "t_max": 1})
+        plain = headlines.agreement(samples, {"rule": IndexRule(t_min=1, t_max=1)})
         ours = headlines.agreement(samples, headlines.WINDOW)
     assert plain == (0.345, 0.0)
     assert ours == (1.0, 1.0)

@@ -202,7 +202,7 @@ def test_missing_values_become_a_level_on_request():
         FieldEncoder().fit(table)
     with pytest.raises(InputError, match="missing must be 'refuse' or 'level', got 'drop'"):
         FieldEncoder(missing="drop").fit(table)
-    with pytest.raises(InputError, match="row 2, column 'mode': the value is missing"):
+    with pytest.raises(InputError, match=r"row 2, column 'mode' \(NaN\): the value is missing"):
         FieldEncoder().fit(table[["mode"]].iloc[[0, 2]]).transform(table[["mode"]].iloc[[0, 2, 1]])
 
 

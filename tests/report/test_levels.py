@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flagstone import GF, QQ, Coins, Finding, Flag, IndexRule, ask
-from flagstone.algebra.subspace import AffineSubspace
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import Constraints
 from flagstone.encoding import Encoding
 from flagstone.errors import ReplicabilityWarning
@@ -44,6 +44,15 @@ def found(question=None, X=None, field=2, **rule) -> Finding:
     return ask(Flag(question.dim(X.shape[1]), F).update(lifted), question, rule, Coins(4))
 
 
+def equation(line, dim):
+    """Return the row (a | b) of a printed equation."""
+    left, value = line.split(" = ")
+    row = [0] * dim + [int(value)]
+    for name in left.split(" ⊕ "):
+        row[int(name[1:])] ^= 1
+    return row
+
+
 def test_each_level_has_the_equations_pattern_and_rows_of_its_space():
     X, asked = frames(), found()
     certified = certify(asked, X)
@@ -56,9 +65,14 @@ def test_each_level_has_the_equations_pattern_and_rows_of_its_space():
         constant = (inside == inside[0]).all(axis=0)
         bits = zip(inside[0], constant, strict=True)
         assert view.pattern == "".join(str(bit) if same else "?" for bit, same in bits)
-        constants = [line for line in answer.lines if "⊕" not in line]
-        others = [line for line in answer.lines if "⊕" in line]
-        assert list(view.lines) == [*[", ".join(constants)] * bool(constants), *others]
+        constants = [line for line in answer.canonical_lines if "⊕" not in line]
+        assert list(view.lines)[: bool(constants)] == [", ".join(constants)] * bool(constants)
+        others = [equation(line, X.shape[1]) for line in view.lines[bool(constants) :]]
+        shown = Subspace.span(
+            np.array(others, dtype=np.uint8).reshape(-1, X.shape[1] + 1), GF(2), X.shape[1] + 1
+        )  # with the constants, all equations
+        assert len(others) == shown.dim == len(answer) - len(constants)
+        assert shown <= Subspace.span(answer.augmented, GF(2), X.shape[1] + 1)
         outside = int((~level.subspace.contains(lifted)).sum())
         assert view.outside == (outside, outside)
         assert view.is_chosen == (level.subspace == asked.subspace)

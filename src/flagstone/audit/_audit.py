@@ -11,7 +11,7 @@ import numpy as np
 from flagstone.audit._compare import NOTIONS, Compare
 from flagstone.audit._learners import Learner, Trial, kind_of, last_step, predictions
 from flagstone.audit._ledger import open_file
-from flagstone.audit._pairs import Comparison, Pair, Task, checked_tolerance, collect
+from flagstone.audit._pairs import Pair, PairComparison, Task, checked_tolerance, collect
 from flagstone.audit._result import AuditResult, AuditStats, exact_interval
 from flagstone.audit.data import as_data
 from flagstone.audit.intervals import check_confidence
@@ -243,7 +243,7 @@ def summarize(
     rows = 0 if known is None else len(known)
     kind = kind_of(outputs[0], y)
     tolerance = checked_tolerance(tolerance, kind, y)
-    rules = Comparison(Compare(compare), kind, tolerance, n_fixed=rows).fitting(runs[0])
+    rules = PairComparison(Compare(compare), kind, tolerance, n_fixed=rows).fitting(runs[0])
     done = [Pair(i // 2, **rules.pair(runs[i], runs[i + 1], y)) for i in range(0, len(runs) - 1, 2)]
     left = ", the last one left over" if len(outputs) % 2 else ""
     return _result(
@@ -266,7 +266,7 @@ def _given(output: Any, X: Any) -> Any:
 
 
 def _result(
-    rules: Comparison,
+    rules: PairComparison,
     done: Sequence[Pair],
     first: Trial | None,
     *,

@@ -68,11 +68,6 @@ class Pair:
     seconds: float = field(default=0.0, compare=False)
     error: str | None = None
 
-    @property
-    def is_error(self) -> bool:
-        """Whether a run failed, or the two outputs could not be compared."""
-        return self.outcome in ("one_error", "both_error")
-
     def agreeing(self, n_inputs: int) -> Array:
         """Return for each fixed input whether the outputs agree; failed runs agree on none."""
         if self.inputs is None:
@@ -82,7 +77,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairComparison:
     """How two runs become the record of a pair.
 
     The first ``n_fixed`` held-out rows are the fixed inputs; the share of rows on which outputs
@@ -102,7 +97,7 @@ class Comparison:
         """Whether predictions are clusters, whose names do not matter."""
         return self.kind == "clusterer" or self.compare.kind == "adjusted_rand"
 
-    def fitting(self, first: Trial | None) -> Comparison:
+    def fitting(self, first: Trial | None) -> PairComparison:
         """Return the comparison with the similarities that fit outputs like the first one."""
         return replace(self, similarities=self.compare.similarities(first, self.clusters))
 
@@ -182,7 +177,7 @@ class Task:
                 "integrate=True compares the answers of our estimators for all thresholds, by "
                 "their fingerprints; use integrate=False"
             )
-        self.comparison = Comparison(
+        self.comparison = PairComparison(
             compare,
             kind,
             checked_tolerance(tolerance, kind, y),

@@ -115,6 +115,8 @@ def misfits_text(finding: Finding, shown: int) -> list[str]:
     assert rows.misfits is not None
     told = [] if is_frames(finding) else misfit_lines(finding, shown)
     count = places_text(rows.misfits, rows.read, () if told else rows.places[:shown])
+    if told and told[-1].startswith("… and "):
+        told[-1] += ": --max-misfits"
     return [count, *map(safe, told)]
 
 

@@ -43,7 +43,7 @@ _FITTED = {
 }  # fmt: skip
 
 
-class Counted(NamedTuple):
+class CountedRows(NamedTuple):
     """Rows with their labels (elements) and weights, as they were counted."""
 
     rows: Rows
@@ -126,7 +126,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _take(
         self, X: Any, y: Any, sample_weight: Any, counts_rows: bool, classes: Any = None
-    ) -> Counted:
+    ) -> CountedRows:
         """Check rows, labels and weights, and count them in."""
         rows = self._rows(X, reset=not self._is_begun)
         labels = self._labels(y, len(rows))
@@ -135,7 +135,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         # whether all are 1 depends on the sample, which the order of rows must not
         if weights is not None and not counts_rows and (weights == 1).all():
             weights = None
-        taken = self._first(Counted(rows, labels, weights))
+        taken = self._first(CountedRows(rows, labels, weights))
         counted = self._count(taken, counts_rows, classes)
         if self._question.labelled and "_target" not in vars(self):
             self._target: str = label_name(y, feature_names(self))
@@ -145,7 +145,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Return what belongs to each row, checked; None where nothing does."""
         return None
 
-    def _first(self, taken: Counted) -> Counted:
+    def _first(self, taken: CountedRows) -> CountedRows:
         """Return the first rows, as many as the coins draw, where the rule draws their number."""
         rule = self._rule()
         used = rule.n_rows(Coins(self.random_state_))
@@ -157,9 +157,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 f"drawn: fit needs exactly these, without weights, got {len(taken.rows):,}"
             )
         labels = None if taken.labels is None else taken.labels[:used]
-        return Counted(taken.rows[:used], labels, None)
+        return CountedRows(taken.rows[:used], labels, None)
 
-    def _count(self, taken: Counted, counts_rows: bool, classes: Any) -> Counted:
+    def _count(self, taken: CountedRows, counts_rows: bool, classes: Any) -> CountedRows:
         return self._absorb(taken, counts_rows)
 
     def _begin(self, *, stream: bool = False) -> None:
@@ -202,7 +202,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         names = (f"x{i}" for i in range(self.n_features_in_)) if named is None else map(str, named)
         return Monomials(self._field, self._degree, tuple(names))
 
-    def _absorb(self, taken: Counted, counts_rows: bool) -> Counted:
+    def _absorb(self, taken: CountedRows, counts_rows: bool) -> CountedRows:
         """Count checked rows in: all of them or none, whatever happens on the way."""
         if self._adopted:
             raise InputError(
@@ -229,9 +229,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self._summary: Flag = summary
         self._finding: Finding | None = None
         self._batches: int = getattr(self, "_batches", 0) + 1
-        return Counted(rows, labels, weights)
+        return CountedRows(rows, labels, weights)
 
-    def _finish(self, counted: Counted) -> None:
+    def _finish(self, counted: CountedRows) -> None:
         """End a fit: there must be rows; find the answer now, measure and certify it."""
         if self._summary.n_rows == 0:
             raise InputError("sample_weight is zero for every row: there is nothing to fit")

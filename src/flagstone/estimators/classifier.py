@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from flagstone.algebra.fields import Array, Rows, as_field
 from flagstone.answers import ParityRule
 from flagstone.errors import BottomError, InputError, Parameter
-from flagstone.estimators._base import KEEP_MORE, Counted, SpanEstimator
+from flagstone.estimators._base import KEEP_MORE, CountedRows, SpanEstimator
 from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.coders import LabelCoder
 from flagstone.estimators.labels import (
@@ -137,7 +137,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
     def _labels(self, y: Any, n_rows: int) -> Array:
         return label_vector(y, n_rows, type(self).__name__)
 
-    def _count(self, taken: Counted, counts_rows: bool, classes: Any) -> Counted:
+    def _count(self, taken: CountedRows, counts_rows: bool, classes: Any) -> CountedRows:
         rows, labels, weights = taken
         assert labels is not None
         if weights is not None and not weights.all():
@@ -149,7 +149,7 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         coder = self._next_coder(distinct(labels), classes)
         elements = coder.encode(labels)
         counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
-        absorbed = self._absorb(Counted(rows, elements, weights), counts_rows)
+        absorbed = self._absorb(CountedRows(rows, elements, weights), counts_rows)
         self._label_counts, self._coder = counts, coder
         return absorbed
 

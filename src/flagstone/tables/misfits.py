@@ -88,7 +88,7 @@ def misfit_lines(finding: Finding, most: int) -> list[str]:
             lines.append(f"  {place}: {', '.join(' '.join(pair) for pair in pairs)}{more}")
         left -= len(group.rows)
     others = (finding.rows.misfits or 0) - most + left
-    return [*lines, *([f"… and {others:,} more: --max-misfits"] if lines and others > 0 else [])]
+    return [*lines, *([f"… and {others:,} more"] if lines and others > 0 else [])]
 
 
 def _equations(finding: Finding, X: Array) -> tuple[list[str], Array, Array]:
