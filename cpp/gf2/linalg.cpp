@@ -73,6 +73,12 @@ std::size_t reduced_form(Packed rows, Matrix<Word> form, std::int64_t *pivots, P
     Buffer<Word> left(smaller(most, rows.rows) * width);
     Buffer<std::size_t> fresh(form.rows);  // pivots that were found after the product
     std::size_t rank = 0, end = 0;         // `end`: past the last pivot
+    // Adds a row whose first 1 is in column `pivot`, if the target has a 1 there. No branch: it is
+    // unpredictable.
+    const auto clear_column = [width](std::size_t pivot, Word *target, const Word *row) {
+        const Word mask = Word(0) - Word(bit(target, pivot));
+        for (std::size_t k = pivot / 64; k < width; ++k) target[k] ^= row[k] & mask;
+    };
     Pacer pacer(pause);
     for (std::size_t first = 0, size; first < rows.rows && rank < form.rows; first += size) {
         size = smaller(smaller(most, 64 + first), rows.rows - first);
@@ -84,11 +90,11 @@ std::size_t reduced_form(Packed rows, Matrix<Word> form, std::int64_t *pivots, P
             Word *row = rest[i];
             trim(row, form.rows);
             for (std::size_t t = 0; t < n_fresh; ++t)
-                if (bit(row, fresh[t])) add(row, form[fresh[t]], width);
+                clear_column(fresh[t], row, form[fresh[t]]);
             const std::size_t pivot = first_bit(row, width);
             if (pivot == kNone) continue;
             for (std::size_t p = 0; p < end; ++p)
-                if (bit(form[p], pivot)) add(form[p], row, width);
+                clear_column(pivot, form[p], row);
             copy(form[pivot], row, width);
             fresh[n_fresh++] = pivot;
             if (pivot >= end) end = pivot + 1;
