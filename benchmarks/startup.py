@@ -26,6 +26,7 @@ CALLS = """
 import json, sys, time
 import numpy, flagstone
 field, dim = sys.argv[1], int(sys.argv[2])
+flagstone.Flag(1, field)  # its modules are loaded when it is first named
 X = (numpy.arange(2_000)[:, None] >> numpy.arange(dim) % 16 & 1).astype(numpy.uint8)
 spent = []
 for _ in range(3):
