@@ -21,7 +21,7 @@ CELLS = [
         "X = np.random.RandomState(0).randint(0, 2, size=(400, 4))\n"
         "X[:, 3] = X[:, 0] ^ X[:, 2]\n"
         "frame = pd.DataFrame(X, columns=['<script>alert(1)</script>', 'b', 'c', 'd'])\n"
-        "model = LinearSpan(random_state=7, t_max=5).fit(frame)",
+        "model = LinearSpan(rule=IndexRule(t_max=5), random_state=7).fit(frame)",
         set(),
         "",
     ),
@@ -43,7 +43,7 @@ CELLS = [
     ),
     ("curve.plot()", {"image/png", "text/html"}, "TradeoffCurve(2 windows of index; coverage)"),
     (
-        "audit(LinearSpan(t_max=9), geometric(6), m=200, pairs=4)",
+        "audit(LinearSpan(rule=IndexRule(t_max=9)), geometric(6), m=200, pairs=4)",
         {"text/html"},
         "Audit of LinearSpan on 200 fresh rows",
     ),

@@ -138,7 +138,7 @@ _ANSWER = (
                 many=True,
             ),
             "case": Option(
-                "--case BITS",
+                "--case COLUMNS",
                 "The constant of the digest depends on these bits: b1.3..b1.0",
                 OUTPUT,
                 many=True,

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flagstone import IndexRule
+from flagstone import HeavyRule, IndexRule
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace
 from flagstone.disk import locked, sealed
@@ -277,8 +277,8 @@ class TestFigure1:
             found = f1.spans(flag, chosen, coins)
             common = {"choice": "lexmin", "random_state": coins.seed, "fit_intercept": False}
             models = {
-                name: ParityClassifier(rule=IndexRule(t_max=chosen[name].t_max), **common)
-                for name in ("index", "heavy")
+                name: ParityClassifier(rule=rule(t_max=chosen[name].t_max), **common)
+                for name, rule in (("index", IndexRule), ("heavy", HeavyRule))
             }
             models["elimination"] = EliminationClassifier(**common)
             for name, model in models.items():
