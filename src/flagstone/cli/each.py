@@ -11,7 +11,7 @@ from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
 from flagstone.cli.options import AnswerOptions, ColumnOptions
 from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.results import answer_lines, finding_json, places_text, refuse_several
+from flagstone.cli.results import finding_json, places_text, refuse_several
 from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.work import partition_of
 from flagstone.coins import fresh_seed
@@ -173,7 +173,7 @@ def print_each(each: EachFound) -> None:
         print("Nothing to compare: fewer than two captures keep anything")
     else:
         print(f"{safe(shared.title)} in {which} captures:")
-        for line in answer_lines(shared, "text"):
+        for line in map(safe, shared.lines):
             print(f"  {line}")
         print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
         if each.together is not None:
