@@ -17,7 +17,9 @@ NAMES = [
 PAGES = [ROOT / "docs" / "theory" / f"{name}.md" for name in NAMES]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 STATEMENTS = [int(n) for n in re.findall(r"^### S(\d+)\. ", TEXT, flags=re.MULTILINE)]
-CODE = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "cpp").rglob("*.[ch]*")])
+CODE = sorted(
+    [*(ROOT / "src").rglob("*.py"), *(ROOT / "cpp").rglob("*.h"), *(ROOT / "cpp").rglob("*.cpp")]
+)
 SOURCES = [
     *(path for path in CODE if re.search(r"\bS\d+\b", path.read_text(encoding="utf-8"))),
     *(ROOT / "tests" / "certificates").glob("*.py"),

@@ -173,8 +173,8 @@ class Certification(SecondPass):
     >>> promises = Certification(finding).update(finding.field.rows(X)).certified().promises
     >>> print(promises.certified.certificate)
     certified at 99.2 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
-    ≥ 0.9995; a fresh one gives this space with probability ≥ 1 - 2e-87; at most 1.7 % of the rows
-    to come lie outside
+    ≥ 0.9995; a fresh one gives this space with probability ≥ 1 - 2e-87; at most 1.7 % of future
+    rows lie outside
     """
 
     def __init__(self, finding: Finding, *, confidence: Share = CONFIDENCE) -> None:

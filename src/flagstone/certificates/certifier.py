@@ -55,8 +55,8 @@ class Certifier:
     >>> plane = Subspace.span([[1, 0, 1], [0, 1, 1]])
     >>> print(certifier.update(X[500:]).certificate(plane))
     certified at 99 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
-    ≥ 0.9996; a fresh one gives this space with probability ≥ 0.9998; at most 1.6 % of the rows to
-    come lie outside
+    ≥ 0.9996; a fresh one gives this space with probability ≥ 0.9998; at most 1.6 % of future
+    rows lie outside
     """
 
     def __init__(self, collector: Collector, confidence: Share = 0.99) -> None:

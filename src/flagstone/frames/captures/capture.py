@@ -192,7 +192,7 @@ class Capture:
         >>> places = [Place("f", i, i) for i in range(3)]
         >>> frames = [pattern_bits("aa" * i + "d391" + data) for i, data in ((1, "07"), (2, "f3"))]
         >>> Capture([*frames, pattern_bits("aad39199")], places, [{}] * 3).shared_pattern()
-        'd391'
+        'aad3'
         """
         sample = self.frames[:_SAMPLE]
         first = sample[0]
