@@ -240,8 +240,8 @@ def test_a_gap_that_the_seed_misses_is_told_as_a_hint_for_fresh_rows():
     assert len(seen[1].answer) == 18 < len(seen[2].answer) == 25
     assert seen[2].hint is None
     hint = seen[1].hint
-    assert "a wider plateau lies elsewhere: thresholds 2 to " in hint
-    assert "for fresh rows (plan); chosen on these rows it would promise nothing" in hint
+    assert "another window would be more stable: thresholds 2 to " in hint
+    assert "on new data only (plan): choosing it on these rows voids the guarantees" in hint
 
 
 def test_no_hint_where_the_widest_plateau_was_drawn_or_is_everything():

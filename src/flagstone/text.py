@@ -259,9 +259,8 @@ def hint(finding: Finding) -> str | None:
             "chosen on these rows it would promise nothing"
         )
     return (
-        f"a wider plateau lies elsewhere: {where} give one space of dimension {best.dim}. Choose a "
-        "window there for fresh rows (plan); chosen on these rows it would promise nothing, for "
-        "they would have chosen it"
+        f"another window would be more stable: {where} give one space of dimension {best.dim}. Use "
+        "it on new data only (plan): choosing it on these rows voids the guarantees"
     )
 
 
