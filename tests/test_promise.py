@@ -9,6 +9,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from flagstone import IndexRule, LinearSpan
 from flagstone.guarantees import (
     Asked,
     Certificate,
@@ -390,3 +391,15 @@ def test_an_answer_that_is_the_span_of_all_rows_has_the_better_bound():
     assert merged.future == merged.span
     rarer = guarantee(2400, d, 750, "index").with_coverage(counts, 2).certified
     assert rarer.future > g.span
+
+
+def test_single_equations_are_promised_in_words_only_where_that_says_something():
+    """A bound above one half is in the facts, not in the text."""
+    X = np.random.RandomState(1).randint(0, 2, size=(1500, 3))
+    weak, strong = (
+        LinearSpan(rule=IndexRule(t_min=1, t_max=last), random_state=1).fit(X).guarantee_
+        for last in (6, 100)
+    )
+    assert weak.proven.each > 0.5 > strong.proven.each
+    assert "fixed in advance" not in str(weak)
+    assert "fixed in advance" in str(strong)
