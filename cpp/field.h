@@ -39,7 +39,6 @@ class Flag {
   public:
     virtual ~Flag();  // in field_bindings.cpp, once for all versions
     virtual std::size_t rank() const = 0;
-    virtual std::size_t nbytes() const = 0;
     virtual std::unique_ptr<Flag> copy() const = 0;
     // Inserts rows in their order, each weights[i] times if that is positive; without weights
     // (null), once. After a pause that throws, some rows are missing.

@@ -132,13 +132,6 @@ class FlagObject {
         });
     }
 
-    std::size_t nbytes() {
-        return run([&] {
-            std::lock_guard<std::mutex> locked(mutex_);
-            return flag_->nbytes();
-        });
-    }
-
   private:
     const FieldObject field_;
     const std::unique_ptr<Flag> flag_;
@@ -289,8 +282,7 @@ void bind_fields(nb::module_ &module, const Kernels &kernels) {
                  "Insert rows in order, each as often as its weight says.")
             .def("dump", &FlagObject::dump, "Return an adapted basis and its falling counts.")
             .def("copy", &FlagObject::copy, "Return a flag that shares nothing with this one.")
-            .def_ro("dim", &FlagObject::dim)
-            .def_prop_ro("nbytes", &FlagObject::nbytes);
+            .def_ro("dim", &FlagObject::dim);
     }
     module.def(
         "finite_field",

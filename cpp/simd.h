@@ -187,69 +187,216 @@ inline void bytes_of_words(const Word *words, Byte *bytes) {
     store(bytes, transpose_reversed(kTransposeReverse(load<__m512i>(words))));
 }
 
+// Bytes to be multiplied by tiles.
+struct TileFactor {
+    TileFactor() = default;
+    explicit TileFactor(const Vector &bytes) : bytes(__m512i(bytes)) {}
+    __m512i bytes;
+};
+
 // An 8 × 8 matrix of bits. `tile * bytes`: for each byte, the sum of the matrix's columns that its
 // bits select.
 class Tile {
   public:
-    // Of 64 columns of eight rows, eight tiles: bit i of word r is in row r of tile i / 8. A tile
-    // is a word, the last row first.
-    static void of_rows(const Word (&rows)[8], Word *tiles) {
-        const __m512i words = _mm512_set_epi64(rows[7], rows[6], rows[5], rows[4], rows[3],
-                                               rows[2], rows[1], rows[0]);
-        store(tiles, kTransposeReverse(words));
+    using Packed = Word;  // the last row first
+
+    // Tiles of the given columns of eight rows: word r, `stride` words after the one before, is row
+    // r, and its byte i is in tile i.
+    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed (&tiles)[8]) {
+        const auto word = [&](std::size_t r) { return static_cast<long long>(rows[r * stride]); };
+        const __m512i words = _mm512_setr_epi64(word(0), word(1), word(2), word(3), word(4),
+                                                word(5), word(6), word(7));
+        store(tiles, kTransposeReverse(words & _mm512_set1_epi64(static_cast<long long>(columns))));
     }
 
     Tile() = default;
     explicit Tile(Word tile) : matrix_(_mm512_set1_epi64(static_cast<long long>(tile))) {}
     explicit Tile(__m512i matrix) : matrix_(matrix) {}
-    friend Vector operator*(const Tile &tile, const Vector &bytes) {
-        return Vector(_mm512_gf2p8affine_epi64_epi8(__m512i(bytes), tile.matrix_, 0));
+    // Byte i is column i.
+    static Tile of_columns(Word columns) {
+        const auto reversed = static_cast<long long>(__builtin_bswap64(columns));
+        return Tile(transpose_reversed(_mm512_set1_epi64(reversed), kBackward));
+    }
+    friend Vector operator*(const Tile &tile, const TileFactor &factor) {
+        return Vector(_mm512_gf2p8affine_epi64_epi8(factor.bytes, tile.matrix_, 0));
     }
 
   private:
     __m512i matrix_;
 };
 
-// Tiles whose columns are sums of two bytes of a row of bytes, some tiles at once.
-template <std::size_t Tiles>
+// Four tiles whose columns are sums of two bytes of a row of bytes.
 class PairSums {
   public:
-    // The places are two for each column. Bytes before `first` and from `end` on count as 0.
-    // `masks` is room for a word for every 64 bytes up to `end`.
-    PairSums(const std::uint32_t *places, Word *masks, std::size_t first, std::size_t end)
-        : masks_(masks), first_(first), end_(end) {
-        __m512i all[Tiles];
-        places_ = __m512i{};
-        for (std::size_t t = 0; t < Tiles; ++t) {
+    // The places are two for each column. Bytes before `first` and from `end` on count as 0. There
+    // is `room` for 4 · end bytes.
+    PairSums(const std::uint32_t *places, std::size_t first, std::size_t end, Byte *room)
+        : places_(), masks_(reinterpret_cast<Word *>(room)), first_(first), end_(end) {
+        __m512i all[4];
+        for (int t = 0; t < 4; ++t) {
             all[t] = load<__m512i>(places + 16 * t);
             places_ = _mm512_mask_broadcast_i32x4(places_, __mmask16(15 << 4 * t),
                                                   _mm512_maskz_cvtepi32_epi8(0xffff, all[t]));
             all[t] = _mm512_maskz_srli_epi32(0xffff, all[t], 6);
         }
         for (std::size_t q = first; q < end; q += 64) {
-            masks[q / 64] = 0;
-            for (std::size_t t = 0; t < Tiles; ++t)
-                masks[q / 64] |= Word(_mm512_cmpeq_epi32_mask(all[t], _mm512_set1_epi32(q / 64)))
-                                 << 16 * t;
+            masks_[q / 64] = 0;
+            for (int t = 0; t < 4; ++t)
+                masks_[q / 64] |= Word(_mm512_cmpeq_epi32_mask(all[t], _mm512_set1_epi32(q / 64)))
+                                  << 16 * t;
         }
     }
 
-    void operator()(const Byte *row, Tile (&tiles)[Tiles]) const {
+    void operator()(const Byte *row, Tile (&tiles)[4]) const {
         __m512i found{};
         for (std::size_t q = first_; q < end_; q += 64)
             found |= _mm512_maskz_permutexvar_epi8(masks_[q / 64], places_, load<__m512i>(row + q));
         const __m512i sums = transpose_reversed(kFirst(found) ^ kSecond(found), kBackward);
-        for (std::size_t t = 0; t < Tiles; ++t)
+        for (int t = 0; t < 4; ++t)
             tiles[t] = Tile(_mm512_maskz_permutexvar_epi64(0xff, _mm512_set1_epi64(t), sums));
     }
 
   private:
-    static constexpr ByteOrder kFirst{[](int i) { return i / 8 % Tiles * 16 + (i % 8 ^ 7) * 2; }};
-    static constexpr ByteOrder kSecond{
-        [](int i) { return i / 8 % Tiles * 16 + (i % 8 ^ 7) * 2 + 1; }};
+    static constexpr ByteOrder kFirst{[](int i) { return i / 8 % 4 * 16 + (i % 8 ^ 7) * 2; }};
+    static constexpr ByteOrder kSecond{[](int i) { return i / 8 % 4 * 16 + (i % 8 ^ 7) * 2 + 1; }};
 
     __m512i places_;
-    const Word *masks_;
+    Word *masks_;
+    std::size_t first_, end_;
+};
+
+#elif defined(__AVX2__)
+
+// Byte j of word i becomes byte i of word j; `low` holds words 0 to 3.
+inline void transpose_bytes(__m256i &low, __m256i &high) {
+    const __m256i pairs = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
+                                           0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    const __m256i halves = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    low = _mm256_shuffle_epi8(low, pairs);
+    high = _mm256_shuffle_epi8(high, pairs);
+    const __m256i even = _mm256_permute2x128_si256(low, high, 0x20);
+    const __m256i odd = _mm256_permute2x128_si256(low, high, 0x31);
+    low = _mm256_permutevar8x32_epi32(_mm256_unpacklo_epi16(even, odd), halves);
+    high = _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi16(even, odd), halves);
+}
+
+// Bit r of byte i becomes bit i of word r.
+inline void words_of_bytes(const Byte *bytes, Word *words) {
+    __m256i low = __m256i(transpose_bits(load<Vector>(bytes)));
+    __m256i high = __m256i(transpose_bits(load<Vector>(bytes + 32)));
+    transpose_bytes(low, high);
+    store(words, low);
+    store(words + 4, high);
+}
+inline void bytes_of_words(const Word *words, Byte *bytes) {
+    __m256i low = load<__m256i>(words), high = load<__m256i>(words + 4);
+    transpose_bytes(low, high);
+    store(bytes, transpose_bits(Vector(low)));
+    store(bytes + 32, transpose_bits(Vector(high)));
+}
+
+// Bytes to be multiplied by tiles, each in two halves.
+struct TileFactor {
+    TileFactor() = default;
+    explicit TileFactor(const Vector &bytes)
+        : low(__m256i(bytes & every_byte(15))), high(__m256i(bytes >> 4 & every_byte(15))) {}
+    __m256i low, high;
+};
+
+// An 8 × 8 matrix of bits. `tile * bytes`: for each byte, the sum of the matrix's columns that its
+// bits select; two tables have the sums of four columns.
+class Tile {
+  public:
+    struct Packed {
+        Byte sums[32];
+    };
+
+    // Tiles of the given columns of eight rows: word r, `stride` words after the one before, is row
+    // r, and its byte i is in tile i.
+    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed (&tiles)[8]) {
+        const auto word = [&](std::size_t r) { return static_cast<long long>(rows[r * stride]); };
+        const __m256i used = _mm256_set1_epi64x(static_cast<long long>(columns));
+        __m256i low = _mm256_setr_epi64x(word(0), word(1), word(2), word(3)) & used;
+        __m256i high = _mm256_setr_epi64x(word(4), word(5), word(6), word(7)) & used;
+        transpose_bytes(low, high);
+        alignas(32) Word tile[8];
+        store(tile, transpose_bits(Vector(low)));
+        store(tile + 4, transpose_bits(Vector(high)));
+        for (int i = 0; i < 8 && columns >> 8 * i; ++i)
+            store(tiles + i, sums_of(_mm256_set1_epi64x(static_cast<long long>(tile[i]))));
+    }
+
+    Tile() = default;
+    explicit Tile(const Packed &tile)
+        : low_(_mm256_broadcastsi128_si256(load<__m128i>(tile.sums))),
+          high_(_mm256_broadcastsi128_si256(load<__m128i>(tile.sums + 16))) {}
+    // Byte i is column i; of a vector with four times the same word, byte i of the word.
+    static Tile of_columns(Word columns) {
+        return Tile(_mm256_set1_epi64x(static_cast<long long>(columns)));
+    }
+    explicit Tile(__m256i columns) {
+        const __m256i sums = sums_of(columns);
+        low_ = _mm256_permute2x128_si256(sums, sums, 0x00);
+        high_ = _mm256_permute2x128_si256(sums, sums, 0x11);
+    }
+    friend Vector operator*(const Tile &tile, const TileFactor &bytes) {
+        return Vector(_mm256_shuffle_epi8(tile.low_, bytes.low) ^
+                      _mm256_shuffle_epi8(tile.high_, bytes.high));
+    }
+
+  private:
+    // The sums of the columns 0 to 3, then of 4 to 7: bit i of a place selects column i.
+    static __m256i sums_of(__m256i columns) {
+        return _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[0])) ^
+               _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[1])) ^
+               _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[2])) ^
+               _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[3]));
+    }
+    struct Chosen {
+        Byte places[4][32];
+        constexpr Chosen() : places() {
+            for (int i = 0; i < 4; ++i)
+                for (int n = 0; n < 32; ++n)
+                    places[i][n] = n >> i & 1 ? Byte(i + n / 16 * 4) : 0x80;
+        }
+    };
+    static const Chosen kChosen;
+
+    __m256i low_, high_;
+};
+inline constexpr Tile::Chosen Tile::kChosen;
+
+// Tiles whose columns are sums of two bytes of a row of bytes, four tiles at once.
+class PairSums {
+  public:
+    // The places are two for each column, from `first` on; bytes from `end` on count as 0. There is
+    // `room` for 4 · end bytes.
+    PairSums(const std::uint32_t *places, std::size_t first, std::size_t end, Byte *room)
+        : orders_(room), first_(first), end_(end) {
+        for (std::size_t q = first; q < end; q += 16)
+            for (int k = 0; k < 2; ++k, room += 32)
+                for (int i = 0; i < 32; ++i) {
+                    const std::uint32_t place = places[2 * i + k] - std::uint32_t(q);
+                    room[i] = place < 16 ? Byte(place) : kNoByte;
+                }
+    }
+
+    void operator()(const Byte *row, Tile (&tiles)[4]) const {
+        __m256i found{};
+        const Byte *order = orders_;
+        for (std::size_t q = first_; q < end_; q += 16, order += 64) {
+            const __m256i part = _mm256_broadcastsi128_si256(load<__m128i>(row + q));
+            found ^= _mm256_shuffle_epi8(part, load<__m256i>(order)) ^
+                     _mm256_shuffle_epi8(part, load<__m256i>(order + 32));
+        }
+        tiles[0] = Tile(_mm256_permute4x64_epi64(found, 0x00));
+        tiles[1] = Tile(_mm256_permute4x64_epi64(found, 0x55));
+        tiles[2] = Tile(_mm256_permute4x64_epi64(found, 0xaa));
+        tiles[3] = Tile(_mm256_permute4x64_epi64(found, 0xff));
+    }
+
+  private:
+    const Byte *orders_;
     std::size_t first_, end_;
 };
 

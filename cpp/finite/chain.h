@@ -44,11 +44,6 @@ class Chain {
     std::int64_t &count(std::size_t i) { return counts_[i]; }
     std::int64_t count(std::size_t i) const { return counts_[i]; }
 
-    std::size_t nbytes() const {
-        return rows_.size() * sizeof(Cell) +
-               dim * (2 * sizeof(std::uint32_t) + sizeof(std::int64_t));
-    }
-
     // The first of the positions up to `end` whose count is at most `level`.
     std::size_t class_start(std::int64_t level, std::size_t end) const {
         std::size_t low = 0;

@@ -123,7 +123,6 @@ class FlagOf final : public Flag {
     explicit FlagOf(Chain<A> chain) : chain_(static_cast<Chain<A> &&>(chain)) {}
 
     std::size_t rank() const override { return chain_.size(); }
-    std::size_t nbytes() const override { return chain_.nbytes(); }
     std::unique_ptr<Flag> copy() const override { return std::make_unique<FlagOf>(*this); }
     void reset() override { chain_ = Chain<A>(*chain_.field, chain_.dim); }
     std::int64_t least_count() const override {

@@ -99,11 +99,6 @@ void CountedFlag::reset() {
     start_ = 0;
 }
 
-std::size_t CountedFlag::nbytes() const {
-    return sizeof(*this) + map_.nbytes() +
-           8 * (basis_.size() + counts_.size() + runs_.size() + before_.size());
-}
-
 std::size_t CountedFlag::rank() const {
     std::size_t first = dim_;
     while (first > 0 && counts_[first - 1] > 0) --first;
@@ -217,14 +212,18 @@ void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
     std::int64_t *counts = counts_.data();
     Word few[Words + 1], *runs = Words ? few : runs_.data();
     if (Words) std::memcpy(few, runs_.data(), 8 * Words);
+    Word next = rows[0];  // of rows of one word: kept out of memory, where it would wait for stores
     for (unsigned r = 0; r < n; ++r) {
         std::size_t w = first;
-        while (w < width && rows[8 * w + r] == 0) ++w;
-        if (w == width) {
+        Word found = next;
+        if (Words != 1)
+            for (found = 0; w < width && !(found = rows[8 * w + r]);) ++w;
+        next = rows[(r + 1) % 8];
+        if (found == 0) {
             changes[r] = none();
             continue;
         }
-        const Word low = rows[8 * w + r] & -rows[8 * w + r];
+        const Word low = found & -found;
         // A carry goes up the run of elements of the same count, and stays where it ends.
         std::size_t v = w;
         Word end = (runs[v] + low) & ~runs[v];
@@ -232,8 +231,11 @@ void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
             ++v;
             end = (runs[v] + 1) & ~runs[v];
         }
-        // All bits set if the row lacks the last element. No branch: nobody could guess it.
-        const Word lacks = -(((rows[8 * v + r] & end) - 1) >> 63);
+        // All bits set if the row lacks the last element. No branch: it is unpredictable.
+        const Word word = Words == 1 ? found : rows[8 * v + r];
+        const Word lacks = -(((word & end) - 1) >> 63);
+        const Word odd = -Word(((next & end) != 0) ^ ((next & low & lacks) != 0));
+        if (Words == 1) next ^= odd & (found ^ end);
         const Element first_one{w, low}, last{v, end};
         const std::uint32_t p = first_one.place(), e = last.place();
         changes[r] = {dim ^ ((dim ^ p) & std::uint32_t(lacks)), e};

@@ -11,7 +11,6 @@ class CountedFlag final : public Flag {
     explicit CountedFlag(std::size_t dim);
 
     std::size_t rank() const override;
-    std::size_t nbytes() const override;
     std::unique_ptr<Flag> copy() const override { return std::make_unique<CountedFlag>(*this); }
     void insert(Entries rows, const std::int64_t *weights, Pause pause) override;
     void dump(NewEntries basis, std::int64_t *counts) const override;

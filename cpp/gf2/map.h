@@ -2,7 +2,7 @@
 //
 // Functional q tells coordinate q of a row x, <x, phi_q>. A map holds the functionals, and the
 // coordinates of the rows that are inserted now, some eights of rows at a time. It has two layouts:
-// `TileMap` where the processor multiplies tiles of bits, `TableMap` where it does not. Both offer
+// `TileMap` where `simd.h` has a fast product of tiles (AVX2, GFNI), `TableMap` elsewhere. Both offer
 //     read(rows, n)              take rows, up to `most()`
 //     find(first, end)           compute these coordinates of the rows
 //     eight(g, first)            coordinates of eight rows: word w of row r in place 8w + r
@@ -30,9 +30,10 @@ void clear(Buffer<T> &buffer) {
 
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-#if defined(__GFNI__)
+#if defined(__AVX2__)
 
 // Functionals and coordinates in tiles of 8 × 8 bits: a byte for each element and eight columns.
+// A row of bytes is longer than `dim`, so that the byte of element `dim` is there, and zero.
 // Cost of eight rows: d²/64 products of tiles for the coordinates, as many for the functionals.
 // Wide maps do not stay in the first cache: they are used for four eights at once.
 class TileMap {
@@ -41,17 +42,17 @@ class TileMap {
         : dim_(dim),
           width_(dim > 64 ? divide_up(dim, 64) : 1),
           octets_(divide_up(dim, 8)),
-          stride_(64 * width_),
+          stride_(64 * (dim / 64 + 1)),
+          end_(divide_up(dim, kVectorBytes) * kVectorBytes),
           map_(octets_ * stride_),
+          padded_(most() * width_),
           tiles_(8 * width_ * kEights),
           coordinates_(stride_ * kEights),
           words_(8 * width_),
-          masks_(width_) {}
+          factors_(end_ / kVectorBytes * kEights),
+          room_(4 * end_) {}
 
     std::size_t most() const { return 8 * kEights; }
-    std::size_t nbytes() const {
-        return map_.size() + coordinates_.size() + 8 * (tiles_.size() + words_.size());
-    }
 
     void reset() {
         clear(map_);
@@ -59,60 +60,64 @@ class TileMap {
     }
 
     void read(const Word *rows, std::size_t n) {
-        const std::size_t width = width_;
-        for (std::size_t g = 0; g < kEights; ++g)
-            for (std::size_t w = 0; w < width; ++w) {
-                Word words[8];  // of eight rows
-                for (std::size_t r = 0; r < 8; ++r)
-                    words[r] = 8 * g + r < n ? rows[(8 * g + r) * width + w] : 0;
-                Tile::of_rows(words, tiles_.data() + 8 * (w * kEights + g));
+        if (n < most()) {
+            std::memcpy(padded_.data(), rows, 8 * n * width_);
+            std::memset(padded_.data() + n * width_, 0, 8 * (most() - n) * width_);
+            rows = padded_.data();
+        }
+        for (std::size_t w = 0; w < width_; ++w) {
+            const Word columns = 64 * w + 64 > dim_ ? (Word(1) << dim_ % 64) - 1 : ~Word(0);
+            for (std::size_t g = 0; g < kEights; ++g) {
+                Tile::Packed tiles[8];
+                Tile::of_rows(rows + 8 * g * width_ + w, width_, columns, tiles);
+                for (std::size_t i = 0; i < 8; ++i) tiles_[(8 * w + i) * kEights + g] = tiles[i];
             }
-        if (dim_ % 8)
-            for (std::size_t g = 0; g < kEights; ++g)
-                tile(octets_ - 1, g) &= every_byte(Byte((1 << dim_ % 8) - 1));
+        }
     }
 
     void find(std::size_t first, std::size_t end) {
-        first = add_products<4>(first, end);
+        if (end > end_) end = end_;
+        first = add_products<kVectors>(first, end);
         add_products<1>(first, end);
     }
 
     Word *eight(std::size_t g, std::size_t first) {
         const Byte *bytes = coordinates(g);
         Word *words = words_.data();
-        for (std::size_t q = first, stride = stride_; q < stride; q += 64)
-            words_of_bytes(bytes + q, words + q / 8);
+        for (std::size_t q = first; q < end_; q += 64) words_of_bytes(bytes + q, words + q / 8);
         return words;
     }
 
     void correct(std::size_t g, const Change *changes, std::size_t first) {
-        const std::size_t stride = stride_;
         const Word *words = words_.data();
         Byte *made = coordinates(g);
-        for (std::size_t q = first; q < stride; q += 64) bytes_of_words(words + q / 8, made + q);
-        const PairSums<1> sums(&changes[8 * g].paired, masks_.data(), first, stride);
+        for (std::size_t q = first; q < end_; q += 64) bytes_of_words(words + q / 8, made + q);
+        take_changes(g, first);
         for (std::size_t h = 0; h < kEights; ++h) {
             if (h == g) continue;
             Byte *other = coordinates(h);
-            Tile tile[1];
-            sums(other, tile);
-            for (std::size_t q = first; q < stride; q += 64)
-                store(other + q, load<Vector>(other + q) ^ tile[0] * load<Vector>(made + q));
+            Word columns = 0;
+            for (std::size_t i = 0; i < 8; ++i) {
+                const Change &change = changes[8 * g + i];
+                columns |= Word(other[change.paired] ^ other[change.last]) << 8 * i;
+            }
+            const Tile tile = Tile::of_columns(columns);
+            for (std::size_t q = first; q < end_; q += kVectorBytes)
+                store(other + q, load<Vector>(other + q) ^ tile * change(g, q));
         }
     }
 
     void update(const Change *changes, std::size_t, std::size_t first) {
         const std::size_t octets = octets_, stride = stride_;
-        const PairSums<kEights> sums(&changes->paired, masks_.data(), first, stride);
-        const Byte *made = coordinates_.data();
+        const PairSums sums(&changes->paired, first, end_, room_.data());
+        for (std::size_t g = 0; g < kEights; ++g) take_changes(g, first);
         Byte *bytes = map_.data();
         for (std::size_t octet = 0; octet < octets; ++octet, bytes += stride) {
             Tile tiles[kEights];
             sums(bytes, tiles);
-            for (std::size_t q = first; q < stride; q += 64) {
+            for (std::size_t q = first; q < end_; q += kVectorBytes) {
                 Vector sum = load<Vector>(bytes + q);
-                for (std::size_t g = 0; g < kEights; ++g)
-                    sum ^= tiles[g] * load<Vector>(made + g * stride + q);
+                for (std::size_t g = 0; g < kEights; ++g) sum ^= tiles[g] * change(g, q);
                 store(bytes + q, sum);
             }
         }
@@ -126,40 +131,52 @@ class TileMap {
     }
 
   private:
-    static constexpr std::size_t kEights = 4;
+    static constexpr std::size_t kEights = 4, kVectors = kVectorBytes / 16;
 
     Byte *functionals(std::size_t octet) { return map_.data() + octet * stride_; }
     Byte *coordinates(std::size_t g) { return coordinates_.data() + g * stride_; }
-    Word &tile(std::size_t octet, std::size_t g) {
-        return tiles_[8 * (octet / 8 * kEights + g) + octet % 8];
+
+    // The changes of an eight, ready for products.
+    TileFactor &change(std::size_t g, std::size_t q) {
+        return factors_[q / kVectorBytes * kEights + g];
+    }
+    void take_changes(std::size_t g, std::size_t first) {
+        for (std::size_t q = first; q < end_; q += kVectorBytes)
+            change(g, q) = TileFactor(load<Vector>(coordinates(g) + q));
     }
 
     // Coordinates from `place` on, some vectors of them at a time; returns the first that is left.
     template <std::size_t Vectors>
     std::size_t add_products(std::size_t place, std::size_t end) {
         const std::size_t octets = octets_, stride = stride_;
-        for (; place + 64 * Vectors <= end; place += 64 * Vectors) {
+        for (; place + kVectorBytes * Vectors <= end; place += kVectorBytes * Vectors) {
             Vector sums[kEights][Vectors] = {};
             const Byte *functionals = map_.data() + place;
-            for (std::size_t octet = 0; octet < octets; ++octet, functionals += stride)
+            const Tile::Packed *tiles = tiles_.data();
+            for (std::size_t octet = 0; octet < octets; ++octet, functionals += stride) {
+                TileFactor factors[Vectors];
+                for (std::size_t k = 0; k < Vectors; ++k)
+                    factors[k] = TileFactor(load<Vector>(functionals + kVectorBytes * k));
                 for (std::size_t g = 0; g < kEights; ++g) {
-                    const Tile rows(tile(octet, g));
-                    for (std::size_t k = 0; k < Vectors; ++k)
-                        sums[g][k] ^= rows * load<Vector>(functionals + 64 * k);
+                    const Tile rows(*tiles++);
+                    for (std::size_t k = 0; k < Vectors; ++k) sums[g][k] ^= rows * factors[k];
                 }
+            }
             for (std::size_t g = 0; g < kEights; ++g)
                 for (std::size_t k = 0; k < Vectors; ++k)
-                    store(coordinates(g) + place + 64 * k, sums[g][k]);
+                    store(coordinates(g) + place + kVectorBytes * k, sums[g][k]);
         }
         return place;
     }
 
-    std::size_t dim_, width_, octets_, stride_;
-    Buffer<Byte> map_;          // of each eight columns: a byte for each element
-    Buffer<Word> tiles_;        // of each word and eight rows: eight columns at a time
-    Buffer<Byte> coordinates_;  // of each eight rows: a byte for each element
-    Buffer<Word> words_;        // see eight
-    Buffer<Word> masks_;        // see PairSums
+    std::size_t dim_, width_, octets_, stride_, end_;
+    Buffer<Byte> map_;            // of each eight columns: a byte for each element
+    Buffer<Word> padded_;         // the rows and zeros, if there are fewer rows than `most()`
+    Buffer<Tile::Packed> tiles_;  // of each eight columns: a tile for each eight rows
+    Buffer<Byte> coordinates_;    // of each eight rows: a byte for each element
+    Buffer<Word> words_;          // see eight
+    Buffer<TileFactor> factors_;  // see change
+    Buffer<Byte> room_;           // see PairSums
 };
 using Map = TileMap;
 
@@ -182,9 +199,6 @@ class TableMap {
           words_(8 * width_) {}
 
     std::size_t most() const { return kVectorBits; }
-    std::size_t nbytes() const {
-        return eight_.size() + 8 * (map_.size() + columns_.size() + coordinates_.size());
-    }
 
     void reset() {
         clear(map_);

@@ -210,11 +210,6 @@ class FiniteFlag:
         other._counts = self._counts.copy()
         return other
 
-    @property
-    def nbytes(self) -> int:
-        """Memory held by the state."""
-        return self._basis.nbytes + self._map.nbytes + self._counts.nbytes
-
 
 def _logarithms(p: int, k: int, polynomial: Sequence[int]) -> tuple[Array, Array]:
     """Return powers of x, and logarithms to base x.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -78,10 +76,6 @@ class Gf2Flag:
         other._basis, other._table = self._basis.copy(), self._table.copy()
         other._levels = self._levels.copy()
         return other
-
-    @property
-    def nbytes(self) -> int:
-        return sum(map(sys.getsizeof, self._basis + self._table))
 
 
 def gf2_flag(dim: int) -> Gf2Flag:
