@@ -24,10 +24,12 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     # our own, in _extensions
     "commands",
+    "excerpts",
     "links",
     "mathml",
 ]
@@ -51,7 +53,9 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_show_search_summary = False  # summaries are fetched, which pages opened as files may not
+html_show_search_summary = False  # pages opened as files cannot fetch: see _extensions/excerpts.py
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "start": []}  # pages with nothing beside them

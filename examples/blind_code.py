@@ -1,11 +1,10 @@
 """
-A code nobody announced: length, checks and generator from noisy words
-======================================================================
+An unknown code: length, checks and generator from noisy words
+==============================================================
 
-A receiver delivers a stream of bits. Somebody encoded it with a block code; which one, how long
-its words are and where they begin is unknown, and bits are flipped on the way. Cut the stream at
-the right length and place, and the words obey linear equations; cut it anywhere else, and they do
-not.
+A receiver delivers a stream of bits. It was encoded with a block code, but which one, how long its
+words are and where they begin is unknown, and some bits are flipped. If the stream is cut at the
+right length and offset, the words obey linear equations; otherwise they do not.
 """
 
 # %%
@@ -49,7 +48,7 @@ print("".join(map(str, bits[:70])), "…")
 
 
 def equations(length: int, offset: int = 0, width: int = 0) -> int:
-    """Return how many check equations windows of this width hold, so many bits apart."""
+    """Return how many check equations hold in windows of this width, ``length`` bits apart."""
     width = width or length
     rows = np.lib.stride_tricks.sliding_window_view(bits[offset:], width)[::length]
     sets = len(rows) // width

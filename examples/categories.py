@@ -3,15 +3,16 @@ Which categories go together
 ============================
 
 A table of mushrooms with ten attributes, each a category, and a class. Which values occur together,
-always? One-hot columns make equations of that over GF(2). What the encoding implies anyway (the
-columns of an attribute sum to 1) is counted and not listed; the rest is put into words.
+always? With one column per value (one-hot), this is a question about equations over GF(2).
+Equations that follow from the encoding (the columns of an attribute sum to 1) are counted, not
+listed; the others are put into words.
 """
 
 # %%
 # The table
 # ---------
-# Made on the spot, after the fashion of the field guide that everybody knows: a musty odour comes
-# with rings that are missing, and with a yellow stalk.
+# Generated, in the style of the well-known mushroom table: a musty odour comes with a missing ring
+# and a yellow stalk.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,7 +59,6 @@ table.head()
 encoder = FieldEncoder().set_output(transform="pandas").fit(table)
 X = encoder.transform(table)
 span = AffineSpan(contamination=0.01, random_state=SEED).fit(X)
-span.certify(X)
 print(span.finding_.headline)
 for line in (*span.finding_.lines, span.finding_.unlisted):
     print("  ", line)
@@ -66,13 +66,13 @@ for line in (*span.finding_.lines, span.finding_.unlisted):
 # %%
 # A rule for the class
 # --------------------
-# The sparsest rule that fits, the same for everybody who uses this seed.
+# The rule with the fewest columns that fits, the same for everyone who uses this seed.
 
 features = X.drop(columns="class")
 model = ParityClassifier(contamination=0.01, choice="sparsest", random_state=SEED)
 model.fit(features, X["class"])
 print(f"{model.formula_}   (class = 1 is poisonous)")
-print(model.certify(features, X["class"]))
+print(model.guarantee_)
 
 # %%
 # What other tools say

@@ -2,11 +2,11 @@
 What a certificate saves
 ========================
 
-How probable is it that a second capture gives another answer? Three ways to know: a bound that
-holds for every distribution, before a row is seen; a certificate from the rows at hand, at a
-stated confidence; and the truth, measured with many captures. For a promise of 0.05 the first
-asks for two thousand million rows. Here two captures of two thousand already agree; fifteen
-thousand prove it.
+How likely is it that a second capture gives a different answer? There are three ways to know: a
+bound that holds for every distribution, before a row is seen; a certificate from the rows
+themselves, at a stated confidence; and the true value, measured with many captures. For a
+probability of 0.05 the bound needs 2 · 10⁹ rows. Here captures of 2,000 rows already agree, and
+15,000 rows certify it.
 """
 
 # %%

@@ -3,9 +3,9 @@ CRC-32 of packets, and a test that it has not changed
 =====================================================
 
 Packets of a fixed length carry a CRC-32. A CRC is linear up to a constant, so packets obey 32
-check equations, and nobody needs to know polynomial, reflection or initial value to find them.
-Once found, the equations are a *contract*: a build of the firmware that computes its check in
-another way breaks it, and a test says so before customers do.
+check equations, which can be found without knowing polynomial, reflection or initial value.
+Once found, the equations serve as a regression test: it fails if a new build of the firmware
+computes the check in a different way.
 """
 
 # %%
@@ -25,7 +25,7 @@ import numpy as np
 
 from flagstone import AffineSpan, IndexRule, load
 from flagstone.cli import main
-from flagstone.frames.digests import DigestAnalysis
+from flagstone.frames.digests import analyze
 from flagstone.plots import OKABE_ITO, style
 
 SEED, BYTES = 2026, 12
@@ -53,8 +53,7 @@ print(bytes(good[0]).hex(" "))
 
 X = np.unpackbits(good, axis=1)
 model = AffineSpan(rule=IndexRule(t_min=0.004, t_max=0.007), random_state=SEED).fit(X)
-analysis = DigestAnalysis(model.constraints_)
-analysis.update(X)
+analysis = analyze(model.constraints_, X)
 crc = analysis.digests[0]
 print(f"{crc.name}: {crc.formula}")
 print(f"{crc.rows_broken} of {crc.rows_verified:,} packets do not fit it")
@@ -73,7 +72,7 @@ print("fingerprint", load(folder / "contract.json").fingerprint[:16])
 
 
 def other_start(data: bytes) -> int:
-    """Return the CRC of a build in which somebody forgot the initial value."""
+    """Return the CRC of a build that uses the wrong initial value."""
     return zlib.crc32(data, 0xFFFFFFFF)
 
 

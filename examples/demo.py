@@ -1,8 +1,8 @@
 """The whole story in half a minute: two labs, one seed, the same hidden checks.
 
 Two labs record radio frames of 41 bits: 33 bits of payload and an 8-bit digest that is a linear
-function of them (with a constant), as cheap sensors send it. Nobody knows the digest. The payload
-is skewed (some bits are hardly ever set), and each frame is damaged on the air with probability
+function of them (with a constant), as cheap sensors send it. The digest is unknown. The payload
+is skewed (some bits are rarely set), and each frame is damaged in transmission with probability
 2 %. Each lab asks which check equations its own frames obey, with one published seed; its own rows
 then certify how often a fresh capture gives the same answer.
 """
@@ -75,7 +75,7 @@ def flagstone(command: str, lines: int | None = None) -> None:
 def main() -> int:
     begin = time.perf_counter()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    print(f"Two labs record {ROWS:,} frames each; one in {1 / DAMAGED:.0f} is damaged on the air.")
+    print(f"Two labs record {ROWS:,} frames each; one in {1 / DAMAGED:.0f} is damaged.")
     for lab, lab_seed in (("a", 1), ("b", 2)):
         write_hex(capture(lab_seed), FOLDER / f"lab-{lab}.txt")
     findings = []
@@ -88,7 +88,7 @@ def main() -> int:
         findings.append(load(f"{name}.json"))
     flagstone(f"compare {FOLDER / 'lab-a.json'} {FOLDER / 'lab-b.json'}")
 
-    print("\nPlain elimination believes every frame (the window {1..1}: the span of all rows):")
+    print("\nPlain elimination uses every frame (the window {1..1}: the span of all rows):")
     for lab in ("a", "b"):
         name = FOLDER / f"lab-{lab}"
         flagstone(f"constraints {name}.txt --format hex --t-max 1 --no-measure --seed 2026", 2)

@@ -2,11 +2,11 @@
 DRAM banks: XOR functions of address bits, from noisy timings
 =============================================================
 
-Which bank of a memory module an address lies in is decided by XORs of address bits that vendors
-do not publish. Two addresses in one bank, but in different rows, are slow to read in turn: a
-timing experiment finds pairs of addresses that share a bank. The XOR of such a pair lies in the
-kernel of all bank functions. Timings are noisy, though, and one pair in fifty is wrong.
-Elimination believes all of them, and finds nothing.
+The bank of a memory address is determined by XORs of address bits, which vendors do not publish.
+Reading two addresses of one bank in turn is slow if they are in different rows, so a timing
+experiment finds pairs of addresses that share a bank. The XOR of such a pair lies in the kernel of
+all bank functions. Timings are noisy, and one pair in fifty is wrong. Elimination uses all of
+them, and finds nothing.
 """
 
 # %%

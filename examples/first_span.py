@@ -2,10 +2,10 @@
 A first flag: which space do these frames live in?
 ==================================================
 
-``frames.txt`` holds 600 frames of 16 bits. They obey XOR checks that nobody wrote down, and six
-of them were damaged on the way. Elimination over all frames sees every damage. The flag sees how
-*often* each space is filled, so the space that fills nearly all of its sets stands out, and the
-span of a set drawn by published coins is the same for almost any other sample of frames.
+``frames.txt`` holds 600 frames of 16 bits. They obey unknown XOR checks, and six of them were
+damaged in transmission. Elimination over all frames is misled by each damaged one. The flag counts
+how *often* each space is filled, so the space that nearly all sets span stands out, and the span of
+a set drawn by published coins is the same for almost any other sample of frames.
 """
 
 # %%

@@ -2,9 +2,9 @@
 The check digit of book numbers, over GF(11)
 ============================================
 
-Two catalogues list ISBN-10 numbers; one in two hundred has a typo. Nobody tells us the check: the
-numbers, as rows over GF(11) (an X is 10), obey one linear equation, and the replicable span finds
-the same one in both catalogues. Plain elimination trips over the first typo.
+Two catalogues list ISBN-10 numbers; one in two hundred has a typo. The check is not given: the
+numbers, as rows over GF(11) (an X is 10), obey one linear equation, and flagstone finds the same
+one in both catalogues. Plain elimination fails at the first typo.
 """
 
 # %%
@@ -62,7 +62,7 @@ third = catalogue(4000, 3)
 print(f"On a third catalogue: {rule.measure(third[:, :9], third[:, 9])}")
 
 # %%
-# Elimination believes every number. A single typo makes the system unsolvable, and the answer
+# Elimination uses every number. A single typo makes the system unsolvable, and the answer
 # ⊥.
 
 plain = EliminationClassifier(field=11).fit(books[:, :9], books[:, 9])

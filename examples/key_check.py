@@ -2,10 +2,10 @@
 Do two tables agree? A key check
 ================================
 
-Orders, and the lines of these orders, from two systems. The order number is a key: joined on it,
-the tables say some things twice. Which, exactly? The equations of the joined table tell, over QQ:
-totals that are sums of lines, counts that match, and a key that is composed of other columns.
-Orders in which the systems disagree are listed.
+One system stores orders, another one the lines of these orders. The order number is a key, and
+in the joined table some facts are stored twice. Which ones? The equations of the joined table over
+QQ answer that: totals that are sums of lines, counts that match, and a key that is composed of
+other columns. Orders in which the systems disagree are listed.
 """
 
 # %%
@@ -52,7 +52,6 @@ per_order = lines.groupby("order").agg(
 )
 joined = orders.join(per_order, on="order").sample(frac=1, random_state=SEED)
 span = AffineSpan(field="QQ", contamination=0.01, random_state=SEED).fit(joined)
-span.certify(joined)
 print(span.finding_.headline)
 for line in span.finding_.lines:
     print("  ", line)
@@ -68,8 +67,8 @@ print(joined[wrong].head(3).to_string(index=False))
 # %%
 # What other tools say
 # --------------------
-# ``order`` is a key: every dependency order → column holds, whatever the column says. The check
-# passes on a table of nonsense, too.
+# ``order`` is a key, so every dependency order → column holds, whatever the column contains. The
+# check also passes on a table of nonsense.
 
 nonsense = joined.assign(total=np.random.RandomState(1).permutation(joined["total"]))
 for name, frame in (("joined", joined), ("shuffled totals", nonsense)):
@@ -77,8 +76,8 @@ for name, frame in (("joined", joined), ("shuffled totals", nonsense)):
     print(f"order → total in the table with {name}: {'holds' if holds else 'does not hold'}")
 
 # %%
-# A regression tree predicts totals within some euros. It cannot say that they are sums, and takes
-# what is lost for noise.
+# A regression tree predicts totals to within some euros. It cannot say that they are sums, and
+# treats lost lines as noise.
 
 X = joined[["line_cents", "shipping", "line_pieces", "n_lines"]]
 tree = DecisionTreeRegressor(max_leaf_nodes=200, random_state=SEED).fit(X, joined["total"])

@@ -2,10 +2,10 @@
 A ledger over the rationals
 ===========================
 
-An export of invoices: net amount, tax, gross amount, discount, amount paid. Nobody wrote down how
-the columns depend on each other, and one row in two hundred was typed by hand. Over QQ decimals
-are exact, so the equations come out as the accountant would write them; rows that break one are
-listed with their cells.
+An export of invoices: net amount, tax, gross amount, discount, amount paid. How the columns depend
+on each other is not documented, and one row in two hundred has a typing error. Over QQ, decimals
+are exact, so the equations look as an accountant would write them; rows that break one are listed
+with their cells.
 """
 
 # %%
@@ -46,11 +46,10 @@ ledger.head()
 # %%
 # Its equations
 # -------------
-# ``contamination`` is what we allow for: one row in a hundred. The tax is rounded to cents, so
-# no linear equation ties it to the net amount, and none is reported.
+# ``contamination`` is the share of wrong rows that we allow for: one in a hundred. The tax is
+# rounded to cents, so it is no linear function of the net amount, and no such rule is reported.
 
 span = AffineSpan(field="QQ", contamination=0.01, random_state=SEED).fit(ledger)
-span.certify(ledger)
 print(span.finding_.headline)
 for line in span.finding_.lines:
     print("  ", line)
@@ -85,7 +84,7 @@ off = np.abs(tree.predict(fresh[["net", "tax"]].astype(float)) - fresh["gross"].
 print(f"tree of 200 leaves: R² = {tree.score(X, y):.4f}, off by {off.median():.2f} at the median")
 
 # %%
-# On fresh invoices the equation is off by nothing, except where somebody mistyped.
+# On fresh invoices the equation is exact, except for typing errors.
 
 exact = np.abs((fresh["net"] + fresh["tax"] - fresh["gross"]).astype(float))
 with style():

@@ -2,10 +2,10 @@
 A decision tree and a 3-junta, learned exactly
 ==============================================
 
-A parity learner says ⊥ to rules that are not linear. But every function of three switches, and
-every decision tree of depth three, is a sum of *products* of at most three columns. With
-``degree=3`` the products are columns, too, and the same learner finds the rule, with the same
-promises. They are those of more columns: D instead of d.
+A parity learner answers ⊥ if no linear rule fits. But every function of three switches, and every
+decision tree of depth three, is a sum of *products* of at most three columns. With ``degree=3``
+products are added as columns, and the same learner finds the rule, with the same guarantees for
+the larger number of columns.
 """
 
 # %%

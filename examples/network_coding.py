@@ -2,11 +2,10 @@
 Network coding over GF(2^8), with polluted packets
 ==================================================
 
-In a network that mixes packets, every node sends random combinations of what it has received. A
-sink that holds enough of them solves for the originals. One node that injects garbage spoils
-that: its packets are combined further on, and elimination, which takes the first independent
-packets it meets, decodes noise. The honest packets, however, lie in *one* space of known shape,
-and the flag finds it.
+In network coding, every node sends random combinations of the packets it has received. A receiver
+that has enough of them solves for the originals. A single node that injects garbage breaks this:
+its packets are combined further, and elimination, which uses the first independent packets, decodes
+noise. The honest packets lie in *one* space of known shape, and the flag finds it.
 """
 
 # %%

@@ -2,9 +2,9 @@
 Rows that do not fit in memory, and Dask
 ========================================
 
-A flag takes the same room whatever the number of rows, so rows can come in pieces, in files, or
-from many machines. Four ways to one answer: all at once, in pieces (``partial_fit``), as flags of
-files that are merged, and as a Dask array.
+The size of a flag does not depend on the number of rows, so rows can come in batches, in files, or
+from many machines. Four ways to the same answer: all rows at once, in batches (``partial_fit``), as
+merged flags of several files, and as a Dask array.
 """
 
 # %%

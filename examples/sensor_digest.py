@@ -2,10 +2,10 @@
 A radio sensor's digest, from two captures
 ==========================================
 
-A cheap weather sensor sends five bytes and a check byte that no data sheet explains. Two people
-record it independently; one frame in fifty arrives damaged. Each asks which equations nearly all
-of *its own* frames obey, with one published seed. They get the same equations, a name for them,
-and code that a decoder can paste.
+A cheap weather sensor sends five bytes and an undocumented check byte. Two people record it
+independently; one frame in fifty arrives damaged. Each looks for the equations that nearly all of
+their *own* frames obey, with one published seed. They get the same equations, the name of the
+checksum, and code for a decoder.
 """
 
 # %%
@@ -23,7 +23,7 @@ import numpy as np
 
 from flagstone import load
 from flagstone.cli import main
-from flagstone.frames.digests import DigestAnalysis
+from flagstone.frames.digests import analyze
 from flagstone.plots import OKABE_ITO, style
 
 SEED = 2026
@@ -75,9 +75,8 @@ def flagstone(command: str) -> None:
 # %%
 # A protocol
 # ----------
-# Where to look is decided on pilot frames, which nobody uses again: ``plan --pilot`` finds the
-# widest plateau of their flag and puts a window into its middle. The protocol is what the labs
-# share.
+# The window is chosen on pilot frames, which are not used again: ``plan --pilot`` finds the widest
+# plateau of their flag and puts a window into its middle. Both labs use the same protocol file.
 
 flagstone(
     f"plan --pilot pilot.hex --for constraints --seed {SEED} --max-rows 20000 -o protocol.json"
@@ -116,8 +115,7 @@ for axis, lab in zip(axes, "ab", strict=True):
         [list(bytes.fromhex(line)) for line in (folder / f"lab-{lab}.hex").read_text().splitlines()]
     )
     X = np.unpackbits(frames.astype(np.uint8), axis=1)
-    analysis = DigestAnalysis(load(folder / f"{lab}.json").answer)
-    analysis.update(X)
+    analysis = analyze(load(folder / f"{lab}.json").answer, X)
     found = analysis.digests[0]
     with style():
         axis.imshow(analysis.layers.solved.matrix[:, :40], cmap="Blues", vmax=1.4, aspect="auto")

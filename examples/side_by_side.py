@@ -2,9 +2,9 @@
 How replicable are they? Our rules, elimination, a tree, logistic regression, k-means
 ======================================================================================
 
-``audit`` runs a learner on pairs of samples, with the same random seed for both, and tells how
-alike the two outputs are. Its intervals hold whenever you stop. Here we know the true values, by
-simulating many more pairs, and can check them.
+``audit`` runs a learner on pairs of samples, with the same random seed for both, and measures how
+similar the two outputs are. Its intervals hold whenever you stop. Here the true values are known
+from a simulation of many more pairs, so the intervals can be checked.
 """
 
 # %%
@@ -102,5 +102,5 @@ with style():
     axis.set_xlim(-0.02, 1.3)
     axis.set_xticks(np.linspace(0, 1, 6))
     axis.set_xlabel("agreement, with its 95 % interval")
-    axis.legend(loc="lower left")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.39, 1.0), ncols=4)
 plt.show()

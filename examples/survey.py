@@ -5,7 +5,7 @@ A survey with skip logic
 A questionnaire asks about smoking only those who smoke, and about children only parents. In the
 export such questions are empty. Are they empty exactly where they should be? With
 ``missing="level"`` an empty cell is a value like any other, and the skip logic appears as
-equations, whoever programmed it. Interviewers who overrode it are listed.
+equations. Answers that violate it are listed.
 """
 
 # %%
@@ -46,19 +46,18 @@ answers.head()
 # %%
 # The skip logic
 # --------------
-# One column per value; those of one question always sum to 1, which is no news and is only counted.
+# One column per value. The columns of a question always sum to 1; such equations are only counted.
 
 encoder = FieldEncoder(missing="level").set_output(transform="pandas").fit(answers)
 X = encoder.transform(answers)
 span = AffineSpan(contamination=0.01, random_state=SEED).fit(X)
-span.certify(X)
 print(span.finding_.headline)
 for line in (*span.finding_.lines, span.finding_.unlisted):
     print("  ", line)
 
 # %%
-# Who broke it
-# ------------
+# Which answers break it
+# ----------------------
 
 wrong = span.predict(X) == -1
 print(answers[wrong][["children", "care"]].value_counts(dropna=False).to_string())
@@ -66,8 +65,8 @@ print(answers[wrong][["children", "care"]].value_counts(dropna=False).to_string(
 # %%
 # What other tools say
 # --------------------
-# The dependency children → care does not hold, for parents answer differently: that it holds for
-# those without children is not a question that functional dependencies can ask.
+# The dependency children → care does not hold, because parents answer differently. That it holds
+# for people without children cannot be expressed as a functional dependency.
 
 shown = answers.fillna("(missing)")
 for left, right in (("children", "care"), ("care", "children"), ("smokes", "daily")):
@@ -75,8 +74,8 @@ for left, right in (("children", "care"), ("care", "children"), ("smokes", "dail
     print(f"{left} → {right}: {'holds' if most == 1 else 'does not hold'}")
 
 # %%
-# A decision tree finds the rule if it is told which column to explain, and which values to put
-# together; it has to be asked once for every question, and its other splits are noise.
+# A decision tree finds the rule if you choose the column to explain and the values to group. You
+# have to fit one tree per question, and its other splits are noise.
 
 asked = (shown["care"] == "(missing)").to_numpy()
 others = pd.get_dummies(shown.drop(columns="care"))

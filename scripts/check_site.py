@@ -1,7 +1,8 @@
 """Hold the built site to what it promises: ``python scripts/check_site.py build/site``.
 
-No page loads anything from the network; every page of the gallery has its picture; no link inside
-leads nowhere; and, where a browser is there to ask, the search finds pages opened as files.
+No page loads anything from the network; every page of the gallery has its picture; links lead
+somewhere; code has copy buttons. With a browser: the search finds pages opened as files and shows
+excerpts, and no code is cut off in a window of 1280 pixels.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADING = {("script", "src"), ("img", "src"), ("link", "href"), ("source", "srcset")}
+#: The first line of every code block that is wider than its box.
+CUT_OFF = """() => [...document.querySelectorAll(".bd-article pre")]
+  .filter((block) => block.scrollWidth > block.clientWidth + 1)
+  .map((block) => block.textContent.trim().split("\\n")[0])"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -25,11 +30,13 @@ class Page(HTMLParser):
         self.loads: list[str] = []
         self.leads: list[str] = []
         self.anchors: set[str] = set()
+        self.has_code = False
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what the tag refers to."""
         relation = dict(attrs).get("rel")
+        self.has_code |= (dict(attrs).get("class") or "").startswith("highlight-")
         for name, value in attrs:
             if (tag, name) in LOADING and value and relation not in {"canonical", "author"}:
                 self.loads.append(value.split()[0])
@@ -63,30 +70,41 @@ def problems(site: Path) -> list[str]:
                 and unquote(parts.fragment) not in pages[target].anchors
             ):
                 found.append(f"{name} leads to {url}, which has no such place")
+        if page.has_code and not any("copybutton" in url for url in page.loads):
+            found.append(f"{name} has code without copy buttons")
         drawn = any("sphx_glr_" in url for url in page.loads)
         if name.parts[0] == "gallery" and name.stem != "index" and not drawn:
             found.append(f"{name} has no picture")
     return found
 
 
-def searched(site: Path) -> list[str]:
-    """Return what is wrong with the search, asked in a browser that has no network."""
+def in_a_browser(site: Path) -> list[str]:
+    """Return what is wrong with search and code, seen in a browser that has no network."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None or importlib.util.find_spec("playwright") is None:
-        print("no browser, or no playwright: the search was not tried")
+        print("no browser, or no playwright: search and width of code were not checked")
         return []
     from playwright.sync_api import sync_playwright
 
     found: list[str] = []
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        page = chromium.new_page()
+        page = chromium.new_page(viewport={"width": 1280, "height": 900})
         page.on("request", lambda r: r.url.startswith("http") and found.append(f"loads {r.url}"))
         page.on("console", lambda m: m.type == "error" and found.append(f"console: {m.text}"))
         page.goto(f"{(site / 'search.html').as_uri()}?q=contamination")
         page.wait_for_selector("#search-results li", timeout=20_000)
         if not page.locator("#search-results a", has_text="window").count():
             found.append("the search for 'contamination' misses the page about windows")
+        if not page.locator("#search-results li p.context mark", has_text="contamination").count():
+            found.append("the results of a search have no excerpts")
+        for path in sorted(site.rglob("*.html")):
+            name = path.relative_to(site)
+            if name.parts[0] in {"_modules", "_static", "tests"}:  # program text, templates
+                continue
+            page.goto(path.as_uri())
+            if cut := page.evaluate(CUT_OFF):
+                found.append(f"{name} has code that is cut off at 1280 pixels: {cut}")
         chromium.close()
     return found
 
@@ -95,7 +113,7 @@ def main() -> int:
     """Print every problem; the number of them is the verdict."""
     site = Path(sys.argv[1]).resolve()
     found = problems(site)
-    found += searched(site)
+    found += in_a_browser(site)
     print("\n".join(found) or f"{sum(1 for _ in site.rglob('*.html'))} pages, nothing amiss")
     return 1 if found else 0
 

@@ -28,6 +28,7 @@ def test_a_whole_site_has_no_problems(site):
         ("index.html", '<a href="nowhere.html">x</a>', "which is not there"),
         ("index.html", '<a href="other.html#elsewhere">x</a>', "which has no such place"),
         ("gallery/page.html", "<p>no figure</p>", "has no picture"),
+        ("other.html", '<div class="highlight-python" id="there">', "without copy buttons"),
     ],
 )
 def test_what_is_amiss_is_said(site, file, text, said):
