@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from flagstone.audit import TaskError
-from flagstone.audit._compare import Compare, agreement, same_output, similarity
+from flagstone.audit._compare import PairComparison, similarity
 from flagstone.audit._learners import Trial
 from flagstone.errors import InputError
 
@@ -19,9 +19,16 @@ def run(output=None, predicted=None, **attributes):
     return Trial(made, None if predicted is None else np.array(predicted))
 
 
-def same(a, b, compare="auto", clusters=False, tolerance=0.0):
-    agree = agreement(a, b, clusters, tolerance)
-    return same_output(Compare(compare).notion(a, clusters), a, b, agree)
+def same(a, b, compare="auto", kind="other", tolerance=0.0):
+    found = PairComparison(compare, kind, tolerance=tolerance).pair(a, b)
+    return found["outcome"] == "agree"
+
+
+def agreeing(a, b, kind="other"):
+    """Say of each row whether two outputs agree on it."""
+    found = PairComparison("auto", kind, n_fixed=len(a.predicted)).pair(a, b)
+    packed = np.frombuffer(bytes.fromhex(found["inputs"]), dtype=np.uint8)
+    return np.unpackbits(packed, count=len(a.predicted)).astype(bool)
 
 
 def test_fingerprints_are_compared_whatever_else_differs():
@@ -54,8 +61,8 @@ def test_predictions_are_compared_on_every_row():
 
 def test_answers_that_predict_nothing_agree_with_each_other_only():
     silent, other = run(predicted=[None, None]), run(predicted=[0, 1])
-    assert agreement(silent, silent, False, 0).tolist() == [True, True]
-    assert agreement(silent, other, False, 0).tolist() == [False, False]
+    assert agreeing(silent, silent).tolist() == [True, True]
+    assert agreeing(silent, other).tolist() == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +87,7 @@ def test_outputs_without_equality_are_refused():
     class Opaque:
         pass
 
-    with pytest.raises(TaskError, match="type Opaque have no ==; give compare=function"):
+    with pytest.raises(TaskError, match=r"Opaque predicts nothing .* compare=function"):
         same(Trial(Opaque(), None), Trial(Opaque(), None))
 
 
@@ -91,10 +98,10 @@ labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, m
 def test_names_of_clusters_do_not_matter(pairs, names):
     first, second = (np.array(column) for column in zip(*pairs, strict=True))
     a, b, renamed = Trial(0, first), Trial(0, second), Trial(0, np.array(names)[second])
-    agree = agreement(a, b, True, 0)
-    assert np.mean(agree) == np.mean(agreement(a, renamed, True, 0))
+    agree = agreeing(a, b, "clusterer")
+    assert np.mean(agree) == np.mean(agreeing(a, renamed, "clusterer"))
     assert agree.all() == (len(set(pairs)) == len(set(first)) == len(set(second)))
-    assert agree.all() == same(a, b, clusters=True)
+    assert agree.all() == same(a, b, kind="clusterer")
     found = similarity("adjusted_rand", a, b, agree)
     assert found == pytest.approx(adjusted_rand_score(first, second))
     # by brute force over all ways to rename
@@ -107,7 +114,7 @@ def test_names_of_clusters_do_not_matter(pairs, names):
 def test_similarities_by_hand():
     a = run(coef_=np.array([3.0, 0.0, 4.0]), predicted=[0, 1, 1, 0])
     b = run(coef_=np.array([0.0, 0.0, 5.0]), predicted=[0, 1, 0, 0])
-    agree = agreement(a, b, False, 0)
+    agree = agreeing(a, b)
     assert similarity("churn", a, b, agree) == 0.25
     assert similarity("jaccard", a, b, agree) == 0.5
     assert similarity("coef_distance", a, b, agree) == pytest.approx(np.sqrt(10) / 10)
@@ -124,12 +131,14 @@ def test_similarities_by_hand():
 
 
 def test_what_is_compared_by_default_fits_the_output():
-    def named(output, clusters=False, compare="auto"):
-        return Compare(compare).similarities(output, clusters)
+    def named(output, kind="other", compare="auto"):
+        comparison = PairComparison(compare, kind)
+        comparison.fit(output)
+        return comparison.similarities
 
     assert named(run(coef_=np.array([1.0, 2.0]))) == ("coef_distance",)
     assert named(run(coef_=np.array([1.0, 0.0]))) == ("jaccard", "coef_distance")
-    assert named(run(predicted=[0]), clusters=True) == ("adjusted_rand",)
+    assert named(run(predicted=[0]), kind="clusterer") == ("adjusted_rand",)
     assert named(run(fingerprint_="x", coef_=np.array([1, 0]))) == ()
     assert named(Trial({1}, None)) == ("jaccard",)
     assert named(Trial(np.array([1.5]), None)) == ("coef_distance",)
@@ -140,12 +149,13 @@ def test_what_is_compared_by_default_fits_the_output():
 
 def test_comparisons_that_make_no_sense_are_refused():
     with pytest.raises(InputError, match=r"one of auto, fingerprint, .* got 'shape'"):
-        Compare("shape")
+        PairComparison("shape", "other")
     with pytest.raises(InputError, match="a name or a function, got 3"):
-        Compare(3)
-    assert Compare(lambda a, b: True).anonymous
-    assert Compare(lambda a, b: True, "mine").label == "mine"
-    named = Compare(test_similarities_by_hand)
+        PairComparison(3, "other")
+    assert PairComparison(lambda a, b: True, "other").anonymous
+    assert PairComparison(lambda a, b: True, "other").label == "your function"
+    assert PairComparison(lambda a, b: True, "other", name="mine").label == "mine"
+    named = PairComparison(test_similarities_by_hand, "other")
     assert not named.anonymous
     assert named.label == "test_similarities_by_hand"
     with pytest.raises(TaskError, match="SimpleNamespace has no fingerprint_"):

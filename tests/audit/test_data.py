@@ -13,7 +13,6 @@ from flagstone.audit.data import (
     Sampler,
     array_hash,
     as_data,
-    callable_identity,
     identified,
 )
 from flagstone.distributions import geometric, planted_parity, uniform
@@ -170,7 +169,7 @@ def test_packed_rows_are_unpacked():
             lambda: DividedTable([[1, 0], [0, 1]], [1]),
             r"one label per row: 2 rows, y of shape \(1,\)",
         ),
-        (lambda: DividedTable(np.eye(2), [[1], [0]]), r"2 rows, y of shape \(2, 1\)"),
+        (lambda: DividedTable(np.eye(2), np.eye(2)), r"2 rows, y of shape \(2, 2\)"),
         (
             lambda: DividedTable(np.eye(9), groups=[1, 2, 3] * 3),
             "at least 4 of them: 9 rows.* 3 groups",
@@ -218,6 +217,10 @@ def test_canonical_forms_tell_data_apart():
     assert Sampler(bits, 5).canonical() == Sampler(bits, np.int64(5)).canonical()
 
 
+def test_labels_may_be_a_column():
+    assert DividedTable(np.eye(2), [[1], [0]]).y.tolist() == [1, 0]
+
+
 def test_a_hash_sees_values_not_memory():
     X = np.arange(6).reshape(2, 3)
     assert array_hash(X) == array_hash(np.asfortranarray(X)) == array_hash(np.tile(X, 2)[:, :3])
@@ -232,13 +235,13 @@ def test_only_plain_functions_are_known_by_their_source():
         def __call__(self, m, rng):
             return bits(m, rng)
 
-    assert callable_identity(bits).startswith(f"{__name__}.bits#")
-    assert callable_identity(bits) != callable_identity(other_bits)
+    assert identified(bits, None)[0].startswith(f"{__name__}.bits#")
+    assert identified(bits, None) != identified(other_bits, None)
     lambda_ = lambda m, rng: 0  # noqa: E731
     for function in (lambda_, made(3), Callable(), functools.partial(bits, 3), len, print):
-        assert callable_identity(function) is None
+        assert identified(function, None)[1]
     assert Sampler(lambda_, 3).anonymous
-    assert Sampler(lambda_, 3).name == "<lambda> (unnamed)"
-    assert identified(Callable(), None) == ("Callable (unnamed)", True)
+    assert Sampler(lambda_, 3).name == "<lambda>"
+    assert identified(Callable(), None) == ("Callable", True)
     assert not Sampler(bits, 3).anonymous
     assert not Sampler(lambda_, 3, "zero").anonymous

@@ -62,6 +62,8 @@ def test_labels_make_it_accuracy_and_tables_are_indicative():
     X, y = law.sample_xy(800, rng=1)
     measured = tradeoff((X, y), t_max=[30], rules=["index"], pairs=10)
     assert measured.indicative
+    assert "INDICATIVE ONLY" in str(measured)
+    assert "INDICATIVE" not in str(exact)
     assert measured.m == 400
     assert abs(measured.points[0].kept - exact.points[0].kept) < 0.1
     assert tradeoff(X, pairs=2, t_max=[5]).quantity == "coverage"

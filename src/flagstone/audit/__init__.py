@@ -29,9 +29,8 @@ from types import ModuleType
 
 from flagstone.audit._audit import audit, summarize
 from flagstone.audit._learners import TaskError
-from flagstone.audit._ledger import OtherTaskError, read_pairs
-from flagstone.audit._pairs import Pair
-from flagstone.audit._result import AuditResult, AuditStats, Measure, Verdict
+from flagstone.audit._pairs import Pair, read_pairs
+from flagstone.audit._result import AuditResult, AuditStats, Measure
 from flagstone.audit._tradeoff import TradeoffCurve, TradeoffPoint, tradeoff
 from flagstone.audit.integrate import (
     Thresholds,
@@ -39,26 +38,24 @@ from flagstone.audit.integrate import (
     disagreement,
     integrated_disagreement,
 )
-from flagstone.audit.intervals import anytime_interval, betting_interval, clopper_pearson
+from flagstone.audit.intervals import anytime_interval, clopper_pearson, log_evidence
 
 __all__ = [
     "AuditResult",
     "AuditStats",
     "Measure",
-    "OtherTaskError",
     "Pair",
     "TaskError",
     "Thresholds",
     "TradeoffCurve",
     "TradeoffPoint",
-    "Verdict",
     "anytime_interval",
     "audit",
     "average",
-    "betting_interval",
     "clopper_pearson",
     "disagreement",
     "integrated_disagreement",
+    "log_evidence",
     "read_pairs",
     "summarize",
     "tradeoff",

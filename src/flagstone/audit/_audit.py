@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import NOTIONS, Compare
+from flagstone.audit._compare import NOTIONS, PairComparison
 from flagstone.audit._learners import Learner, Trial, kind_of, last_step, predictions
-from flagstone.audit._ledger import open_file
-from flagstone.audit._pairs import Pair, PairComparison, Task, checked_tolerance, collect
-from flagstone.audit._result import AuditResult, AuditStats, exact_interval
+from flagstone.audit._pairs import Pair, Task, collect, open_file
+from flagstone.audit._result import AuditResult, AuditStats
 from flagstone.audit.data import as_data
-from flagstone.audit.intervals import check_confidence
+from flagstone.audit.intervals import anytime_interval, check_confidence
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import positive
 from flagstone.processes import check_jobs
@@ -40,7 +39,6 @@ def audit(
     seed: int | str = 0,
     name: str | None = None,
     file: str | os.PathLike[str] | None = None,
-    add: bool = False,
     n_jobs: int = 1,
     on_error: str = "count",
     progress: bool | None = None,
@@ -97,10 +95,8 @@ def audit(
         Identifies functions in a result file: needed there for lambdas, closures and callable
         objects.
     file : path, optional
-        Append-only result file. Pairs that it holds are not computed again, so an interrupted
-        audit continues where it stopped.
-    add : bool
-        Allow a file that holds pairs of another audit.
+        Append-only result file. Pairs of this audit that it holds are not computed again, so an
+        interrupted audit continues where it stopped. A file may hold several audits.
     n_jobs : int
         Processes (-1: one for each processor). The result does not depend on it.
     on_error : {"count", "raise"}
@@ -142,7 +138,7 @@ def audit(
     >>> from flagstone import IndexRule, LinearSpan
     >>> from flagstone.distributions import geometric
     >>> span = LinearSpan(rule=IndexRule(t_max=100))
-    >>> audit(span, geometric(8), m=500, claim=0.5, pairs=60).verdict.decision
+    >>> audit(span, geometric(8), m=500, claim=0.5, pairs=60).verdict
     'supported'
     """
     positive("pairs", pairs)
@@ -154,17 +150,10 @@ def audit(
         raise InputError(f"on_error must be 'count' or 'raise', got {on_error!r}")
     check_jobs(n_jobs)
     check_confidence(confidence)
+    named = Learner(learner, name)
     data = as_data(X, y, m, groups=groups, bootstrap=bootstrap, name=name)
-    task = Task(
-        Learner(learner, name),
-        data,
-        Compare(compare, name),
-        integrate=integrate,
-        tolerance=tolerance,
-        seed=seed,
-    )
-
-    integrated = task.comparison.integrate
+    options: dict[str, Any] = {"integrate": integrate, "tolerance": tolerance}
+    task = Task(named, data, compare, seed=seed, name=name, **options)
 
     def enough(done: list[Pair]) -> bool:
         most = max_disagreements
@@ -174,20 +163,19 @@ def audit(
         step = 1 << max(0, len(done).bit_length() - 5)
         if max_width is None or not done or len(done) % step:
             return False
-        low, high = exact_interval(done, confidence, integrated)
+        low, high = anytime_interval([pair.exact for pair in done], confidence)
         return high - low <= max_width
 
-    with open_file(file, task, add) as (known, keep):
-        first, deterministic = task.repeat()
-        with progress_bar(task.learner.name, progress, notebooks=True) as show:
+    with open_file(file, task) as (known, keep):
+        deterministic = task.repeat()
+        with progress_bar(named.name, progress, notebooks=True) as show:
             done = collect(
                 task, known, keep, enough, pairs=pairs, n_jobs=n_jobs, on_error=on_error, show=show
             )
     return _result(
         task.comparison,
         done,
-        first,
-        learner=task.learner.name,
+        learner=named.name,
         data=repr(data),
         confidence=confidence,
         claim=claim,
@@ -239,22 +227,14 @@ def summarize(
         raise InputError(f"at least 2 outputs are compared, got {len(outputs)}")
     check_confidence(confidence)
     runs = [Trial(output, _given(output, X)) for output in outputs]
-    known = runs[0].predicted
-    rows = 0 if known is None else len(known)
+    rows = 0 if runs[0].predicted is None else len(runs[0].predicted)
     kind = kind_of(outputs[0], y)
-    tolerance = checked_tolerance(tolerance, kind, y)
-    rules = PairComparison(Compare(compare), kind, tolerance, n_fixed=rows).fitting(runs[0])
+    rules = PairComparison(compare, kind, y, tolerance=tolerance, n_fixed=rows)
+    rules.fit(runs[0])
     done = [Pair(i // 2, **rules.pair(runs[i], runs[i + 1], y)) for i in range(0, len(runs) - 1, 2)]
     left = ", the last one left over" if len(outputs) % 2 else ""
-    return _result(
-        rules,
-        done,
-        runs[0],
-        learner=name,
-        data=f"{len(outputs)} outputs in disjoint pairs{left}",
-        confidence=confidence,
-        claim=claim,
-    )
+    data = f"{len(outputs)} outputs in disjoint pairs{left}"
+    return _result(rules, done, learner=name, data=data, confidence=confidence, claim=claim)
 
 
 def _given(output: Any, X: Any) -> Any:
@@ -265,23 +245,11 @@ def _given(output: Any, X: Any) -> Any:
     return array if array is not None and array.ndim == 1 and array.dtype.kind in "biuUS" else None
 
 
-def _result(
-    rules: PairComparison,
-    done: Sequence[Pair],
-    first: Trial | None,
-    *,
-    claim: float | None,
-    **said: Any,
-) -> AuditResult:
-    """Return the result for pairs; ``first`` is a run that tells what outputs are like."""
-    if claim is not None and not 0.0 <= claim <= 1.0:
-        raise InputError(f"a claimed rho must lie in [0, 1], got {claim}")
-    compare, notion = rules.compare, "the whole output"
-    own = any(compare.label in pair.similarities for pair in done)
-    if compare.function is not None and not own:
-        notion = f"by {compare.label}"
-    elif first is not None:
-        notion = NOTIONS[compare.notion(first, rules.clusters)]
+def _result(rules: PairComparison, done: Sequence[Pair], **said: Any) -> AuditResult:
+    """Return the result for pairs, with what is said about them."""
+    notion = NOTIONS.get(rules.notion, "the whole output")
+    if rules.function is not None and not any(rules.label in pair.similarities for pair in done):
+        notion = f"by {rules.label}"
     return AuditResult(
         pairs=tuple(done),
         notion=notion,
@@ -289,8 +257,6 @@ def _result(
         n_inputs=rules.n_fixed,
         tolerance=rules.tolerance,
         integrated=rules.integrate,
-        has_bottom=first is not None and first.is_bottom is not None,
-        claim=claim,
         **said,
     )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from flagstone.audit._learners import TaskError, Trial
 from flagstone.audit.data import Array, identified
+from flagstone.audit.integrate import integrated_disagreement
 from flagstone.checks import owner_of
 from flagstone.errors import InputError
 
@@ -17,20 +17,19 @@ from flagstone.errors import InputError
 NOTIONS = {
     "fingerprint": "fingerprint",
     "coef": "coef_ and intercept_",
+    "features": "selected features",
     "predictions": "all held-out predictions",
     "partition": "clusters of held-out rows, by any name",
     "output": "compared by ==",
 }
 
 
-@dataclass(frozen=True)
-class Similarity:
-    """A number for each pair; its range is that of values which are possible at all."""
+class Similarity(NamedTuple):
+    """A number for each pair: its least possible value, and that of a pair with a failed run."""
 
     label: str
     meaning: str
     low: float = 0.0
-    #: The value of a pair in which a run failed.
     failed: float = 0.0
 
 
@@ -46,84 +45,175 @@ SIMILARITIES = {
 }
 
 _NAMES = ("auto", "fingerprint", "coef", "predictions", *SIMILARITIES)
+#: For regressors: predictions agree if they differ by at most this many standard deviations of y.
+_CLOSE = 0.1
 
 
-class Compare:
-    """What is compared in each pair, by name or by a function of two outputs.
+class PairComparison:
+    """How two runs become the record of a pair.
 
-    A function returns a truth value, which then says what "same output" means, or a number in
-    [0, 1], which gets a line of its own.
+    Parameters
+    ----------
+    compare : str or function
+        See :func:`~flagstone.audit.audit`.
+    kind : str
+        Of the learner.
+    y : array, optional
+        The labels, for the default tolerance.
+    n_fixed, fresh : int
+        The first ``n_fixed`` held-out rows are the fixed inputs; the share of rows on which
+        outputs agree is that of the rows from number ``fresh`` on.
     """
 
-    def __init__(self, compare: str | Callable[[Any, Any], Any], name: str | None = None) -> None:
+    def __init__(
+        self,
+        compare: str | Callable[[Any, Any], Any],
+        kind: str,
+        y: Any = None,
+        *,
+        tolerance: float | None = None,
+        integrate: bool = False,
+        name: str | None = None,
+        n_fixed: int = 0,
+        fresh: int = 0,
+    ) -> None:
         if isinstance(compare, str) and compare not in _NAMES:
             raise InputError(
                 f"compare must be a function or one of {', '.join(_NAMES)}, got {compare!r}"
             )
         if not isinstance(compare, str) and not callable(compare):
             raise InputError(f"compare must be a name or a function, got {compare!r}")
+        if tolerance is None:
+            near = kind == "regressor" and y is not None
+            tolerance = _CLOSE * float(np.std(y)) if near else 0.0
+        if not 0 <= tolerance < np.inf:
+            raise InputError(f"tolerance must be a number of at least 0, got {tolerance}")
         self.function = None if isinstance(compare, str) else compare
-        self.kind = compare if isinstance(compare, str) else "function"
-        self.identity, self.anonymous = (
-            (compare, False) if isinstance(compare, str) else identified(compare, name)
-        )
-        self.label = self.identity.partition("#")[0].rpartition(".")[2]
+        self.named = compare if isinstance(compare, str) else "function"
+        self.identity, self.anonymous = self.named, False
+        if self.function is not None:
+            self.identity, self.anonymous = identified(self.function, name)
+        label = self.identity.partition("#")[0].rpartition(".")[2]
+        self.label = "your function" if label == "<lambda>" else label
+        self.kind, self.tolerance, self.integrate = kind, float(tolerance), integrate
+        self.n_fixed, self.fresh = n_fixed, fresh
+        self.clusters = kind == "clusterer" or compare == "adjusted_rand"
+        self.notion = ""
+        self.similarities: tuple[str, ...] = ()
 
-    def notion(self, run: Trial, clusters: bool) -> str:
-        """Return what "same output" means for outputs like this one."""
-        if self.kind in NOTIONS:
-            return "partition" if clusters and self.kind == "predictions" else self.kind
+    def fit(self, first: Trial | None) -> None:
+        """Choose what fits outputs like the first one: what is the same, which similarities."""
+        if first is not None:
+            self.notion = self._notion(first)
+        if self.named in SIMILARITIES:
+            self.similarities = (self.named,)
+        elif self.named == "auto" and first is not None and self.notion != "fingerprint":
+            features, coef = _selected(first.output), _coefficients(first.output)
+            sparse = features is not None and (coef is None or not coef.all())
+            found = {"adjusted_rand": self.clusters, "jaccard": sparse and not self.clusters}
+            found["coef_distance"] = coef is not None and not self.clusters
+            self.similarities = tuple(name for name, fits in found.items() if fits)
+
+    def _notion(self, run: Trial) -> str:
+        if self.named in ("fingerprint", "coef", "predictions"):
+            by_cluster = self.clusters and self.named == "predictions"
+            return "partition" if by_cluster else self.named
         if owner_of(run.output, "fingerprint_") is not None:
             return "fingerprint"
-        if clusters and run.predicted is not None:
+        if self.clusters and run.predicted is not None:
             return "partition"
         if owner_of(run.output, "coef_") is not None:
             return "coef"
-        return "predictions" if run.predicted is not None else "output"
+        if run.predicted is not None:
+            return "predictions"
+        plain = isinstance(run.output, (set, frozenset)) or _selected(run.output) is None
+        return "output" if plain else "features"
 
-    def similarities(self, run: Trial | None, clusters: bool) -> tuple[str, ...]:
-        """Return the names of the similarities that have a line of their own."""
-        if self.kind in SIMILARITIES:
-            return (self.kind,)
-        if self.kind != "auto" or run is None or owner_of(run.output, "fingerprint_") is not None:
-            return ()
-        if clusters:
-            return ("adjusted_rand",)
-        features, coef = _selected(run.output), _coefficients(run.output)
-        sparse = features is not None and (coef is None or not coef.all())
-        return ("jaccard",) * sparse + ("coef_distance",) * (coef is not None)
+    def pair(self, a: Trial, b: Trial, y: Any = None) -> dict[str, Any]:
+        """Return the fields of the record of two runs."""
+        agree = self._agreement(a, b)
+        values = {name: similarity(name, a, b, agree) for name in self.similarities}
+        same = self._same(a, b, agree, values)
+        bottoms = [bool(a.is_bottom), bool(b.is_bottom)]
+        outcome = "agree" if same else "differ"
+        if any(bottoms):
+            outcome = "both_bottom" if all(bottoms) else "one_bottom"
+        elif same and a.is_empty and b.is_empty:
+            outcome = "both_empty"
+        scores = [score(self.kind, run.predicted, y) for run in (a, b)]
+        known = [value for value in scores if value is not None]
+        found: dict[str, Any] = {
+            "outcome": outcome,
+            "exact": float(outcome not in ("differ", "one_bottom")),
+            "similarities": values,
+            "score": float(np.mean(known)) if len(known) == 2 else None,
+        }
+        if self.integrate:
+            found["exact"] = 1.0 - _integrated(a, b)
+        if agree is not None and len(agree):
+            fresh = agree[self.fresh :]
+            found["approximate"] = float(fresh.mean()) if len(fresh) else None
+            found["inputs"] = np.packbits(agree[: self.n_fixed]).tobytes().hex()
+        return found
+
+    def _same(self, a: Trial, b: Trial, agree: Array | None, values: dict[str, float]) -> bool:
+        """Say whether two outputs are the same; a function may add a value of its own."""
+        if self.function is not None:
+            value = self.function(a.output, b.output)
+            if isinstance(value, (bool, np.bool_)):
+                return bool(value)
+            if not 0.0 <= float(value) <= 1.0:
+                raise TaskError(
+                    "compare=function must return a truth value or a number in [0, 1], "
+                    f"got {value!r}"
+                )
+            values[self.label] = float(value)
+        return same_output(self._notion(a), a, b, agree)
+
+    def _agreement(self, a: Trial, b: Trial) -> Array | None:
+        """Say of each held-out row whether two outputs agree on it; None without predictions."""
+        first, second = a.predicted, b.predicted
+        if first is None or second is None:
+            return None
+        if first.shape != second.shape:
+            return np.zeros(len(first), dtype=bool)
+        if self.clusters:
+            return _matched(first, second)
+        close = self.tolerance
+        same = abs(first - second) <= close if close > 0 else first == second
+        return np.asarray(np.reshape(same, (len(first), -1)).all(axis=1))
 
 
 def same_output(notion: str, a: Trial, b: Trial, agree: Array | None) -> bool:
     """Say whether two outputs are the same; ``agree`` says of each held-out row if it is."""
     if notion == "output":
         return _equal(a.output, b.output)
+    if notion == "features":
+        return bool(_selected(a.output) == _selected(b.output))
     if notion in ("predictions", "partition"):
         if agree is None:
             raise TaskError(f"{type(a.output).__name__} predicts nothing; choose another compare")
         return bool(agree.all())
-    if meaning(a.output) != meaning(b.output):
+    if _columns(a.output) != _columns(b.output):
         return False
-    if notion == "fingerprint":
-        first, second = (_owner(run.output, "fingerprint_") for run in (a, b))
-        return bool(first.fingerprint_ == second.fingerprint_)
-    first, second = (_owner(run.output, "coef_") for run in (a, b))
-    return np.array_equal(first.coef_, second.coef_) and np.array_equal(
-        getattr(first, "intercept_", 0), getattr(second, "intercept_", 0)
-    )
-
-
-def agreement(a: Trial, b: Trial, clusters: bool, tolerance: float) -> Array | None:
-    """Say of each held-out row whether two outputs agree on it; None if they predict nothing."""
-    first, second = a.predicted, b.predicted
+    names = ("fingerprint_",) if notion == "fingerprint" else ("coef_", "intercept_")
+    first, second = (owner_of(run.output, names[0]) for run in (a, b))
     if first is None or second is None:
-        return None
-    if first.shape != second.shape:
-        return np.zeros(len(first), dtype=bool)
-    if clusters:
-        return _matched(first, second)
-    same = abs(first - second) <= tolerance if tolerance > 0 else first == second
-    return np.asarray(np.reshape(same, (len(first), -1)).all(axis=1))
+        raise TaskError(
+            f"{type(a.output).__name__} has no {names[0]}; compare predictions, or give your own "
+            "function"
+        )
+    return all(np.array_equal(getattr(first, n, 0), getattr(second, n, 0)) for n in names)
+
+
+def _integrated(a: Trial, b: Trial) -> float:
+    """Return the probability over the threshold that two of our answers differ."""
+    first, second = a.finding, b.finding
+    assert first is not None
+    assert second is not None
+    if _columns(a.output) != _columns(b.output):
+        return 1.0
+    return min(1.0, max(0.0, integrated_disagreement(first, second)))
 
 
 def _matched(first: Array, second: Array) -> Array:
@@ -163,15 +253,34 @@ def similarity(name: str, a: Trial, b: Trial, agree: Array | None) -> float:
     return float(np.linalg.norm(first - second)) / size if size else 0.0
 
 
+def score(kind: str, predicted: Array | None, y: Any) -> float | None:
+    """Return accuracy, R², adjusted Rand index or coverage, as it fits the learner."""
+    if predicted is None or not len(predicted):
+        return None
+    if kind == "span":
+        return float(np.mean(predicted == 1))
+    if y is None or kind == "other":
+        return None
+    if kind == "clusterer":
+        from sklearn.metrics import adjusted_rand_score
+
+        return float(adjusted_rand_score(y, predicted))
+    if kind == "classifier":
+        return float(np.mean(predicted == np.asarray(y)))
+    rest = np.asarray(y, dtype=float)
+    total = float(((rest - rest.mean()) ** 2).sum())
+    if predicted.shape != rest.shape or total == 0.0:
+        return None
+    return 1.0 - float(((rest - predicted) ** 2).sum()) / total
+
+
 def _coefficients(output: Any) -> Array | None:
     """Return the coefficients of an estimator, or an output that is an array of floats."""
     owner = owner_of(output, "coef_")
-    if owner is None and not (isinstance(output, np.ndarray) and output.dtype.kind == "f"):
-        return None
-    coef = np.asarray(output if owner is None else owner.coef_)
-    if owner is None or not hasattr(owner, "intercept_"):
-        return coef.ravel()
-    return np.concatenate([coef.ravel(), np.ravel(owner.intercept_)])
+    if owner is None:
+        floats = isinstance(output, np.ndarray) and output.dtype.kind == "f"
+        return output.ravel() if floats else None
+    return np.concatenate([np.ravel(owner.coef_), np.ravel(getattr(owner, "intercept_", []))])
 
 
 def _selected(output: Any) -> Any:
@@ -198,12 +307,13 @@ def _equal(a: Any, b: Any) -> bool:
         return np.array_equal(a, b)
     if "__eq__" not in {name for kind in type(a).__mro__[:-1] for name in vars(kind)}:
         raise TaskError(
-            f"outputs of type {type(a).__name__} have no ==; give compare=function(a, b)"
+            f"a {type(a).__name__} predicts nothing and cannot be compared by ==; say what is the "
+            "same with compare=function(a, b)"
         )
     return bool(a == b)
 
 
-def meaning(estimator: Any) -> list[Any]:
+def _columns(estimator: Any) -> list[Any]:
     """Return what the columns mean that the last step of a pipeline sees."""
     pipeline = owner_of(estimator, "steps")
     if pipeline is None or len(pipeline.steps) < 2:
@@ -214,13 +324,3 @@ def meaning(estimator: Any) -> list[Any]:
     except (AttributeError, ValueError):  # some steps have no names to hand on
         names = []
     return [names, *(getattr(step, "encoders_", None) for step in before)]
-
-
-def _owner(estimator: Any, attribute: str) -> Any:
-    owner = owner_of(estimator, attribute)
-    if owner is None:
-        raise TaskError(
-            f"{type(estimator).__name__} has no {attribute}; compare predictions, or give your "
-            "own function"
-        )
-    return owner

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -58,39 +57,12 @@ class Learner:
         self.learner = learner
         self.is_function = not callable(getattr(learner, "fit", None))
         self.anonymous = False
-        self.name = name or type(learner).__name__
         if self.is_function:
-            self._check_function()
+            _check_function(learner)
             self.identity, self.anonymous = identified(learner, name)
-            self.name = name or str(getattr(learner, "__name__", self.name))
-        self._params = self._plain_params()
-
-    def _plain_params(self) -> dict[str, Any] | None:
-        """Return the parameters if all are plain values: copies need no ``clone`` then."""
-        from sklearn.base import BaseEstimator
-
-        copied = getattr(type(self.learner), "__sklearn_clone__", None)
-        if self.is_function or copied is not getattr(BaseEstimator, "__sklearn_clone__", 0):
-            return None
-        params: dict[str, Any] = self.learner.get_params(deep=False)
-        plain = all(v is None or isinstance(v, (bool, int, float, str)) for v in params.values())
-        return params if plain else None
-
-    def _check_function(self) -> None:
-        if not callable(self.learner):
-            raise InputError(
-                "a learner is an object with a method fit, or a function learn(X, y, seed); got "
-                f"{type(self.learner).__name__}"
-            )
-        try:
-            inspect.signature(self.learner).bind(None, None, 0)
-        except TypeError as error:
-            raise InputError(
-                f"a function is called as learn(X, y, seed), which {self.learner!r} does not "
-                f"allow: {error}"
-            ) from None
-        except ValueError:  # some callables of C have no signature
-            pass
+        steps = [type(step).__name__ for _, step in getattr(learner, "steps", [])]
+        known = getattr(learner, "__name__", type(learner).__name__)
+        self.name = name or " + ".join(steps) or str(known)
 
     def canonical(self) -> Any:
         """Return plain data that identify the learner, the random states left out."""
@@ -112,9 +84,7 @@ class Learner:
         return Trial(fresh, predictions(fresh, held_out))
 
     def _seeded(self, seed: int) -> Any:
-        """Return a copy, with every parameter called ``random_state`` set to the seed."""
-        if self._params is not None:
-            return type(self.learner)(**self._params | _set(self.learner, self._params, seed))
+        """Return a copy; every parameter ``random_state``, also of steps, is set to the seed."""
         if not callable(getattr(self.learner, "get_params", None)):
             fresh = copy.deepcopy(self.learner)
             if hasattr(fresh, "random_state"):
@@ -122,18 +92,30 @@ class Learner:
             return fresh
         from sklearn.base import clone
 
+        values: dict[str, Any] = {"random_state": seed}
+        if hasattr(type(last_step(self.learner)), "finding_"):  # no audit reads certificates
+            values["certify"] = False
+        names = [(name, name.rpartition("__")[2]) for name in self.learner.get_params()]
         return clone(self.learner).set_params(
-            **_set(self.learner, self.learner.get_params(deep=True), seed)
+            **{name: values[end] for name, end in names if end in values}
         )
 
 
-def _set(learner: Any, names: Iterable[str], seed: int) -> dict[str, Any]:
-    """Return the parameters that a run sets, by their names, also in the steps of a pipeline."""
-    values: dict[str, Any] = {"random_state": seed}
-    if hasattr(type(last_step(learner)), "finding_"):  # ours: no audit reads certificates
-        values["certify"] = False
-    last = [(name, name.rpartition("__")[2]) for name in names]
-    return {name: values[end] for name, end in last if end in values}
+def _check_function(learner: Any) -> None:
+    if not callable(learner):
+        raise InputError(
+            "a learner is an object with a method fit, or a function learn(X, y, seed); got "
+            f"{type(learner).__name__}"
+        )
+    try:
+        inspect.signature(learner).bind(None, None, 0)
+    except TypeError as error:
+        name = getattr(learner, "__name__", type(learner).__name__)
+        raise InputError(
+            f"a function is called as learn(X, y, seed), which {name} does not allow: {error}"
+        ) from None
+    except ValueError:  # some callables of C have no signature
+        pass
 
 
 def kind_of(learner: Any, y: Any) -> str:
@@ -200,11 +182,8 @@ def _plain(value: Any, where: str) -> Any:
         return {str(k): _plain(v, where) for k, v in sorted(value.items(), key=lambda i: str(i[0]))}
     if callable(getattr(value, "fit", None)) or hasattr(value, "get_params"):
         return _described(value)
-    text = (
-        f"{value.__module__}.{value.__qualname__}"
-        if hasattr(value, "__qualname__")
-        else repr(value)
-    )
+    named = hasattr(value, "__qualname__")
+    text = f"{value.__module__}.{value.__qualname__}" if named else repr(value)
     if " at 0x" in text or "<lambda>" in text or "<locals>" in text:
         raise InputError(
             f"the parameter {where} has no stable description ({text}); results could not be told "

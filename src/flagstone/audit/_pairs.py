@@ -1,22 +1,25 @@
-"""Pairs of runs: two samples, a shared seed, one comparison; as many as the stop rules ask for."""
+"""Pairs of runs: two samples, a shared seed, one comparison; and the file that keeps them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import Compare, agreement, meaning, same_output, similarity
+from flagstone.audit._compare import PairComparison
 from flagstone.audit._learners import Learner, TaskError, Trial, kind_of, last_step
 from flagstone.audit.data import Array, Data, DividedTable, Sample, random_stream, stacked
-from flagstone.audit.integrate import integrated_disagreement
+from flagstone.disk import check_fields, open_ledger, read_ledger
 from flagstone.errors import InputError, ReplicabilityWarning
 from flagstone.processes import held_signals, in_processes
 from flagstone.progress import Update
@@ -27,8 +30,6 @@ OUTCOMES = (
 
 #: Pairs that several processes compute between two looks at the stop rules.
 _BATCH = 32
-#: For regressors: predictions agree if they differ by at most so many standard deviations of y.
-_CLOSE = 0.1
 
 
 @dataclass(frozen=True)
@@ -76,79 +77,6 @@ class Pair:
         return np.unpackbits(packed, count=n_inputs)
 
 
-@dataclass(frozen=True)
-class PairComparison:
-    """How two runs become the record of a pair.
-
-    The first ``n_fixed`` held-out rows are the fixed inputs; the share of rows on which outputs
-    agree is that of the rows from number ``fresh`` on.
-    """
-
-    compare: Compare
-    kind: str
-    tolerance: float = 0.0
-    integrate: bool = False
-    n_fixed: int = 0
-    fresh: int = 0
-    similarities: tuple[str, ...] = ()
-
-    @property
-    def clusters(self) -> bool:
-        """Whether predictions are clusters, whose names do not matter."""
-        return self.kind == "clusterer" or self.compare.kind == "adjusted_rand"
-
-    def fitting(self, first: Trial | None) -> PairComparison:
-        """Return the comparison with the similarities that fit outputs like the first one."""
-        return replace(self, similarities=self.compare.similarities(first, self.clusters))
-
-    def pair(self, a: Trial, b: Trial, y: Any = None) -> dict[str, Any]:
-        """Return the fields of the record of two runs."""
-        agree = agreement(a, b, self.clusters, self.tolerance)
-        values = {name: similarity(name, a, b, agree) for name in self.similarities}
-        same = self._same(a, b, agree, values)
-        bottoms = [bool(a.is_bottom), bool(b.is_bottom)]
-        outcome = "agree" if same else "differ"
-        if any(bottoms):
-            outcome = "both_bottom" if all(bottoms) else "one_bottom"
-        elif same and a.is_empty and b.is_empty:
-            outcome = "both_empty"
-        exact = float(outcome not in ("differ", "one_bottom"))
-        found: dict[str, Any] = {
-            "outcome": outcome,
-            "exact": 1.0 - _integrated(a, b) if self.integrate else exact,
-            "similarities": values,
-            "score": _score(self.kind, [a, b], y),
-        }
-        if agree is not None and len(agree):
-            fresh = agree[self.fresh :]
-            found["approximate"] = float(fresh.mean()) if len(fresh) else None
-            found["inputs"] = np.packbits(agree[: self.n_fixed]).tobytes().hex()
-        return found
-
-    def _same(self, a: Trial, b: Trial, agree: Array | None, values: dict[str, float]) -> bool:
-        """Say whether two outputs are the same; a function may add a value of its own."""
-        if self.compare.function is not None:
-            value = self.compare.function(a.output, b.output)
-            if isinstance(value, (bool, np.bool_)):
-                return bool(value)
-            if not 0.0 <= float(value) <= 1.0:
-                raise TaskError(
-                    "compare=function must return a truth value or a number in [0, 1], "
-                    f"got {value!r}"
-                )
-            values[self.compare.label] = float(value)
-        return same_output(self.compare.notion(a, self.clusters), a, b, agree)
-
-
-def checked_tolerance(tolerance: float | None, kind: str, y: Any) -> float:
-    """Return the given tolerance; for regressors by default a tenth of the deviation of y."""
-    if tolerance is None:
-        return _CLOSE * float(np.std(y)) if kind == "regressor" and y is not None else 0.0
-    if not 0 <= tolerance < np.inf:
-        raise InputError(f"tolerance must be a number of at least 0, got {tolerance}")
-    return float(tolerance)
-
-
 class Task:
     """A learner, data and a comparison: everything that decides what pair number i comes to.
 
@@ -159,18 +87,19 @@ class Task:
         self,
         learner: Learner,
         data: Data,
-        compare: Compare,
+        compare: Any = "auto",
         *,
         integrate: bool | None = None,
         tolerance: float | None = None,
         seed: int | str = 0,
+        name: str | None = None,
     ) -> None:
         self.learner, self.data, self.seed = learner, data, str(seed)
         self._stream_id = strong_id_of({"data": data.canonical(), "seed": self.seed})
         self.fixed = data.hold_out(self.stream("inputs"))
         y = data.y if isinstance(data, DividedTable) else self.fixed.y
-        kind, n_fixed = kind_of(learner.learner, y), len(self.fixed.X)
-        by_answer = compare.kind in ("auto", "fingerprint")
+        n_fixed = len(self.fixed.X)
+        by_answer = isinstance(compare, str) and compare in ("auto", "fingerprint")
         ours = by_answer and hasattr(type(last_step(learner.learner)), "finding_")
         if integrate and not ours:
             raise InputError(
@@ -179,11 +108,13 @@ class Task:
             )
         self.comparison = PairComparison(
             compare,
-            kind,
-            checked_tolerance(tolerance, kind, y),
-            ours if integrate is None else bool(integrate),
-            n_fixed,
-            n_fixed,
+            kind_of(learner.learner, y),
+            y,
+            tolerance=tolerance,
+            integrate=ours if integrate is None else bool(integrate),
+            name=name,
+            n_fixed=n_fixed,
+            fresh=n_fixed,
         )
 
     def canonical(self) -> dict[str, Any]:
@@ -192,7 +123,7 @@ class Task:
             "format": 2,
             "learner": self.learner.canonical(),
             "data": self.data.canonical(),
-            "compare": self.comparison.compare.identity,
+            "compare": self.comparison.identity,
             "tolerance": self.comparison.tolerance.hex(),
             "integrate": self.comparison.integrate,
             "seed": self.seed,
@@ -224,20 +155,23 @@ class Task:
             warnings.simplefilter("ignore", ReplicabilityWarning)
             return self.learner.run(sample, self.coins(pair), held_out.X, self.comparison.clusters)
 
-    def repeat(self) -> tuple[Trial | None, bool | None]:
-        """Run the learner twice on one sample with one seed; return a run, and if both agree."""
+    def repeat(self) -> bool | None:
+        """Run the learner twice on one sample with one seed; say whether both agree, if they run.
+
+        The first run tells the comparison what outputs are like.
+        """
         sample, _, held_out = self.samples(0)
         first = None
         try:
             first, second = (self._learn(sample, 0, held_out) for _ in range(2))
-            self.comparison = self.comparison.fitting(first)
+            self.comparison.fit(first)
             outcome = self.comparison.pair(first, second)["outcome"]
         except TaskError:
             raise
         except Exception:  # the pairs will show it
-            self.comparison = self.comparison.fitting(first)
-            return None, None
-        return first, outcome not in ("differ", "one_bottom")
+            self.comparison.fit(first)
+            return None
+        return outcome not in ("differ", "one_bottom")
 
     def run(self, pair: int, on_error: str = "count") -> Pair:
         """Run pair number ``pair``; what a learner raises is counted, or passed on ("raise")."""
@@ -260,42 +194,6 @@ class Task:
             message = f"{type(failed[0]).__name__}: {failed[0]}".split("\n")[0][:200]
             found = {"outcome": outcome, "exact": 0.0, "error": message}
         return Pair(pair, seconds=time.perf_counter() - start, **found)
-
-
-def _integrated(a: Trial, b: Trial) -> float:
-    """Return the probability over the threshold that two of our answers differ."""
-    first, second = a.finding, b.finding
-    assert first is not None
-    assert second is not None
-    if meaning(a.output) != meaning(b.output):
-        return 1.0
-    return min(1.0, max(0.0, integrated_disagreement(first, second)))
-
-
-def _score(kind: str, runs: list[Trial], y: Any) -> float | None:
-    """Return the mean score of runs on held-out rows; None where there is none that fits."""
-    scores = [None if run.predicted is None else score(kind, run.predicted, y) for run in runs]
-    known = [value for value in scores if value is not None]
-    return float(np.mean(known)) if len(known) == len(runs) else None
-
-
-def score(kind: str, predicted: Array, y: Any) -> float | None:
-    """Return accuracy, R², adjusted Rand index or coverage, as it fits the learner."""
-    if kind == "span":
-        return float(np.mean(predicted == 1)) if len(predicted) else None
-    if y is None or not len(predicted) or kind == "other":
-        return None
-    if kind == "clusterer":
-        from sklearn.metrics import adjusted_rand_score
-
-        return float(adjusted_rand_score(y, predicted))
-    if kind == "classifier":
-        return float(np.mean(predicted == np.asarray(y)))
-    rest = np.asarray(y, dtype=float)
-    total = float(((rest - rest.mean()) ** 2).sum())
-    if predicted.shape != rest.shape or total == 0.0:
-        return None
-    return 1.0 - float(((rest - predicted) ** 2).sum()) / total
 
 
 def strong_id_of(canonical: Mapping[str, Any]) -> str:
@@ -325,13 +223,15 @@ def collect(
         done.append(known[len(done)])
     while len(done) < pairs and not enough(done):
         batch = range(len(done), min(len(done) + _BATCH, pairs))
+        missing = [(pair, on_error) for pair in batch if pair not in known]
+        found = in_processes(task.run, missing, n_jobs)
         fresh: list[Pair] = []
         # An interrupt that struck inside a learner might be taken for an error of its own.
         with held_signals() as held:
             try:
-                for pair in _batch(task, batch, known, on_error, n_jobs):
-                    fresh.append(pair)
-                    show((batch.start + len(fresh)) / pairs, f"{batch.start + len(fresh)}/{pairs}")
+                for number in batch:
+                    fresh.append(known[number] if number in known else next(found))
+                    show((number + 1) / pairs, f"{number + 1}/{pairs}")
                     # Several processes have started all pairs of a batch: none is thrown away.
                     if n_jobs == 1 and (held.number is not None or enough([*done, *fresh])):
                         break
@@ -344,9 +244,76 @@ def collect(
     return done
 
 
-def _batch(
-    task: Task, batch: range, known: Mapping[int, Pair], on_error: str, n_jobs: int
-) -> Iterator[Pair]:
-    missing = [(pair, on_error) for pair in batch if pair not in known]
-    found = in_processes(task.run, missing, n_jobs)
-    return (known[pair] if pair in known else next(found) for pair in batch)
+Filed = dict[str, dict[int, Pair]]
+
+
+def read_pairs(path: str | os.PathLike[str]) -> Filed:
+    """Return all pairs of a result file: strong id → number → pair."""
+    filed: Filed = {}
+    read_ledger(Path(path), "audit", partial(_take, filed))
+    return filed
+
+
+def _take(filed: Filed, record: Any) -> None:
+    """Note a line: that of a task, or that of a pair of a task noted before."""
+    if isinstance(record, dict) and "task" in record:
+        check_fields(record, {"id": str, "task": dict})
+        if record["id"] != strong_id_of(record["task"]):
+            raise ValueError("its id is that of another task")
+        if record["id"] in filed:
+            raise ValueError("a line before it describes the same task")
+        filed[record["id"]] = {}
+        return
+    check_fields(
+        record,
+        {"id": str, "pair": int, "outcome": str, "exact": float, "seconds": float},
+        {"approximate": float, "inputs": str, "similarities": dict, "score": float, "error": str},
+    )
+    if record["outcome"] not in OUTCOMES:
+        raise ValueError(f"unknown outcome {record['outcome']!r}")
+    task = record.pop("id")
+    if task not in filed:
+        raise ValueError("no line before it describes its task")
+    if record["pair"] < 0:
+        raise ValueError(f"there is no pair {record['pair']}")
+    if record["pair"] in filed[task]:
+        raise ValueError(f"a line before it holds pair {record['pair']} of the same task")
+    bytes.fromhex(record.get("inputs", ""))
+    filed[task][record["pair"]] = Pair(**record)
+
+
+@contextmanager
+def open_file(
+    path: str | os.PathLike[str] | None, task: Task
+) -> Iterator[tuple[Mapping[int, Pair], Callable[[list[Pair]], None]]]:
+    """Yield the pairs that a file holds of a task, and the function that files more of them.
+
+    A file may hold pairs of several tasks, each under its id. Without a path nothing is kept.
+    """
+    if path is None:
+        yield {}, lambda pairs: None
+        return
+    roles = {"learner": task.learner, "sampler": task.data, "comparison": task.comparison}
+    for role, part in roles.items():
+        if part.anonymous:
+            raise InputError(
+                f"a {role} that is a lambda, a closure, a callable object or without source needs "
+                "a name before results go to a file, which could not tell it apart from another "
+                "one: audit(..., name=...), or a function of a module"
+            )
+    filed: Filed = {}
+    with open_ledger(Path(path), "audit", partial(_take, filed)) as ledger:
+        if ledger.header is None:
+            ledger.start()
+        if task.strong_id not in filed:
+            ledger.append([{"id": task.strong_id, "task": task.canonical()}])
+
+        def keep(pairs: list[Pair]) -> None:
+            lines = []
+            for pair in pairs:
+                values = {name: value for name, value in asdict(pair).items() if value is not None}
+                values["seconds"] = round(pair.seconds, 6)
+                lines.append({"id": task.strong_id, **values})
+            ledger.append(lines)
+
+        yield filed.get(task.strong_id, {}), keep

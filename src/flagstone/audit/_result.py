@@ -18,20 +18,16 @@ import numpy as np
 
 from flagstone.audit._compare import SIMILARITIES, Similarity
 from flagstone.audit._pairs import Pair
-from flagstone.audit.intervals import (
-    anytime_interval,
-    betting_interval,
-    log_evidence,
-    log_evidence_of_values,
-)
+from flagstone.audit.intervals import anytime_interval
 from flagstone.disk import atomic_write
 from flagstone.errors import InputError, MissingDependencyError
 from flagstone.markup import card, table
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, Display
+from flagstone.wording import counted
 
-#: So many kinds of errors are listed.
+#: Most kinds of errors that are listed.
 _SHOWN = 5
-#: The plot shows intervals at about so many numbers of pairs.
+#: The plot shows intervals at about this many numbers of pairs.
 _STEPS = 24
 
 SCORES = {
@@ -118,40 +114,6 @@ class Measure:
     high: float | None
     meaning: str
 
-    @property
-    def interval(self) -> tuple[float | None, float | None]:
-        """Both ends."""
-        return self.low, self.high
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What an audit says about a claimed ρ: the largest rate at which two runs may differ.
-
-    Attributes
-    ----------
-    decision : {"rejected", "supported", "undecided"}
-        Rejected: the rate is above the claim; supported: at or below it. Each is wrong with
-        probability at most ``1 - confidence``, whatever the stop rule.
-    claim, confidence : float
-    evidence : float
-        e-value against "the rate is at most the claim" (capped at 1e300): under the claim it
-        ever exceeds x with probability at most 1/x.
-    """
-
-    decision: str
-    claim: float
-    confidence: float
-    evidence: float
-
-    def __str__(self) -> str:
-        said = {
-            "rejected": f"the claimed rho = {self.claim:g} is REJECTED",
-            "supported": f"the claimed rho = {self.claim:g} is supported",
-            "undecided": f"undecided about the claimed rho = {self.claim:g}",
-        }[self.decision]
-        return f"{said} at confidence {self.confidence:g}"
-
 
 @dataclass(repr=False)
 class AuditResult(Display):
@@ -194,13 +156,16 @@ class AuditResult(Display):
     n_inputs: int = 0
     tolerance: float = 0.0
     integrated: bool = False
-    has_bottom: bool = False
     deterministic: bool | None = None
     caution: str = ""
     claim: float | None = None
     hint: str = ""
     strong_id: str | None = None
     size = (COLUMN_WIDTH * 1.4, 2.6)
+
+    def __post_init__(self) -> None:
+        if self.claim is not None and not 0.0 <= self.claim <= 1.0:
+            raise InputError(f"a claimed rho must lie in [0, 1], got {self.claim}")
 
     @property
     def stats(self) -> AuditStats:
@@ -223,30 +188,18 @@ class AuditResult(Display):
         return self.measures.get("score")
 
     @property
-    def verdict(self) -> Verdict | None:
-        """What is to be said about the claim, if one was made."""
+    def verdict(self) -> str | None:
+        """What to say about the claimed ρ: "rejected", "supported" or "undecided".
+
+        Rejected: two runs differ more often than the claim allows; supported: they do not. Each
+        is wrong with probability at most ``1 - confidence``, whatever the stop rule.
+        """
         if self.claim is None:
             return None
-        if not 0.0 <= self.claim <= 1.0:
-            raise InputError(f"a claimed rho must lie in [0, 1], got {self.claim}")
-        exact, decision = self.exact, "undecided"
-        if self.stats.answered and exact.low is not None and exact.high is not None:
-            if 1.0 - exact.low <= self.claim:
-                decision = "supported"
-            elif 1.0 - exact.high > self.claim:
-                decision = "rejected"
-        return Verdict(decision, self.claim, self.confidence, self._evidence(self.claim))
-
-    def _evidence(self, claim: float) -> float:
-        """Return the e-value against a rate of at most the claim."""
-        values = [1.0 - pair.exact for pair in self.pairs]
-        if not values or math.fsum(values) / len(values) <= claim:
-            return 1.0
-        if self.integrated:
-            log = log_evidence_of_values(values, claim)
-        else:
-            log = log_evidence(math.fsum(values), len(values), claim)
-        return math.exp(min(log, 690.0))
+        low, high = anytime_interval([pair.exact for pair in self.pairs], self.confidence)
+        if self.stats.answered and 1.0 - low <= self.claim:
+            return "supported"
+        return "rejected" if self.stats.answered and 1.0 - high > self.claim else "undecided"
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat record for each pair."""
@@ -254,9 +207,10 @@ class AuditResult(Display):
         for pair in self.pairs:
             record = asdict(pair)
             values = record.pop("similarities")
-            record["inputs"] = None if not self.n_inputs else _share(pair, self.n_inputs)
-            found.append({**record, **values})
-        return [{"pointwise" if k == "inputs" else k: v for k, v in r.items()} for r in found]
+            inputs = float(pair.agreeing(self.n_inputs).mean()) if self.n_inputs else None
+            record = {"pointwise" if k == "inputs" else k: v for k, v in record.items()}
+            found.append({**record, "pointwise": inputs, **values})
+        return found
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the pairs as CSV, one line each, and write them to a file if one is given."""
@@ -280,14 +234,14 @@ class AuditResult(Display):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data, without the single pairs."""
-        verdict, stats = self.verdict, self.stats
+        stats = self.stats
         return {
             "learner": self.learner,
             "data": self.data,
             "strong_id": self.strong_id,
             **asdict(stats),
             "disagreements": stats.disagreements,
-            "error_types": dict(self._error_kinds()),
+            "error_types": dict(self._errors()),
             "confidence": self.confidence,
             "measures": {
                 key: {"estimate": m.estimate, "low": m.low, "high": m.high, "meaning": m.meaning}
@@ -298,46 +252,34 @@ class AuditResult(Display):
             "integrated": self.integrated,
             "deterministic": self.deterministic,
             "indicative": bool(self.caution),
-            "verdict": verdict
-            and {name: getattr(verdict, name) for name in ("decision", "claim", "evidence")},
+            "verdict": self.verdict and {"decision": self.verdict, "claim": self.claim},
         }
 
-    def _error_kinds(self) -> list[tuple[str, int]]:
-        """Return how often each error was seen; messages that differ in numbers are one kind."""
-        number = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
-        kinds = Counter(re.sub(number, "#", pair.error) for pair in self.pairs if pair.error)
-        return kinds.most_common()
+    def _errors(self) -> list[tuple[str, int]]:
+        """Return the first error of each kind, and how often it was seen, the most frequent first.
 
-    def _rows(self) -> list[tuple[str, str, str, str]]:
-        """Return the lines of the table: name, estimate, interval, meaning."""
-        found = self.measures
-        missing = Measure(
-            "", math.nan, None, None, "needs predictions, and these outputs have none"
-        )
-        names = dict.fromkeys(("exact", "pointwise", "worst", "approximate", *found))
-        if "pointwise" not in found:
-            del names["worst"]
-        rows = []
-        for key in names:
-            m = found.get(key, missing)
-            ends = "" if m.low is None or m.high is None else f"{m.low:.4f} to {m.high:.4f}"
-            estimate = "–" if m is missing else f"{m.estimate:.4f}"
-            rows.append((m.name or key, estimate, ends, m.meaning))
-        return rows
+        Messages that differ in numbers only are one kind.
+        """
+        kinds: dict[str, list[str]] = {}
+        for error in (pair.error for pair in self.pairs if pair.error):
+            kinds.setdefault(re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", error), []).append(error)
+        return sorted(((k[0], len(k)) for k in kinds.values()), key=lambda item: -item[1])
 
     def _head(self) -> list[str]:
         """Return the lines above the table."""
         s = self.stats
-        both = f" ({s.both_bottom} of them both ⊥)" if self.has_bottom else ""
-        one = [f"{s.one_bottom} of them one ⊥"] if self.has_bottom else []
+        both = f" ({s.both_bottom} of them both ⊥)" if s.both_bottom else ""
+        one = [f"{s.one_bottom} of them one ⊥"] if s.one_bottom else []
         one += [f"{s.errors} with an error"] if s.errors else []
         differ = f" ({', '.join(one)})" if one else ""
-        lines = [f"{s.pairs:,} pairs: {s.agreements:,} agree{both}, {s.disagreements:,} differ"]
-        lines[0] += differ
-        kinds = self._error_kinds()
-        lines += [f"  {count} × {kind}" for kind, count in kinds[:_SHOWN]]
-        if len(kinds) > _SHOWN:
-            lines.append(f"  and {len(kinds) - _SHOWN} more kinds of errors")
+        lines = [
+            f"{counted(s.pairs, 'pair')}: {s.agreements:,} agree{both}, "
+            f"{s.disagreements:,} differ{differ}"
+        ]
+        errors = self._errors()
+        lines += [f"  {count} × {text}" for text, count in errors[:_SHOWN]]
+        if len(errors) > _SHOWN:
+            lines.append(f"  and {len(errors) - _SHOWN} more kinds of errors")
         if not s.answered:
             return [*lines, "no pair was answered: nothing can be said about replicability"]
         if self.deterministic is not None:
@@ -348,15 +290,29 @@ class AuditResult(Display):
             )
         return lines
 
+    def _table(self) -> list[tuple[str, str, str, str]]:
+        """Return the table, its head first: name, estimate, interval, meaning."""
+        interval = f"{100 * self.confidence:g} % interval"
+        rows = [("measure", "estimate", interval, "what is measured")]
+        names = dict.fromkeys(("exact", "pointwise", "worst", "approximate", *self.measures))
+        for key in names:
+            m = self.measures.get(key)
+            if m is not None:
+                ends = "" if m.low is None else f"{m.low:.4f} to {m.high:.4f}"
+                rows.append((m.name, f"{m.estimate:.4f}", ends, m.meaning))
+            elif key != "worst":
+                rows.append((key, "–", "", "needs predictions, and these outputs have none"))
+        return rows
+
     def _notes(self) -> list[str]:
         """Return the lines below the table."""
         s = self.stats
         lines = ["Intervals hold at every number of pairs, whenever you stop."]
-        counted = s.agreements / s.pairs
-        if self.integrated and abs(self.exact.estimate - counted) >= 0.00005:
+        share = s.agreements / s.pairs
+        if self.integrated and abs(self.exact.estimate - share) >= 0.00005:
             lines.append(
                 "exact is the mean over all thresholds of the window; at the thresholds that were "
-                f"drawn, {s.agreements} of {s.pairs} pairs agree ({counted:.4f})"
+                f"drawn, {s.agreements} of {s.pairs} pairs agree ({share:.4f})"
             )
         if s.errors > s.answered:
             lines.append(f"MOST PAIRS FAILED: {s.errors} of {s.pairs} count as different")
@@ -368,14 +324,20 @@ class AuditResult(Display):
                 "the coins alone (a window that starts and ends earlier keeps more)"
             )
         lines += [self.caution] if self.caution else []
-        return lines + ([f"verdict: {self.verdict}"] if self.claim is not None else [])
+        if self.claim is not None:
+            said = {
+                "rejected": f"the claimed rho = {self.claim:g} is REJECTED",
+                "supported": f"the claimed rho = {self.claim:g} is supported",
+                "undecided": f"undecided about the claimed rho = {self.claim:g}",
+            }[str(self.verdict)]
+            lines.append(f"verdict: {said} at confidence {self.confidence:g}")
+        return lines
 
     def __str__(self) -> str:
         lines = [f"audit of {self.learner} on {self.data}", *self._head()]
         if not self.stats.answered:
             return "\n".join(lines)
-        head = ("measure", "estimate", f"{100 * self.confidence:g} % interval", "what is measured")
-        rows = [head, *self._rows()]
+        rows = self._table()
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         for name, estimate, ends, meaning in rows:
             cells = (name.ljust(widths[0]), estimate.rjust(widths[1]), ends.ljust(widths[2]))
@@ -383,18 +345,15 @@ class AuditResult(Display):
         return "\n".join([*lines, *self._notes()])
 
     def __repr__(self) -> str:
-        known = [(m.name, m.estimate) for m in self.measures.values()]
-        text = ", ".join(f"{name} {estimate:.3f}" for name, estimate in known)
-        return f"AuditResult({self.learner}, {len(self.pairs)} pairs: {text})"
+        known = ", ".join(f"{m.name} {m.estimate:.3f}" for m in self.measures.values())
+        return f"AuditResult({self.learner}, {counted(len(self.pairs), 'pair')}: {known})"
 
     def _repr_html_(self) -> str:
-        title = f"Audit of {self.learner} on {self.data}"
-        lines = [(line.strip(),) for line in self._head()]
-        if not self.stats.answered:
-            return card(title, table(lines))
-        head = ("measure", "estimate", f"{100 * self.confidence:g} % interval", "what is measured")
-        notes = table([(line,) for line in self._notes()])
-        return card(title, table(lines), table(self._rows(), head=head), notes)
+        parts = [table([(line.strip(),) for line in self._head()])]
+        if self.stats.answered:
+            head, *rows = self._table()
+            parts += [table(rows, head=head), table([(line,) for line in self._notes()])]
+        return card(f"Audit of {self.learner} on {self.data}", *parts)
 
     def _draw(self, axes: list[Axes]) -> None:
         axis = axes[0]
@@ -416,37 +375,36 @@ class AuditResult(Display):
         axis.legend(loc="best")
 
 
-def _share(pair: Pair, n_inputs: int) -> float:
-    return float(pair.agreeing(n_inputs).mean())
-
-
 def measures_of(result: AuditResult, pairs: Sequence[Pair]) -> dict[str, Measure]:
     """Return the measures of some pairs of an audit."""
-    n, confidence = len(pairs), result.confidence
-    same = [pair.exact for pair in pairs]
-    ends = exact_interval(pairs, confidence, result.integrated)
-    found = {"exact": Measure("exact", _mean(same), *ends, f"the same output ({result.notion})")}
+    n, inputs, confidence = len(pairs), result.n_inputs, result.confidence
+    found: dict[str, Measure] = {}
+
+    def add(key: str, values: Sequence[float], meaning: str) -> None:
+        low, high = anytime_interval(values, confidence)
+        found[key] = Measure(key, _mean(values), low, high, meaning)
+
+    add("exact", [pair.exact for pair in pairs], f"the same output ({result.notion})")
     close = f" within {result.tolerance:.3g}" if result.tolerance else ""
-    if result.n_inputs and any(pair.inputs is not None for pair in pairs):
-        counts = np.sum([pair.agreeing(result.n_inputs) for pair in pairs], axis=0)
-        shares = [_share(pair, result.n_inputs) for pair in pairs]
-        meaning = f"the same prediction{close} for a fixed input, mean of {result.n_inputs}"
-        ends = betting_interval(shares, confidence)
-        found["pointwise"] = Measure("pointwise", _mean(shares), *ends, meaning)
+    if inputs and any(pair.inputs is not None for pair in pairs):
+        agree = np.array([pair.agreeing(inputs) for pair in pairs])
+        meaning = f"the same prediction{close} for a fixed input, mean over {inputs} inputs"
+        add("pointwise", agree.mean(axis=1).tolist(), meaning)
         # A union bound over the inputs: the interval of the least count holds the least rate.
-        each = 1.0 - (1.0 - confidence) / result.n_inputs
-        least, meaning = float(counts.min()), "the same for the worst of these inputs"
-        ends = anytime_interval(least, n, each)
+        least = int(agree.sum(axis=0).min())
+        ends = anytime_interval([1] * least + [0] * (n - least), 1.0 - (1.0 - confidence) / inputs)
+        meaning = "the same for the worst of these inputs"
         found["worst"] = Measure("pointwise, worst", least / n, *ends, meaning)
     if any(pair.approximate is not None for pair in pairs):
         shares = [pair.approximate or 0.0 for pair in pairs]
-        meaning = f"share of held-out rows with the same prediction{close}"
-        ends = betting_interval(shares, confidence)
-        found["approximate"] = Measure("approximate", _mean(shares), *ends, meaning)
-    names = dict.fromkeys(name for pair in pairs for name in pair.similarities)
-    for name in names:
+        add("approximate", shares, f"share of held-out rows with the same prediction{close}")
+    for name in dict.fromkeys(name for pair in pairs for name in pair.similarities):
         known = SIMILARITIES.get(name, Similarity(name, "your function of two outputs"))
-        found[name] = _similarity(name, known, pairs, confidence)
+        values = [pair.similarities.get(name, known.failed) for pair in pairs]
+        scale = 1.0 - known.low
+        unit = [min(1.0, max(0.0, (value - known.low) / scale)) for value in values]
+        low, high = (known.low + scale * end for end in anytime_interval(unit, confidence))
+        found[name] = Measure(known.label, _mean(values), low, high, known.meaning)
     scores = [pair.score for pair in pairs if pair.score is not None]
     if scores and result.kind in SCORES:
         meaning = "of the runs, on held-out rows"
@@ -454,27 +412,5 @@ def measures_of(result: AuditResult, pairs: Sequence[Pair]) -> dict[str, Measure
     return found
 
 
-def _similarity(
-    name: str, known: Similarity, pairs: Sequence[Pair], confidence: float
-) -> Measure:  # fmt: skip
-    values = [pair.similarities.get(name, known.failed) for pair in pairs]
-    width = 1.0 - known.low
-    ends = betting_interval(
-        [min(1.0, max(0.0, (v - known.low) / width)) for v in values], confidence
-    )
-    low, high = (known.low + width * end for end in ends)
-    return Measure(known.label, _mean(values), low, high, known.meaning)
-
-
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
-
-
-def exact_interval(
-    pairs: Sequence[Pair], confidence: float, integrated: bool
-) -> tuple[float, float]:
-    """Return the anytime interval of exact replicability."""
-    same = [pair.exact for pair in pairs]
-    if integrated:
-        return betting_interval(same, confidence)
-    return anytime_interval(math.fsum(same), len(same), confidence)

@@ -15,7 +15,7 @@ import numpy as np
 
 from flagstone.algebra.fields import FieldLike, Rows, as_field
 from flagstone.algebra.subspace import Subspace
-from flagstone.audit.data import Data, Sample, Sampler, as_data
+from flagstone.audit.data import HALVES, Data, Sample, Sampler, as_data
 from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
 from flagstone.audit.intervals import standard_error
 from flagstone.distributions import LabelledParity
@@ -24,10 +24,11 @@ from flagstone.estimators.coders import LabelCoder
 from flagstone.guarantees.exact import positive
 from flagstone.markup import card, table
 from flagstone.plots.style import SERIES, Axes, Display, caption
-from flagstone.question import ParityQuestion, Question, SpanQuestion
+from flagstone.question import ParityQuestion, SpanQuestion
 
 #: Means that are equal but for their last digits are equal.
 _ROUNDING = 1e-9
+_PARITY = ParityQuestion(choice="lexmin")
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class TradeoffCurve(Display):
             f"{p.rule:<6} {p.t_max:<12.6g} {p.kept:<10.4f} {p.replicability:.4f}"
             for p in self.points
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *([HALVES] if self.indicative else [])])
 
     def __repr__(self) -> str:
         kinds = ", ".join(dict.fromkeys(p.rule for p in self.points))
@@ -195,15 +196,11 @@ def tradeoff(
         flags = [flag_of(_rows(sample, field), field=field) for sample in samples]
         rounds.append((flags, [_worth(where, other, field) for other in reversed(samples)]))
     size, labelled = int(flags[0].n_rows), samples[0].y is not None
-    ends, answer = _ends(t_min, t_max, size), _fingerprint if labelled else None
-    points = [_point(rule, t_min, end, rounds, answer) for rule in rules for end in ends]
+    ends = _ends(t_min, t_max, size)
+    points = [_point(rule, t_min, end, rounds, labelled) for rule in rules for end in ends]
     return TradeoffCurve(
         tuple(points), "accuracy" if labelled else "coverage", size, bool(where.caution)
     )
-
-
-def _fingerprint(U: Subspace) -> str:
-    return _question(True).read(U).fingerprint()
 
 
 def _ends(t_min: int, t_max: Sequence[float] | None, size: int) -> list[float]:
@@ -230,11 +227,7 @@ def _rows(sample: Sample, field: FieldLike) -> Rows:
     """Return the lifted rows of a sample: (x), or (x, y) with labels."""
     F = as_field(field)
     y = None if sample.y is None else F.elements(sample.y)
-    return _question(y is not None).lift(F, F.rows(sample.X), y)
-
-
-def _question(labelled: bool) -> Question:
-    return ParityQuestion(choice="lexmin") if labelled else SpanQuestion()
+    return (SpanQuestion() if y is None else _PARITY).lift(F, F.rows(sample.X), y)
 
 
 def _worth(where: Data, other: Sample, field: FieldLike) -> Callable[[Subspace], float]:
@@ -250,7 +243,7 @@ def _worth(where: Data, other: Sample, field: FieldLike) -> Callable[[Subspace],
         return float(np.mean(V.contains(rows)) if law is None else law.probability(V))
 
     def accuracy(V: Subspace) -> float:
-        rule: Any = _question(True).read(V)
+        rule: Any = _PARITY.read(V)
         if rule.is_bottom:
             return 0.0
         if isinstance(law, LabelledParity):
@@ -260,15 +253,13 @@ def _worth(where: Data, other: Sample, field: FieldLike) -> Callable[[Subspace],
     return coverage if other.y is None else accuracy
 
 
-def _point(
-    rule: str, t_min: int, end: float, rounds: list[Any], answer: Callable[..., str] | None
-) -> TradeoffPoint:
+def _point(rule: str, t_min: int, end: float, rounds: list[Any], labelled: bool) -> TradeoffPoint:
+    answer = (lambda U: _PARITY.read(U).fingerprint()) if labelled else None
     same, kept = [], []
     start, stop = t_min - 1, math.floor(end) if rule == "index" else end
     for flags, values in rounds:
         choices = [Thresholds(flag, rule) for flag in flags]
-        first, second = choices
-        same.append(1.0 - disagreement(first, second, start, stop, answer))
+        same.append(1.0 - disagreement(choices[0], choices[1], start, stop, answer))
         kept += [average(c, start, stop, value) for c, value in zip(choices, values, strict=True)]
     return TradeoffPoint(
         rule,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,8 +21,15 @@ Array = npt.NDArray[Any]
 
 #: Most rows that are held out, once for all pairs and again for every pair.
 _HELD_OUT = 200
-#: At most one row of a table in so many is held out, for each of the two purposes.
+#: At most one row of a table in ten is held out, for each of the two purposes.
 _ONE_IN = 10
+
+#: Said of intervals of a table.
+HALVES = "INDICATIVE ONLY: the pairs are random halves of one table, not fresh samples"
+_BOOTSTRAP = (
+    "BOOTSTRAP: the two samples of a pair share rows, which makes them agree more often than "
+    "fresh samples do"
+)
 
 
 class Sample(NamedTuple):
@@ -33,41 +39,16 @@ class Sample(NamedTuple):
     y: Any = None
 
 
-class Data(ABC):
-    """Gives pairs of samples and held-out rows, and says what it is.
+class Sampler:
+    """Independent samples of ``m`` rows of a distribution or a function ``sampler(m, rng)``.
 
-    Attributes
-    ----------
-    caution : str
-        What must be known of intervals if samples are not fresh; empty otherwise.
-    anonymous : bool
-        Whether it cannot be told apart from other data, so that its results must not be filed.
+    ``caution`` says why intervals are only indicative (empty: they are not); ``anonymous`` whether
+    the data cannot be identified in a result file.
     """
 
     caution = ""
-    anonymous = False
     #: Rows that are held out for each pair; none before the fixed inputs are chosen.
     _fresh = 0
-
-    @abstractmethod
-    def hold_out(self, rng: np.random.RandomState) -> Sample:
-        """Choose the fixed inputs, the same for all pairs. They are in no sample from then on."""
-
-    @abstractmethod
-    def pair(self, rng: np.random.RandomState) -> tuple[Sample, Sample, Sample]:
-        """Draw two samples, and rows for this pair that are in neither."""
-
-    @abstractmethod
-    def canonical(self) -> dict[str, Any]:
-        """Return plain data that identify the data."""
-
-
-class Sampler(Data):
-    """Independent samples of ``m`` rows of a distribution or a function ``sampler(m, rng)``.
-
-    The function returns ``X`` or ``(X, y)``. ``name`` identifies it in result files; lambdas,
-    closures and callable objects need one there.
-    """
 
     def __init__(self, draw: Any, m: int | None, name: str | None = None) -> None:
         self.law = draw if isinstance(draw, Distribution) else None
@@ -80,10 +61,12 @@ class Sampler(Data):
         )
 
     def hold_out(self, rng: np.random.RandomState) -> Sample:
+        """Choose the fixed inputs, the same for all pairs."""
         self._fresh = _HELD_OUT
         return self.sample(_HELD_OUT, rng)
 
     def pair(self, rng: np.random.RandomState) -> tuple[Sample, Sample, Sample]:
+        """Draw two samples, and held-out rows for this pair."""
         first, second = self.sample(self.m, rng), self.sample(self.m, rng)
         return first, second, self.sample(self._fresh, rng) if self._fresh else Sample([])
 
@@ -96,11 +79,10 @@ class Sampler(Data):
         drawn = self._draw(m, rng)
         X, y = drawn if isinstance(drawn, tuple) and len(drawn) == 2 else (drawn, None)
         X = X.unpack() if isinstance(X, BitRows) else X
-        shape = np.shape(X)
-        if len(shape) != 2 or shape[0] != m:
+        if np.ndim(X) != 2 or np.shape(X)[0] != m:
             raise InputError(
                 f"the sampler {self.name!r} must return {m} rows in two dimensions, "
-                f"got X of shape {shape}"
+                f"got X of shape {np.shape(X)}"
             )
         if y is not None and np.shape(y) != (m,):
             raise InputError(
@@ -110,6 +92,7 @@ class Sampler(Data):
         return Sample(X, y)
 
     def canonical(self) -> dict[str, Any]:
+        """Return plain data that identify the data."""
         what = {"function": self.name} if self.law is None else {"law": self.law.canonical()}
         return {**what, "m": self.m}
 
@@ -117,32 +100,33 @@ class Sampler(Data):
         return f"{self.m:,} fresh rows of {self.name.partition('#')[0]}"
 
 
-class DividedTable(Data):
+class DividedTable:
     """Disjoint random halves, or bootstrap samples, of the rows that are not held out.
 
-    Parameters
-    ----------
-    X, y : array or data frame, and labels
-    groups : array, optional
-        Rows of one group are never divided between the parts of a pair.
-    bootstrap : bool
-        Draw both samples with replacement from all rows that are not held out.
+    Rows of one group are never divided between the parts of a pair.
     """
+
+    anonymous = False
+    _fresh = 0
 
     def __init__(
         self, X: Any, y: Any = None, *, groups: Any = None, bootstrap: bool = False
     ) -> None:
+        if hasattr(X, "tocsr"):
+            raise InputError("sparse matrices cannot be audited: pass X.toarray(), or a sampler")
         # A frame stays one: pipelines choose columns by their names.
-        self._frame = nw.from_native(X, eager_only=True, pass_through=True)
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        self._frame = frame if isinstance(frame, nw.DataFrame) else None
         self.X: Array = X.unpack() if isinstance(X, BitRows) else exact_array(X)
         self.y: Array | None = None if y is None else exact_array(y)
-        self.bootstrap = bool(bootstrap)
         n = len(self.X) if self.X.ndim else 0
         if self.X.ndim != 2 or n < 2:
             raise InputError(
                 "a table that is divided needs two dimensions and at least 2 rows, "
                 f"got shape {self.X.shape}"
             )
+        if self.y is not None and self.y.shape == (n, 1):
+            self.y = self.y[:, 0]
         if self.y is not None and self.y.shape != (n,):
             raise InputError(
                 f"there must be one label per row: {n} rows, y of shape {self.y.shape}"
@@ -155,23 +139,18 @@ class DividedTable(Data):
                     f"groups must name one group per row, and at least 4 of them: {n} rows, "
                     f"shape {np.shape(groups)}, {len(names)} groups"
                 )
-        if self.bootstrap:
-            self.caution = (
-                "BOOTSTRAP: the two samples of a pair share rows, which makes them agree more "
-                "often than fresh samples do"
-            )
-        else:
-            self.caution = (
-                "INDICATIVE ONLY: the pairs are random halves of one table, not fresh samples"
-            )
+        self.bootstrap = bool(bootstrap)
+        self.caution = _BOOTSTRAP if self.bootstrap else HALVES
 
     def hold_out(self, rng: np.random.RandomState) -> Sample:
+        """Choose the fixed inputs, the same for all pairs. They are in no sample from then on."""
         n = len(self.X)
         self._fresh = min(_HELD_OUT, max(n // _ONE_IN, int(n >= 4)))
         fixed, self._rest = self._divide(self._shuffled(rng), self._fresh)
         return self._rows(fixed)
 
     def pair(self, rng: np.random.RandomState) -> tuple[Sample, Sample, Sample]:
+        """Draw two samples, and held-out rows for this pair that are in neither."""
         fresh, rest = self._divide(self._shuffled(rng), self._fresh)
         if self.bootstrap:
             first, second = self._drawn(rest, rng), self._drawn(rest, rng)
@@ -203,18 +182,17 @@ class DividedTable(Data):
         return np.concatenate(parts)
 
     def _rows(self, chosen: Array) -> Sample:
-        framed = isinstance(self._frame, nw.DataFrame)
-        X = self._frame[chosen].to_native() if framed else self.X[chosen]
+        X = self.X[chosen] if self._frame is None else self._frame[chosen].to_native()
         return Sample(X, None if self.y is None else self.y[chosen])
 
     def canonical(self) -> dict[str, Any]:
-        framed = isinstance(self._frame, nw.DataFrame)
+        """Return plain data that identify the data."""
         return {
             "table": array_hash(self.X),
             "y": array_hash(self.y),
             "groups": array_hash(self._groups),
             "bootstrap": self.bootstrap,
-            "columns": list(self._frame.columns) if framed else None,
+            "columns": None if self._frame is None else list(self._frame.columns),
         }
 
     def __repr__(self) -> str:
@@ -223,6 +201,9 @@ class DividedTable(Data):
         size = (len(self._rest) - self._fresh) // 2
         near = "about " if self._groups is not None else ""
         return f"disjoint halves ({near}{size:,} rows each) of a table of {len(self.X):,} rows"
+
+
+Data = Sampler | DividedTable
 
 
 def as_data(
@@ -267,29 +248,21 @@ def array_hash(array: Array | None) -> str | None:
     return hashlib.sha256(head + body).hexdigest()
 
 
-def callable_identity(function: Callable[..., Any]) -> str | None:
-    """Identify a plain function by its place and its source; None where that is impossible."""
-    simple = (
-        inspect.isfunction(function)
-        and function.__closure__ is None
-        and function.__name__ != "<lambda>"
-    )
-    if not simple:
-        return None
-    try:
-        source = inspect.getsource(function)
-    except (OSError, TypeError):
-        return None
-    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    return f"{function.__module__}.{function.__qualname__}#{digest}"
-
-
 def identified(function: Callable[..., Any], name: str | None) -> tuple[str, bool]:
-    """Return what a function is called, and whether that does not tell it apart from others."""
-    identity = name or callable_identity(function)
-    # no address, so that it is always the same
-    unnamed = f"{getattr(function, '__name__', type(function).__name__)} (unnamed)"
-    return identity or unnamed, identity is None
+    """Return what identifies a function, and whether nothing does.
+
+    A plain function is identified by its place and its source; anything else needs a name.
+    """
+    known = getattr(function, "__name__", type(function).__name__)
+    plain = inspect.isfunction(function) and not function.__closure__ and known != "<lambda>"
+    if name is None and plain:
+        try:
+            source = inspect.getsource(function)
+        except (OSError, TypeError):
+            return known, True
+        digest = hashlib.sha256(source.encode()).hexdigest()[:16]
+        return f"{function.__module__}.{function.__qualname__}#{digest}", False
+    return name or known, name is None
 
 
 def random_stream(text: str) -> np.random.RandomState:

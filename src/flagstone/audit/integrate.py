@@ -12,8 +12,8 @@ at least τ sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -132,13 +132,7 @@ def disagreement(
     marks = sorted(
         {float(e) for e in (*a.ends, *b.ends) if start < e < stop} | {float(start), float(stop)}
     )
-    known: dict[Hashable, Any] = {}
-
-    def read(name: str, thresholds: Thresholds, i: int) -> Any:
-        if (name, i) not in known:
-            known[name, i] = answer(thresholds.spaces[i]) if answer else thresholds.spaces[i]
-        return known[name, i]
-
+    read = cache(lambda t, i: answer(t.spaces[i]) if answer else t.spaces[i])
     wrong = 0.0
     i = j = 0
     for left, right in pairwise(marks):
@@ -148,7 +142,7 @@ def disagreement(
             j += 1
         # Dimensions are known at once; the spaces themselves cost an elimination each.
         differ = answer is None and a.dims[i] != b.dims[j]
-        if differ or read("a", a, i) != read("b", b, j):
+        if differ or read(a, i) != read(b, j):
             wrong += right - left
     return wrong / (stop - start)
 
@@ -167,7 +161,7 @@ def integrated_disagreement(a: Finding, b: Finding) -> float:
 
     Examples
     --------
-    >>> from flagstone.linear_span import rep_linear_span
+    >>> from flagstone.pipeline import rep_linear_span
     >>> from flagstone.audit import integrated_disagreement
     >>> a = rep_linear_span([[1, 0]] * 9 + [[0, 1]] * 2, t_max=8, random_state=1)
     >>> b = rep_linear_span([[1, 0]] * 7 + [[0, 1]] * 4, t_max=8, random_state=1)

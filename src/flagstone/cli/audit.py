@@ -8,17 +8,17 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flagstone import estimators
-from flagstone.audit import AuditResult, OtherTaskError, audit, read_pairs, tradeoff
+from flagstone.audit import AuditResult, audit, read_pairs, tradeoff
 from flagstone.cli.answering import rule_of
 from flagstone.cli.inputs import open_source, open_tables
-from flagstone.cli.options import RuleOptions, StopOptions, TableOptions
+from flagstone.cli.options import AuditOptions
 from flagstone.cli.output import print_json
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError
@@ -37,96 +37,117 @@ RULES = ("parity", "elimination")  #: estimators whose answer is one rule, with 
 LABELLED = (*RULES, "equations", "subspace")
 
 
-def command(
-    table: TableOptions,
-    rule: RuleOptions,
-    stop: StopOptions,
-    files: list[str] | None,
-    law: str | None,
-    dim: int,
-    rows: int,
-    estimator: str | None,
-    learner: str | None,
-    intercept: bool,
-    compare: str,
-    groups: str | None,
-    bootstrap: bool,
-    claim: float | None,
-    confidence: float,
-    results: str | None,
-    add: bool,
-    tradeoff: bool,
-    output: str | None,
-    plot: str | None,
-    jobs: int,
-    seed: str,
-    json: bool,
-) -> int:
+def command(options: AuditOptions) -> int:
     """Measure how replicable a learner is.
 
     Exit code 4: --claim is rejected; 1: every pair ended in an error.
     """
-    if (law is None) == (not files):
-        raise UsageError("give either files or --law, the source of the samples")
-    if law is not None and (table.label is not None or groups is not None or bootstrap):
-        word = "--label" if table.label is not None else "--groups" if groups else "--bootstrap"
-        raise UsageError(f"{word} is for files; with --law a label is planted")
-    name = estimator or ("parity" if table.label is not None else "span")
-    if name not in ESTIMATORS:
-        raise UsageError(f"--estimator must be one of {', '.join(ESTIMATORS)}, got {name!r}")
-    _check_learner(learner, estimator, rule, tradeoff)
-    _check_values(name, learner, intercept, compare, claim, confidence, stop, jobs)
-    _check_outputs(tradeoff, output, plot, claim, results, intercept)
-    if add and results is None:
-        raise UsageError("--add goes with --results")
-    for path in (results, output, plot):
+    files, law, label = options.files or [], options.law, options.label
+    name = options.estimator or ("parity" if label is not None else "span")
+    _check(options, name)
+    for path in (options.results, options.output, options.plot):
         if path is not None:
-            refuse_inputs([path], files or [])
-            check_target(path, overwrite=path == results)
-    labelled = name in LABELLED if learner is None else law is not None or table.label is not None
-    if learner is None:
-        model = getattr(estimators, ESTIMATORS[name])(**_parameters(name, table, rule, intercept))
+            refuse_inputs([path], files)
+            check_target(path, overwrite=path == options.results)
+    if options.learner is None:
+        model = getattr(estimators, ESTIMATORS[name])(**_parameters(name, options))
+        labelled = name in LABELLED
     else:
-        model = _learner(learner)
-    drawn = None
+        model = _learner(options.learner)
+        labelled = law is not None or label is not None
+    groups = None
     if law is not None:
-        data: Any = _law(law, dim, table.field, labelled, intercept)
-    elif learner is not None and not table.encode:
-        data, drawn = _read(files or [], table, groups)
-    elif groups is not None:
+        data: Any = _law(law, labelled, options)
+    elif options.learner is not None and not options.encode:
+        data, groups = _read(files, options)
+    elif options.groups is not None:
         raise UsageError("--groups goes with --learner, and not with --encode")
     else:
-        data = _load(files or [], table, needs_label=labelled)
-    if tradeoff:
-        return _tradeoff(data, rows, table, rule, stop.pairs, seed, plot, json)
-    with _in_words_of_options(results):
+        data = _load(files, options, needs_label=labelled)
+    if options.tradeoff:
+        return _tradeoff(data, options)
+    with _in_words_of_options(options.results):
         found = audit(
             model,
             data,
-            m=None if isinstance(data, tuple) else rows,
-            groups=drawn,
-            bootstrap=bootstrap,
-            compare=compare,
-            claim=claim,
-            confidence=confidence,
-            pairs=stop.pairs,
-            max_disagreements=stop.disagreements,
-            max_width=stop.width,
-            seed=seed,
-            file=results,
-            add=add,
-            n_jobs=jobs,
+            m=None if isinstance(data, tuple) else options.rows,
+            groups=groups,
+            bootstrap=options.bootstrap,
+            compare=options.compare,
+            claim=options.claim,
+            confidence=options.confidence,
+            pairs=options.pairs,
+            max_disagreements=options.disagreements,
+            max_width=options.width,
+            seed=options.seed,
+            file=options.results,
+            n_jobs=options.jobs,
         )
-    return _show(found, output, plot, json)
+    return _show(found, options)
 
 
-def _show(found: AuditResult, output: str | None, plot: str | None, json: bool) -> int:
+def _check(options: AuditOptions, name: str) -> None:
+    """Refuse options that do not go together, and values out of range, before any work."""
+    law, learner, rule = options.law, options.learner, name in RULES
+    word: str
+    given: object
+    if (law is None) == (not options.files):
+        raise UsageError("give either files or --law, the source of the samples")
+    for word, given in (
+        ("--label", options.label),
+        ("--groups", options.groups),
+        ("--bootstrap", options.bootstrap),
+    ):
+        if law is not None and given:
+            raise UsageError(f"{word} is for files; with --law a label is planted")
+    if name not in ESTIMATORS:
+        raise UsageError(f"--estimator must be one of {', '.join(ESTIMATORS)}, got {name!r}")
+    for word, given in (
+        ("--estimator", options.estimator),
+        ("--rho", options.rho),
+        ("--t-min", options.t_min),
+        ("--t-max", options.t_max),
+        ("--tradeoff", options.tradeoff or None),
+    ):
+        if learner is not None and given is not None:
+            raise UsageError(f"{word} belongs to our estimators; leave it out with --learner")
+    if not options.intercept and (learner is not None or not rule):
+        raise UsageError("--no-intercept goes with --estimator parity or elimination")
+    if learner is None and not rule and options.compare not in ("auto", "fingerprint"):
+        raise UsageError(
+            f"--compare {options.compare} goes with --learner, or --estimator parity or "
+            f"elimination, not {name}"
+        )
+    if options.claim is not None and not 0.0 <= options.claim <= 1.0:
+        raise UsageError(f"--claim must lie in [0, 1], got {options.claim:g}")
+    if not 0.0 < options.confidence < 1.0:
+        raise UsageError(
+            f"--confidence must lie strictly between 0 and 1, got {options.confidence:g}"
+        )
+    if options.width is not None and not 0.0 < options.width <= 1.0:
+        raise UsageError(f"--width must lie in (0, 1], got {options.width:g}")
+    if options.jobs == 0:
+        raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
+    for word, given in (
+        ("--claim", options.claim),
+        ("--results", options.results),
+        ("--output", options.output),
+        ("--no-intercept", not options.intercept),
+    ):
+        if options.tradeoff and given:
+            raise UsageError(f"--tradeoff takes no {word}")
+    if options.plot is not None and Path(options.plot).suffix.lower() not in (".png", ".svg"):
+        raise UsageError(f"--plot must end in .png or .svg, got {options.plot!r}")
+
+
+def _show(found: AuditResult, options: AuditOptions) -> int:
     """Write and print a result; return the exit code."""
+    output, plot = options.output, options.plot
     if output is not None:
         found.to_csv(output)
     if plot is not None:
         found.save(plot)
-    if json:
+    if options.json:
         print_json(found.to_dict())
     else:
         print(found)
@@ -135,21 +156,8 @@ def _show(found: AuditResult, output: str | None, plot: str | None, json: bool) 
                 print(f"written  {path}")
     if not found.stats.answered:
         return ERROR
-    rejected = found.verdict is not None and found.verdict.decision == "rejected"
+    rejected = found.verdict == "rejected"
     return FAILED if rejected else OK
-
-
-def _check_learner(
-    learner: str | None, estimator: str | None, rule: RuleOptions, tradeoff: bool
-) -> None:
-    """Refuse options of our estimators beside a learner of the user."""
-    if learner is None:
-        return
-    given = {"--estimator": estimator, "--rho": rule.rho, "--t-min": rule.t_min}
-    given |= {"--t-max": rule.t_max, "--tradeoff": tradeoff or None}
-    for option, value in given.items():
-        if value is not None:
-            raise UsageError(f"{option} belongs to our estimators; leave it out with --learner")
 
 
 def _learner(text: str) -> Any:
@@ -175,8 +183,9 @@ def _learner(text: str) -> Any:
     return found()
 
 
-def _read(files: list[str], table: TableOptions, groups: str | None) -> tuple[tuple[Any, Any], Any]:
+def _read(files: Sequence[str], table: AuditOptions) -> tuple[tuple[Any, Any], Any]:
     """Return features, which must be numbers, with their labels; and the groups."""
+    groups = table.groups
     opened = open_tables(files, table)
     wanted = [
         name
@@ -212,62 +221,11 @@ def _numbers(column: Any) -> Any:
     return column.astype(str)
 
 
-def _check_values(
-    name: str,
-    learner: str | None,
-    intercept: bool,
-    compare: str,
-    claim: float | None,
-    confidence: float,
-    stop: StopOptions,
-    jobs: int,
-) -> None:
-    if not intercept and (learner is not None or name not in RULES):
-        raise UsageError("--no-intercept goes with --estimator parity or elimination")
-    if learner is None and name not in RULES and compare not in ("auto", "fingerprint"):
-        raise UsageError(
-            f"--compare {compare} goes with --learner, or --estimator parity or elimination, "
-            f"not {name}"
-        )
-    if claim is not None and not 0.0 <= claim <= 1.0:
-        raise UsageError(f"--claim must lie in [0, 1], got {claim:g}")
-    if not 0.0 < confidence < 1.0:
-        raise UsageError(f"--confidence must lie strictly between 0 and 1, got {confidence:g}")
-    if stop.width is not None and not 0.0 < stop.width <= 1.0:
-        raise UsageError(f"--width must lie in (0, 1], got {stop.width:g}")
-    if jobs == 0:
-        raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
-
-
-def _check_outputs(
-    tradeoff: bool,
-    output: str | None,
-    plot: str | None,
-    claim: float | None,
-    results: str | None,
-    intercept: bool,
-) -> None:
-    for option, given in (
-        ("--claim", claim),
-        ("--results", results),
-        ("--output", output),
-        ("--no-intercept", not intercept),
-    ):
-        if tradeoff and given:
-            raise UsageError(f"--tradeoff takes no {option}")
-    if plot is not None and Path(plot).suffix.lower() not in (".png", ".svg"):
-        raise UsageError(f"--plot must end in .png or .svg, got {plot!r}")
-
-
 @contextlib.contextmanager
 def _in_words_of_options(results: str | None) -> Iterator[None]:
     """Say in the words of the command line what went wrong, and what an interrupt left behind."""
     try:
         yield
-    except OtherTaskError as error:
-        raise InputError(
-            f"{error.found}. Choose another file, or give --add to keep both in this one"
-        ) from error
     except KeyboardInterrupt as stop:
         raise Interrupted(_how_to_resume(results)) from stop
 
@@ -282,16 +240,15 @@ def _how_to_resume(results: str | None) -> str:
     )
 
 
-def _parameters(
-    name: str, table: TableOptions, rule: RuleOptions, intercept: bool
-) -> dict[str, Any]:
-    constant = {"fit_intercept": intercept} if name in RULES else {}
+def _parameters(name: str, options: AuditOptions) -> dict[str, Any]:
+    constant = {"fit_intercept": options.intercept} if name in RULES else {}
     if name == "elimination":
-        return {"field": table.field, **constant}
-    return {"field": table.field, "rule": rule_of(rule), **constant}
+        return {"field": options.field, **constant}
+    return {"field": options.field, "rule": rule_of(options), **constant}
 
 
-def _law(name: str, dim: int, field: str, labelled: bool, intercept: bool) -> Any:
+def _law(name: str, labelled: bool, options: AuditOptions) -> Any:
+    dim, field = options.dim, options.field
     from flagstone import distributions
 
     if name not in LAWS:
@@ -302,49 +259,40 @@ def _law(name: str, dim: int, field: str, labelled: bool, intercept: bool) -> An
         raise UsageError(f"--law {name} --dim {dim} --field {field}: {error}") from error
     if not labelled:
         return features
-    return distributions.planted_parity([1] * dim, features=features, intercept=int(intercept))
+    return distributions.planted_parity(
+        [1] * dim, features=features, intercept=int(options.intercept)
+    )
 
 
-def _tradeoff(
-    source: Any,
-    rows: int,
-    table: TableOptions,
-    rule: RuleOptions,
-    pairs: int,
-    seed: str,
-    plot: str | None,
-    json: bool,
-) -> int:
-    start = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big")
+def _tradeoff(source: Any, options: AuditOptions) -> int:
+    start = int.from_bytes(hashlib.sha256(options.seed.encode()).digest()[:4], "big")
     curve = tradeoff(
         source,
-        m=None if isinstance(source, tuple) else rows,
-        t_min=rule_of(rule).t_min or 1,
-        field=table.field,
-        pairs=max(2, pairs),
+        m=None if isinstance(source, tuple) else options.rows,
+        t_min=rule_of(options).t_min or 1,
+        field=options.field,
+        pairs=max(2, options.pairs),
         seed=start,
     )
-    if plot is not None:
-        curve.save(plot)
-    if json:
+    if options.plot is not None:
+        curve.save(options.plot)
+    if options.json:
         print_json({"tradeoff": curve.rows(), "indicative": curve.indicative})
         return OK
     print(curve)
-    if curve.indicative:
-        print("INDICATIVE ONLY: halves of one table are not fresh samples")
-    if rule.rho is not None:
+    if options.rho is not None:
         for name in ("index", "heavy"):
-            best = curve.best(1.0 - rule.rho, name)
+            best = curve.best(1.0 - options.rho, name)
             print(
-                f"measured replicability of {1.0 - rule.rho:g} or more, rule {name}: "
+                f"measured replicability of {1.0 - options.rho:g} or more, rule {name}: "
                 + ("no t_max of these" if best is None else f"--t-max {best.t_max:g}")
             )
-    if plot is not None:
-        print(f"written  {plot}")
+    if options.plot is not None:
+        print(f"written  {options.plot}")
     return OK
 
 
-def _load(files: list[str], table: TableOptions, *, needs_label: bool) -> tuple[Any, Any]:
+def _load(files: Sequence[str], table: AuditOptions, *, needs_label: bool) -> tuple[Any, Any]:
     if needs_label and table.label is None:
         raise UsageError("an audit of this estimator needs --label, the column of the labels")
     source = open_source(files, table, EquationsQuestion() if needs_label else SpanQuestion())
