@@ -9,6 +9,8 @@ JOBS   ?= 2
 MINUTES ?= 10
 SEED   ?= 1
 CASES  ?= 100000
+# Bytecode is compiled for what is imported, not for a gigabyte of packages.
+INSTALL := -m pip install --quiet --no-compile --editable
 NATIVE := $(wildcard cpp/CMakeLists.txt cpp/*.h cpp/*.cpp cpp/*/*.h cpp/*/*.cpp)
 
 .DEFAULT_GOAL := help
@@ -20,8 +22,14 @@ help:  ## show this list
 demo: $(VENV)/.installed  ## two labs, damaged frames, one seed: the same hidden checks
 	@$(BIN)/python examples/demo.py
 
-test: check  ## everything that must hold: check, then all tests and doctests
-	$(BIN)/python -m pytest -n $(JOBS)
+# Types take half a minute on one core: they are checked while the tests run, and reported after them.
+test: $(VENV)/.installed-dev  ## everything that must hold: check, and all tests and doctests
+	@$(MAKE) --no-print-directory check > $(VENV)/check.log 2>&1 & check=$$!; \
+	$(BIN)/python -m pytest -n $(JOBS); tests=$$?; \
+	wait $$check; check=$$?; cat $(VENV)/check.log; \
+	test $$tests -eq 0 || echo "make test: the tests failed (above)"; \
+	test $$check -eq 0 || echo "make test: 'make check' failed (above)"; \
+	test $$tests -eq 0 -a $$check -eq 0
 
 check: $(VENV)/.installed-dev  ## lint, formatting, types, import layers
 	$(BIN)/ruff check .
@@ -53,10 +61,11 @@ sanitize: $(VENV)/.installed-dev  ## kernel tests and random cases under address
 floors: | $(BIN)/python  ## the tests again, with the oldest packages that pyproject.toml allows
 	$(PYTHON) -m venv .floors
 	.floors/bin/python scripts/floors.py > .floors/pins.txt
-	.floors/bin/python -m pip install --quiet --constraint .floors/pins.txt --editable '.[dev]'
+	.floors/bin/python $(INSTALL) '.[dev]' --constraint .floors/pins.txt
 	.floors/bin/python -m pytest -n $(JOBS)
 
 docs: $(VENV)/.installed-docs  ## the site, gallery included, in build/site; warnings are errors
+	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs build/site
 	$(BIN)/python scripts/check_site.py build/site
 	@echo "Open build/site/index.html"
@@ -86,13 +95,13 @@ $(BIN)/python:
 
 # The interpreter is order-only: a venv's python is a link whose time says nothing.
 $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	$(BIN)/python $(INSTALL) '.[plot]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml $(NATIVE) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python $(INSTALL) '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: pyproject.toml $(NATIVE) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python $(INSTALL) '.[docs]'
 	@touch $@ $(VENV)/.installed

@@ -82,11 +82,11 @@ def certify(rows: BitRows, window: Window) -> tuple[Certificate, float]:
     """Return the certificate of the space that matters most, and the seconds of the one pass."""
     k = pilot_rows(len(rows))
     pilot = Flag(rows.dim).update(rows[:k])
-    certifier = Certifier.plan(pilot, len(rows), t_min=window[0], t_max=window[1])
+    certifier = Certifier.of_pilot(pilot, len(rows), t_min=window[0], t_max=window[1])
     begin = time.process_time()
     certifier.update(rows[k:])
     seconds = time.process_time() - begin
-    plan = certifier.collector.plan
+    plan = certifier.plan
     heaviest = max(range(len(plan.parts)), key=lambda i: plan.parts[i].weight)
     return certifier.certificate(plan.spaces.subspace(heaviest)), seconds
 

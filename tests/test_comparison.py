@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone import AffineSubspace, Finding, Subspace
+from flagstone import GF, AffineSubspace, Finding, Subspace
 from flagstone.algebra.fields import as_field
 from flagstone.answers import Constraints, LinearSystem, ParityRule
-from flagstone.comparison import beyond, common, compare
-from flagstone.encoding import Encoding
+from flagstone.comparison import beyond, common, compare, listed
+from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.errors import InputError
 from flagstone.question import ConstraintsQuestion, EquationsQuestion, SpanQuestion
 from tests import naive
@@ -86,8 +86,12 @@ def assert_parts(order, a, b):
     both, found = common(a, b), compare(a, b).to_dict()
     assert found["shared"] == {
         "fingerprint": both.fingerprint,
-        "lines": list(both.answer.lines),
+        "lines": list(listed(both)),
+        "implied": 0,
     }
+    assert span_of(order, both) == naive.ambient(order, a.answer.dim + 1).span(
+        [row_of(order, both, line) for line in listed(both)]
+    )
     for finding, key in ((a, "only_in_first"), (b, "only_in_second")):
         lines = beyond(finding, both)
         assert found[key] == lines
@@ -145,7 +149,8 @@ def test_an_implied_equation_is_shared():
     b = Finding.of(Constraints([[1, 0, 1]], [1]))
     found = compare(a, b).to_dict()
     assert not found["same"]
-    assert found["shared"] == {"fingerprint": b.fingerprint, "lines": ["x0 ⊕ x2 = 1"]}
+    lines = ["x0 ⊕ x2 = 1"]
+    assert found["shared"] == {"fingerprint": b.fingerprint, "lines": lines, "implied": 0}
     assert found["only_in_second"] == []
     assert len(found["only_in_first"]) == 1
 
@@ -159,6 +164,22 @@ def test_a_constant_bit_is_said_by_itself():
     found = compare(a, b).to_dict()
     assert (found["only_in_first"], found["only_in_second"]) == ([], ["x17 = 1"])
     assert found["shared"]["fingerprint"] == a.fingerprint
+
+
+def test_equations_that_the_encoding_implies_are_counted_not_listed():
+    """One-hot columns sum to 1 in both tables, which is no news."""
+    encoding = Encoding(GF(2), tuple(ColumnEncoder.parse(c, "onehot:a,b,c") for c in "xy"))
+    ones = [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]]
+    some = Constraints([*ones, [1, 0, 0, 1, 0, 0]], [1, 1, 0], names=encoding.names)
+    more = Constraints(
+        [*ones, [1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0]], [1, 1, 0, 0], names=encoding.names
+    )
+    a, b = (Finding(ConstraintsQuestion(), answer, encoding) for answer in (some, more))
+    found = compare(a, b)
+    assert listed(found.shared) == ("x = a exactly when y = a",)
+    assert found.to_dict()["shared"]["implied"] == 2
+    assert (found.only_in_first, len(found.only_in_second)) == ((), 1)
+    assert "shared: x = a exactly when y = a" in str(found).splitlines()
 
 
 def test_spans_and_equations_with_constants_share_equations():

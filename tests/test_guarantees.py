@@ -14,7 +14,8 @@ from flagstone import guarantees as g
 from flagstone.algebra.flag import Flag, merge_flags
 from flagstone.algebra.staircase import Staircase
 from flagstone.errors import InputError
-from flagstone.guarantees import plan, tails
+from flagstone.guarantees import plan
+from flagstone.guarantees.binomial import tail_above, tail_below, tail_share
 from flagstone.rules import HeavyRule
 from tests.bridge import flag_of
 from tests.strategies import samples
@@ -247,9 +248,9 @@ def test_tails_are_right_to_eleven_digits(n, at, mirrored, near, failure):
     k = n - 1 - k if mirrored and n <= 2000 else k
     share = min(0.9999999, near * (k + 1) / n)
     lower, upper = map(float, _tails(n, share, k))
-    assert tails.above(n, share, k) == pytest.approx(upper, rel=1e-11, abs=1e-300)
-    assert tails.below(n, share, k + 1) == pytest.approx(lower, rel=1e-11, abs=1e-300)
-    found = tails.share_of_above(n, k, failure), tails.share_of_below(n, k + 1, failure)
+    assert tail_above(n, share, k) == pytest.approx(upper, rel=1e-11, abs=1e-300)
+    assert tail_below(n, share, k + 1) == pytest.approx(lower, rel=1e-11, abs=1e-300)
+    found = tail_share(n, k, failure, rising=True), tail_share(n, k, failure, rising=False)
     for share, tail in zip(found, (1, 0), strict=True):
         near_by = [_tails(n, min(share * x, 1 - 1e-16), k)[tail] for x in (1 - 1e-11, 1 + 1e-11)]
         assert min(near_by) <= failure <= max(near_by)
@@ -257,9 +258,9 @@ def test_tails_are_right_to_eleven_digits(n, at, mirrored, near, failure):
 
 def test_tails_of_a_million_trials():
     n, k = 10**6, 5 * 10**5
-    assert tails.above(n, 0.5, k) == pytest.approx(0.5 - math.sqrt(1 / (2 * math.pi * n)), abs=1e-8)
-    assert tails.below(n, tails.share_of_below(n, k, 0.01), k) == pytest.approx(0.01)
-    assert tails.above(n, tails.share_of_above(n, k, 0.01), k) == pytest.approx(0.01)
+    assert tail_above(n, 0.5, k) == pytest.approx(0.5 - math.sqrt(1 / (2 * math.pi * n)), abs=1e-8)
+    assert tail_below(n, tail_share(n, k - 1, 0.01, rising=False), k) == pytest.approx(0.01)
+    assert tail_above(n, tail_share(n, k, 0.01, rising=True), k) == pytest.approx(0.01)
 
 
 def test_binomial_tail_by_summation():

@@ -14,8 +14,7 @@ from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace
 from flagstone.coins import Coins
 from flagstone.errors import InputError
-from flagstone.linear_span import rep_linear_span
-from flagstone.pipeline import ask
+from flagstone.pipeline import ask, rep_linear_span
 from flagstone.question import SpanQuestion
 from flagstone.rules import rule_named
 

@@ -1,6 +1,7 @@
 """The package as a whole: what it loads, what it names, what it promises to type checkers."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -67,17 +68,19 @@ def test_rationals_without_flint_say_what_to_install():
     assert "pip install 'flagstone[rationals]'" in run("import flagstone.errors\n" + code)
 
 
+@functools.cache
 def sources():
-    """Every module of ours, by its dotted name below flagstone, with its syntax tree."""
-    root = Path(flagstone.__file__).parent
+    """Every module of ours, by its dotted name below flagstone, with the nodes of its syntax."""
+    root, found = Path(flagstone.__file__).parent, []
     for path in sorted(root.rglob("*.py")):
-        parts = path.relative_to(root).with_suffix("").parts
-        yield ".".join(parts), ast.parse(path.read_text(encoding="utf-8"))
+        name = ".".join(path.relative_to(root).with_suffix("").parts)
+        found.append((name, list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))))
+    return found
 
 
 def test_no_package_reaches_into_the_private_modules_of_another():
-    for name, tree in sources():
-        for node in ast.walk(tree):
+    for name, nodes in sources():
+        for node in nodes:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("flagstone."):
                 package, *rest = node.module.split(".")[1:]
                 private = any(part.startswith("_") for part in rest)
@@ -88,8 +91,8 @@ def test_names_load_by_name_in_two_places_only():
     """`flagstone.X` and the verbs: the rest is plain imports."""
     upwards = {
         name
-        for name, tree in sources()
-        for node in ast.walk(tree)
+        for name, nodes in sources()
+        for node in nodes
         if isinstance(node, ast.Attribute) and node.attr == "import_module"
     }
     assert upwards == {"__init__", "cli.runner"}
@@ -98,8 +101,8 @@ def test_names_load_by_name_in_two_places_only():
 def test_the_span_is_selected_in_one_place():
     callers = {
         name
-        for name, tree in sources()
-        for node in ast.walk(tree)
+        for name, nodes in sources()
+        for node in nodes
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "select_span"
     }
     assert callers == {"pipeline"}
@@ -108,8 +111,8 @@ def test_the_span_is_selected_in_one_place():
 def test_class_names_are_unique():
     """A name means one thing; the reference repeats those of the kernels."""
     homes: dict[str, list[str]] = {}
-    for name, tree in sources():
-        for node in ast.walk(tree):
+    for name, nodes in sources():
+        for node in nodes:
             if isinstance(node, ast.ClassDef) and not name.startswith("_reference"):
                 homes.setdefault(node.name, []).append(name)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
@@ -127,8 +130,8 @@ def test_no_code_is_dead():
     times = Counter(re.findall(r"\w+", text))
     defined = {
         node.name
-        for _, tree in sources()
-        for node in ast.walk(tree)
+        for _, nodes in sources()
+        for node in nodes
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("__")
     }
     assert {name for name in defined if times[name] == 1} <= CALLED_FROM_OUTSIDE

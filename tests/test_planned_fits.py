@@ -47,7 +47,7 @@ def test_outliers_that_take_all_of_eps_but_a_rounding_error_leave_no_number_of_r
 shares = st.floats(0.02, 0.98) | st.integers(1, 99).map(lambda percent: percent / 100)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.sampled_from(["index", "heavy"]),
     st.integers(1, 12),
@@ -69,7 +69,7 @@ def test_the_planned_rows_are_enough_for_a_fit(name, dim, rho, eps, portion, mor
         promised(rule, dim, n_rows)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     st.sampled_from(["index", "heavy"]),
     st.integers(1, 8),
@@ -91,7 +91,7 @@ def test_the_rows_that_a_fit_names_are_enough_for_the_next(
         promised(rule, dim, n_rows, shards)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     st.sampled_from(["index", "heavy"]),
     st.integers(1, 60),

@@ -121,7 +121,7 @@ def notes(p):
     return [line[2:] for line in str(p).splitlines() if line.startswith("· ")]
 
 
-PAPER_NOTE = "paper (printed): its proof halves the true sensitivity; the theorem holds by another"
+PAPER_NOTE = "paper (printed): its proof uses half the true sensitivity; S16 proves the theorem"
 
 
 def test_a_plan_notes_what_was_asked_and_nothing_else():

@@ -20,13 +20,9 @@ KEPT = ("src", "tests", "docs", "examples", "scripts", "benchmarks", "cpp")
 #: Quick tests of everything that a package on top builds on.
 QUICK = (
     "tests/cli/test_help.py",
-    "tests/cli/test_outputs.py",
-    "tests/distributed/test_reaching.py",
     "tests/docs/test_reference.py",
-    "tests/report",
     "tests/test_comparison.py",
     "tests/test_package.py",
-    "tests/test_second_pass.py",
 )
 IMPORT_ALL = """
 import importlib, pkgutil, flagstone

@@ -12,9 +12,14 @@ from flagstone import GF, QQ, Coins, Flag, HeavyRule, IndexRule, LinearSpan, Sub
 from flagstone.algebra.fields import width
 from flagstone.algebra.flag import merge_flags
 from flagstone.certificates import pilot_share
-from flagstone.errors import InputError
+from flagstone.errors import FormatError, InputError
 from flagstone.finding import Finding
-from flagstone.guarantees.coverage import SHARE_OF_START, counted_certificate, start_points
+from flagstone.guarantees.coverage import (
+    SHARE_OF_START,
+    counted_certificate,
+    start_points,
+    stream_certificate,
+)
 from flagstone.pipeline import certify
 from flagstone.question import (
     ConstraintsQuestion,
@@ -24,7 +29,6 @@ from flagstone.question import (
     SubspaceQuestion,
 )
 from flagstone.second_pass import (
-    Certification,
     SecondPass,
     StreamCertification,
     certify_equations,
@@ -107,13 +111,13 @@ def test_rows_that_were_counted_and_sorted_cannot_certify():
 
 def test_however_rows_come_in_batches_the_certificate_is_one():
     finding, *_, lifted = answered(rows_with_a_gap(1500))
-    whole = Certification(finding).update(lifted).certified()
+    whole = SecondPass.of_all_rows(finding).update(lifted).certify(finding, 0.99)
     for cuts in ([1], [149, 150, 151], [0, 700, 700, 1499], range(0, 1500, 150)):
-        certification, start = Certification(finding), 0
+        second_pass, start = SecondPass.of_all_rows(finding), 0
         for stop in [*cuts, 1500]:
-            certification.update(lifted[start:stop])
+            second_pass.update(lifted[start:stop])
             start = stop
-        assert certification.certified() == whole
+        assert second_pass.certify(finding, 0.99) == whole
 
 
 @pytest.mark.parametrize("n", [0, 1, 299, 301, 600])
@@ -121,25 +125,39 @@ def test_another_number_of_rows_is_refused(n):
     finding, *_, lifted = answered(rows_with_a_gap(300))
     many = finding.field.rows(np.tile(finding.field.array(lifted), (2, 1)))
     with pytest.raises(InputError, match=f"300 of them, got {n}"):
-        Certification(finding).update(many[:n]).certified()
+        SecondPass.of_all_rows(finding).update(many[:n]).certify(finding, 0.99)
+
+
+def test_rows_in_another_order_are_refused_or_certify_for_that_order():
+    """Reversed independent rows are independent rows; sorted ones are not."""
+    X = rows_with_a_gap(400)
+    finding, *_ = answered(X)
+    for other in (X[::-1], X[np.lexsort(X.T)], X[1:]):
+        with pytest.raises(InputError, match=r"passed to fit\(\), in the same order"):
+            certify(finding, other)
+    # of two rows, each order has the same flag
+    X = np.eye(2, dtype=int)[np.random.RandomState(1).randint(0, 2, size=400)]
+    finding, *_ = answered(X)
+    assert certify(finding, X[::-1]).promises.certified.rho < 0.01
+    assert "drift" in certify(finding, X[X[:, 0].argsort()]).promises.withheld
 
 
 def test_a_bare_answer_cannot_be_certified():
     bare = Finding.of(answered(rows_with_a_gap(50))[0].answer)
     with pytest.raises(InputError, match="nothing to certify"):
-        Certification(bare)
+        SecondPass.of_all_rows(bare)
     with pytest.raises(InputError, match="confidence"):
-        Certification(answered(rows_with_a_gap(50))[0], confidence=1)
+        SecondPass.of_all_rows(answered(rows_with_a_gap(50))[0], confidence=1)
 
 
 @pytest.mark.parametrize("batch", [20, 3000])
 def test_rows_that_repeat_in_runs_forfeit_every_promise(batch):
     X = np.repeat(rows_with_a_gap(1000, d=20), 3, axis=0)
     finding, *_, lifted = answered(X)
-    certification = Certification(finding)
+    second_pass = SecondPass.of_all_rows(finding)
     for start in range(0, len(X), batch):
-        certification.update(lifted[start : start + batch])
-    found = certification.certified()
+        second_pass.update(lifted[start : start + batch])
+    found = second_pass.certify(finding, 0.99)
     assert found.promises.withheld.startswith("rows repeat in runs: 66")
     assert "deduplicate-runs" in found.promises.withheld
     assert (
@@ -165,10 +183,10 @@ def test_a_certificate_shares_delta_with_the_bounds_from_the_flag():
 
 def test_forecasts_need_more_rows_than_a_pilot():
     finding, *_, lifted = answered(rows_with_a_gap(1000))
-    certification = Certification(finding)
-    assert certification.forecast(8) is None
-    certification.update(lifted)
-    assert certification.forecast(64) < 0.01
+    second_pass = SecondPass.of_all_rows(finding)
+    assert second_pass.forecast(8) is None
+    second_pass.update(lifted)
+    assert second_pass.forecast(64) < 0.01
 
 
 # streams
@@ -199,18 +217,18 @@ def test_each_look_has_its_own_share_of_delta(monkeypatch):
     planned = []
     from flagstone.certificates import Certifier
 
-    plan = Certifier.plan.__func__
+    plan = Certifier.of_pilot.__func__
 
     def watched(cls, pilot, n_rows, **given):
         planned.append((pilot.n_rows, n_rows, 1 - given["confidence"]))
         return plan(cls, pilot, n_rows, **given)
 
-    monkeypatch.setattr(Certifier, "plan", classmethod(watched))
+    monkeypatch.setattr(Certifier, "of_pilot", classmethod(watched))
     stream_of(rows_with_a_gap(600), [600])
     assert [(pilot, m) for pilot, m, _ in planned] == [(16 << k, 128 << k) for k in range(6)]
     shares = [failure / 0.01 for *_, failure in planned]
-    assert shares == pytest.approx([0.8 * pilot_share(k) for k in range(1, 7)])
-    assert sum(pilot_share(k) for k in range(1, 100)) < 1
+    assert shares == pytest.approx([0.8 * pilot_share(16 << k) for k in range(6)])
+    assert sum(pilot_share(16 << k) for k in range(100)) < 1
 
 
 def test_however_a_stream_comes_its_promises_are_one():
@@ -283,7 +301,7 @@ def test_merged_shards_are_certified_in_runs_of_their_own():
     assert found.promises.certified.rho < 0.01
     assert found.rows.read == 6000
     for shards in (None, [3500, 2500], [2500, 3000]):
-        with pytest.raises(InputError, match="on the rows of its fit"):
+        with pytest.raises(InputError, match="needs the rows passed to fit"):
             finding.certified(X, shards=shards)
     # no piece reaches over the end of a shard, and a tenth of each is pilot
     pilot = merge_flags([Flag(6).update(part[: len(part) // 10]) for part in parts])
@@ -297,7 +315,7 @@ def test_merged_shards_are_certified_in_runs_of_their_own():
             rows = finding.field.rows(piece)
             look.update(rows, placed(finding, rows))
     both = looks[0].merge(looks[1])
-    assert (both.certifier.collector.n_runs, both.certifier.collector.n_rows) == (2, 5400)
+    assert (both.certifier.n_runs, both.certifier.n_rows) == (2, 5400)
     assert both.certify(finding, 0.99) == dataclasses.replace(found, rows=finding.rows)
     with pytest.raises(InputError, match="6,000 of them, got 2,500"):
         looks[0].certify(finding, 0.99)
@@ -425,6 +443,51 @@ def test_shards_and_streams_certify_the_equations_too():
     ).partial_fit(X)
     assert span.guarantee_.certified.any_time
     assert span.guarantee_.contains.equations == 8
+
+
+def streamed(X, t):
+    rule = IndexRule(t_min=t, t_max=t)
+    return LinearSpan(rule=rule, random_state=7).partial_fit(X[:700]).partial_fit(X[700:]).finding_
+
+
+def test_a_stream_counts_the_rows_outside_the_levels_of_its_pilots():
+    """Of 1,500 rows the pilot of 128 was the last whose 7 · 128 rows came."""
+    X = checked(1500, damage=0.01)
+    found = streamed(X, 60)
+    levels = found.promises.certified.levels
+    assert levels
+    for level in levels:
+        spaces = [v.subspace for v in Flag(18).update(X[:128]).levels()]
+        (U,) = (V for V in spaces if V.dim == level.dim)
+        assert U.contains(found.subspace.basis).all()
+        outside = ~U.contains(X[128:1024])
+        runs = int(outside[0]) + int((outside[1:] & ~outside[:-1]).sum())
+        assert (level.first, level.n_rows) == (128, 896)
+        assert (level.outside, level.runs) == (int(outside.sum()), runs)
+        share = stream_certificate(level.outside, 896, 128, levels=4, confidence=1 - 0.15 * 0.01)
+        assert level.eps == pytest.approx(share)
+    assert found.promises.certified.counted == levels[0]
+    assert levels[0].dim == found.subspace.dim == 10
+    assert Finding.from_dict(found.to_dict()) == found
+
+
+def test_a_stream_that_drifts_still_has_its_equations():
+    found = streamed(checked(4200, drift=True, damage=0.005), 90).promises
+    assert "drift" in found.withheld
+    assert found.certified.certificate is None
+    assert found.contains.equations == 8
+    assert found.contains.failure < 0.05
+    broken = streamed(checked(4200, drift=True, damage=0.005, burst=8), 90).promises
+    assert broken.contains is None  # damaged in runs: not independently
+
+
+def test_counts_of_a_stream_that_cannot_be_are_refused():
+    data = streamed(checked(1500, damage=0.01), 60).to_dict()
+    for first, outside in ((256, 3), (8, 3), (128, 900)):
+        bad = copy.deepcopy(data)
+        bad["promises"]["certified"]["levels"][0] |= {"first": first, "outside": outside}
+        with pytest.raises(FormatError):
+            Finding.from_dict(bad)
 
 
 def test_equations_are_certified_one_by_one_with_delta_shared():

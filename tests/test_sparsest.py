@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import Finding, ParityClassifier, Subspace, text
-from flagstone.answers import ParityRule, _sparse, sparsest
+from flagstone.answers import ParityRule, _solve, sparsest
 from tests.strategies import ORDERS, elements, table
 from tests.test_answers import fits, systems
 
@@ -66,7 +66,7 @@ def test_without_tables_moves_find_it_too(order, monkeypatch):
     shown = F.dot(F.rows(U.basis[:, :12]), both.solution[np.newaxis])[:, 0]
     assert (shown == U.basis[:, 12]).all()
     sparsest.cache_clear()
-    monkeypatch.setattr(_sparse, "_PAIRS", 0)
+    monkeypatch.setattr(_solve, "_PAIRS", 0)
     alone = sparsest(U, 12)
     if both.proven and alone.proven:
         assert terms(alone.solution) == terms(both.solution)
@@ -88,11 +88,11 @@ def test_a_search_that_is_cut_short_says_so(order, n, m, seed):
         terms(w) for w in itertools.product(range(order), repeat=n) if fits(order, w, rows)
     )
     for pairs in (0, 1 << 18):
-        for looks in (0, 60, 500, 5000, 1 << 20):
+        for looks in (0, 500, 1 << 20):
             sparsest.cache_clear()
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(_sparse, "_PAIRS", pairs)
-                patch.setattr(_sparse, "_LOOKS", dict.fromkeys(_sparse._LOOKS, looks))
+                patch.setattr(_solve, "_PAIRS", pairs)
+                patch.setattr(_solve, "_LOOKS", dict.fromkeys(_solve._LOOKS, looks))
                 found = sparsest(U, n)
             assert fits(order, found.solution.tolist(), rows)
             assert terms(found.solution) == lightest or not found.proven

@@ -34,9 +34,8 @@ from flagstone.answers import Constraints, LinearSystem, ParityRule
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.errors import FormatError, InputError
 from flagstone.estimators import EliminationClassifier
-from flagstone.linear_span import rep_linear_span
-from flagstone.measurement import Measurement
-from flagstone.pipeline import measure
+from flagstone.measurement import Measurement, measure
+from flagstone.pipeline import rep_linear_span
 from flagstone.question import ConstraintsQuestion, EquationsQuestion, SubspaceQuestion
 from flagstone.report import html_report
 from flagstone.store import (
@@ -477,6 +476,14 @@ def hostile(kind):
     return {"constraints": full_finding, "subspace": labelled_finding}[kind]()
 
 
+#: What these findings have of their own; the others are edited everywhere.
+EDITED = {
+    "rho": ("rule", "window", "threshold", "promises"),
+    "certified": ("promises", "rows", "levels"),
+    "parity": ("question", "answer", "subspace", "seed", "encoding", "directions"),
+}
+
+
 @pytest.mark.parametrize("kind", ["constraints", "subspace", "parity", "rho", "certified"])
 @pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
 def test_no_single_edit_changes_what_a_finding_says(kind):
@@ -485,6 +492,8 @@ def test_no_single_edit_changes_what_a_finding_says(kind):
     content = json.loads(json.dumps(finding.to_dict()))
     edits = taken = 0
     for at in places_of(content):
+        if at[0] not in EDITED.get(kind, at):
+            continue
         shown, value = None, content
         for key in at:
             value = value[key]
@@ -510,7 +519,7 @@ def test_no_single_edit_changes_what_a_finding_says(kind):
             shown = found
         if shown is not None:
             assert html_report(shown)
-    assert edits > 1000
+    assert edits > 300
     assert taken < edits / 10
 
 

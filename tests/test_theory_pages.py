@@ -74,12 +74,14 @@ def test_pieces_are_cited_by_the_statements_on_pieces():
     for path in CODE:
         text = path.read_text(encoding="utf-8")
         if "S35" in text:
-            assert path.name in ("gap.py", "__init__.py"), path
+            assert path.name in ("planning.py", "__init__.py"), path
 
 
 def test_letters_have_one_meaning():
-    """E is expectation, and k the start of the window, on all pages."""
+    """E is expectation, k the start of the window, L the length of a piece, K blocks."""
     assert "E(s, b, M)" not in TEXT
+    assert "d·L" not in TEXT
+    assert not re.findall(r"λ_K|U_K|1/K\b|δ/K", TEXT)
     assert not re.findall(r"[λμcM]_k|Σ_k", TEXT)
 
 

@@ -27,7 +27,9 @@ READERS = (
     "store.py",
     "disk/**/*.py",
     "distributed/**/*.py",
-    "audit/_ledger.py",
+    "audit/_pairs.py",
+    "checkpoints.py",
+    "frames/captures/**/*.py",
     "algebra/serialize.py",
     "notation.py",
 )

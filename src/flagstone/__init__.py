@@ -54,7 +54,6 @@ _SUBMODULES = [
     "errors",
     "estimators",
     "guarantees",
-    "linear_span",
     "measurement",
     "pipeline",
     "plots",

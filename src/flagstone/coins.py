@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Field, FieldLike, as_field
+from flagstone.algebra import Field, FieldLike, as_field
 from flagstone.checks import checked_integer
 from flagstone.errors import InputError
 

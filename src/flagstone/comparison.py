@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import Subspace
-from flagstone.answers import Constraints, Equations, ParityRule
+from flagstone.algebra import Array, Subspace
+from flagstone.answers import Constraints, ParityRule
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.markup import card, table
@@ -81,9 +80,10 @@ def _apart(findings: tuple[Finding, ...]) -> str | None:
 
 
 def beyond(finding: Finding, shared: Finding) -> list[str]:
-    """Return as many equations as the finding has beyond the shared ones, as short as known.
+    """Return the equations of the finding beyond the shared ones, as short as known.
 
-    With the shared ones they say what the finding says; none of them follows from the others.
+    With the shared ones, and those that the encoding of the columns implies, they say what the
+    finding says; none of them follows from the others.
 
     Examples
     --------
@@ -98,22 +98,31 @@ def beyond(finding: Finding, shared: Finding) -> list[str]:
         return []
     if isinstance(answer, Constraints) and answer.is_bottom:
         return list(answer.lines)  # 0 = 1, from which everything follows
-    rows, lines = _light(answer)
-    known = shared.answer.augmented
+    rows, lines, known = _listed_rows(finding), listed(finding), shared.answer.augmented
     assert known is not None
-    # the first rows that depend on none before them, shared ones before all others
-    chosen = Subspace.span(np.concatenate([known, rows]).T, answer.field).pivots
-    return [lines[i - len(known)] for i in chosen if i >= len(known)]
-
-
-def _light(answer: Equations) -> tuple[Array, list[str]]:
-    """Return a basis of equations, the shortest first, and their texts.
-
-    What is chosen of it, first come first served, is as short as a choice from all equations.
-    """
-    rows, lines = answer.shown, list(answer.lines)
+    # short equations first, so that a short one is chosen where several say the same
     order = np.argsort((rows[:, :-1] != 0).sum(axis=1), kind="stable")
-    return rows[order], [lines[i] for i in order]
+    # the first rows that depend on none before them, shared ones before all others
+    chosen = Subspace.span(np.concatenate([known, rows[order]]).T, answer.field).pivots
+    return [lines[order[i - len(known)]] for i in chosen if i >= len(known)]
+
+
+def listed(finding: Finding) -> tuple[str, ...]:
+    """Return the equations of a finding as text, without those that the encoding implies."""
+    return finding.answer.lines if finding.news is None else finding.checks
+
+
+def _listed_rows(finding: Finding) -> Array:
+    """Return the equations (a | b) of `listed`."""
+    answer, found = finding.answer, finding.news
+    if found is None:
+        rows = answer.shown
+        assert rows is not None
+        return rows
+    constants = np.full((len(found.constants), answer.dim + 1), answer.field.zero, found.rows.dtype)
+    for row, (column, value) in zip(constants, found.constants, strict=True):
+        row[column], row[-1] = answer.field.one, value
+    return np.concatenate([found.rows, constants])
 
 
 @dataclass(frozen=True)
@@ -128,7 +137,7 @@ class Comparison:
     shared : Finding or None
         The equations that follow from both; None where they cannot share any, see ``note``.
     only_in_first, only_in_second : tuple of str
-        What each says beyond the shared equations.
+        What each says beyond the shared equations, and beyond the encoding of its columns.
     note : str or None
         Why they share no equations, or where two rules give the same label.
     dims : tuple of int or None
@@ -154,7 +163,11 @@ class Comparison:
         both = self.shared
         shared = None
         if both is not None:
-            shared = {"fingerprint": both.fingerprint, "lines": list(both.answer.lines)}
+            shared = {
+                "fingerprint": both.fingerprint,
+                "lines": list(listed(both)),
+                "implied": 0 if both.news is None else both.news.implied,
+            }
         return vars(self) | {
             "fingerprints": list(self.fingerprints),
             "shared": shared,
@@ -172,7 +185,7 @@ class Comparison:
 
     def _rows(self) -> list[tuple[str, str]]:
         first, second = (digits[:16] for digits in self.fingerprints)
-        both = () if self.shared is None or self.same else self.shared.answer.lines
+        both = () if self.shared is None or self.same else listed(self.shared)
         found = [
             ("same", "yes" if self.same else "no"),
             ("fingerprints", first if self.same else f"{first} and {second}"),
@@ -200,7 +213,7 @@ def compare(a: Finding, b: Finding) -> Comparison:
     (False, ('x0 ⊕ x2 = 1',), ('x1 ⊕ x2 = 0',), ())
     """
     same, note = a.fingerprint == b.fingerprint, _apart((a, b))
-    left, right = a.answer.lines, b.answer.lines
+    left, right = listed(a), listed(b)
     only = [[line for line in left if line not in right], [ln for ln in right if ln not in left]]
     both = None
     if note is None:

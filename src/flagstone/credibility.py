@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flagstone.algebra.staircase import Plateau, Step
+from flagstone.algebra import Plateau, Step
 from flagstone.answers import Constraints, sparsest
 from flagstone.guarantees.promise import MOST_OUTSIDE
 from flagstone.question import ParityQuestion

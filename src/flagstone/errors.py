@@ -1,4 +1,4 @@
-"""The errors and warnings of flagstone, each in the caller's words."""
+"""The errors and warnings of flagstone."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 class Parameter:
     """A parameter that a message speaks of, alone or with a value.
 
-    The library says it in Python; another door says it in its own words: the command line
-    turns ``t_max`` into ``--t-max``.
+    Python users read its name in Python; the command line turns ``t_max`` into ``--t-max``.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class WindowError(InputError):
 
 
 class BottomError(FlagstoneError, ValueError):
-    """A prediction was asked of an answer that has none: ⊥, or a rule that no row had a say in."""
+    """A prediction was asked of an answer that has none: ⊥, or a rule that only the coins chose."""
 
 
 class FormatError(FlagstoneError, ValueError):
@@ -74,7 +73,7 @@ class MissingDependencyError(FlagstoneError, ImportError):
 
 
 class InputWarning(_Worded, UserWarning):
-    """An input can be read, but hardly means what it says."""
+    """An input can be read, but probably does not mean what was intended."""
 
 
 class ReplicabilityWarning(_Worded, UserWarning):

@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 
 from flagstone import text
-from flagstone.algebra.fields import Field
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Staircase
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Field, Flag, Staircase, Subspace
 from flagstone.answers import Answer, Constraints
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.coins import Coins
@@ -24,6 +21,7 @@ from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding, News, news
 from flagstone.errors import FlagstoneError, FormatError, InputError
 from flagstone.guarantees import Guarantee, Window
+from flagstone.guarantees.coverage import PILOT_FACTOR
 from flagstone.guarantees.promise import certified_from_dict
 from flagstone.markup import card, escape, listing, table
 from flagstone.measurement import Measurement
@@ -49,7 +47,7 @@ class Finding:
     """An answer with what was asked, how it was chosen, and what is known about it.
 
     Made by :func:`flagstone.ask`, by every estimator (``finding_``), by
-    :func:`~flagstone.linear_span.rep_linear_span` and by the command line. The same question, rows
+    :func:`~flagstone.pipeline.rep_linear_span` and by the command line. The same question, rows
     and seed give the same finding in each of them.
 
     Attributes
@@ -254,7 +252,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said beside the headline: caution, hint, other rules that fit."""
+        """What is to be said beside the headline: caution, rows not used, hint, other rules."""
         return text.notes(self)
 
     @property
@@ -441,7 +439,10 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         certificate = certified.certificate
         if not 0 < certified.confidence < 1:
             raise FormatError("its confidence is out of range")
-        outside = [level.outside for level in certified.levels[:1]]
+        pilots = [level.first or 0 for level in certified.levels if certified.any_time]
+        if any(PILOT_FACTOR * n_pilot > m for n_pilot in pilots):
+            raise FormatError("it counts more rows after a pilot than there are")
+        outside = [level.outside for level in certified.levels[:1] if not certified.any_time]
         if rows.uncovered is not None and outside not in ([], [rows.uncovered]):
             raise FormatError("it counts rows outside twice, and differently")
         window = promises.setup.window
@@ -493,7 +494,7 @@ def _promises_from_dict(
         labels=None if labels is None else tuple(map(str, labels)),
         conditions=tuple(map(str, values["conditions"])),
     )
-    certified = certified_from_dict(values["certified"], setup.dim, setup.n_rows)
+    certified = certified_from_dict(values["certified"], setup, dim)
     found = replace(proven, setup=setup, certified=certified)
     found = found.with_coverage(flag.counts.tolist(), dim)
     return found if withheld is None else found.withhold(str(withheld))

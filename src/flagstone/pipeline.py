@@ -13,23 +13,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flagstone.algebra.fields import width
-from flagstone.algebra.flag import Flag, merge_tree
-from flagstone.apply import measure
-from flagstone.coins import Coins
+from flagstone.algebra import FieldLike, Flag, as_field, merge_tree, width
+from flagstone.checks import frame_names
+from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.measurement import Measurement
-from flagstone.question import Question
-from flagstone.rules import SpanRule, select_span
+from flagstone.question import Question, SpanQuestion
+from flagstone.rules import DEFAULT_EPS, SpanRule, rule_named, select_span
 from flagstone.second_pass import planned
 from flagstone.shards import (
     MemoryShard,
     Shard,
     ShardCall,
-    ShardCheck,
     ShardReview,
     ShardSummary,
     ShardTask,
@@ -39,15 +37,6 @@ from flagstone.shards import (
     summarize_shard,
     too_few,
 )
-
-__all__ = [
-    "Executor",
-    "LocalExecutor",
-    "Pipeline",
-    "ask",
-    "certify",
-    "measure",
-]
 
 
 def ask(
@@ -320,10 +309,10 @@ class Pipeline:
         review = self.second_pass(finding, summary, confidence=confidence, shown=shown)
         return review.certified(finding, confidence, summary.sizes)
 
-    def check(self, finding: Finding, shown: int) -> ShardCheck:
+    def check(self, finding: Finding, shown: int) -> ShardReview:
         """Count the rows that break a finding and, without a label, each of its equations."""
         call = ShardCall(check_shard, self.task, [_slim(finding), shown])
-        found: ShardCheck = self.executor.reduce(call, self.shards, ShardCheck.merge)
+        found: ShardReview = self.executor.reduce(call, self.shards, ShardReview.merge)
         if not found.counted.read:
             raise InputError(f"{self.shards[0].name}: none of the partitions holds a row")
         return found
@@ -343,23 +332,32 @@ def certify(
     shards: Sequence[int] | None = None,
     checked: bool = False,
 ) -> Finding:
-    """Return the finding with what its rows, the very ones of the fit, certify and measure.
+    """Return the finding with what the rows of its fit certify and measure.
 
     Parameters
     ----------
     finding : Finding
     X, y : rows over the field, and their labels as elements of it
-        In the order of the fit; rows that make another flag are refused.
+        Those passed to fit, in the same order.
     confidence : float, default 0.99
     shards : sequence of int, optional
         How many rows each shard had, if the answer is from merged flags.
     checked : bool
         Whether the caller knows already that these are the rows.
 
+    Notes
+    -----
+    **Guarantees**
+
+    A finding keeps the flag of its rows, not the rows. So rows with another flag are refused, and
+    nothing else is: rows in another order may have the same flag. What is certified then holds for
+    the order given here, if that order does not depend on the values of the rows. Rows that are
+    reversed or shuffled are as good; sorted rows are recognised as dependent, and nothing about
+    fresh samples is promised.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from flagstone.linear_span import rep_linear_span
     >>> X = np.random.RandomState(1).randint(0, 2, size=(1000, 1)) * [1, 1, 0]
     >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
     >>> certify(finding, X).promises.certified.rho < 0.001
@@ -367,26 +365,121 @@ def certify(
     >>> finding.certified(X) == certify(finding, X)
     True
     """
-    F, question = finding.field, finding.question
+    F, promises = finding.field, finding.promises
     rows, labels = F.rows(X), None if y is None else F.elements(y)
     ends = np.cumsum([len(rows)] if shards is None else shards).tolist()
     cuts = [slice(start, end) for start, end in pairwise([0, *ends])]
     parts = [MemoryShard(rows[cut], None if labels is None else labels[cut]) for cut in cuts]
-    if finding.promises and finding.promises.setup.sorted_rows:
+    if promises is not None and promises.setup.sorted_rows:
         raise InputError(
-            "the rows of this finding were counted by weights, but only rows in the order in which "
-            "they came can certify; fit the rows themselves"
+            "rows that were counted by weights cannot certify: the order in which they were drawn "
+            "is not known; fit the rows themselves"
         )
-    pipeline = Pipeline(ShardTask(question, finding.encoding, pilot=len(parts) > 1), parts)
-    fits = checked or (ends[-1] == len(rows) and width(rows) == len(finding.encoding.names))
-    if fits and checked and len(parts) == 1:
-        assert finding.flag is not None
+    task = ShardTask(finding.question, finding.encoding, pilot=len(parts) > 1)
+    pipeline = Pipeline(task, parts)
+    if checked and len(parts) == 1 and finding.flag is not None:
         summary = ShardSummary(finding.flag, None, (len(rows),))
-    elif fits:
+        return pipeline.certify(finding, summary, confidence=confidence)
+    if ends[-1] == len(rows) and width(rows) == len(finding.encoding.names):
         summary = pipeline.summarize()
-        fits = summary.summary == finding.flag
-    if not fits:
-        raise InputError(
-            "an answer is certified on the rows of its fit, in their order; these are others"
-        )
-    return pipeline.certify(finding, summary, confidence=confidence)
+        if summary.summary == finding.flag:
+            return pipeline.certify(finding, summary, confidence=confidence)
+    raise InputError("certify() needs the rows passed to fit(), in the same order")
+
+
+def rep_linear_span(
+    X: Any,
+    *,
+    field: FieldLike = 2,
+    rho: float | None = None,
+    eps: float = DEFAULT_EPS,
+    rule: str = "index",
+    t_min: int | float | None = None,
+    t_max: int | float | str | None = None,
+    contamination: float = 0.0,
+    each: bool = False,
+    random_state: int | str | None = None,
+) -> Finding:
+    """A subspace that covers most rows, and comes out the same on a fresh sample.
+
+    With ``rule="heavy"`` this is Algorithm 1 (RepLinearSpan) of [NST26]; the default rule needs
+    far fewer rows for the same promise.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, dim), data frame or BitRows
+        The rows; zero rows count as rows.
+    field : Field, int or str, default=2
+        The field of the entries: 2, 7, "2^8", "QQ", ….
+    rho : float, optional
+        Allowed probability that two samples give different answers. If given, the window is
+        chosen to prove it; coverage is then proven too, if the rows are enough.
+    eps : float, default 0.1
+        Allowed share of rows outside the answer. Without rho, the window is chosen to prove it.
+    rule : {"index", "heavy"}, default "index"
+    t_min, t_max, contamination
+        The first and last threshold by hand, and the largest share of outliers: see
+        `flagstone.rules`.
+    each : bool, default False
+        Whether the coins also draw how many of the rows are used, more than half of them, so that
+        every single equation is replicable with a short window (``draw_rows`` of `IndexRule`). The
+        finding is then one of the first ``finding.rows.read`` rows; two samples must have as many
+        rows to draw from.
+    random_state : int or str, optional
+        The published seed. None draws a fresh one, to be found in the result: share it.
+
+    Returns
+    -------
+    Finding
+        `subspace`, `answer` (its equations), `threshold`, `window`, `promises`, `margin`, `seed`.
+
+    Notes
+    -----
+    **Guarantees**
+
+    The subspace lies in the span of the rows. Replicability and coverage: see `promises`, which
+    says for each whether it is proven, and on which hypotheses.
+
+    References
+    ----------
+    .. [NST26] M. Noivirt, J. Sorrell, E. Tsfadia, "Computationally Efficient Replicable Learning
+       of Parities and Applications", 2026.
+
+    Examples
+    --------
+    One stray row in the second sample, and still the same answer:
+
+    >>> import numpy as np
+    >>> from flagstone.pipeline import rep_linear_span
+    >>> first = np.tile([[1, 1, 0], [0, 1, 1]], (200, 1))
+    >>> second = first.copy()
+    >>> second[17] = [1, 0, 0]
+    >>> a, b = (rep_linear_span(X, t_min=2, random_state=2026) for X in (first, second))
+    >>> a.subspace == b.subspace, a.subspace.basis.tolist()
+    (True, [[1, 0, 1], [0, 1, 1]])
+    """
+    F = as_field(field)
+    coins = Coins(fresh_seed() if random_state is None else random_state)
+    shape = (len(X),) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+    if shape[:1] == (0,):
+        raise InputError("X has no rows: a span is chosen from at least one row")
+    rows = F.rows(X)
+    chosen = rule_named(
+        rule,
+        rho=rho,
+        eps=eps,
+        t_min=t_min,
+        t_max=t_max,
+        contamination=contamination,
+        draw_rows=len(rows) if each else None,
+    )
+    rows = rows[: chosen.n_rows(coins)]
+    flag, names = Flag(width(rows), F).update(rows), frame_names(X)
+    return ask(
+        flag,
+        SpanQuestion(),
+        chosen,
+        coins,
+        encoding=None if names is None else Encoding.plain(F, names),
+        seed_is_fresh=random_state is None,
+    )

@@ -19,9 +19,16 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Field, Rows
-from flagstone.algebra.lift import append_column, append_ones, keep_rows
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import (
+    AffineSubspace,
+    Array,
+    Field,
+    Rows,
+    Subspace,
+    append_column,
+    append_ones,
+    keep_rows,
+)
 from flagstone.answers import (
     Answer,
     Constraints,
@@ -37,7 +44,7 @@ Names: TypeAlias = "Sequence[str] | None"
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of rows; every door asks one of its subclasses.
+    """What is asked of rows: one of the subclasses.
 
     Attributes
     ----------

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Rows
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Field, Flag, Rows, Subspace, width
 from flagstone.answers import Constraints
-from flagstone.certificates import Certifier, pilot_rows, pilot_share
-from flagstone.certificates.levels import LevelCounts
+from flagstone.certificates import Certifier, pilot_rows
 from flagstone.certificates.serial_dependence import SerialDependence
+from flagstone.certificates.spaces import LevelCounts, NestedSpaces
 from flagstone.errors import InputError, WindowError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (
+    FIRST_PILOT,
+    PILOT_FACTOR,
     SHARE_OF_PASS,
     come_in_runs,
     contains_failure,
     counted_certificate,
+    pilot_share,
     start_points,
 )
-from flagstone.guarantees.exact import Share, check_share
-from flagstone.guarantees.promise import CONFIDENCE, Counted
+from flagstone.guarantees.exact import Share, check_share, smallest
+from flagstone.guarantees.promise import (
+    CONFIDENCE,
+    STREAM_LEVELS,
+    Counted,
+    Guarantee,
+    Window,
+    counted_outside,
+)
 from flagstone.rules import SpanRule
 
-#: On a stream a pilot is an eighth of the rows that it is for; the first one has this many rows.
-_EIGHTH, _FIRST_PILOT = 8, 16
 #: This many of the levels above the answer are counted, and the span of all rows.
 _MOST_LEVELS = 8
+#: Forecasts of equations are for answers that lack one with at most this probability.
+_LACKING = 0.01
 
 _DRIFT = (
     "neighbouring rows are more alike than independent rows are: readings that drift, or rows that "
@@ -41,17 +51,20 @@ _DRIFT = (
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
 
 
+def _promises(finding: Finding) -> Guarantee:
+    if finding.promises is None:
+        raise InputError("a bare answer has no window and no flag: there is nothing to certify")
+    return finding.promises
+
+
 def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Certifier | None:
     """Decide from the pilot rows what the others are asked; None where there are no others."""
-    promises = finding.promises
-    if promises is None or finding.flag is None:
-        raise InputError("a bare answer has no window and no flag: there is nothing to certify")
-    setup = promises.setup
+    setup = _promises(finding).setup
     if not 0 < pilot.n_rows < setup.n_rows:
         return None
     share = check_share("confidence", confidence)
     certain = 1 - SHARE_OF_PASS * (1 - float(share))
-    return Certifier.plan(pilot, setup.n_rows, **vars(setup.window), confidence=certain)
+    return Certifier.of_pilot(pilot, setup.n_rows, **vars(setup.window), confidence=certain)
 
 
 def _tracked(finding: Finding) -> list[int]:
@@ -69,20 +82,39 @@ def _tracked(finding: Finding) -> list[int]:
 
 
 class SecondPass:
-    """What the rows of one run show when they are read again; those of several runs add up.
+    """What the rows of a finding show when they are read again, in the order of the fit.
 
-    No piece of rows that certifies reaches over the end of a run (S30, S31), and of each run the
-    first tenth is pilot: all pilots together decided what is looked at.
+    The pilot, the first tenth of the rows, decides what to look at; the other rows certify it
+    (docs/theory/certificates.md, S30 to S37). Passes over several shards add up: no piece of rows
+    that certifies reaches over the end of a shard, and the pilots of all shards decide together.
+    Memory: a few flags.
 
     Parameters
     ----------
     finding : Finding
+        With promises for rows that were counted one by one.
     certifier : Certifier, optional
-        As `planned`; without one rows are only counted.
+        What the pilots of all shards have planned (`planned`). Without one, rows are only counted.
     n_pilot : int
-        How many of the rows, the first ones, were pilot.
+        How many of the rows, the first ones, are pilot rows.
     n_before : int
         How many rows of the fit came before these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone import Coins, Flag, IndexRule, ask
+    >>> from flagstone.question import SpanQuestion
+    >>> random = np.random.RandomState(1)
+    >>> X = random.randint(0, 2, size=(5000, 3))
+    >>> X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(5000) < 0.01)
+    >>> rule = IndexRule(t_min=101, t_max=600)
+    >>> finding = ask(Flag(3).update(X), SpanQuestion(), rule, Coins(7))
+    >>> second_pass = SecondPass.of_all_rows(finding).update(finding.field.rows(X))
+    >>> print(second_pass.certify(finding, 0.99).promises.certified.certificate)
+    certified at 99.2 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
+    ≥ 0.9995; a fresh one gives this space with probability ≥ 1 - 2e-87; at most 1.7 % of future
+    rows lie outside
     """
 
     def __init__(
@@ -95,14 +127,22 @@ class SecondPass:
         self._field, self._n_pilot = finding.field, n_pilot
         self.certifier = None if certifier is None else certifier.empty()
         self.dependence = SerialDependence()
-        V, g = finding.subspace, finding.promises
+        V, m, dims = finding.subspace, _promises(finding).setup.n_rows, _tracked(finding)
         assert V is not None
-        m, dims = finding.rows.read if g is None else g.setup.n_rows, _tracked(finding)
         self.levels = LevelCounts(finding.field, V.ambient_dim, dims, m, n_before)
         self.n_rows = 0
         # by how many of {0} and all levels of the flag do not hold a row: how many of these do not
         known = [0, *finding.spaces.dims] if finding.spaces else [V.dim]
         self._place = np.searchsorted([known.index(dim) for dim in dims], np.arange(len(known) + 1))
+        self._plan: Callable[[Flag], Certifier | None] | None = None
+        self._pilot = Flag(V.ambient_dim, finding.field)
+
+    @classmethod
+    def of_all_rows(cls, finding: Finding, *, confidence: Share = CONFIDENCE) -> SecondPass:
+        """Return a pass over all rows as one shard, which plans when its pilot is complete."""
+        found = cls(finding, n_pilot=pilot_rows(_promises(finding).setup.n_rows))
+        found._plan = partial(planned, finding, confidence=check_share("confidence", confidence))
+        return found
 
     def update(self, rows: Rows, place: Array | None = None) -> SecondPass:
         """Take more lifted rows, in the order of the fit, and return self.
@@ -110,17 +150,21 @@ class SecondPass:
         ``place`` says how many of {0} and the levels of the flag do not hold each row, or, where
         ``finding.spaces`` is None, whether V* does not: counting them certifies coverage.
         """
-        certifying = rows[max(0, self._n_pilot - self.n_rows) :]
+        left = max(0, self._n_pilot - self.n_rows)
+        if self._plan is not None and left:
+            self._pilot.update(rows[:left])
+            if len(rows) >= left:
+                self.certifier = self._plan(self._pilot)
         if place is not None:
             self.levels.update(rows, self._place[place.astype(np.intp, copy=False)])
         self.dependence.update(self._field.matrix(rows))
         self.n_rows += len(rows)
-        if self.certifier is not None and len(certifying):
-            self.certifier.update(certifying)
+        if self.certifier is not None and len(rows) > left:
+            self.certifier.update(rows[left:])
         return self
 
     def merge(self, other: SecondPass) -> SecondPass:
-        """Return what both show, as runs of their own."""
+        """Return what both show, as shards of their own."""
         both = copy.copy(self)
         both.certifier = None
         if self.certifier is not None and other.certifier is not None:
@@ -134,80 +178,100 @@ class SecondPass:
         """Return the rho that a multiple of such rows would certify; None for none."""
         return None if self.certifier is None else self.certifier.forecast(factor)
 
+    def forecast_equations(self, factor: int, last: int, confidence: float) -> int | None:
+        """Return from which threshold on a multiple of such rows would certify the equations.
+
+        Those of the answer (S43), at thresholds up to ``last``; None where none does.
+        """
+        seen, m = self.levels.counted(confidence)[0], self.n_rows * factor
+        outside, runs, D = seen.outside * factor, seen.runs * factor, self._pilot.dim
+        level = Counted.of(seen.dim, seen.first, seen.skipped, outside, runs, D, m, confidence)
+        eps = level.eps
+
+        def keeps(threshold: int) -> bool:
+            return contains_failure(m, eps, threshold) <= _LACKING
+
+        return smallest(keeps) if keeps(last) else None
+
     def certify(self, finding: Finding, confidence: float) -> Finding:
         """Return the finding of these rows with what they certify."""
-        promises = finding.promises
-        n_rows = finding.rows.read if promises is None else promises.setup.n_rows
+        n_rows = _promises(finding).setup.n_rows
         if self.n_rows != n_rows:
             raise InputError(
-                f"an answer is certified on the rows of its fit: {n_rows:,} of them, got "
-                f"{self.n_rows:,}"
+                f"certifying needs the rows of the fit: {n_rows:,} of them, got {self.n_rows:,}"
             )
         complete = self.levels.n_rows == self.n_rows
         levels = self.levels.counted(confidence) if complete else ()
         return _certified(finding, self.certifier, self.dependence, confidence, levels)
 
 
-class Certification(SecondPass):
-    """One pass over the rows of a finding, in the order of the fit.
-
-    The first tenth, the pilot, decides what to look at; the other rows certify it
-    (docs/theory/certificates.md, S30 to S37). Memory: a few flags.
+class StreamPilot:
+    """What the first rows of a stream chose, and what the rows after them show.
 
     Parameters
     ----------
-    finding : Finding
-        With promises for rows that were counted one by one.
-    confidence : float, default 0.99
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from flagstone import Coins, Flag, IndexRule, ask
-    >>> from flagstone.question import SpanQuestion
-    >>> random = np.random.RandomState(1)
-    >>> X = random.randint(0, 2, size=(5000, 3))
-    >>> X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(5000) < 0.01)
-    >>> rule = IndexRule(t_min=101, t_max=600)
-    >>> finding = ask(Flag(3).update(X), SpanQuestion(), rule, Coins(7))
-    >>> promises = Certification(finding).update(finding.field.rows(X)).certified().promises
-    >>> print(promises.certified.certificate)
-    certified at 99.2 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
-    ≥ 0.9995; a fresh one gives this space with probability ≥ 1 - 2e-87; at most 1.7 % of future
-    rows lie outside
+    flag : Flag
+        Of the rows so far: the pilot.
+    rule : SpanRule
+        Its window for eight times as many rows is certified.
+    confidence : float
+        Of all pilots together.
     """
 
-    def __init__(self, finding: Finding, *, confidence: Share = CONFIDENCE) -> None:
-        promises = finding.promises
-        if promises is None or finding.flag is None:
-            raise InputError("a bare answer has no window and no flag: there is nothing to certify")
-        super().__init__(finding, n_pilot=pilot_rows(promises.setup.n_rows))
-        self._finding = finding
-        self.confidence = float(check_share("confidence", confidence))
-        self._pilot = Flag(finding.flag.dim, finding.field)
+    def __init__(self, flag: Flag, rule: SpanRule, confidence: float) -> None:
+        self.n_pilot, m = flag.n_rows, PILOT_FACTOR * flag.n_rows
+        self.certifier: Certifier | None = None
+        certain = 1 - SHARE_OF_PASS * pilot_share(self.n_pilot) * (1 - confidence)
+        # a window for more rows than these says nothing about them
+        with contextlib.suppress(WindowError):
+            window = rule.window(flag.dim, m)
+            self.certifier = Certifier.of_pilot(flag, m, **vars(window), confidence=certain)
+        levels = [level for level in flag.levels() if level.dim < flag.dim]
+        longest = sorted(levels, key=lambda level: level.multiplicity, reverse=True)
+        dims = sorted({level.dim for level in (*levels[:1], *longest[: STREAM_LEVELS - 1])})
+        self._spaces = NestedSpaces.of_flag(flag, dims)
+        self._levels = LevelCounts(flag.field, flag.dim, dims, 0)
 
-    def update(self, rows: Rows, place: Array | None = None) -> Certification:
-        """Take more lifted rows, in the order of the fit: see `SecondPass.update`."""
-        left = self._n_pilot - self._pilot.n_rows
-        if left > 0:
-            self._pilot.update(rows[:left])
-            if len(rows) >= left:
-                self.certifier = planned(self._finding, self._pilot, self.confidence)
-        super().update(rows, place)
-        return self
+    def update(self, rows: Rows) -> None:
+        """Take the next rows: certify, and count those outside the levels of the pilot."""
+        if self.certifier is not None:
+            self.certifier.update(rows)
+        if self._levels.dims:
+            self._levels.update(rows, self._place(rows))
 
-    def certified(self) -> Finding:
-        """Return the finding with what all its rows certify."""
-        return self.certify(self._finding, self.confidence)
+    def _place(self, rows: Rows) -> Array:
+        """Say of each row how many of the levels do not hold it."""
+        first = self._spaces.first_space(self._spaces.coordinates(rows))  # {0} is one of those
+        return np.maximum(first.astype(np.intp), 1) - 1
+
+    def counted(self, finding: Finding, confidence: float) -> tuple[Counted, ...]:
+        """Return what was counted outside the levels that hold the answer."""
+        V, levels = finding.subspace, self._levels
+        assert V is not None
+        beyond = int(self._place(V.rows).max(initial=0)) if levels.dims else 0
+        numbers = zip(levels.dims, levels.outside.tolist(), levels.runs.tolist(), strict=True)
+        return tuple(
+            Counted.of_stream(dim, self.n_pilot, outside, runs, confidence)
+            for dim, outside, runs in list(numbers)[beyond:]
+        )
+
+
+def certified_rho(field: Field, rows: Rows, window: Window, confidence: float) -> float | None:
+    """Return the rho that lifted rows certify for a window; None for none."""
+    n_pilot = pilot_rows(len(rows))
+    pilot = Flag(width(rows), field).update(rows[:n_pilot])
+    certain = 1 - SHARE_OF_PASS * (1 - confidence)
+    certifier = Certifier.of_pilot(pilot, len(rows), **vars(window), confidence=certain)
+    return certifier.update(rows[n_pilot:]).forecast(1.0)
 
 
 class StreamCertification:
     """Certifies a stream of unknown length: it looks at every power of two rows.
 
     At 16, 32, 64, … rows the flag so far is a pilot, and the rows up to eight times as many certify
-    what it chose. Each look spends its own share of δ (`pilot_share`), so whoever collects until
-    something is certified is not deceived; nor by the bounds on coverage, which hold for every
-    number of rows at once. Of m rows, those up to the last power of two speak.
+    what it chose. Each look spends its own share of δ (`pilot_share`), so that certificates hold
+    for every number of rows at once, also for one at which something was first certified; and so do
+    the bounds on coverage. Of m rows, those up to the last power of two certify.
 
     Parameters
     ----------
@@ -232,15 +296,15 @@ class StreamCertification:
     def __init__(self, rule: SpanRule, confidence: Share) -> None:
         self._rule = rule
         self.confidence = float(check_share("confidence", confidence))
-        self._collecting: dict[int, Certifier] = {}  # by the number of rows to reach
-        self._last: Certifier | None = None
+        self._collecting: dict[int, StreamPilot] = {}  # by the number of rows to reach
+        self._last: StreamPilot | None = None
         self._repeats = SerialDependence()
 
     def parts(self, n_before: int, rows: Rows) -> Iterator[Rows]:
         """Cut rows that come after others where a pilot ends."""
         start = 0
         while start < len(rows):
-            power = max(_FIRST_PILOT, 1 << (n_before + start).bit_length())
+            power = max(FIRST_PILOT, 1 << (n_before + start).bit_length())
             stop = min(len(rows), power - n_before)
             yield rows[start:stop]
             start = stop
@@ -249,30 +313,26 @@ class StreamCertification:
         """Take a part of the rows, and the flag of all rows up to its end."""
         m = flag.n_rows
         self._repeats.update(flag.field.matrix(rows))
-        for certifier in self._collecting.values():
-            certifier.update(rows)
-        if m < _FIRST_PILOT or m & (m - 1):
+        for pilot in self._collecting.values():
+            pilot.update(rows)
+        if m < FIRST_PILOT or m & (m - 1):
             return
         self._last = self._collecting.pop(m, self._last)
-        try:
-            window = self._rule.window(flag.dim, _EIGHTH * m)
-        except WindowError:  # a window for more rows than these: nothing is asked of them
-            return
-        share = SHARE_OF_PASS * pilot_share((m // _FIRST_PILOT).bit_length())
-        certain = 1 - share * (1 - self.confidence)
-        planned = Certifier.plan(flag, _EIGHTH * m, **vars(window), confidence=certain)
-        self._collecting[_EIGHTH * m] = planned
+        self._collecting[PILOT_FACTOR * m] = StreamPilot(flag, self._rule, self.confidence)
 
     def certified(self, finding: Finding) -> Finding:
         """Return the finding of all rows so far with what they certify."""
-        window, last = finding.window, self._last
+        window, last, certifier = finding.window, self._last, None
         if last is not None and window is not None and finding.flag is not None:
-            last = last.for_sample(finding.flag.n_rows, window.t_min, window.t_max)
+            certifier = last.certifier and last.certifier.for_sample(
+                finding.flag.n_rows, window.t_min, window.t_max
+            )
+        levels = () if last is None else last.counted(finding, self.confidence)
         promises = finding.promises
         assert promises is not None
         promises = replace(promises, certified=replace(promises.certified, any_time=True))
         finding = replace(finding, promises=promises)
-        return _certified(finding, last, self._repeats, self.confidence)
+        return _certified(finding, certifier, self._repeats, self.confidence, levels)
 
 
 class EquationCertificate(NamedTuple):
@@ -362,8 +422,7 @@ def _certified(
     assert subspace is not None
     if promises.withheld:
         return finding
-    counted = levels[0] if levels and levels[0].eps < 1 else None
-    before = promises.certified
+    counted, before = counted_outside(levels, subspace.dim), promises.certified
     certified = replace(before, confidence=confidence, counted=counted, levels=levels)
     promises = replace(promises, certified=certified)
     if dependence.beyond_chance:

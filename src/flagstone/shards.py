@@ -18,22 +18,15 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from flagstone._version import __version__
-from flagstone.algebra.fields import Array, Rows
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.lift import chunks
-from flagstone.apply import RowStatus, classify_rows, predict
+from flagstone.algebra import Array, Flag, Rows, chunks
 from flagstone.certificates import Certifier, pilot_rows
 from flagstone.disk import check_fields
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter
 from flagstone.finding import Finding
-from flagstone.measurement import Measurement
+from flagstone.measurement import Measurement, RowStatus, classify_rows, predict
 from flagstone.question import Question
-from flagstone.second_pass import (
-    Certification,
-    SecondPass,
-    StreamCertification,
-)
+from flagstone.second_pass import SecondPass, StreamCertification
 
 
 class RowBatch(Protocol):
@@ -373,19 +366,38 @@ def summarize_shard(
 
 @dataclass(frozen=True)
 class ShardReview:
-    """What the second pass shows of one shard, or of several put together."""
+    """What reading one shard again shows, or several put together.
 
-    second_pass: SecondPass
+    Attributes
+    ----------
+    counted : Measurement
+        Rows that do not fit, and where the first ones are.
+    shown : int
+        At most how many of these are listed.
+    second_pass : SecondPass or None
+        What the rows of the fit certify; None where other rows are checked.
+    broken : array of int, or None
+        How many rows break each equation; None where that is not counted.
+    """
+
     counted: Measurement
     shown: int
+    second_pass: SecondPass | None = None
+    broken: Array | None = None
 
     def merge(self, other: ShardReview) -> ShardReview:
         """Return both together; ``other`` comes after."""
         counted = (self.counted + other.counted).first(self.shown)
-        return ShardReview(self.second_pass.merge(other.second_pass), counted, self.shown)
+        both, broken = self.second_pass, self.broken
+        if both is not None and other.second_pass is not None:
+            both = both.merge(other.second_pass)
+        if broken is not None and other.broken is not None:
+            broken = broken + other.broken
+        return ShardReview(counted, self.shown, both, broken)
 
     def certified(self, finding: Finding, confidence: float, sizes: Sequence[int]) -> Finding:
         """Return the finding with what all shards, of these sizes, show together."""
+        assert self.second_pass is not None
         certifier, provenance = self.second_pass.certifier, dict(finding.provenance)
         if "partitions" in provenance:
             piece = 0 if certifier is None else certifier.piece_rows
@@ -419,20 +431,44 @@ def review_shard(
     n_rows, n_before : int
         How many rows the first pass has read, here and in the shards before.
     """
-    second_pass = SecondPass(finding, certifier, pilot_rows(n_rows), n_before)
-    if alone is not None:
-        second_pass = Certification(finding, confidence=alone)
+    if alone is None:
+        second_pass = SecondPass(finding, certifier, pilot_rows(n_rows), n_before)
+    else:
+        second_pass = SecondPass.of_all_rows(finding, confidence=alone)
     total = Measurement(0, 0, 0)
     with closing(shard.batches(task, shard.limit)) as batches:
         for batch in batches:
             status = classify_rows(finding, batch.rows, batch.labels, second_pass)
-            total += measure_batch(finding, batch, status, shown - len(total.places))
+            total += _measure_batch(finding, batch, status, shown - len(total.places))
     if total.read != n_rows:
         raise InputError(f"{shard.name}: it had {n_rows:,} rows, and has {total.read:,} now")
-    return ShardReview(second_pass, total, shown)
+    return ShardReview(total, shown, second_pass)
 
 
-def measure_batch(finding: Finding, batch: RowBatch, status: RowStatus, most: int) -> Measurement:
+def check_shard(task: ShardTask, shard: Shard, finding: Finding, shown: int) -> ShardReview:
+    """Count the rows of a shard that break a finding and, without labels, each equation."""
+    answer: Any = finding.answer
+    total = Measurement(0, None if finding.subspace is None else 0, 0)
+    plain = not finding.question.labelled
+    broken = np.zeros(len(finding.checks), dtype=np.int64) if plain else None
+    with closing(shard.batches(task, shard.limit)) as batches:
+        for batch in batches:
+            status = classify_rows(finding, batch.rows, batch.labels)
+            assert status.wrong is not None
+            total += _measure_batch(finding, batch, status, shown - len(total.places))
+            if broken is not None and status.wrong.any():
+                rows = batch.rows[status.wrong]
+                if finding.news is None:
+                    broken += (answer.syndrome(rows) != 0).sum(axis=0)
+                else:
+                    X = finding.field.array(rows)
+                    broken += finding.news.broken(finding.field, X).sum(axis=0)
+    if shard.limit is not None:
+        _check_count(shard, shard.limit, total.read)
+    return ShardReview(total, shown, broken=broken)
+
+
+def _measure_batch(finding: Finding, batch: RowBatch, status: RowStatus, most: int) -> Measurement:
     """Return the counts of one batch, and the first misfits with their places."""
     outside, wrong = status.outside, status.wrong
     places = [] if wrong is None else batch.places(wrong, most)
@@ -446,48 +482,6 @@ def measure_batch(finding: Finding, batch: RowBatch, status: RowStatus, most: in
         tuple(finding.field.texts(batch.chosen(shown).matrix)) if places else (),
         status.levels(finding),
     )
-
-
-@dataclass(frozen=True)
-class ShardCheck:
-    """How many rows of one shard, or of several, break a finding, and each of its equations.
-
-    ``broken`` is None where rows have labels.
-    """
-
-    counted: Measurement
-    broken: Array | None
-    shown: int
-
-    def merge(self, other: ShardCheck) -> ShardCheck:
-        """Return both together; ``other`` comes after."""
-        counted = (self.counted + other.counted).first(self.shown)
-        broken: Any = None if self.broken is None else self.broken + other.broken
-        return ShardCheck(counted, broken, self.shown)
-
-
-def check_shard(task: ShardTask, shard: Shard, finding: Finding, shown: int) -> ShardCheck:
-    """Count the rows of a shard that break a finding and, without labels, each equation."""
-    answer: Any = finding.answer
-    total = Measurement(0, None if finding.subspace is None else 0, 0)
-    plain = not finding.question.labelled
-    broken = np.zeros(len(finding.checks), dtype=np.int64) if plain else None
-    with closing(shard.batches(task, shard.limit)) as batches:
-        for batch in batches:
-            status = classify_rows(finding, batch.rows, batch.labels)
-            assert status.wrong is not None
-            total += measure_batch(finding, batch, status, shown - len(total.places))
-            if broken is not None and status.wrong.any():
-                rows = batch.rows[status.wrong]
-                if finding.news is None:
-                    broken += (answer.syndrome(rows) != 0).sum(axis=0)
-                else:
-                    broken += finding.news.broken(finding.field, finding.field.array(rows)).sum(
-                        axis=0
-                    )
-    if shard.limit is not None:
-        _check_count(shard, shard.limit, total.read)
-    return ShardCheck(total, broken, shown)
 
 
 def predict_task(finding: Finding) -> ShardTask:

@@ -21,7 +21,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from flagstone.algebra.flag import Flag
+from flagstone.algebra import Flag
 from flagstone.answers import Answer
 from flagstone.disk import (
     atomic_write,

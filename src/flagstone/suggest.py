@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Field, FieldLike, Rows, as_field, width
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Plateau, Staircase
-from flagstone.certificates import Certifier, pilot_rows
+from flagstone.algebra import (
+    Array,
+    Field,
+    FieldLike,
+    Flag,
+    Plateau,
+    Rows,
+    Staircase,
+    as_field,
+    width,
+)
 from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.exact import exact_column, missing_entries
 from flagstone.finding import Finding
-from flagstone.guarantees.coverage import SHARE_OF_PASS, contains_failure
-from flagstone.guarantees.exact import smallest
-from flagstone.guarantees.promise import Counted
 from flagstone.markup import card, table
 from flagstone.pipeline import Pipeline, ask
 from flagstone.protocol import Protocol
 from flagstone.question import ParityQuestion, Question, SpanQuestion
 from flagstone.rules import rule_named
-from flagstone.second_pass import SecondPass
+from flagstone.second_pass import SecondPass, certified_rho
 from flagstone.shards import MemoryShard, ShardTask
 from flagstone.text import agreement
 
@@ -36,8 +39,6 @@ _FACTORS = (1, 2, 4, 8, 16, 32)
 #: Samples are drawn from at most this many pilot rows and have at most this many entries; once rho
 #: is this small, no more are drawn.
 MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
-#: A fresh answer may lack an equation with at most this probability.
-_LACKING = 0.01
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,8 +72,8 @@ class Suggestion:
     def for_equations(self) -> Suggestion:
         """Return the protocol whose whole window certifies that fresh answers have the equations.
 
-        A window for so many rows: from the first threshold that is forecast for them to two thirds
-        of the plateau. Their number is that of the protocol, else the least in the forecast.
+        It goes from the first threshold in the forecast to two thirds of the plateau, for the
+        number of rows of the protocol, or else the least number in the forecast.
         """
         known = [(m, t) for m, t in self.equations if t is not None]
         take = self.protocol.take
@@ -186,45 +187,20 @@ def forecast_equations(
     counted = second_pass.levels.counted(protocol.confidence)
     if not counted or counted[0].dim != plateau.dim:
         return ()
-    seen, points = counted[0], []
-    D = protocol.question.dim(len(protocol.encoding.names))
+    points = []
     for factor in _FACTORS:
-        m = second_pass.n_rows * factor
-        level = Counted.of(
-            seen.dim,
-            seen.first,
-            seen.skipped,
-            seen.outside * factor,
-            seen.runs * factor,
-            D,
-            m,
-            protocol.confidence,
-        )
         last = plateau.last * factor
-        first = None
-        keeps = partial(_keeps, m, level.eps)
-        if keeps(last):
-            first = smallest(keeps)
-        points.append((m, first))
+        first = second_pass.forecast_equations(factor, last, protocol.confidence)
+        points.append((second_pass.n_rows * factor, first))
     return tuple(points)
-
-
-def _keeps(n_rows: int, share: float, threshold: int) -> bool:
-    return contains_failure(n_rows, share, threshold) <= _LACKING
 
 
 def _drawn_again(protocol: Protocol, rows: Rows, n_rows: int) -> float | None:
     """Return the rho that a sample of this size, drawn from these rows, certifies."""
-    F, dim, n_pilot = protocol.encoding.field, width(rows), pilot_rows(n_rows)
     random = np.random.RandomState(Coins(protocol.seed).integers("forecast", 1 << 32))
     drawn = rows[random.randint(0, len(rows), size=n_rows)]
-    window = protocol.to_rule().window(dim, n_rows)
-    pilot, certain = (
-        Flag(dim, F).update(drawn[:n_pilot]),
-        1 - SHARE_OF_PASS * (1 - protocol.confidence),
-    )
-    certifier = Certifier.plan(pilot, n_rows, **vars(window), confidence=certain)
-    return certifier.update(drawn[n_pilot:]).forecast(1.0)
+    window = protocol.to_rule().window(width(rows), n_rows)
+    return certified_rho(protocol.encoding.field, drawn, window, protocol.confidence)
 
 
 def suggest_window(
@@ -300,11 +276,12 @@ def suggest_window(
     protocol, plateau, finding = proposed(
         summary.summary, asked, encoding, rule=rule, seed=seed, take=take, confidence=confidence
     )
-    review = pipeline.second_pass(finding, summary, confidence=confidence)
+    second_pass = pipeline.second_pass(finding, summary, confidence=confidence).second_pass
+    assert second_pass is not None
     some = slice(None, None, -(-len(rows) // MOST_ROWS))
     lifted = asked.lift(F, rows[some], None if labels is None else labels[some])
-    points = forecast(review.second_pass, protocol, lifted)
-    kept = forecast_equations(review.second_pass, protocol, plateau)
+    points = forecast(second_pass, protocol, lifted)
+    kept = forecast_equations(second_pass, protocol, plateau)
     return Suggestion(protocol, plateau, len(rows), points, kept)
 
 

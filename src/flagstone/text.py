@@ -1,7 +1,7 @@
 """Sentences for people: numbers and states in, words out.
 
-The only place where the core composes prose. Files and fingerprints hold none of it, so a sentence
-here can be reworded without breaking anything that was saved.
+The only place where the core composes prose. Files and fingerprints hold no sentences, so they
+can be reworded here without breaking anything that was saved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flagstone.guarantees import Certificate, Guarantee
     from flagstone.measurement import Measurement
 
-#: Of labels that samples must show, so many are listed.
+#: At most this many of the labels that samples must show are listed.
 _SHOWN = 5
 
 
@@ -194,7 +194,7 @@ _TITLES = {
 
 
 def headline(finding: Finding) -> str:
-    """The title with what is known of it; what nobody should act on says so first."""
+    """The title with what is known of it; an answer that is not supported says so first."""
     g, known, found = finding.promises, finding.credibility, title(finding)
     if g is None or finding.is_empty or finding.answer.is_bottom or _is_no_news(finding):
         return found
@@ -228,8 +228,8 @@ def _is_no_news(finding: Finding) -> bool:
 
 
 def notes(finding: Finding) -> list[str]:
-    """What is to be said beside the headline: caution, hint, other rules that fit."""
-    said = (caution(finding), hint(finding), alternatives(finding))
+    """What is to be said beside the headline: caution, rows not used, hint, other rules."""
+    said = (caution(finding), unused_rows(finding), hint(finding), alternatives(finding))
     return [note for note in said if note is not None]
 
 
@@ -241,6 +241,17 @@ def caution(finding: Finding) -> str | None:
     m, c = g.setup.n_rows, g.asked.contamination
     stated = f"the stated contamination, {100 * c:g} %" if c else f"{100 * allowed / m:.3g} %"
     return f"{100 * misfits / m:.3g} % of the rows do not fit, more than {stated}"
+
+
+def unused_rows(finding: Finding) -> str | None:
+    """What happens to the rows after those that the coins drew; None where all rows are used."""
+    rule, used = finding.rule, finding.rows.read
+    if rule is None or rule.draw_rows is None:
+        return None
+    return (
+        f"the coins chose to use the first {used:,} of {rule.draw_rows:,} rows; the others were "
+        "not used, and can serve to check the answer"
+    )
 
 
 def hint(finding: Finding) -> str | None:

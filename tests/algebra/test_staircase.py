@@ -10,7 +10,8 @@ from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import FormatError
 from flagstone.finding import MOST_COUNTED, Finding
 from flagstone.guarantees import uncovered_bracket
-from flagstone.pipeline import certify, measure
+from flagstone.measurement import measure
+from flagstone.pipeline import certify
 from flagstone.question import ConstraintsQuestion, SpanQuestion
 
 FIELDS = [GF(2), GF(5), GF(2**8), QQ]

@@ -6,8 +6,7 @@ import pytest
 from flagstone.algebra.flag import Flag
 from flagstone.certificates import Certifier
 from flagstone.certificates.claims import _Outside, claims_of_pieces
-from flagstone.certificates.evidence import Evidence, rates
-from flagstone.certificates.pieces import Cut
+from flagstone.certificates.pieces import Cut, Evidence, rates
 from flagstone.guarantees.binomial import binomial_above, binomial_least
 
 CUT = Cut(inside=False, dim=4, credit=2, pace=10.0, most=100)
@@ -34,9 +33,18 @@ def test_no_bound_on_what_lies_outside_a_space_is_below_what_was_seen(runs):
     X = np.random.default_rng(3).integers(0, 2, (3000, 6))
     X[:, 5] = 0
     pilot = Flag(6).update(X[:300])
-    certifier = Certifier.plan(pilot, len(X), rule="index", t_min=50, t_max=120)
-    collector = certifier.update(X[300:]).collector
-    claims = claims_of_pieces(collector, 0.01, 1e-3, [50], [120], runs=runs)
-    outside = 1 - np.cumsum(collector.counts) / collector.counts.sum()
+    certifier = Certifier.of_pilot(pilot, len(X), rule="index", t_min=50, t_max=120)
+    certifier.update(X[300:])
+    claims = claims_of_pieces(
+        certifier.plan,
+        certifier.counts,
+        certifier.outcomes,
+        0.01,
+        [1e-3, 1e-4, 1e-6],
+        [50],
+        [120],
+        runs=runs,
+    )
+    outside = 1 - np.cumsum(certifier.counts) / certifier.counts.sum()
     assert outside[0] > 0.9
     assert (claims.beyond >= outside).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flagstone import GF, QQ, Flag, HeavyRule
 from flagstone.algebra.flag import merge_flags
 from flagstone.algebra.staircase import Staircase
-from flagstone.certificates.levels import LevelCounts
+from flagstone.certificates.spaces import LevelCounts
 from flagstone.guarantees import contains_failure
 from flagstone.guarantees.binomial import share_at_most
 from flagstone.guarantees.coverage import chance_of_runs, come_in_runs, start_points

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from flagstone._reference.certificates import log_mean_product
-from flagstone.certificates.evidence import Evidence, rates
-from flagstone.certificates.pieces import Cut
+from flagstone.certificates.pieces import Cut, Evidence, rates
 
 INSIDE = Cut(inside=True, dim=2, credit=3, pace=1.5, most=2)
 OUTSIDE = Cut(inside=False, dim=2, credit=1, pace=2.0, most=4)

@@ -20,16 +20,17 @@ from flagstone.guarantees import (
     index_length,
     pac_rows,
     parity_rows,
-    tails,
     values_certificate,
 )
 from flagstone.guarantees.binomial import (
     binomial_above,
     binomial_below,
     binomial_least,
-    binomial_most,
     share_at_least,
     share_at_most,
+    tail_above,
+    tail_below,
+    tail_share,
 )
 from tests import naive
 from tests.certificates.tools import LAWS, TinyLaw, at, coverage_failures, heavy, tower
@@ -61,7 +62,7 @@ def test_tails_have_eleven_digits(n, p, sigmas):
     k = min(n - 1, max(0, round(n * p + sigmas * math.sqrt(n * p * (1 - p)))))
     with flint.ctx.workprec(500):
         exact = flint.arb(p).beta_lower(k + 1, n - k, regularized=True)
-        for found, tail in ((tails.above(n, p, k), exact), (tails.below(n, p, k + 1), 1 - exact)):
+        for found, tail in ((tail_above(n, p, k), exact), (tail_below(n, p, k + 1), 1 - exact)):
             assert float(tail) < 1e-280 or abs(float(found / tail - 1)) < 1e-11
 
 
@@ -69,8 +70,8 @@ def test_tails_have_eleven_digits(n, p, sigmas):
 def test_shares_belong_to_their_tails(n, at, nats):
     k, failure = min(n - 1, int(at * n)), math.exp(-nats)
     for found, tail, last in (
-        (tails.share_of_above(n, k, failure), tails.above, k),
-        (tails.share_of_below(n, k + 1, failure), tails.below, k + 1),
+        (tail_share(n, k, failure, rising=True), tail_above, k),
+        (tail_share(n, k, failure, rising=False), tail_below, k + 1),
     ):
         assert 0 < found <= 1
         less, more = (
@@ -86,15 +87,13 @@ def test_shares_belong_to_their_tails(n, at, nats):
     p=st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1e-7, 1.0])),
     failure=st.floats(1e-300, 1, exclude_max=True),
 )
-def test_quantiles_are_where_tails_pass_the_failure(n, p, failure):
-    x, y = binomial_least(n, p, failure), binomial_most(n, p, failure)
+def test_the_quantile_is_where_the_tail_passes_the_failure(n, p, failure):
+    x = binomial_least(n, p, failure)
     assert binomial_above(n, p, x) <= failure < binomial_above(n, p, x - 1)
-    assert binomial_below(n, p, y) <= failure
-    assert y == n or failure < binomial_below(n, p, y + 1)
 
 
 @pytest.mark.parametrize("failure", [0.3, 0.01, 1e-9])
-@pytest.mark.parametrize("n", [1, 7, 60])
+@pytest.mark.parametrize("n", [1, 7, 31])
 def test_clopper_pearson_bounds_are_on_the_safe_side(n, failure):
     for k in range(n + 1):
         upper, lower = share_at_most(k, n, failure), share_at_least(k, n, failure)
@@ -111,10 +110,6 @@ def test_least_count_and_bad_counts():
     x = binomial_least(1000, 0.1, 1e-4)
     assert binomial_above(1000, 0.1, x) <= 1e-4 < binomial_above(1000, 0.1, x - 1)
     assert binomial_least(1000, 0.0, 1e-4) == 0
-    x = binomial_most(1000, 0.1, 1e-4)
-    assert binomial_below(1000, 0.1, x) <= 1e-4 < binomial_below(1000, 0.1, x + 1)
-    assert binomial_most(1000, 1.0, 1e-4) == 1000
-    assert binomial_most(1000, 0.0, 1e-4) == 0
     with pytest.raises(InputError, match=r"0\.\.5 hits"):
         share_at_most(6, 5, 0.1)
 

@@ -6,10 +6,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from flagstone.certificates.claims import SharesBetween
-from flagstone.certificates.window import (
+from flagstone.certificates.claims import (
     CertifiedSpace,
     RowBounds,
+    SharesBetween,
     heavy_window,
     index_window,
     mean_failure,

@@ -19,8 +19,8 @@ from flagstone.cli import main
 from flagstone.errors import InputError
 from flagstone.store import read_document
 
-RANDOM_KILLS = 24
-RESUMED = 10
+RANDOM_KILLS = 12
+RESUMED = 6
 OUTPUTS = ("m.json", "r.html", "p.svg")
 
 

@@ -49,8 +49,8 @@ def test_killed_at_any_moment_a_resumed_run_ends_with_the_same_bytes(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
-    assert record["kills"] >= 36
-    assert record["resumed"] >= 10  # a kill before the first batch leaves nothing to resume from
+    assert record["kills"] >= 24
+    assert record["resumed"] >= 6  # a kill before the first batch leaves nothing to resume from
     assert record["half_written"] >= 4  # some kills did hit in the middle of a write
     assert record["left"] == []
 

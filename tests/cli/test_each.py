@@ -25,7 +25,7 @@ def test_each_says_what_tables_share(run, place):
     head, *lines = done.out.split("\n\n")[0].split("\n")
     assert head == "1 check equation holds in all 2 captures:"
     assert lines == ["  a + b + c = 3 (mod 7)"]
-    assert "beyond what they share:\n    a = 5 (mod 7)\n" in done.out
+    assert "beyond what they share:\n    a = 5\n" in done.out
     assert done.out.endswith("\nseed          1\n")
 
 
@@ -40,7 +40,7 @@ def test_each_in_json_is_what_single_runs_say(run, place):
         assert one["finding"]["fingerprint"] == alone["fingerprint"]
         assert one["finding"].keys() == alone.keys() - {"outputs"}
     assert found["common"]["fingerprint"] == found["captures"][0]["finding"]["fingerprint"]
-    assert [one["beyond"] for one in found["captures"]] == [[], ["a = 5 (mod 7)"]]
+    assert [one["beyond"] for one in found["captures"]] == [[], ["a = 5"]]
 
 
 def bits(place, name, X):

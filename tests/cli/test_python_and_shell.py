@@ -17,7 +17,7 @@ from flagstone import GF, QQ, Finding
 from flagstone.algebra.fields import as_field
 from flagstone.answers import Constraints, LinearSystem, ParityRule
 from flagstone.cli.verbs import VERBS
-from flagstone.linear_span import rep_linear_span
+from flagstone.pipeline import rep_linear_span
 from flagstone.question import QUESTIONS
 from flagstone.store import load
 

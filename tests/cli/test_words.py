@@ -1,6 +1,7 @@
 """The words of the command line: whatever a message names as an option is one."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -33,12 +34,13 @@ PYTHON_ONLY = {
     "alpha",
     "certify",
     "classes",
-    "draw_rows",
     "failure",
     "first",
+    "levels",
     "mattering_rows",
     "max_disagreements",
     "n_features",
+    "n_pilot",
     "n_rows",
     "on_bottom",
     "out_of_field",
@@ -67,6 +69,7 @@ def options() -> set[str]:
     return found
 
 
+@functools.cache
 def trees() -> dict[str, ast.Module]:
     """The parsed source, by the names of its files."""
     files = sorted(SOURCE.rglob("*.py"))

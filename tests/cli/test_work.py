@@ -8,7 +8,7 @@ import pytest
 from pyarrow import csv as pacsv
 from pyarrow import parquet
 
-from flagstone.tables import row_cache, textio
+from flagstone.tables import encoded, textio
 from flagstone.tables.table import Table
 
 COMMAND = ["constraints", "--contamination", "0.01", "--seed", "3", "--max-misfits", "30"]
@@ -149,7 +149,7 @@ def test_rows_are_read_once_where_they_fit(run, files, readings, words, twice):
 
 def test_rows_that_nobody_needs_twice_are_not_kept(run, files, monkeypatch):
     added = []
-    monkeypatch.setattr(row_cache, "_size", lambda batch: added.append(batch) or 1)
+    monkeypatch.setattr(encoded, "_size", lambda batch: added.append(batch) or 1)
     assert run(*COMMAND, "t.npy", "--no-measure").code == 0
     assert run("summarize", "t.npy", "-o", "t.flag").code == 0
     assert len(added) == 2  # the first batch of each run had no room

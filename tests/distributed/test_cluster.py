@@ -1,5 +1,7 @@
 """A real cluster of separate processes: the same bytes, whatever workers do or die of."""
 
+import contextlib
+import io
 import json
 import logging
 import os
@@ -20,6 +22,7 @@ import flagstone
 from distributed import Client, LocalCluster
 from flagstone import Coins, IndexRule, distributed
 from flagstone.checkpoints import open_checkpoint
+from flagstone.cli import main
 from flagstone.disk import open_ledger
 from flagstone.distributed import ClusterError, DaskExecutor, Dataset, executor
 from flagstone.errors import FormatError, InputError
@@ -38,9 +41,10 @@ FLAGSTONE = [sys.executable, "-c", "from flagstone.cli import main; main()"]
 @pytest.fixture
 def own_cluster(tmp_path):
     """A scheduler and its workers, to be lost."""
-    return lambda n_workers=1: LocalCluster(
+    return lambda n_workers=1, processes=True: LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
+        processes=processes,
         dashboard_address="127.0.0.1:0",
         local_directory=tmp_path,
         silence_logs=logging.CRITICAL,
@@ -60,7 +64,10 @@ def test_one_two_or_four_workers_give_the_same_bytes(client, own_cluster, folder
     wanted = content(asked(str(folder)))
     assert content(asked(str(folder), client)) == wanted
     for number in (1, 4):
-        with own_cluster(number) as cluster, Client(cluster, set_as_default=False) as other:
+        with (
+            own_cluster(number, processes=False) as cluster,
+            Client(cluster, set_as_default=False) as other,
+        ):
             assert len(other.run(os.getpid)) == number
             assert content(asked(str(folder), other)) == wanted
 
@@ -205,8 +212,16 @@ def test_a_lost_scheduler_costs_only_unfinished_partitions(own_cluster, folder, 
 
 
 def run(*words, cwd):
-    done = subprocess.run([*FLAGSTONE, *words], cwd=cwd, capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
+    """Run the command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as end,
+    ):
+        main(list(words))
+    return end.value.code, out.getvalue(), err.getvalue()
 
 
 def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
@@ -309,7 +324,7 @@ def test_a_stopped_run_goes_on_with_what_is_done(cluster, tmp_path, number):
     data = tmp_path / "data"
     data.mkdir()
     for i in range(30):
-        rows = frames(i, 10_000, 40)
+        rows = frames(i, 4000, 40)
         table = pa.table({f"b{j}": rows[:, j] for j in range(40)})
         parquet.write_table(table, data / f"{i:02}.parquet")
     words = ["constraints", "data", "--seed", "7", "--cluster", cluster.scheduler_address]

@@ -1,6 +1,7 @@
 """What equations say beyond the encoding: against the spaces themselves."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,12 +18,15 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 def endgames():
     """All boards at the end of a game of tic-tac-toe, x first."""
-    found = set()
+    found, seen = set(), set()
 
     def wins(board, player):
         return any(all(board[i] == player for i in line) for line in LINES)
 
     def play(board, player, other):
+        if board in seen:
+            return
+        seen.add(board)
         if wins(board, other) or "b" not in board:
             found.add(board)
             return
@@ -130,3 +134,43 @@ def test_rows_that_are_not_one_hot_keep_their_equations():
     encoding = encoding_of(GF(2), ring="onehot:n,o")
     found = news(Constraints([[1, 1]], [0]), encoding)
     assert (found.rows.tolist(), found.implied) == ([[1, 1, 0]], 0)
+
+
+def squares_of(field, table, **columns):
+    """The new equations of degree two of a table, and the number of all."""
+    encoding = replace(encoding_of(field, **columns), degree=2)
+    cells = [np.array(column, dtype=object) for column in zip(*table, strict=True)]
+    X = field.array(encoding.rows(cells)[0])
+    ones = np.full((len(X), 1), field.one, dtype=field.dtype)
+    V = Subspace.span(np.concatenate([X, ones], axis=1), field)
+    checks = ConstraintsQuestion().read(V, None, names=encoding.names, target="y")
+    found = news(checks, encoding)
+    assert len(found.rows) + found.implied + len(found.constants) == len(checks)
+    assert not found.broken(field, X).any()
+    return [worded(encoding, row) for row in found.rows], len(checks)
+
+
+@pytest.mark.parametrize("field", [GF(2), GF(5), QQ], ids=str)
+def test_products_of_one_hot_columns_are_no_news(field):
+    columns = {"colour": "onehot:r,g,b", "size": "onehot:s,m,l", "kind": "onehot:x,y"}
+    every = list(itertools.product("rgb", "sml", "xy"))
+    listed, n_checks = squares_of(field, every, **columns)
+    assert listed == []
+    assert n_checks == 16
+    # nor are those of a column that is constant, or of a value that never occurs
+    assert squares_of(field, [row for row in every if row[2] == "x"], **columns)[0] == []
+    assert squares_of(field, [row for row in every if row[1] != "m"], **columns)[0] == []
+    # what is missing among the pairs is
+    some = [row for row in every if row[:2] != ("r", "l")]
+    assert squares_of(field, some, **columns)[0] == ["never colour = r and size = l"]
+
+
+def test_a_product_that_decides_a_column_is_worded():
+    columns = {"colour": "onehot:r,g,b", "size": "onehot:s,m,l", "fault": "element"}
+    table = [(c, s, int((c, s) == ("r", "l"))) for c in "rgb" for s in "sml"]
+    listed, _ = squares_of(GF(2), table, **columns)
+    assert listed[-1] == "fault = 1 exactly when colour = r and size = l"
+    assert set(listed[:-1]) == {
+        f"never {what} and fault = 1"
+        for what in ("colour = g", "colour = b", "size = s", "size = m")
+    }

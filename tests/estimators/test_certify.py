@@ -19,10 +19,9 @@ from flagstone import (
     SubspaceClassifier,
     ask,
 )
-from flagstone.apply import predict
 from flagstone.errors import BottomError, InputError, ReplicabilityWarning
-from flagstone.linear_span import rep_linear_span
-from flagstone.pipeline import certify
+from flagstone.measurement import predict
+from flagstone.pipeline import certify, rep_linear_span
 from flagstone.question import SpanQuestion
 
 WINDOW = {"rule": IndexRule(t_min=0.03, t_max=0.1), "random_state": 7}
@@ -68,7 +67,7 @@ def test_rows_that_came_in_parts_are_certified_together():
     parts = ParityClassifier(**WINDOW, certify=False)
     for piece in (slice(0, 1), slice(1, 400), slice(400, 900)):
         parts.partial_fit(X[piece], Y[piece])
-    with pytest.raises(InputError, match="these are others"):
+    with pytest.raises(InputError, match="in the same order"):
         certify(parts.finding_, X[:400], Y[:400])
     assert certify(parts.finding_, X, Y) == whole
 

@@ -27,6 +27,7 @@ from flagstone import (
 from flagstone.algebra.fields import GF, as_field
 from flagstone.checks import checked_weights
 from flagstone.encoding import ColumnEncoder
+from flagstone.errors import InputWarning
 from flagstone.exact import exact_array
 from flagstone.tables import open_table
 
@@ -317,3 +318,21 @@ def test_weights_beside_fractions_are_exact():
 def test_a_frame_of_small_numbers_stays_an_array_of_numbers():
     frame = pd.DataFrame({"a": [1, 2], "b": [0.0, 1.0], "c": [True, False]})
     assert exact_array(frame).dtype == np.float64
+
+
+def test_over_the_rationals_binary_floats_are_read_by_their_shortest_decimal_form():
+    net, vat = np.array([1.1, 2.2, 3.3, 0.5] * 50), np.array([0.1, 0.2, 0.4, 0.1] * 50)
+    gross = np.array([1.2, 2.4, 3.7, 0.6] * 50)
+    frame = pd.DataFrame({"net": net, "vat": vat, "gross": gross})
+    with pytest.warns(InputWarning, match=r"X: binary floats .* such as 1\.1"):
+        span = LinearSpan(field="QQ", random_state=1).fit(frame)
+    assert span.finding_.lines == ("net + vat - gross = 0",)
+    exact = frame.map(lambda value: Decimal(str(value)))
+    assert LinearSpan(field="QQ", random_state=1).fit(exact).finding_.answer == span.finding_.answer
+    mixed = exact.assign(vat=frame["vat"])
+    with pytest.warns(InputWarning, match="such as 0.1"):
+        found = LinearSpan(field="QQ", random_state=1).fit(mixed).finding_
+    assert found.answer == span.finding_.answer
+    with pytest.warns(InputWarning, match="y: binary floats"):
+        system = LinearEquations(field="QQ", random_state=1).fit(frame[["net", "vat"]], gross)
+    assert system.solve().tolist() == [1, 1]

@@ -21,7 +21,7 @@ from flagstone import (
     SubspaceClassifier,
 )
 from flagstone.errors import ReplicabilityWarning
-from flagstone.linear_span import rep_linear_span
+from flagstone.pipeline import rep_linear_span
 from tests.strategies import ORDERS, elements, table
 
 

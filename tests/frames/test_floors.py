@@ -3,32 +3,20 @@
 import numpy as np
 import pytest
 
-from flagstone.frames.digests import frame_code
-from scripts.frames_floors import KINDS, analyzed, damage, draw_capture, draw_free, judged
+from scripts.frames_floors import KINDS, analyzed, draw_capture, draw_free, judged
 
 
-@pytest.mark.parametrize("number", range(2 * len(KINDS)))
+@pytest.mark.parametrize("number", [*range(2, 2 + len(KINDS)), 72])
 def test_captures_with_a_digest(number):
+    """One of each kind; the CRC of the last one stands before data that are as wide."""
     outcome = judged(draw_capture(2026, number))
     assert outcome.right, outcome
     assert not outcome.wrong_place, outcome
 
 
-@pytest.mark.parametrize("number", [3, 4, 7])
-def test_generated_code_agrees_with_the_digest(number):
-    capture = draw_capture(2026, number)
-    digests, _ = analyzed(capture.rows)
-    space = {}
-    exec(frame_code(capture.rows.shape[1], digests, "python"), space)
-    spoiled = damage(np.random.default_rng(1), capture.fresh, 1.0)
-    for frames in (capture.fresh, spoiled):
-        packed = np.packbits(frames, axis=1)
-        said = [space["check_frame"](row.tobytes()) for row in packed]
-        assert said == capture.secret.valid(frames).tolist()
-
-
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", [*range(7), 134])
 def test_captures_without_a_digest(number):
+    """The last one has two opposite fields beside a difference: they add up to a constant."""
     text, rows = draw_free(2026, number)
     assert [digest.name for digest in analyzed(rows)[0]] == [], text
 

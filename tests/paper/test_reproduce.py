@@ -13,12 +13,12 @@ def test_an_interrupted_experiment_says_what_is_kept_and_how_to_go_on(run, place
         return honest(*arguments)
 
     monkeypatch.setattr(module, "_compute", interrupted)
-    stopped = run("reproduce", "guaranteed", "--quick", "--no-resume", "--out", "r3")
+    stopped = run("reproduce", "gap", "--quick", "--no-resume", "--out", "r3")
     monkeypatch.undo()
     assert stopped.code == 130
     assert "r3 keeps the parts that are finished" in stopped.err
     assert "--no-resume" not in stopped.err
-    assert (place / "r3" / ".guaranteed.partial.jsonl").exists()
+    assert (place / "r3" / ".gap.partial.jsonl").exists()
 
 
 def test_results_of_another_configuration_are_refused_in_words_of_options(run):

@@ -9,7 +9,7 @@ import pytest
 
 from flagstone.algebra.staircase import Staircase, Step
 from flagstone.guarantees import Window
-from flagstone.linear_span import rep_linear_span
+from flagstone.pipeline import rep_linear_span
 from flagstone.plots import ScreeDisplay
 from flagstone.report import scree_svg
 

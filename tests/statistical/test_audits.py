@@ -11,12 +11,11 @@ import pytest
 from scipy.stats import binom
 
 from flagstone import IndexRule, LinearSpan, audit
-from flagstone.audit._compare import Compare
 from flagstone.audit._learners import Learner
 from flagstone.audit._pairs import Task
 from flagstone.audit._result import measures_of
 from flagstone.audit.data import as_data
-from flagstone.audit.intervals import log_evidence, log_evidence_of_values
+from flagstone.audit.intervals import log_evidence
 from flagstone.distributions import rare_direction
 
 pytestmark = pytest.mark.statistical
@@ -56,18 +55,18 @@ def missed(found, truth, key, confidence=CONFIDENCE):
     """
     limit = -math.log(1 - confidence)
     pairs, ends = found.pairs, range(1, len(found.pairs) + 1)
-    if key in ("exact", "worst") and not found.integrated:
-        inputs = np.cumsum([pair.agreeing(found.n_inputs) for pair in pairs], axis=0)
-        same = np.cumsum([pair.exact for pair in pairs])
-        counts = same if key == "exact" else inputs.min(axis=1)
-        out = [log_evidence(float(counts[n - 1]), n, truth) >= limit for n in ends]
+    inputs = np.array([pair.agreeing(found.n_inputs) for pair in pairs])
+    if key == "worst":
+        counts = inputs.cumsum(axis=0).min(axis=1)
+        seen = [[1] * counts[n - 1] + [0] * (n - counts[n - 1]) for n in ends]
     else:
         values = {
             "exact": [pair.exact for pair in pairs],
-            "pointwise": [pair.agreeing(found.n_inputs).mean() for pair in pairs],
+            "pointwise": inputs.mean(axis=1),
             "approximate": [pair.approximate for pair in pairs],
         }[key]
-        out = [log_evidence_of_values(values[:n], truth) >= limit for n in ends]
+        seen = [values[:n] for n in ends]
+    out = [log_evidence(some, truth) >= limit for some in seen]
     for n in (1, len(pairs)):
         shown = measures_of(found, pairs[:n])[key]
         assert (shown.low <= truth <= shown.high) != out[n - 1]
@@ -80,7 +79,7 @@ def test_intervals_of_all_measures_hold_at_every_stopping_time():
     for seed in range(AUDITS):
         options = {"m": ROWS, "pairs": PAIRS, "confidence": CONFIDENCE, "seed": seed}
         found = audit(majority, rows, compare="predictions", **options)
-        task = Task(Learner(majority), as_data(rows, m=ROWS), Compare("predictions"), seed=seed)
+        task = Task(Learner(majority), as_data(rows, m=ROWS), "predictions", seed=seed)
         fixed = each[task.fixed.X[:, 0]]
         truth = {
             "exact": float(np.prod(each)),  # every column is among the 400 held-out rows

@@ -36,7 +36,7 @@ def summary(X, kind):
 def certificate(X, kind, first, last, subspace=None):
     k = pilot_rows(len(X))
     pilot = Flag(X.shape[1]).update(X[:k])
-    certifier = Certifier.plan(pilot, len(X), t_min=first, t_max=last, confidence=CONFIDENCE)
+    certifier = Certifier.of_pilot(pilot, len(X), t_min=first, t_max=last, confidence=CONFIDENCE)
     runs = 2 if kind == "two shards" else 1
     return certifier.update(X[k:]).certificate(subspace, runs=runs)
 
@@ -50,8 +50,12 @@ def spaces(flag, last):
 
 
 def disagreement(first, second, t_min, t_max):
-    pairs = zip(spaces(first, t_max)[t_min - 1 :], spaces(second, t_max)[t_min - 1 :], strict=True)
-    bad = sum(V != W for V, W in pairs)
+    left, right, known = spaces(first, t_max), spaces(second, t_max), {}
+    for V, W in zip(left, right, strict=True):  # each two spaces are compared once
+        if (id(V), id(W)) not in known:
+            known[id(V), id(W)] = V != W
+    pairs = zip(left[t_min - 1 :], right[t_min - 1 :], strict=True)
+    bad = sum(known[id(V), id(W)] for V, W in pairs)
     return float(Fraction(bad, t_max - t_min + 1))
 
 

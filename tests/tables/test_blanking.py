@@ -68,7 +68,7 @@ def capture(kind, random):
 
 @pytest.mark.filterwarnings("ignore:.*(all 0 or 1|begin with)")
 @pytest.mark.parametrize("kind", BEGINNINGS)
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(random=st.randoms(use_true_random=True), length=st.sampled_from([None, 16, 16]))
 def test_the_kernel_blanks_what_the_patterns_do(tmp_path_factory, kind, random, length):
     """Rows, lines, skipped rows and messages, wherever the blocks are cut."""

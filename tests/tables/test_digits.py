@@ -53,7 +53,7 @@ def everything(path, field, chosen, block, monkeypatch, *, quick):
 
 
 @settings(
-    max_examples=300,
+    max_examples=120,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(files(), st.sampled_from([2, 11]), st.booleans(), st.sampled_from([1, 7, 16, 1 << 22]))

@@ -158,7 +158,7 @@ COLUMN_DTYPES = [bool, np.uint8, np.int8, np.int32, np.uint64, np.int64, ">i8", 
     n_rows=st.sampled_from([0, 1, 5, 4100]),
     form=st.sampled_from(["C", "F", "columns", "packed"]),
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 def test_rows_are_those_of_the_matrix_in_the_form_of_the_field(
     data, order, n_columns, n_rows, form
 ):

@@ -274,7 +274,7 @@ def written_lines(draw: st.DrawFn, notation: str) -> str:
 
 @pytest.mark.filterwarnings("ignore:.*all 0 or 1")
 @given(st.data())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 def test_the_kernel_reads_what_the_careful_parser_reads(tmp_path_factory, data):
     """Rows, lines, skipped rows and messages, wherever the blocks are cut."""
     notation = data.draw(st.sampled_from(["hex", "bits"]))
@@ -371,7 +371,7 @@ def capture(n_bits, width, random):
     n_bits=st.sampled_from([8, 13, 24, 64, 70, 128, 150]),
     keep_only=st.booleans(),
 )
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_lines_alike_are_read_as_each_would_be(
     tmp_path_factory, notation, random, n_bits, keep_only
 ):

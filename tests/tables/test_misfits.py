@@ -7,6 +7,7 @@ import pytest
 
 from flagstone import GF, AffineSpan, Finding
 from flagstone.answers import Constraints, LinearSystem, ParityRule
+from flagstone.cli.runner import run
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.measurement import Measurement
 from flagstone.question import SubspaceQuestion
@@ -110,3 +111,22 @@ def test_a_notebook_shows_the_same():
         finding._repr_html_()
     )
     assert finding.fingerprint == Finding.of(finding.answer).answer.fingerprint("constraints")
+
+
+def test_categories_beside_amounts_over_the_rationals(tmp_path, capsys):
+    """A misfit is kept as text: one-hot columns must be numbers there, not True and False."""
+    ledger = pd.DataFrame({"kind": ["a", "b", "c"] * 200, "net": range(600), "gross": range(600)})
+    ledger.loc[7, "gross"] = 0
+    ledger.to_csv(tmp_path / "ledger.csv", index=False)
+    words = [
+        "constraints",
+        tmp_path / "ledger.csv",
+        "--field",
+        "QQ",
+        "--encode",
+        "auto",
+        "--seed",
+        1,
+    ]
+    assert run([*map(str, words), "--contamination", "0.01"]) == 0
+    assert "line 9: net 7, gross 0, off by 7" in capsys.readouterr().out

@@ -8,8 +8,8 @@ import pytest
 from flagstone.algebra.fields import GF, QQ
 from flagstone.encoding import Encoding
 from flagstone.tables import Table, open_table
+from flagstone.tables.encoded import RowCache
 from flagstone.tables.memory import MemoryReader
-from flagstone.tables.row_cache import RowCache
 
 F = GF(2)
 

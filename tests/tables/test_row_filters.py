@@ -6,7 +6,7 @@ import pytest
 from flagstone.algebra.fields import GF
 from flagstone.encoding import Encoding
 from flagstone.tables import open_table
-from flagstone.tables.row_filters import first_rows, without_repeats
+from flagstone.tables.encoded import first_rows, without_repeats
 
 
 @pytest.fixture

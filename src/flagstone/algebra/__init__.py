@@ -1,1 +1,37 @@
 """Exact linear algebra over finite fields and QQ: fields, packed rows, subspaces, flags."""
+
+from flagstone.algebra.bitrows import BitRows, pack
+from flagstone.algebra.fields import GF, QQ, Array, Field, FieldLike, Rows, as_field, width
+from flagstone.algebra.flag import Flag, merge_flags, merge_tree
+from flagstone.algebra.lift import append_column, append_ones, chunks, keep_rows, value_order
+from flagstone.algebra.partition import stable_partition
+from flagstone.algebra.staircase import Plateau, Staircase, Step
+from flagstone.algebra.subspace import AffineSubspace, Subspace, canonical_text
+
+__all__ = [
+    "GF",
+    "QQ",
+    "AffineSubspace",
+    "Array",
+    "BitRows",
+    "Field",
+    "FieldLike",
+    "Flag",
+    "Plateau",
+    "Rows",
+    "Staircase",
+    "Step",
+    "Subspace",
+    "append_column",
+    "append_ones",
+    "as_field",
+    "canonical_text",
+    "chunks",
+    "keep_rows",
+    "merge_flags",
+    "merge_tree",
+    "pack",
+    "stable_partition",
+    "value_order",
+    "width",
+]

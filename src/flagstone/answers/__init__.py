@@ -1,21 +1,18 @@
 """Answers: what a replicable subspace says, as values that predict, check, print and compare.
 
-The last stop of the road rows → flag → subspace → answer. Every answer is a function of a
-subspace and of coins alone, so equal subspaces and equal seeds give equal answers: this is
-where replicability passes, by post-processing, from the span to what the user wanted.
+The last step of the pipeline rows → flag → subspace → answer. Every answer is a function of a
+subspace and of coins alone, so equal subspaces and equal seeds give equal answers: an answer is
+at least as replicable as its subspace.
 
 - :class:`ParityRule`: a linear function of the features (the paper's Algorithm 2);
 - :class:`Constraints`: the equations that rows obey;
 - :class:`LinearSystem`: a small system that stands for a large one.
 """
 
-from flagstone.answers._base import Answer
-from flagstone.answers._constraints import Constraints, Equations
+from flagstone.answers._base import Answer, equation
+from flagstone.answers._equations import Constraints, Contradiction, Equations, LinearSystem
 from flagstone.answers._parity import ParityRule
-from flagstone.answers._solve import VectorCoins, check_choice
-from flagstone.answers._sparse import sparsest
-from flagstone.answers._system import Contradiction, LinearSystem
-from flagstone.answers._text import equation
+from flagstone.answers._solve import VectorCoins, check_choice, sparsest
 
 __all__ = [
     "Answer",

@@ -8,19 +8,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Field, FieldLike, as_field
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Field, FieldLike, Subspace, as_field
 from flagstone.answers._base import (
     Answer,
     as_column,
     check_names,
+    combination,
+    expression,
+    feature_names,
     from_json,
     frozen,
     header,
+    modulus,
     to_json,
 )
 from flagstone.answers._solve import VectorCoins, check_choice, pick_solution
-from flagstone.answers._text import combination, expression, feature_names, modulus
 from flagstone.errors import BottomError, FormatError, InputError, Parameter
 from flagstone.exact import exact_array
 

@@ -8,10 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from flagstone.algebra.fields import GF, Array, Field
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import GF, Array, Field, Subspace
 
-#: So many orders of the columns, each of which shows other short equations.
+#: This many orders of the columns, each of which shows other short equations.
 _TURNS = 16
 #: Sums of this many rows are tried where no more rows than this are there.
 _DEEP, _WIDE = 32, 128

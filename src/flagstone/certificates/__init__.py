@@ -5,22 +5,21 @@ for millions of rows. Real data have a gap: some directions are frequent, the ot
 certificate proves *from the rows* that fresh samples find the same gap, and so the same space
 (docs/theory/certificates.md).
 
-===============  ==============================================================================
-module           what it does
-===============  ==============================================================================
-`plan`           decides on pilot rows what to look at
-`spaces`         nested spaces of the pilot; where rows lie among them
-`pieces`         cuts rows into independent pieces whose sets add up
-`collector`      one pass over the certifying rows: counts, pieces; merges over shards
-`evidence`       from the pieces seen to sums of fresh ones
-`claims`         everything that is proven of each space, with δ shared out
-`window`         from certified spaces to ρ for a window of thresholds
-`certifier`      `Certifier`, the way through all of it
-===============  ==============================================================================
+===================  ==========================================================================
+module               what it does
+===================  ==========================================================================
+`certifier`          `Certifier`: one pass over the certifying rows, and what it certifies
+`plan`               decides on pilot rows what to look at
+`spaces`             nested spaces of a flag; where rows lie among them; counts of rows outside
+`pieces`             cuts rows into independent pieces whose sets add up; what these prove
+`claims`             what is proven of each space, with δ shared out, and of a window
+`serial_dependence`  whether rows depend on those before them
+===================  ==========================================================================
 """
 
 from flagstone.certificates.certifier import Certifier
-from flagstone.certificates.plan import pilot_rows, pilot_share
-from flagstone.guarantees.certificate import Certificate
+from flagstone.certificates.plan import pilot_rows
+from flagstone.guarantees.coverage import pilot_share
+from flagstone.guarantees.promise import Certificate
 
 __all__ = ["Certificate", "Certifier", "pilot_rows", "pilot_share"]

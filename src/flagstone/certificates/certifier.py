@@ -1,43 +1,68 @@
-"""`Certifier`: from a pilot to a `Certificate`, in one pass over the rows that certify."""
+"""`Certifier`: from a pilot to a `Certificate`, in one pass over the rows that certify.
+
+It counts where rows lie, and the pieces they make.
+"""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from flagstone.algebra.fields import Array, Rows
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace
-from flagstone.certificates.claims import Claims, claims_of_pieces
-from flagstone.certificates.collector import Collector
+from flagstone.certificates.claims import (
+    Claims,
+    claims_of_pieces,
+    heavy_window,
+    index_window,
+    mean_failure,
+)
+from flagstone.certificates.pieces import Cutter
 from flagstone.certificates.plan import CertificatePlan
-from flagstone.certificates.window import heavy_window, index_window, mean_failure
 from flagstone.errors import InputError
-from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.exact import Share, check_share, positive
+from flagstone.guarantees.promise import Certificate
 
 #: More rows than this many times those at hand are not worth extrapolating to.
 _FARTHEST = 256.0
+#: Rows that are looked at, or passed over, in a stretch; those taken at a time if none are passed.
+_STRETCH, _MANY = 1 << 14, 1 << 17
+_SIDES = ("inside", "outside")
+
+Outcomes = Counter[tuple[int, int]]
 
 
 class Certifier:
     """Certifies a window of thresholds for flags in arrival order, from rows drawn one by one.
 
-    Make one with `plan`, from the flag of the first tenth of the rows (`pilot_rows`); give it all
-    the others with `update`, in the order they come; ask it with `certificate`. For shards, give
-    each its own certifier of the same plan, and `merge` them.
+    Make one with `of_pilot`, from the flag of the first tenth of the rows (`pilot_rows`); give it
+    all the others with `update`, in the order they come; ask it with `certificate`. For shards,
+    give each its own certifier of the same plan, and `merge` them.
 
     Attributes
     ----------
-    collector : Collector
-        What was seen so far.
+    plan : CertificatePlan
     confidence : float
+    n_rows, n_runs : int
+        Certifying rows given, zero rows included, and the runs of consecutive rows that they came
+        in.
+    counts : array of int, length number of spaces + 2
+        Zero rows; rows in U_1; rows in U_2 but not in U_1; …; rows in none of the spaces. Of the
+        rows that were looked at, that is, all of them if ``plan.stride`` is 1.
 
     Notes
     -----
     **Guarantees**
+
+    What was seen depends on the rows and their order alone, not on how they are split over calls of
+    `update`. Merging adds everything up; no piece reaches over the end of a run.
 
     See `Certificate`. One certifier may be asked about any space and threshold, as often as one
     likes; but how many rows it gets must be fixed beforehand, not by what it has said so far.
@@ -51,7 +76,7 @@ class Certifier:
     >>> random = np.random.RandomState(1)
     >>> X = random.randint(0, 2, size=(5000, 3))
     >>> X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(5000) < 0.01)
-    >>> certifier = Certifier.plan(Flag(3).update(X[:500]), 5000, t_min=101, t_max=600)
+    >>> certifier = Certifier.of_pilot(Flag(3).update(X[:500]), 5000, t_min=101, t_max=600)
     >>> plane = Subspace.span([[1, 0, 1], [0, 1, 1]])
     >>> print(certifier.update(X[500:]).certificate(plane))
     certified at 99 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
@@ -59,14 +84,17 @@ class Certifier:
     rows lie outside
     """
 
-    def __init__(self, collector: Collector, confidence: Share = 0.99) -> None:
-        self.collector = collector
+    def __init__(self, plan: CertificatePlan, confidence: Share = 0.99) -> None:
         share = check_share("confidence", confidence)
-        self.confidence, self._failure = float(share), float(1 - share)
+        self.plan, self.confidence, self._failure = plan, float(share), float(1 - share)
+        self.n_rows = self.n_runs = self._in_run = 0
+        self.counts: Array = np.zeros(len(plan.parts) + 2, dtype=np.int64)
+        self._before = {side: [Outcomes() for _ in plan.parts] for side in _SIDES}
+        self._run: dict[str, list[Cutter | None]] | None = None
         self._proven: dict[tuple[int, float | None], tuple[Claims, float]] = {}
 
     @classmethod
-    def plan(
+    def of_pilot(
         cls,
         pilot: Flag,
         n_rows: int,
@@ -88,17 +116,65 @@ class Certifier:
             The window: {t_min..t_max} ("index") or the reals in (t_min − 1, t_max] ("heavy").
         confidence : float, default 0.99
         """
-        window: dict[str, Any] = {"rule": rule, "t_min": t_min, "t_max": t_max}
-        return cls(Collector(CertificatePlan.of_pilot(pilot, n_rows, **window)), confidence)
+        plan = CertificatePlan.of_pilot(pilot, n_rows, rule=rule, t_min=t_min, t_max=t_max)
+        return cls(plan, confidence)
+
+    def outcomes(self, i: int, side: str) -> Outcomes:
+        """Return how often pieces on one side of space i had which value and length."""
+        cutter = self._run[side][i] if self._run else None
+        return self._before[side][i] + (cutter.outcomes if cutter else Outcomes())
 
     def update(self, X: Any, weights: Any = None) -> Certifier:
-        """Take certifying rows, in the order they come, and return self; see `Collector.update`."""
-        self.collector.update(X, weights)
-        self._proven.clear()
+        """Take more certifying rows of this run, in the order they come, and return self.
+
+        All rows are taken or none. Weights are refused.
+        """
+        rows = self.plan.rows(X, weights)
+        counts, run = self.counts.copy(), self._next_run()
+        seen, start = self._in_run, 0
+        size = _MANY if self.plan.stride == 1 else _STRETCH
+        while start < len(rows):
+            stretch, into = divmod(seen + start, size)
+            stop = min(len(rows), start + size - into)
+            if stretch % self.plan.stride == 0:
+                counts += self._take(rows[start:stop], run)
+            start = stop
+        if len(rows):
+            self.n_runs += self._run is None
+            self.n_rows, self._in_run = self.n_rows + len(rows), seen + len(rows)
+            self.counts, self._run = counts, run
+            self._proven.clear()
         return self
 
+    def _next_run(self) -> dict[str, list[Cutter | None]]:
+        """The cutters, as copies: an interrupt must not leave half an update."""
+        if self._run:
+            return {side: [c and c.copy() for c in cutters] for side, cutters in self._run.items()}
+        field = self.plan.spaces.field
+        plans = {side: [getattr(part, side) for part in self.plan.parts] for side in _SIDES}
+        return {side: [plan and Cutter(field, plan.cut) for plan in plans[side]] for side in _SIDES}
+
+    def _take(self, rows: Rows, run: dict[str, list[Cutter | None]]) -> Array:
+        spaces, n = self.plan.spaces, len(rows)
+        coordinates = spaces.coordinates(rows)
+        first = spaces.first_space(coordinates)
+        held = [n - int(np.count_nonzero(first))]  # how many rows lie in {0}, U_1, U_2, …
+        for i, (inner, outer) in enumerate(zip(*run.values(), strict=True)):
+            inside = first <= i + 1
+            ticks = np.flatnonzero(inside)
+            if inner:
+                inner.update(spaces.inside(coordinates[ticks], i), ticks, n)
+            if outer:
+                beyond = np.flatnonzero(~inside)
+                outer.update(spaces.outside(coordinates[beyond], i), beyond, n)
+            held.append(len(ticks))
+        return np.diff([0, *held, n])
+
     def merge(self, other: Certifier) -> Certifier:
-        """Return the certifier of the rows of both, as runs of their own."""
+        """Return the certifier of the rows of both, as runs of their own.
+
+        Rows that come later begin a new run.
+        """
         if not isinstance(other, Certifier):
             raise TypeError(f"a certifier merges with a certifier, got {type(other).__name__}")
         if self.confidence != other.confidence:
@@ -106,7 +182,19 @@ class Certifier:
                 f"the certifiers do not fit: one is for a confidence of {self.confidence:g}, the "
                 f"other for {other.confidence:g}; make both from one plan"
             )
-        return Certifier(self.collector.merge(other.collector), self.confidence)
+        if self.plan is not other.plan and self.plan.to_dict() != other.plan.to_dict():
+            raise InputError("the certifiers do not fit: make both from one plan")
+        both = self.empty()
+        for part in (self, other):
+            both._add(part.n_rows, part.n_runs, part.counts)
+            for side, totals in both._before.items():
+                for i, total in enumerate(totals):
+                    total.update(part.outcomes(i, side))
+        return both
+
+    def _add(self, n_rows: int, n_runs: int, counts: Array) -> None:
+        self.n_rows, self.n_runs = self.n_rows + n_rows, self.n_runs + n_runs
+        self.counts = self.counts + counts
 
     def certificate(
         self,
@@ -130,14 +218,14 @@ class Certifier:
             How many runs of consecutive rows the flag of a sample is made of; by default as many
             as certifying rows came in.
         """
-        plan, collector = self.collector.plan, self.collector
-        n_runs = max(1, collector.n_runs) if runs is None else positive("runs", runs)
+        plan = self.plan
+        n_runs = max(1, self.n_runs) if runs is None else positive("runs", runs)
         if (n_runs, threshold) not in self._proven:
             claims = self._claims(n_runs, 1.0, threshold)
             self._proven[n_runs, threshold] = claims, self._rho(claims, 1.0)
         claims, found = self._proven[n_runs, threshold]
         needed = None
-        if rho is not None and found > rho and collector.n_rows:
+        if rho is not None and found > rho and self.n_rows:
             needed = self._rows_needed(float(check_share("rho", rho)), n_runs)
         i = self._index(subspace)
         first = last = misses = lacks = eps = None
@@ -157,7 +245,7 @@ class Certifier:
             n_rows=plan.n_rows,
             n_runs=n_runs,
             n_pilot=plan.n_pilot,
-            n_certifying=collector.n_rows,
+            n_certifying=self.n_rows,
             confidence=self.confidence,
             rho=found if found < 1 else None,
             t_first=first,
@@ -171,12 +259,12 @@ class Certifier:
     @property
     def piece_rows(self) -> int:
         """Rows that the shortest kind of piece may take; no piece reaches over the end of a run."""
-        parts = self.collector.plan.parts
+        parts = self.plan.parts
         return min((part.inside.cut.longest for part in parts), default=0)
 
     def empty(self) -> Certifier:
         """Return a certifier of the same plan that has seen no rows: for those of another run."""
-        return Certifier(Collector(self.collector.plan), self.confidence)
+        return Certifier(self.plan, self.confidence)
 
     def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
         """Return the certifier of the same evidence for samples of another size and window.
@@ -184,18 +272,19 @@ class Certifier:
         Valid for every size and window, also for one that was chosen after a look at the evidence:
         what certifies is known about the pieces, not about a sample.
         """
-        collector = copy.copy(self.collector)
-        collector.plan = replace(self.collector.plan, n_rows=n_rows, t_min=t_min, t_max=t_max)
-        return Certifier(collector, self.confidence)
+        other = copy.copy(self)
+        other.plan = replace(self.plan, n_rows=n_rows, t_min=t_min, t_max=t_max)
+        other._proven = {}
+        return other
 
     def forecast(self, factor: float) -> float | None:
         """The rho that ``factor`` times the rows, all like these, would certify; None for none."""
-        rho = self._rho(self._claims(max(1, self.collector.n_runs), factor), factor)
+        rho = self._rho(self._claims(max(1, self.n_runs), factor), factor)
         return rho if rho < 1 else None
 
     def _index(self, subspace: Subspace | None) -> int | None:
         """Which of the plan's spaces this is."""
-        spaces = self.collector.plan.spaces
+        spaces = self.plan.spaces
         if subspace is None or subspace.dim not in spaces.dims:
             return None
         if (subspace.field, subspace.ambient_dim) != (spaces.field, spaces.dim):
@@ -206,21 +295,30 @@ class Certifier:
 
     def _window(self, factor: float) -> tuple[int, int | float]:
         """First and last threshold of the window, for ``factor`` times the rows."""
-        plan = self.collector.plan
+        plan = self.plan
         if factor == 1:
             return plan.t_min, plan.t_max
         low = round(factor * (plan.t_min - 1))
         return low + 1, low + math.ceil(factor * (plan.t_max - plan.t_min + 1))
 
-    def _claims(self, runs: int, factor: float, threshold: float | None = None) -> Claims:
+    def _claims(
+        self,
+        runs: int,
+        factor: float,
+        threshold: float | None = None,
+        betas: Sequence[float] = (),
+    ) -> Claims:
         first, last = self._window(factor)
+        edge = self._failure / 2
         asked = [] if threshold is None else [math.ceil(threshold)]
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
-        past = first - 1 if self.collector.plan.rule == "heavy" else 0
+        past = first - 1 if self.plan.rule == "heavy" else 0
         return claims_of_pieces(
-            self.collector,
+            self.plan,
+            self.counts,
+            self.outcomes,
             self._failure,
-            self._failure / 2,
+            betas or (edge, edge / 10, edge / 1000),
             [t + past for t in (math.ceil(last), *asked)],
             [first, *asked],
             runs=runs,
@@ -229,7 +327,7 @@ class Certifier:
 
     def _rho(self, claims: Claims, factor: float) -> float:
         first, last = self._window(factor)
-        if self.collector.plan.rule == "index":
+        if self.plan.rule == "index":
             return index_window(claims.spaces, claims.bounds, first, int(last))
         return heavy_window(claims.spaces, first, last)
 
@@ -237,11 +335,12 @@ class Certifier:
         """Try more and more rows that look like these, then narrow down.
 
         Where four times the rows are too few, the most that are tried are tried next: often nothing
-        would do.
+        would do. One β that ρ leaves room for serves nearly as well as several, in less time.
         """
+        betas = [min(self._failure / 2, rho / 10)]
 
         def enough(factor: float) -> bool:
-            return self._rho(self._claims(runs, factor), factor) <= rho
+            return self._rho(self._claims(runs, factor, betas=betas), factor) <= rho
 
         high = 2.0
         while not enough(high):
@@ -252,13 +351,26 @@ class Certifier:
         for _ in range(2):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if enough(middle) else (middle, high)
-        return math.ceil(self.collector.plan.n_rows * high)
+        return math.ceil(self.plan.n_rows * high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {"confidence": self.confidence, **self.collector.to_dict()}
+        """Plain values, ready for JSON; a piece that has not ended is left out."""
+        pieces = {
+            side: [
+                sorted([x, n, times] for (x, n), times in self.outcomes(i, side).items())
+                for i in range(len(self.plan.parts))
+            ]
+            for side in _SIDES
+        }
+        seen = {"n_rows": self.n_rows, "n_runs": self.n_runs, "counts": self.counts.tolist()}
+        return {"confidence": self.confidence, "plan": self.plan.to_dict(), **seen, **pieces}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certifier:
         """Read what `to_dict` wrote; rows that come later begin a new run."""
-        return cls(Collector.from_dict(values), values["confidence"])
+        read = cls(CertificatePlan.from_dict(values["plan"]), values["confidence"])
+        read._add(values["n_rows"], values["n_runs"], np.array(values["counts"]))
+        for side, totals in read._before.items():
+            for total, pieces in zip(totals, values[side], strict=True):
+                total.update({(x, n): times for x, n, times in pieces})
+        return read

@@ -22,8 +22,7 @@ import numpy as np
 from flagstone.algebra.fields import Array, Rows, as_field
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import canonical_text
-from flagstone.certificates.evidence import rates
-from flagstone.certificates.pieces import Cut
+from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
 
@@ -44,21 +43,6 @@ def pilot_rows(n_rows: int) -> int:
     (5000, 1)
     """
     return max(1, n_rows // 10)
-
-
-def pilot_share(number: int) -> float:
-    """The share of δ for the pilot with this number, where pilots are made again and again.
-
-    On a stream of unknown length a pilot is made at every power of two, and the rows after each
-    certify what it chose. The shares 1/2, 1/6, 1/12, … of pilots 1, 2, 3, … sum to 1, so that all
-    their certificates hold together.
-
-    Examples
-    --------
-    >>> round(sum(pilot_share(k) for k in range(1, 1000)), 3)
-    0.999
-    """
-    return 1 / (number * (number + 1))
 
 
 @dataclass(frozen=True)

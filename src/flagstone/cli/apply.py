@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from flagstone.apply import predict as predicted
 from flagstone.cli.inputs import load_finding, open_tables
-from flagstone.cli.options import ReadOptions, WorkerOptions
+from flagstone.cli.options import CheckOptions, PredictOptions, WorkerOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.runner import FAILED, OK, UsageError
@@ -22,6 +21,7 @@ from flagstone.disk import atomic_file, check_target
 from flagstone.errors import BottomError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import Measurement
+from flagstone.measurement import predict as predicted
 from flagstone.pipeline import LocalExecutor, Pipeline
 from flagstone.shards import ShardCall, ShardTask, predict_shard, predict_task
 from flagstone.tables import Table
@@ -29,32 +29,23 @@ from flagstone.tables.partitions import Dataset
 from flagstone.wording import counted
 
 
-def check(
-    finding: str,
-    files: list[str],
-    read: ReadOptions,
-    workers: WorkerOptions,
-    tolerance: float,
-    strict: bool,
-    max_misfits: int,
-    seed: str | None,
-    json: bool,
-) -> int:
+def check(options: CheckOptions) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
+    tolerance, max_misfits = options.tolerance, options.max_misfits
     if not 0 <= tolerance <= 1:
         raise UsageError(f"--tolerance must be a share between 0 and 1, got {tolerance:g}")
-    found = load_finding(finding, seed)
+    found = load_finding(options.finding, options.seed)
     frames = verb_module("frames", "saved", saved=found.provenance)
-    if frames is not None and frames.reads(read):
-        return int(frames.check(found, files, read, tolerance, strict, max_misfits, json))
+    if frames is not None and frames.reads(options):
+        return int(frames.check(found, options))
     if found.answer.is_bottom:
-        raise BottomError(f"{finding} holds ⊥: there is nothing that rows could break")
-    table = open_tables(files, read, found.provenance.get("reading"))
-    rows, equations = _count(found, table, max_misfits, workers)
+        raise BottomError(f"{options.finding} holds ⊥: there is nothing that rows could break")
+    table = open_tables(options.files, options, found.provenance.get("reading"))
+    rows, equations = _count(found, table, max_misfits, options)
     misfits = rows.misfits or 0
     share = misfits / rows.read  # a table without rows is refused
     ok = share <= tolerance
-    if json:
+    if options.json:
         print_json(
             {
                 "schema": SCHEMA,
@@ -103,32 +94,21 @@ def _count(
     return total, [[line, n] for line, n in pairs]
 
 
-def predict(
-    finding: str,
-    files: list[str],
-    read: ReadOptions,
-    workers: WorkerOptions,
-    output: str | None,
-    force: bool,
-    seed: str | None,
-    json: bool,
-) -> int:
-    """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0).
-
-    In CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an apostrophe.
-    """
-    found = load_finding(finding, seed)
+def predict(options: PredictOptions) -> int:
+    """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
+    found = load_finding(options.finding, options.seed)
+    output = options.output
     if output is not None:
-        check_target(output, overwrite=force)
-    table = open_tables(files, read, found.provenance.get("reading"))
-    refuse_inputs([output], [finding, *table.files])
+        check_target(output, overwrite=options.force)
+    table = open_tables(options.files, options, found.provenance.get("reading"))
+    refuse_inputs([output], [options.finding, *table.files])
     target = found.encoding.label.column if found.encoding.label is not None else "fits"
     counts: dict[str, int] = {}
     kept: list[str] = []
 
     def lines() -> Iterator[list[Any]]:
         many = len(table.files) > 1
-        for file, row, value in _predictions(found, table, workers):
+        for file, row, value in _predictions(found, table, options):
             if not counts:  # no line is printed before the first rows are known to be good
                 yield [*(["file"] if many else []), "row", target]
             counts[value] = counts.get(value, 0) + 1
@@ -141,16 +121,16 @@ def predict(
         )
 
     if output is not None:
-        with atomic_file(output, overwrite=force) as stream:
+        with atomic_file(output, overwrite=options.force) as stream:
             text = io.TextIOWrapper(stream, "utf-8", errors="backslashreplace", newline="")
             csv.writer(text, lineterminator="\n").writerows(cells())
             text.flush()
             text.detach()
-    elif json:
+    elif options.json:
         kept = [row[-1] for row in lines()][1:]
     else:
         csv.writer(getattr(sys.stdout, "raw", sys.stdout), lineterminator="\n").writerows(cells())
-    if json:
+    if options.json:
         said: dict[str, Any] = {
             "schema": SCHEMA,
             "fingerprint": found.fingerprint,

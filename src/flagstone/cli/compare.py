@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flagstone.cli.inputs import expect_seed
+from flagstone.cli.options import CompareOptions
 from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK, UsageError
 from flagstone.cli.verbs import verb_module
@@ -17,16 +18,12 @@ from flagstone.store import SummaryFile, load
 from flagstone.wording import counted
 
 
-def command(
-    first: str,
-    second: str,
-    seed: str | None,
-    json: bool,
-) -> int:
-    """Compare two findings (or flags): what they share, where they part; exit code 0 or 4."""
+def command(options: CompareOptions) -> int:
+    """Compare two findings (or flags): what they share, where they differ; exit code 0 or 4."""
+    first, second = options.first, options.second
     a, b = load(first), load(second)
-    expect_seed(a, first, seed)
-    expect_seed(b, second, seed)
+    expect_seed(a, first, options.seed)
+    expect_seed(b, second, options.seed)
     if isinstance(a, Protocol) or isinstance(b, Protocol):
         raise UsageError("compare takes findings or flags; of protocols compare the fingerprints")
     if isinstance(a, Finding) != isinstance(b, Finding):
@@ -38,7 +35,7 @@ def command(
     same, digests = _digests(first, a, second, b)
     found = {"schema": SCHEMA} | found | {"digests": digests}
     found["same"] = found["same"] and same
-    if json:
+    if options.json:
         print_json(found)
         return OK if found["same"] else FAILED
     print("same" if found["same"] else "NOT the same")
@@ -51,8 +48,11 @@ def command(
         n = len(shared["lines"])
         parts = [name for name, lines in zip((first, second), only, strict=True) if not lines]
         whole = f" (all that {' and '.join(parts)} says)" if parts and n else ""
+        implied = shared["implied"]
+        more = f" and {implied:,} implied by the encoding" if implied else ""
         print_list(
-            f"shared: {counted(n, 'equation')}{whole}, fingerprint {shared['fingerprint'][:16]}",
+            f"shared: {counted(n, 'equation')}{more}{whole}, fingerprint "
+            f"{shared['fingerprint'][:16]}",
             shared["lines"],
         )
     for name, lines in zip((first, second), only, strict=True):
@@ -100,7 +100,6 @@ def _short(text: str, most: int = 60) -> str:
 
 
 def _compare_flags(a: SummaryFile, b: SummaryFile) -> dict[str, Any]:
-
     V, W = flags = [part.summary for part in (a, b)]
     prints = [hashlib.sha256(s.summary.to_bytes()).hexdigest() for s in (a, b)]
     part = None

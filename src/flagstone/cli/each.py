@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
-from flagstone.cli.options import AnswerOptions, ColumnOptions
+from flagstone.cli.options import AnswerOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import finding_json, places_text, refuse_several
 from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.work import partition_of
 from flagstone.coins import fresh_seed
-from flagstone.comparison import beyond, common
+from flagstone.comparison import beyond, common, listed
 from flagstone.finding import SCHEMA, Finding
 from flagstone.question import Question
 from flagstone.tables.files import expand
+
+
+def answer_each(question: Question, options: AnswerOptions) -> int:
+    """Answer the question for each file with one seed, and say what the answers share."""
+    refuse_several("each", options)
+    names = [str(path) for path in expand(options.files)]
+    if len(names) < 2:
+        raise UsageError(f"--each compares several files, and there is only {names[0]}")
+    fresh = options.seed is None and options.protocol is None
+    if fresh:
+        options = replace(options, seed=fresh_seed())
+    if options.protocol is None:  # decided, and told, once for all files
+        options = replace(options, partition=str(partition_of(options)))
+    findings = []
+    for name in names:
+        finding, run = find(question, replace(options, files=[name]))
+        run.finish()
+        findings.append(finding)
+    _check_columns(names, findings)
+    each = _compared(names, findings, fresh)
+    if options.json:
+        print_json(_keys(each))
+    else:
+        _print(each)
+    return OK if all(finding.is_answer for finding in findings) else BOTTOM
 
 
 @dataclass(frozen=True)
@@ -45,59 +69,16 @@ class EachFound:
     together: tuple[float, float] | None
     seed_is_fresh: bool
 
-    @property
-    def exit_code(self) -> int:
-        """Whether every file has an answer."""
-        return OK if all(finding.is_answer for finding in self.findings) else BOTTOM
 
-
-def answer_each(
-    question: Question, files: Sequence[str], table: ColumnOptions, options: AnswerOptions
-) -> int:
-    """Answer the question for each file with one seed, and say what the answers share."""
-    each = find_each(question, files, table, options)
-    if options.json:
-        print_json(each_keys(each))
-    else:
-        print_each(each)
-    return each.exit_code
-
-
-def find_each(
-    question: Question,
-    files: Sequence[str],
-    table: ColumnOptions,
-    options: AnswerOptions,
-) -> EachFound:
-    """Ask the question for each file with one seed, and compare the answers."""
-    refuse_several("each", options)
-    names = [str(path) for path in expand(files)]
-    if len(names) < 2:
-        raise UsageError(f"--each compares several files, and there is only {names[0]}")
-    fresh = options.seed is None and options.protocol is None
-    if fresh:
-        options = dataclasses.replace(options, seed=fresh_seed())
-    if options.protocol is None:  # decided, and told, once for all files
-        options = dataclasses.replace(options, partition=str(partition_of(options)))
-    findings = [_finding(question, name, table, options) for name in names]
-    _check_columns(names, findings)
-    counted = [_keeps(finding) for finding in findings]
-    kept = [finding for finding, counts in zip(findings, counted, strict=True) if counts]
+def _compared(names: Sequence[str], findings: Sequence[Finding], fresh: bool) -> EachFound:
+    """Compare the answers of all files."""
+    kept = [finding for finding in findings if _keeps(finding)]
     shared = common(*kept) if len(kept) > 1 else None
     more = [
-        beyond(finding, shared) if shared is not None and counts else None
-        for finding, counts in zip(findings, counted, strict=True)
+        beyond(finding, shared) if shared is not None and _keeps(finding) else None
+        for finding in findings
     ]
     return EachFound(names, findings, shared, more, _together(findings), fresh)
-
-
-def _finding(
-    question: Question, name: str, table: ColumnOptions, options: AnswerOptions
-) -> Finding:
-    """Answer the question for one file."""
-    finding, run = find(question, [name], table, options)
-    run.finish()
-    return finding
 
 
 def _check_columns(names: Sequence[str], findings: Sequence[Finding]) -> None:
@@ -138,7 +119,7 @@ def _together(findings: Sequence[Finding]) -> tuple[float, float] | None:
     return (rho, 1 - doubt) if rho < 1 and doubt < 1 else None
 
 
-def each_keys(each: EachFound) -> dict[str, Any]:
+def _keys(each: EachFound) -> dict[str, Any]:
     """Return the answers and what they share, for JSON."""
     shared, together = each.shared, each.together
     captures = [
@@ -149,7 +130,7 @@ def each_keys(each: EachFound) -> dict[str, Any]:
     if shared is not None:
         common = {
             "fingerprint": shared.fingerprint,
-            "lines": list(shared.answer.lines),
+            "lines": list(listed(shared)),
             "captures": sum(lines is not None for lines in each.beyond),
             "rho": None if together is None else together[0],
             "confidence": None if together is None else together[1],
@@ -164,7 +145,7 @@ def each_keys(each: EachFound) -> dict[str, Any]:
     }
 
 
-def print_each(each: EachFound) -> None:
+def _print(each: EachFound) -> None:
     """Print what the answers share, and then each file."""
     shared = each.shared
     n = sum(lines is not None for lines in each.beyond)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flagstone.algebra.flag import merge_flags
 from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import open_source, question_for, reading_of
-from flagstone.cli.options import ProductTableOptions, PurposeOptions, RunOptions
+from flagstone.cli.options import MergeOptions, SummarizeOptions
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import OK, UsageError
 from flagstone.cli.show import print_flag
@@ -16,49 +16,37 @@ from flagstone.finding import Finding
 from flagstone.store import SummaryFile, load, pack_document, save
 
 
-def summarize(
-    files: list[str],
-    table: ProductTableOptions,
-    purpose: PurposeOptions,
-    run: RunOptions,
-    output: str,
-    seed: str | None,
-    force: bool,
-    json: bool,
-) -> int:
+def summarize(options: SummarizeOptions) -> int:
     """Write the flag of the rows: small, mergeable, and enough to answer from."""
-    question = question_for(purpose, table.label)
-    source = open_source(files, table, question)
+    question, output, force = question_for(options), options.output, options.force
+    source = open_source(options.files, options, question)
     if source.table is None:
-        raise UsageError(f"{files[0]} is a flag already; put flags together with: flagstone merge")
-    refuse_inputs([output, run.checkpoint], source.table.files)
-    refuse_inputs([run.checkpoint], [output], "an output")
-    identity = identity_of(question, source, files, table, run, output=output, seed=seed)
-    work = Run(source, question, run, identity, "", again=False)
+        raise UsageError(
+            f"{options.files[0]} is a flag already; put flags together with: flagstone merge"
+        )
+    refuse_inputs([output, options.checkpoint], source.table.files)
+    refuse_inputs([options.checkpoint], [output], "an output")
+    identity = identity_of(question, source, options)
+    work = Run(source, question, options, identity, "", again=False)
     check_target(output, overwrite=force or work.resumed)
     summary, counted = work.read()
     details = {
         "sources": [str(path) for path in source.table.files],
         "skipped": counted.skipped,
-        "reading": reading_of(table),
-        "seed": seed,
+        "reading": reading_of(options),
+        "seed": options.seed,
     }
     found = SummaryFile(summary, question, source.encoding, details)
     data = pack_document("summary", found.to_dict())
     write_all({output: data}, overwrite=force, keep_equal=work.resumed)
     work.finish()
-    print_flag(found, [output], json=json)
+    print_flag(found, [output], json=options.json)
     return OK
 
 
-def merge(
-    files: list[str],
-    output: str,
-    seed: str | None,
-    force: bool,
-    json: bool,
-) -> int:
+def merge(options: MergeOptions) -> int:
     """Merge flags: (1, 2), (3, 4), … and again, an odd one carried up."""
+    files, output, seed, force = options.files, options.output, options.seed, options.force
     refuse_inputs([output], files)
     check_target(output, overwrite=force)
     parts: list[SummaryFile] = []
@@ -89,5 +77,5 @@ def merge(
     }
     found = SummaryFile(merged, parts[0].question, parts[0].encoding, details)
     save(output, found, overwrite=force)
-    print_flag(found, [output], json=json)
+    print_flag(found, [output], json=options.json)
     return OK

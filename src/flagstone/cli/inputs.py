@@ -11,6 +11,7 @@ from typing import Any
 from flagstone.algebra.fields import as_field
 from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.output import print_stderr
+from flagstone.cli.parser import options_of
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.cli.spool import spooled
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
@@ -29,8 +30,8 @@ from flagstone.text import products
 
 #: What a protocol says once and for all.
 _FIXED = {
-    "bit_order", "columns", "confidence", "contamination", "delimiter", "encode", "eps", "field",
-    "floats", "header", "label", "length", "max_rows", "missing", "partition",
+    "bit_order", "columns", "confidence", "contamination", "delimiter", "draw_rows", "encode",
+    "eps", "field", "floats", "header", "label", "length", "max_rows", "missing", "partition",
     "rho", "rule", "seed", "skip_fields", "t_max", "t_min",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
@@ -47,8 +48,9 @@ class InputSource:
     saved: SummaryFile | None = None
 
 
-def question_for(purpose: PurposeOptions, label: str | None = None) -> Question:
+def question_for(purpose: PurposeOptions) -> Question:
     """Return the question of a verb (learn, where a label is named); refuse options of another."""
+    label = getattr(purpose, "label", None)
     verb, linear = purpose.purpose or ("constraints" if label is None else "learn"), purpose.linear
     verbs = {question.verb: question for kind, question in QUESTIONS.items() if kind != "span"}
     if verb not in verbs:
@@ -135,7 +137,7 @@ def says_format(file: str) -> bool:
     return True
 
 
-def load_protocol(file: str, question: Question, *given: Any) -> Protocol:
+def load_protocol(file: str, question: Question, options: Any) -> Protocol:
     """Load a protocol for this question; options that say something else are refused."""
     protocol = load(file)
     if not isinstance(protocol, Protocol):
@@ -145,13 +147,12 @@ def load_protocol(file: str, question: Question, *given: Any) -> Protocol:
         raise InputError(
             f"{file} is a protocol for another question: {_parts(asked)}; here {_parts(question)}"
         )
-    for options in given:
-        for option in dataclasses.fields(options):
-            word = f"--{option.name.replace('_', '-')}"
-            changed = getattr(options, option.name) != option.default
-            free = option.name == "max_rows" and protocol.take is None
-            if option.name in _FIXED and not free and (changed or _is_given(word)):
-                raise UsageError(f"{word} is fixed by {file}; leave it out")
+    for name, option in options_of(options).items():
+        word = f"--{name.replace('_', '-')}"
+        changed = getattr(options, name) != option.default
+        free = name == "max_rows" and protocol.take is None
+        if name in _FIXED and not free and (changed or _is_given(word)):
+            raise UsageError(f"{word} is fixed by {file}; leave it out")
     return protocol
 
 
@@ -249,7 +250,6 @@ def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> 
 
 
 def _saved_source(file: str, options: ColumnOptions, question: Question) -> InputSource:
-
     loaded = load(file)
     if isinstance(loaded, Finding):
         raise UsageError(f"{file} is a finding already; look at it with: flagstone show {file}")
@@ -284,7 +284,6 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
 
 
 def _same_field(text: str, field: Any) -> bool:
-
     return bool(as_field(text) == field)
 
 

@@ -14,7 +14,8 @@ FINDING_KEYS = {
     "(exit code 3)",
     "subspace": "dim and basis of the span behind the answer",
     "seed, seed_is_fresh": "the published seed, and whether it was drawn for this run",
-    "rule": "name (index or heavy) and parameters: rho, eps, t_min, t_max, contamination",
+    "rule": "name (index or heavy) and parameters: rho, eps, t_min, t_max, contamination, "
+    "draw_rows",
     "window, threshold": "first and last threshold (t_min, t_max), and the one that the coins drew",
     "promises": "proven, certified and measured numbers; shards, sorted_rows, labels, conditions, "
     "withheld",
@@ -107,8 +108,9 @@ PREDICT_KEYS = {
 COMPARE_KEYS = {
     "same": "whether the two answers (or flags), and the digests of frames, are equal",
     "fingerprints": "of the first and of the second",
-    "shared": "equations that follow from both answers: fingerprint (as of a finding of these) "
-    "and lines (null: the answers cannot share any, see note; or these are flags)",
+    "shared": "equations that follow from both answers: fingerprint (as of a finding of these), "
+    "lines, and how many more the encoding of the columns implies (null: the answers cannot share "
+    "any, see note; or these are flags)",
     "only_in_first, only_in_second": "equations that, with the shared ones, make up each answer; "
     "where nothing can be shared, lines of one answer that the other one lacks",
     "note": "why nothing can be shared; of two rules, where they give the same label (null: none)",
@@ -158,7 +160,7 @@ AUDIT_KEYS = {
     "about those that were drawn",
     "deterministic": "whether the same data and seed gave the same output twice; null if it failed",
     "indicative": "true for halves and bootstrap samples of one table, which are not fresh samples",
-    "verdict": "on --claim: decision (rejected, supported, undecided), claim, evidence",
+    "verdict": "on --claim: decision (rejected, supported, undecided), claim",
     "seconds": "time spent on the pairs",
     "tradeoff": "with --tradeoff, and then beside indicative alone: rule, t_min, t_max, kept "
     "(coverage or accuracy: quantity), replicability, both with _sem, m, pairs",

@@ -1,6 +1,7 @@
-"""The options that several verbs share, in frozen records, one field for each option.
+"""All options, each declared once: a frozen record for each verb, a field for each option.
 
-A verb names the records it takes (:mod:`flagstone.cli.verbs`), and is called with them filled.
+The table in :mod:`flagstone.cli.verbs` names the record of a verb, whose function is called with
+it. Records inherit what verbs share.
 """
 
 from __future__ import annotations
@@ -18,12 +19,26 @@ SEED = Option("--seed TEXT", "The published seed; drawn and shown if left out", 
 EXPECT_SEED = Option("--seed TEXT", "Refuse a finding made with another seed", RULE)
 PUBLISH_SEED = Option("--seed TEXT", "Publish a seed with the flag", OUTPUT)
 FLAG_OUTPUT = Option("-o, --output FILE", "The flag file to write", OUTPUT, required=True)
+LABEL = Option("-l, --label COLUMN", "The label column", COLUMNS)
+DEGREE = Option(
+    "--degree NUMBER",
+    "Also use products of up to this many columns: x0·x1",
+    COLUMNS,
+    default=1,
+    least=1,
+)
+JOBS = Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1)
 RULE_NAME = Option(
     "--rule NAME", "How a threshold is drawn: index, heavy (the paper's)", RULE, default="index"
 )
 INTERCEPT = Option("--[no-]intercept", "Allow a constant: y = x3 ⊕ x7 ⊕ 1", RULE, default=True)
 #: The field of rows.
 FIELD = "2"
+#: What audit --compare takes: what "same" means, or a similarity with a line of its own.
+COMPARED = (
+    "auto", "fingerprint", "coef", "predictions", "churn", "jaccard", "adjusted_rand",
+    "coef_distance",
+)  # fmt: skip
 #: How an answer can be printed alone.
 SHOWN_AS = ("text", "canonical", "basis", "masks", "frames", "python")
 #: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
@@ -91,31 +106,6 @@ class ColumnOptions(ReadOptions):
         choices=("decimal", "refuse"),
     )
     field: str = option("--field FIELD", "The field: 2, 7, 2^8, … or QQ", COLUMNS, default=FIELD)
-
-
-@dataclass(frozen=True)
-class TableOptions(ColumnOptions):
-    """The same for verbs that know a label."""
-
-    label: str | None = option("-l, --label COLUMN", "The label column", COLUMNS)
-
-
-@dataclass(frozen=True)
-class ProductColumnOptions(ColumnOptions):
-    """The same where products of columns may be columns, too."""
-
-    degree: int = option(
-        "--degree NUMBER",
-        "Also use products of up to this many columns: x0·x1",
-        COLUMNS,
-        default=1,
-        least=1,
-    )
-
-
-@dataclass(frozen=True)
-class ProductTableOptions(ProductColumnOptions, TableOptions):
-    """The same with a label."""
 
 
 @dataclass(frozen=True)
@@ -224,9 +214,10 @@ class RunOptions(WorkerOptions):
 
 
 @dataclass(frozen=True)
-class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
-    """Everything that the verbs share that answer a question."""
+class AnswerOptions(RunOptions, OutputOptions, RuleOptions, ColumnOptions):
+    """What the verbs share that answer a question."""
 
+    files: Sequence[str] = as_field(FILES)
     seed: str | None = as_field(SEED)
     measure: bool = option(
         "--[no-]measure",
@@ -240,6 +231,9 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
     max_rows: int | None = option(
         "--max-rows NUMBER", "Use the first rows only, exactly this many", INPUT, least=1
     )
+    draw_rows: int | None = option(
+        "--draw-rows NUMBER", "Use the first rows; the seed draws how many, up to this", RULE
+    )
     deduplicate_runs: bool = option(
         "--deduplicate-runs", "Count equal rows that follow each other once", INPUT
     )
@@ -249,7 +243,112 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions):
 
 
 @dataclass(frozen=True)
-class PlanOptions:
+class ConstraintsOptions(AnswerOptions):
+    """The options of ``constraints``."""
+
+    degree: int = as_field(DEGREE)
+    linear: bool = option("--linear", "Only equations with right-hand side 0", RULE)
+    each: bool = option("--each", "Answer for each file, and say what the answers share", RULE)
+
+
+@dataclass(frozen=True)
+class LearnOptions(AnswerOptions):
+    """The options of ``learn``."""
+
+    label: str | None = as_field(LABEL)
+    degree: int = as_field(DEGREE)
+    intercept: bool = as_field(INTERCEPT)
+    choice: str = option(
+        "--choice NAME", "Which rule that fits: sparsest, lexmin, uniform", RULE, default="sparsest"
+    )
+
+
+@dataclass(frozen=True)
+class EquationsOptions(AnswerOptions):
+    """The options of ``equations``."""
+
+    label: str | None = as_field(LABEL)
+
+
+@dataclass(frozen=True)
+class SubspaceOptions(AnswerOptions):
+    """The options of ``subspace``."""
+
+    label: str | None = as_field(LABEL)
+    affine: bool = option("--affine", "The subspace may miss the origin: x3 ⊕ x7 = 1", RULE)
+
+
+@dataclass(frozen=True)
+class ShowOptions(OutputOptions):
+    """The options of ``show``."""
+
+    file: str = option("FILE", "A finding, flag or protocol")
+    seed: str | None = as_field(EXPECT_SEED)
+
+
+@dataclass(frozen=True)
+class ApplyOptions(WorkerOptions, ReadOptions):
+    """What ``check`` and ``predict`` share."""
+
+    finding: str = as_field(FINDING)
+    files: Sequence[str] = as_field(FILES)
+    seed: str | None = as_field(EXPECT_SEED)
+    json: bool = as_field(JSON)
+
+
+@dataclass(frozen=True)
+class CheckOptions(ApplyOptions):
+    """The options of ``check``."""
+
+    tolerance: float = option(
+        "--tolerance SHARE", "Largest share of rows that may break it", RULE, default=0.0
+    )
+    strict: bool = option("--strict", "Findings of frames: also count what no frame had then", RULE)
+    max_misfits: int = option(
+        "--max-misfits NUMBER", "List at most this many of them", OUTPUT, default=5, least=0
+    )
+
+
+@dataclass(frozen=True)
+class PredictOptions(ApplyOptions):
+    """The options of ``predict``."""
+
+    output: str | None = option("-o, --output FILE", "Write a CSV file, print nothing", OUTPUT)
+    force: bool = as_field(FORCE)
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """The options of ``compare``."""
+
+    first: str = option("FIRST", "A finding or flag file")
+    second: str = option("SECOND", "Another one")
+    seed: str | None = as_field(EXPECT_SEED)
+    json: bool = as_field(JSON)
+
+
+@dataclass(frozen=True)
+class MergeOptions:
+    """The options of ``merge``."""
+
+    files: Sequence[str] = option("FLAG...", "Flag files; their order is part of the result")
+    output: str = as_field(FLAG_OUTPUT)
+    seed: str | None = as_field(PUBLISH_SEED)
+    force: bool = as_field(FORCE)
+    json: bool = as_field(JSON)
+
+
+@dataclass(frozen=True)
+class SummarizeOptions(MergeOptions, RunOptions, PurposeOptions, ColumnOptions):
+    """The options of ``summarize``."""
+
+    files: Sequence[str] = as_field(FILES)
+    label: str | None = as_field(LABEL)
+    degree: int = as_field(DEGREE)
+
+
+@dataclass(frozen=True)
+class PromiseOptions:
     """What is to be promised, for a plan without rows."""
 
     dim: int | None = option("-d, --dim NUMBER", "Number of feature columns", RULE, least=1)
@@ -290,9 +389,61 @@ class PilotOptions:
 
 
 @dataclass(frozen=True)
-class StopOptions:
-    """When an audit has seen enough."""
+class PlanOptions(PromiseOptions, PilotOptions, RunOptions, PurposeOptions, ColumnOptions):
+    """The options of ``plan``: of promises, or of pilot rows."""
 
+    label: str | None = as_field(LABEL)
+    degree: int = as_field(DEGREE)
+    seed: str | None = option(
+        "--seed TEXT", "Show the threshold it will draw; with --pilot: publish it", RULE
+    )
+    json: bool = as_field(JSON)
+
+
+@dataclass(frozen=True)
+class AuditOptions(RuleOptions, ColumnOptions):
+    """The options of ``audit``."""
+
+    files: Sequence[str] | None = option(
+        "[FILE...]", "A table: disjoint random halves are compared"
+    )
+    label: str | None = as_field(LABEL)
+    law: str | None = option(
+        "--law NAME", "Fresh samples instead of files: geometric, uniform or blocks"
+    )
+    dim: int = option("--dim NUMBER", "With --law: dimension", default=20, least=1)
+    rows: int = option("--rows NUMBER", "With --law: rows", default=1000, least=1)
+    estimator: str | None = option(
+        "--estimator NAME", "parity, elimination, span, constraints, equations or subspace", RULE
+    )
+    intercept: bool = option(
+        "--[no-]intercept",
+        "Allow a constant in the rule of parity or elimination",
+        RULE,
+        default=True,
+    )
+    learner: str | None = option(
+        "--learner MODULE:NAME",
+        "Any learner: an estimator, what makes one, or learn(X, y, seed)",
+        RULE,
+    )
+    compare: str = option(
+        "--compare NAME",
+        "Compare by coef, predictions, churn, jaccard, …",
+        RULE,
+        default="auto",
+        choices=COMPARED,
+    )
+    groups: str | None = option(
+        "--groups COLUMN", "With --learner: column whose equal values keep rows together", COLUMNS
+    )
+    bootstrap: bool = option(
+        "--bootstrap", "Bootstrap samples of the table instead of halves", RULE
+    )
+    claim: float | None = option("--claim PROBABILITY", "A claimed rho to judge", RULE)
+    confidence: float = option(
+        "--confidence PROBABILITY", "Confidence of intervals and verdict", RULE, default=0.95
+    )
     pairs: int = option(
         "--pairs NUMBER", "Compare at most this many pairs", RULE, default=200, least=1
     )
@@ -302,6 +453,21 @@ class StopOptions:
     width: float | None = option(
         "--width SHARE", "Stop once the interval is this narrow: 0.05", RULE
     )
+    tradeoff: bool = option(
+        "--tradeoff", "Instead: rows kept against replicability, over t_max", RULE
+    )
+    results: str | None = option(
+        "--results FILE", "Append every pair; an audit resumes from it", OUTPUT
+    )
+    output: str | None = option(
+        "-o, --output FILE", "Write the results of all pairs as CSV", OUTPUT
+    )
+    plot: str | None = option(
+        "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT
+    )
+    jobs: int = as_field(JOBS)
+    seed: str = option("--seed TEXT", "The seed of the audit", RULE, default="0")
+    json: bool = as_field(JSON)
 
 
 @dataclass(frozen=True)
@@ -351,9 +517,10 @@ class CaptureOptions:
 
 
 @dataclass(frozen=True)
-class FrameOptions(OutputOptions, RuleOptions):
+class FrameOptions(OutputOptions, RuleOptions, CaptureOptions):
     """The options of ``frames``, which also prints code that checks a frame."""
 
+    files: Sequence[str] = as_field(FILES)
     show_as: str | None = option(
         "--as NAME", "Print it as " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
     )
@@ -370,3 +537,29 @@ class FrameOptions(OutputOptions, RuleOptions):
     protocol: str | None = option(
         "--protocol FILE", "Run a published protocol: its window, seed, frames", RULE
     )
+    solve: Sequence[str] | None = option(
+        "--solve COLUMNS",
+        "Solve for these bits, the check: b4, b4.7..b5.0 or x32..x39",
+        OUTPUT,
+        many=True,
+    )
+    case: Sequence[str] | None = option(
+        "--case COLUMNS",
+        "The constant of the digest depends on these bits: b1.3..b1.0",
+        OUTPUT,
+        many=True,
+    )
+
+
+@dataclass(frozen=True)
+class ReproduceOptions:
+    """The options of ``reproduce``."""
+
+    name: str | None = option("[NAME]", "The experiment; without one, all are listed")
+    out: str = option("--out DIRECTORY", "Write to this directory", OUTPUT, default="results")
+    quick: bool = option("--quick", "A small version, in seconds", SCALE)
+    resume: bool = option("--[no-]resume", "Continue an interrupted run", SCALE, default=True)
+    jobs: int = as_field(JOBS)
+    seed: str | None = option("--seed TEXT", "Another seed than the documented one")
+    force: bool = option("--force", "Replace results of another configuration", OUTPUT)
+    json: bool = as_field(JSON)

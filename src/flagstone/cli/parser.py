@@ -145,14 +145,28 @@ class Option:
         return value
 
 
-def option(usage: str, help: str, group: str, **details: Any) -> Any:
-    """Return an option as the field of a dataclass of options."""
+def option(usage: str, help: str, group: str = INPUT, **details: Any) -> Any:
+    """Return an option as the field of a record of options."""
     return as_field(Option(usage, help, group, **details))
 
 
 def as_field(found: Option) -> Any:
     """Return an option that several records share as a field."""
     return dataclasses.field(default=found.default, metadata={"option": found})
+
+
+def options_of(record: Any) -> dict[str, Option]:
+    """Return the options of a record, or of its class, by field."""
+    return {field.name: field.metadata["option"] for field in dataclasses.fields(record)}
+
+
+def options_given(record: Any, kind: type) -> list[str]:
+    """Return the options of one kind of records that a record has other values for."""
+    return [
+        next(name for name in found.names if name.startswith("--"))
+        for field, found in options_of(kind).items()
+        if getattr(record, field) != found.default
+    ]
 
 
 @dataclass(frozen=True)
@@ -166,8 +180,8 @@ class Verb:
     function : str
         The module and the function that do it, ``"module:function"``, imported when the verb is
         called. A verb whose module is not installed is not listed.
-    takes : mapping
-        For each parameter of the function, an option or a dataclass of options.
+    record : type
+        The dataclass of its options, with which the function is called.
     description : str
         What it does, in a few sentences.
     examples : tuple of str
@@ -181,7 +195,7 @@ class Verb:
     name: str
     summary: str
     function: str
-    takes: Mapping[str, Option | type]
+    record: type
     description: str
     examples: tuple[str, ...]
     common: str = ""
@@ -189,8 +203,8 @@ class Verb:
 
     @property
     def options(self) -> dict[str, Option]:
-        """All options and arguments, by the name of the field or parameter that they fill."""
-        return {name: option for _, name, option in self._places()}
+        """All options and arguments, by the name of the field that they fill."""
+        return options_of(self.record)
 
     @property
     def is_present(self) -> bool:
@@ -210,26 +224,9 @@ class Verb:
             or not set(option.names).isdisjoint(self.common.split())
         ]
 
-    def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of its function, from the values of all options."""
-        return {
-            name: values[name]
-            if isinstance(taken, Option)
-            else taken(**{f.name: values[f.name] for f in dataclasses.fields(taken)})
-            for name, taken in self.takes.items()
-        }
-
-    def _places(self) -> Iterator[tuple[str, str, Option]]:
-        for parameter, taken in self.takes.items():
-            if isinstance(taken, Option):
-                yield parameter, parameter, taken
-            else:
-                for field in dataclasses.fields(taken):
-                    yield parameter, field.name, field.metadata["option"]
-
-    def parse(self, words: Sequence[str]) -> dict[str, Any]:
-        """Return the value of every option, from the words after the verb."""
-        return vars(self.parser().parse_args(self._ordered(words)))
+    def parse(self, words: Sequence[str]) -> Any:
+        """Return the record of all options, from the words after the verb."""
+        return self.record(**vars(self.parser().parse_args(self._ordered(words))))
 
     def parser(self) -> argparse.ArgumentParser:
         """Return the verb as a parser of the standard library."""

@@ -11,13 +11,14 @@ from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import check_degree, command_of, open_source, question_for, reading_of
 from flagstone.cli.options import (
     FIELD,
+    ColumnOptions,
     PilotOptions,
     PlanOptions,
-    ProductTableOptions,
-    PurposeOptions,
+    PromiseOptions,
     RunOptions,
 )
 from flagstone.cli.output import number, print_json, safe
+from flagstone.cli.parser import options_given
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import OK, UsageError
 from flagstone.cli.words import parsed
@@ -32,63 +33,50 @@ from flagstone.suggest import MOST_ROWS, Suggestion, forecast, forecast_equation
 from flagstone.text import agreement
 
 
-def command(
-    promise: PlanOptions,
-    pilot: PilotOptions,
-    table: ProductTableOptions,
-    purpose: PurposeOptions,
-    run: RunOptions,
-    seed: str | None,
-    json: bool,
-) -> int:
+def command(options: PlanOptions) -> int:
     """Plan a promise from numbers alone, or a window from pilot rows."""
-    if pilot.pilot:
-        _refuse("has no place beside --pilot", promise)
-        return plan_window(pilot.pilot, pilot, table, purpose, run, seed, json)
-    _refuse("is for --pilot", pilot, dataclasses.replace(table, field=FIELD, degree=1), run)
-    return _plan_rows(promise, table, purpose, seed, json)
+    if options.pilot:
+        _refuse(options, "has no place beside --pilot", PromiseOptions)
+        return _plan_window(options.pilot, options)
+    plain = dataclasses.replace(options, field=FIELD, degree=1)  # these are for both
+    _refuse(plain, "is for --pilot", PilotOptions, ColumnOptions, RunOptions)
+    if options.label is not None:
+        raise UsageError("--label is for --pilot; leave it out")
+    return _plan_rows(options)
 
 
-def _refuse(why: str, *records: Any) -> None:
+def _refuse(options: PlanOptions, why: str, *kinds: type) -> None:
     """Refuse options that were given, but are for the other kind of plan."""
-    for record in records:
-        for field in dataclasses.fields(record):
-            if getattr(record, field.name) != field.default:
-                name = next(n for n in field.metadata["option"].names if n.startswith("--"))
-                raise UsageError(f"{name} {why}; leave it out")
+    for kind in kinds:
+        for name in options_given(options, kind):
+            raise UsageError(f"{name} {why}; leave it out")
 
 
-def _plan_rows(
-    promise: PlanOptions,
-    table: ProductTableOptions,
-    purpose: PurposeOptions,
-    seed: str | None,
-    json: bool,
-) -> int:
+def _plan_rows(options: PlanOptions) -> int:
     """Say how many rows a promise needs, by the paper's analysis and by ours."""
-    dim, rho = promise.dim, promise.rho
+    dim, rho, seed = options.dim, options.rho, options.seed
     if dim is None or rho is None:
         raise UsageError("plan needs --dim and --rho, or pilot rows: --pilot FILE")
-    if purpose.purpose is None:
-        usual = {"purpose": "learn"} if promise.delta is not None else {"linear": True}
-        purpose = dataclasses.replace(purpose, **usual)
-    question = question_for(purpose)
-    field, degree = parsed(as_field, table.field), table.degree
+    asked: Any = options
+    if options.purpose is None:
+        usual = {"purpose": "learn"} if options.delta is not None else {"linear": True}
+        asked = dataclasses.replace(asked, **usual)
+    question = question_for(asked)
+    field, degree = parsed(as_field, options.field), options.degree
     check_degree(question, degree)
     products = parsed(Monomials, field, degree, tuple(f"x{i}" for i in range(dim)))
-    eps, delta, contamination = promise.eps, promise.delta, promise.contamination
-    each = promise.each
-    found = parsed(plan, question.dim(products.count), rho, eps, delta, field, contamination, each)
+    more = (options.eps, options.delta, field, options.contamination, options.each)
+    found = parsed(plan, question.dim(products.count), rho, *more)
     drawn = None
     if seed is not None and found.rows is not None:
         planned = found["index"]
         window = Window("index", planned.t_min, planned.t_min + int(planned.length or 1) - 1)
         threshold = IndexRule().draw(window, Coins(seed))
         drawn = {"seed": seed, "window": vars(window), "threshold": threshold}
-    if json:
-        asked = {"schema": SCHEMA, "columns": dim, "verb": question.verb, "row": question.row}
-        asked |= {"degree": degree} if degree > 1 else {}
-        print_json(asked | found.to_dict() | {"drawn": drawn})
+    if options.json:
+        head = {"schema": SCHEMA, "columns": dim, "verb": question.verb, "row": question.row}
+        head |= {"degree": degree} if degree > 1 else {}
+        print_json(head | found.to_dict() | {"drawn": drawn})
         return OK
     print(found)
     rows = f"rows {question.row} of dimension {found.dim}"
@@ -101,28 +89,19 @@ def _plan_rows(
     return OK
 
 
-def plan_window(
-    files: Sequence[str],
-    options: PilotOptions,
-    table: ProductTableOptions,
-    purpose: PurposeOptions,
-    run: RunOptions,
-    seed: str | None,
-    json: bool,
-) -> int:
+def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     """Choose a window on pilot rows, and write the protocol to publish for fresh ones."""
     output, force = options.output, options.force
-    question = question_for(purpose, table.label)
-    source = open_source(files, table, question)
+    question = question_for(options)
+    source = open_source(files, options, question)
     if source.table is None:
         raise UsageError(f"{files[0]} is a flag; a forecast needs the pilot rows themselves")
-    refuse_inputs([output, run.checkpoint], source.table.files)
+    refuse_inputs([output, options.checkpoint], source.table.files)
     if output is not None:
-        refuse_inputs([run.checkpoint], [output], "an output")
+        refuse_inputs([options.checkpoint], [output], "an output")
         check_target(output, overwrite=force)
-    asked = {k: v for k, v in dataclasses.asdict(options).items() if k not in ("pilot", "force")}
-    identity = identity_of(question, source, files, table, run, seed=seed, **asked)
-    work = Run(source, question, run, identity, seed)
+    identity = identity_of(question, source, options)
+    work = Run(source, question, options, identity, options.seed)
     flag, counted = work.read()
     protocol, plateau, finding = proposed(
         flag,
@@ -132,7 +111,7 @@ def plan_window(
         seed=work.seed,
         take=options.max_rows,
         confidence=options.confidence,
-        reading=reading_of(table),
+        reading=reading_of(options),
         partition=work.cut,
     )
     second_pass = work.second_pass(finding, options.confidence)
@@ -150,7 +129,7 @@ def plan_window(
         found.protocol.save(output, overwrite=force)
     work.finish()
     written = [] if output is None else [output]
-    if json:
+    if options.json:
         print_json(_plain(found) | {"outputs": written})
     else:
         how = "if rows are like these" if rows is not None else "at least: fewer rows may do"

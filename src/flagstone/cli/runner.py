@@ -92,21 +92,21 @@ def _run(words: list[str]) -> int:
         raise CommandLineError(f"there is no {kind} {first!r}{closest(first, known)}")
     verb = VERBS[first]
     try:
-        values = verb.parse(rest)
+        options = verb.parse(rest)
     except HelpAsked as asked:
         print(verb_help(verb, everything=asked.everything))
         return OK
     # what is said must not mix with an output that goes to standard output
-    aside = any(is_stdout(values.get(name) or "") for name in ("output", "report", "plot"))
+    written = (getattr(options, name, None) for name in ("output", "report", "plot"))
+    aside = any(is_stdout(path) for path in written if path is not None)
     with contextlib.redirect_stdout(Plain(sys.stderr if aside else sys.stdout)):
-        return _guarded(lambda: _call(verb, values))
+        return _guarded(lambda: _call(verb, options))
 
 
-def _call(verb: Verb, values: dict[str, Any]) -> int:
-    """Load the module of a verb, and call it."""
+def _call(verb: Verb, options: Any) -> int:
+    """Load the module of a verb, and call its function."""
     module, _, name = verb.function.partition(":")
-    function = getattr(importlib.import_module(module), name)
-    return int(function(**verb.arguments(values)))
+    return int(getattr(importlib.import_module(module), name)(options))
 
 
 def _guarded(function: Callable[[], int]) -> int:

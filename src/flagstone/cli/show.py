@@ -7,7 +7,7 @@ from typing import Any
 
 from flagstone.algebra.staircase import Staircase
 from flagstone.cli.inputs import expect_seed
-from flagstone.cli.options import OutputOptions
+from flagstone.cli.options import OutputOptions, ShowOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import (
     answer_lines,
@@ -25,19 +25,16 @@ from flagstone.store import SummaryFile, load
 from flagstone.wording import counted
 
 
-def command(
-    file: str,
-    output: OutputOptions,
-    seed: str | None,
-) -> int:
+def command(output: ShowOptions) -> int:
     """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
+    file = output.file
     if output.output is not None:
         raise UsageError("show writes no finding; copy the file instead")
     check_outputs(output)
     refuse_existing_outputs(output)
     refuse_inputs([output.report, output.plot], [file])
     loaded = load(file)
-    expect_seed(loaded, file, seed)
+    expect_seed(loaded, file, output.seed)
     if isinstance(loaded, Finding):
         answer_lines(loaded, output.show_as or "text")
         written = write_outputs(loaded, output)
@@ -75,7 +72,6 @@ def describe_flag(loaded: SummaryFile) -> dict[str, Any]:
 
 
 def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
-
     if output.report is not None or output.plot is not None:
         raise UsageError("a protocol has no rows to draw: leave out --report and --plot")
     if output.json:
@@ -96,7 +92,6 @@ def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
 
 
 def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
-
     written = []
     if output.plot is not None:
         from flagstone.plots import ScreeDisplay

@@ -12,55 +12,34 @@ from typing import Any
 
 from flagstone.cli import json_keys as keys
 from flagstone.cli.options import (
-    EXPECT_SEED,
-    FILES,
-    FINDING,
-    FLAG_OUTPUT,
-    FORCE,
-    INTERCEPT,
-    JSON,
-    PUBLISH_SEED,
-    AnswerOptions,
-    CaptureOptions,
+    AuditOptions,
+    CheckOptions,
+    CompareOptions,
+    ConstraintsOptions,
+    EquationsOptions,
     FrameOptions,
-    OutputOptions,
-    PilotOptions,
+    LearnOptions,
+    MergeOptions,
     PlanOptions,
-    ProductColumnOptions,
-    ProductTableOptions,
-    PurposeOptions,
-    ReadOptions,
-    RuleOptions,
-    RunOptions,
-    StopOptions,
-    TableOptions,
-    WorkerOptions,
+    PredictOptions,
+    ReproduceOptions,
+    ShowOptions,
+    SubspaceOptions,
+    SummarizeOptions,
 )
-from flagstone.cli.parser import COLUMNS, OUTPUT, RULE, SCALE, Option, Verb
+from flagstone.cli.parser import Verb
 
 #: The options that --help lists for the verbs that answer a question.
 _COMMON = (
     "--format --columns --encode --field --contamination --rho --seed --output --report --json"
 )
 
-#: What audit --compare takes: what "same" means, or a similarity with a line of its own.
-COMPARED = (
-    "auto", "fingerprint", "coef", "predictions", "churn", "jaccard", "adjusted_rand",
-    "coef_distance",
-)  # fmt: skip
-
 _ANSWER = (
     Verb(
         "constraints",
         "find the check equations that rows obey",
-        "flagstone.cli.questions:constraints",
-        {
-            "files": FILES,
-            "table": ProductColumnOptions,
-            "options": AnswerOptions,
-            "linear": Option("--linear", "Only equations with right-hand side 0", RULE),
-            "each": Option("--each", "Answer for each file, and say what the answers share", RULE),
-        },
+        "flagstone.cli.answering:constraints",
+        ConstraintsOptions,
         "Find the check equations that the rows obey. They are affine: right-hand sides may be 1."
         "\n\nWith --linear they are those of a linear span; --as basis prints the span itself.",
         (
@@ -74,19 +53,8 @@ _ANSWER = (
     Verb(
         "learn",
         "learn a label as a parity (a linear rule) of columns",
-        "flagstone.cli.questions:learn",
-        {
-            "files": FILES,
-            "table": ProductTableOptions,
-            "options": AnswerOptions,
-            "intercept": INTERCEPT,
-            "choice": Option(
-                "--choice NAME",
-                "Which rule that fits: sparsest, lexmin, uniform",
-                RULE,
-                default="sparsest",
-            ),
-        },
+        "flagstone.cli.answering:learn",
+        LearnOptions,
         "Learn a label as a parity (a linear function) of the other columns. Exit code 3 means ⊥: "
         "no such rule fits.",
         (
@@ -99,8 +67,8 @@ _ANSWER = (
     Verb(
         "equations",
         "reduce many equations to a small system",
-        "flagstone.cli.questions:equations",
-        {"files": FILES, "table": TableOptions, "options": AnswerOptions},
+        "flagstone.cli.answering:equations",
+        EquationsOptions,
         "Reduce many equations to a small system. Each row is an equation; --label is the column "
         "of right-hand sides.",
         ("flagstone equations examples/equations.csv --label b --field 7 --seed 2026",),
@@ -110,13 +78,8 @@ _ANSWER = (
     Verb(
         "subspace",
         "find the subspace of the rows whose label is 1",
-        "flagstone.cli.questions:subspace",
-        {
-            "files": FILES,
-            "table": TableOptions,
-            "options": AnswerOptions,
-            "affine": Option("--affine", "The subspace may miss the origin: x3 ⊕ x7 = 1", RULE),
-        },
+        "flagstone.cli.answering:subspace",
+        SubspaceOptions,
         "Find the subspace of the rows whose label is 1. Rows with label 0 are counted, but span "
         "nothing.",
         ("flagstone subspace examples/faults.csv -l fault --encode auto --seed 7",),
@@ -127,23 +90,7 @@ _ANSWER = (
         "frames",
         "find the pattern, the digest and the damaged rows of frames",
         "flagstone.frames.cli:command",
-        {
-            "files": FILES,
-            "capture": CaptureOptions,
-            "options": FrameOptions,
-            "solve": Option(
-                "--solve COLUMNS",
-                "Solve for these bits, the check: b4, b4.7..b5.0 or x32..x39",
-                OUTPUT,
-                many=True,
-            ),
-            "case": Option(
-                "--case COLUMNS",
-                "The constant of the digest depends on these bits: b1.3..b1.0",
-                OUTPUT,
-                many=True,
-            ),
-        },
+        FrameOptions,
         "Find the pattern and the digest of frames, or show those of a saved finding. --as c, "
         "python or rtl_433 prints code that checks the check bits of a frame.",
         (
@@ -160,11 +107,7 @@ _USE = (
         "show",
         "show what a saved finding or flag says",
         "flagstone.cli.show:command",
-        {
-            "file": Option("FILE", "A finding, flag or protocol"),
-            "output": OutputOptions,
-            "seed": EXPECT_SEED,
-        },
+        ShowOptions,
         "Show what a finding, flag or protocol file says; --report and --plot draw it again.",
         ("flagstone show frames.json --report frames.html",),
         common="--report --plot --force --json --as --seed",
@@ -174,25 +117,7 @@ _USE = (
         "check",
         "find the rows that break a saved finding",
         "flagstone.cli.apply:check",
-        {
-            "finding": FINDING,
-            "files": FILES,
-            "read": ReadOptions,
-            "workers": WorkerOptions,
-            "tolerance": Option(
-                "--tolerance SHARE", "Largest share of rows that may break it", RULE, default=0.0
-            ),
-            "strict": Option(
-                "--strict",
-                "Findings of frames: also count what no frame had then",
-                RULE,
-            ),
-            "max_misfits": Option(
-                "--max-misfits NUMBER", "List at most this many of them", OUTPUT, default=5, least=0
-            ),
-            "seed": EXPECT_SEED,
-            "json": JSON,
-        },
+        CheckOptions,
         "Find the rows that break a saved finding. Exit code 4 if there are too many."
         "\n\nA finding of frames with a digest is broken by frames that fail the digest.",
         ("flagstone check frames.json examples/frames.txt --tolerance 0.02",),
@@ -206,16 +131,7 @@ _USE = (
         "predict",
         "apply a saved finding to new rows",
         "flagstone.cli.apply:predict",
-        {
-            "finding": FINDING,
-            "files": FILES,
-            "read": ReadOptions,
-            "workers": WorkerOptions,
-            "output": Option("-o, --output FILE", "Write a CSV file, print nothing", OUTPUT),
-            "force": FORCE,
-            "seed": EXPECT_SEED,
-            "json": JSON,
-        },
+        PredictOptions,
         "Predict the label of new rows; for findings without a label, whether a row fits (1 or 0)."
         "\n\nIn CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an "
         "apostrophe.",
@@ -227,12 +143,7 @@ _USE = (
         "compare",
         "compare two findings: equal or not, and where they differ",
         "flagstone.cli.compare:command",
-        {
-            "first": Option("FIRST", "A finding or flag file"),
-            "second": Option("SECOND", "Another one"),
-            "seed": EXPECT_SEED,
-            "json": JSON,
-        },
+        CompareOptions,
         "Compare two findings (or flags): what they share, and where they differ. Exit code 0 if "
         "they are equal, 4 if not.",
         ("flagstone compare frames.json frames.json",),
@@ -245,17 +156,7 @@ _TRUST = (
         "plan",
         "say how many rows a promise needs, or choose a window on pilot rows",
         "flagstone.cli.plan:command",
-        {
-            "promise": PlanOptions,
-            "pilot": PilotOptions,
-            "table": ProductTableOptions,
-            "purpose": PurposeOptions,
-            "run": RunOptions,
-            "seed": Option(
-                "--seed TEXT", "Show the threshold it will draw; with --pilot: publish it", RULE
-            ),
-            "json": JSON,
-        },
+        PlanOptions,
         "Say how many rows a promise needs, by the paper's analysis and by ours."
         "\n\nWith --pilot FILE, choose a window on pilot rows, and write the protocol to publish "
         "for fresh ones.",
@@ -276,69 +177,7 @@ _TRUST = (
         "audit",
         "measure how replicable a learner is",
         "flagstone.cli.audit:command",
-        {
-            "files": Option("[FILE...]", "A table: disjoint random halves are compared"),
-            "table": TableOptions,
-            "rule": RuleOptions,
-            "stop": StopOptions,
-            "law": Option(
-                "--law NAME", "Fresh samples instead of files: geometric, uniform or blocks"
-            ),
-            "dim": Option("--dim NUMBER", "With --law: dimension", default=20, least=1),
-            "rows": Option("--rows NUMBER", "With --law: rows", default=1000, least=1),
-            "estimator": Option(
-                "--estimator NAME",
-                "parity, elimination, span, constraints, equations or subspace",
-                RULE,
-            ),
-            "intercept": Option(
-                "--[no-]intercept",
-                "Allow a constant in the rule of parity or elimination",
-                RULE,
-                default=True,
-            ),
-            "learner": Option(
-                "--learner MODULE:NAME",
-                "Any learner: an estimator, what makes one, or learn(X, y, seed)",
-                RULE,
-            ),
-            "compare": Option(
-                "--compare NAME",
-                "Compare by coef, predictions, churn, jaccard, …",
-                RULE,
-                default="auto",
-                choices=COMPARED,
-            ),
-            "groups": Option(
-                "--groups COLUMN",
-                "With --learner: column whose equal values keep rows together",
-                COLUMNS,
-            ),
-            "bootstrap": Option(
-                "--bootstrap", "Bootstrap samples of the table instead of halves", RULE
-            ),
-            "claim": Option("--claim PROBABILITY", "A claimed rho to judge", RULE),
-            "confidence": Option(
-                "--confidence PROBABILITY",
-                "Confidence of intervals and verdict",
-                RULE,
-                default=0.95,
-            ),
-            "results": Option(
-                "--results FILE", "Append every pair; an audit resumes from it", OUTPUT
-            ),
-            "add": Option("--add", "Keep this audit in --results beside other ones", OUTPUT),
-            "tradeoff": Option(
-                "--tradeoff", "Instead: rows kept against replicability, over t_max", RULE
-            ),
-            "output": Option("-o, --output FILE", "Write the results of all pairs as CSV", OUTPUT),
-            "plot": Option(
-                "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT
-            ),
-            "jobs": Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1),
-            "seed": Option("--seed TEXT", "The seed of the audit", RULE, default="0"),
-            "json": JSON,
-        },
+        AuditOptions,
         "Run a learner on pairs of samples with the same seed, and measure how alike the outputs "
         "are: exact, pointwise, approximate. Exit code 4: --claim is rejected; 1: every pair "
         "ended in an error.",
@@ -362,16 +201,7 @@ _SCALE = (
         "summarize",
         "write the flag of files, to merge or answer from later",
         "flagstone.cli.flags:summarize",
-        {
-            "files": FILES,
-            "table": ProductTableOptions,
-            "purpose": PurposeOptions,
-            "run": RunOptions,
-            "output": FLAG_OUTPUT,
-            "seed": PUBLISH_SEED,
-            "force": FORCE,
-            "json": JSON,
-        },
+        SummarizeOptions,
         "Write the flag of the rows: small, mergeable, and enough to answer from.",
         (
             "flagstone summarize examples/frames.txt -f bits -o part1.flag",
@@ -387,13 +217,7 @@ _SCALE = (
         "merge",
         "merge flags from several machines",
         "flagstone.cli.flags:merge",
-        {
-            "files": Option("FLAG...", "Flag files; their order is part of the result"),
-            "output": FLAG_OUTPUT,
-            "seed": PUBLISH_SEED,
-            "force": FORCE,
-            "json": JSON,
-        },
+        MergeOptions,
         "Merge flags, by a fixed tree: (1, 2), (3, 4), … and so on; an odd one is carried up.",
         ("flagstone merge part1.flag part1.flag -o both.flag",),
         json_keys=keys.FLAG_KEYS,
@@ -405,16 +229,7 @@ _PAPER = (
         "reproduce",
         "run the paper's evaluation, and more",
         "flagstone.paper.cli:command",
-        {
-            "name": Option("[NAME]", "The experiment; without one, all are listed"),
-            "out": Option("--out DIRECTORY", "Write to this directory", OUTPUT, default="results"),
-            "quick": Option("--quick", "A small version, in seconds", SCALE),
-            "resume": Option("--[no-]resume", "Continue an interrupted run", SCALE, default=True),
-            "jobs": Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1),
-            "seed": Option("--seed TEXT", "Another seed than the documented one"),
-            "force": Option("--force", "Replace results of another configuration", OUTPUT),
-            "json": JSON,
-        },
+        ReproduceOptions,
         "Run an experiment of the paper (or beyond it): figure, data and numbers into a directory.",
         ("flagstone reproduce sample-size --quick --out results",),
         json_keys=keys.REPRODUCE_KEYS,

@@ -15,7 +15,6 @@ from flagstone.errors import InputError, Parameter
 TAB, TAB_AS_TYPED = "\t", r"\t"
 #: Options that are not called as their parameter is.
 _OPTIONS = {
-    "add": "--add",
     "fit_intercept": "--intercept",
     "max_pairs": "--pairs",
     "n_jobs": "--jobs",

@@ -32,11 +32,15 @@ from flagstone.question import Question
 from flagstone.second_pass import SecondPass
 from flagstone.shards import Shard, ShardReview, ShardTask
 from flagstone.tables import Table
-from flagstone.tables.encoded import Batches, EncodedBatch
+from flagstone.tables.encoded import (
+    CACHE_BYTES,
+    Batches,
+    EncodedBatch,
+    RowCache,
+    first_rows,
+)
 from flagstone.tables.partitions import Dataset, Partition
 from flagstone.tables.prefetch import prefetch
-from flagstone.tables.row_cache import CACHE_BYTES, RowCache
-from flagstone.tables.row_filters import first_rows
 
 if TYPE_CHECKING:
     from flagstone.distributed import DaskExecutor
@@ -147,8 +151,10 @@ class Run:
         seed: str | None,
         *,
         again: bool = True,
+        max_rows: int | None = None,
+        deduplicate: bool = False,
     ) -> None:
-        self._table, self._options = source.table, options
+        self._table, self._options, self._max_rows = source.table, options, max_rows
         dask = dask_executor(options)
         if source.table is None and (dask or options.partition not in (None, "none")):
             raise UsageError("a flag is small: ask it without --cluster, --workers and --partition")
@@ -158,7 +164,7 @@ class Run:
             question,
             source.encoding,
             pilot=again and partition != "none",
-            deduplicate=getattr(options, "deduplicate_runs", False),
+            deduplicate=deduplicate,
         )
         room = CACHE_BYTES
         if options.cache_size:
@@ -169,11 +175,10 @@ class Run:
         data = None
         if source.table is not None:
             data = Dataset.of_table(source.table, partition)
-            take = getattr(options, "max_rows", None)
-            data = data if take is None else data.first(take)
+            data = data if max_rows is None else data.first(max_rows)
             self._pipeline = Pipeline(task, data.partitions, self._pipeline.executor)
             with self._watching("counting", None):
-                self._pipeline = self._pipeline.first(take)
+                self._pipeline = self._pipeline.first(max_rows)
         self._checkpoint: RunCheckpoint | ShardsCheckpoint
         if data is None or partition == "none":
             start = task.empty() if source.saved is None else source.saved.summary
@@ -193,8 +198,8 @@ class Run:
             assert isinstance(self._checkpoint, RunCheckpoint)
             summary = self._checkpoint.state.summary
             return summary, Measurement(summary.n_rows)
-        take = getattr(self._options, "max_rows", None)
-        with self._watching("reading", self._table.n_rows if take is None else take):
+        n_rows = self._table.n_rows if self._max_rows is None else self._max_rows
+        with self._watching("reading", n_rows):
             self._summary = self._checkpoint.summarize(self._pipeline)
         self.notes = {"partition": self.cut}
         if self.cut != "none":
@@ -210,7 +215,9 @@ class Run:
 
     def second_pass(self, finding: Finding, confidence: float) -> SecondPass:
         """Pass over the rows again, and return what they show."""
-        return self._review(finding, confidence, 0).second_pass
+        found = self._review(finding, confidence, 0).second_pass
+        assert found is not None
+        return found
 
     def _review(self, finding: Finding, confidence: float, shown: int) -> ShardReview:
         """Pass over the rows again, kept ones or read anew.

@@ -1,14 +1,12 @@
 """Files: written whole or not at all, read only if they are regular, one run at a time.
 
 - :mod:`~flagstone.disk.writing`: outputs that are complete or absent, and never replace what is
-  not a regular file.
+  not a regular file; locks that vanish with their process.
 - :mod:`~flagstone.disk.reading`: bytes of regular files, of bounded size; strict JSON.
 - :mod:`~flagstone.disk.ledger`: append-only files of JSON lines, each with a checksum.
-- :mod:`~flagstone.disk.locking`: locks that vanish with their process.
 """
 
 from flagstone.disk.ledger import Ledger, open_ledger, read_ledger, sealed
-from flagstone.disk.locking import locked
 from flagstone.disk.reading import (
     check_fields,
     json_checksum,
@@ -22,6 +20,7 @@ from flagstone.disk.writing import (
     check_target,
     destination,
     is_stdout,
+    locked,
     same_place,
     write_all,
 )

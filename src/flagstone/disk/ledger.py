@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flagstone.disk.locking import locked
 from flagstone.disk.reading import check_fields, json_text, parse_json, read_regular
-from flagstone.disk.writing import destination
+from flagstone.disk.writing import destination, locked
 from flagstone.errors import FormatError, InputError
 
 _VERSION = 2

@@ -164,7 +164,7 @@ async def _identity(address: str, patience: float) -> Any:
         found = await asyncio.wait_for(scheduler.identity(), patience)
     if not isinstance(found, dict) or found.get("type") != "Scheduler":
         kind = found.get("type") if isinstance(found, dict) else found
-        raise ValueError(f"it is no scheduler but: {str(kind)[:80]}")
+        raise ConnectionError(f"what listens there is no scheduler but: {str(kind)[:80]}")
     return found
 
 
@@ -184,7 +184,7 @@ def _check_workers(client: Any, address: str, patience: float) -> None:
 
 def _unreached(error: BaseException) -> str:
     if isinstance(error, (TimeoutError, asyncio.TimeoutError)):
-        return "what listens there says nothing that a scheduler would"
-    if isinstance(error, MemoryError):
+        return "what listens there does not answer as a scheduler would"
+    if not isinstance(error, OSError):  # whatever a parser makes of another protocol
         return "what listens there does not speak Dask's protocol"
     return " ".join(str(error).split())[:200] or type(error).__name__

@@ -176,9 +176,9 @@ class ColumnEncoder:
                     )
                 return np.maximum(codes, 0).astype(field.dtype)[:, np.newaxis]
             places = np.arange(len(self.values))
-            return np.asarray(codes[:, np.newaxis] == places).astype(field.dtype)
+            return _zeros_and_ones(codes[:, np.newaxis] == places, field)
         if self.kind == "above":
-            return _above(values, self.values[0]).astype(field.dtype)[:, np.newaxis]
+            return _zeros_and_ones(_above(values, self.values[0])[:, np.newaxis], field)
         if self.kind == "hex":
             fits = self.fits(values)
             _refuse(~fits, values, f"is no frame of {self.values[0]} bits")
@@ -275,6 +275,11 @@ def _frames(values: Array) -> list[WrittenFrame]:
         except FrameProblem as problem:
             raise BadEntry(index, f"{shown(cell)} is no frame: {problem}") from None
     return found
+
+
+def _zeros_and_ones(mask: Array, field: Field) -> Array:
+    """Return a mask as elements; over QQ as numbers, for a row is also written as text."""
+    return np.asarray(mask).astype(np.uint8).astype(field.dtype, copy=False)
 
 
 def _finite_elements(values: Array, field: Field) -> Array:

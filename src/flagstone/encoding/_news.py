@@ -1,8 +1,9 @@
 """What equations say beyond the encoding of their columns, in few terms.
 
-One-hot columns sum to 1 in every table, and a constant column obeys equations of its own. Such
-equations belong to the span and to the fingerprint, but a reader knows them: what is shown is a
-basis of the others, each written with as few terms as a bounded search finds.
+One-hot columns sum to 1 in every table, and a constant column obeys equations of its own; so do
+their products with other columns. Such equations belong to the span and to the fingerprint, but a
+reader knows them: what is shown is a basis of the others, each written with as few terms as a
+bounded search finds.
 """
 
 from __future__ import annotations
@@ -83,19 +84,21 @@ def news(answer: Constraints, encoding: Encoding, *, search: bool = True) -> New
     ([[1, 0, 0, 1, 0, 0, 0]], 2)
     """
     F, E = answer.field, answer.augmented
-    single = (E[:, :-1] != 0).sum(axis=1) == 1
+    words = _categories(answer, encoding)
+    terms = words.monomials.terms if words.degree > 1 else [(i,) for i in range(answer.dim)]
+    used, n_columns = E[:, :-1] != 0, sum(len(term) == 1 for term in terms)
+    single = (used.sum(axis=1) == 1) & used[:, :n_columns].any(axis=1)  # x·y = 0 is news
     constants = tuple(
         (int(np.flatnonzero(row[:-1])[0]), row[-1]) for row in E[single]
     )  # the form is reduced: an equation e_i = v that follows is one of its rows
-    words = _categories(answer, encoding)
     groups = tuple(_groups(words))
-    form = _NormalForm(F, answer.dim, constants, groups)
+    form = _NormalForm(F, terms, constants, groups)
     rows = basis = E[~single]
-    if groups:
+    if form.sums:
         span = Subspace.span(form.reduced(rows), F, answer.dim + 1)
         basis = span.basis
         if answer.dim in span.pivots:  # rows are not one-hot: nothing is known of the columns
-            form, basis = _NormalForm(F, answer.dim, constants, ()), rows
+            form, basis = _NormalForm(F, terms, constants, ()), rows
     rows = _sparse(form, rows, basis, search)
     return News(rows, len(E) - len(rows) - len(constants), constants, words)
 
@@ -138,20 +141,36 @@ def _groups(encoding: Encoding) -> Iterator[tuple[int, ...]]:
         place = stop
 
 
+@dataclass(frozen=True)
+class _KnownSum:
+    """Columns that sum to ``value``, or to that many times the column ``other`` if it is not -1.
+
+    Of one-hot columns and their products with ``factor``, some columns multiplied.
+    """
+
+    columns: list[int]
+    value: Any
+    other: int = -1
+    factor: tuple[int, ...] = ()
+
+
 class _NormalForm:
-    """Rewrites equations with what is known: constants are inserted, and in each one-hot group the
-    most frequent coefficient is taken off, for these columns sum to a known number."""
+    """Rewrites equations with what is known: constants are inserted, and of columns that sum to
+    something known the most frequent coefficient is taken off.
+
+    ``terms`` says which columns of the table each column is the product of.
+    """
 
     def __init__(
         self,
         field: Field,
-        dim: int,
+        terms: Sequence[tuple[int, ...]],
         constants: Sequence[tuple[int, Any]],
         groups: Sequence[tuple[int, ...]],
     ) -> None:
-        self.field, self.dim, self.constants = field, dim, constants
-        known = dict(constants)
-        self.groups = []
+        self.field, self.dim, self.constants = field, len(terms), constants
+        self.degrees = np.array([len(term) for term in terms])
+        known, self.groups = dict(constants), []
         for group in groups:
             free = [i for i in group if i not in known]
             rest = field.one
@@ -160,24 +179,52 @@ class _NormalForm:
                     rest = field.sub(_one(field, rest), _one(field, known[i]))[0]
             if free:
                 self.groups.append((free, rest))
+        self.sums = list(self._products(terms, known))
+        self.sums += [_KnownSum(free, rest) for free, rest in self.groups]
+
+    def _products(
+        self, terms: Sequence[tuple[int, ...]], known: dict[int, Any]
+    ) -> Iterator[_KnownSum]:
+        """Yield what is known of products: those of constants, then those of one-hot columns."""
+        place = {term: i for i, term in enumerate(terms)}
+        degree = max(map(len, terms), default=1)
+        for i, term in reversed(list(enumerate(terms))) if degree > 1 else ():
+            constant = next((c for c in term if c in known), None)
+            if constant is not None and len(term) > 1:
+                at = term.index(constant)
+                factor = term[:at] + term[at + 1 :]
+                yield _KnownSum([i], known[constant], place[factor], factor)
+        for factor in reversed(terms) if degree > 1 else ():
+            for free, rest in self.groups:
+                products = [place.get(tuple(sorted((*factor, i)))) for i in free]
+                if None not in products and not any(c in known for c in factor):
+                    yield _KnownSum(products, rest, place[factor], factor)  # type: ignore[arg-type]
 
     def reduced(self, rows: Array, turn: int = 0) -> Array:
-        """Return rows in which constants and one column of each group have the coefficient 0."""
+        """Return rows in which constants and one column of each group have the coefficient 0, and
+        so have all products of them."""
         out = self._inserted(rows)
-        for free, rest in self.groups:
-            self._take_off(out, free, rest, out[:, free[-1 - turn % len(free)]].copy())
+        last = [free[-1 - turn % len(free)] for free, _ in self.groups]
+
+        def order(known: _KnownSum) -> int:
+            return -sum(c in last for c in known.factor)
+
+        for known in sorted(self.sums, key=order):
+            self._take_off(out, known, out[:, known.columns[-1 - turn % len(known.columns)]].copy())
         return out
 
     def shortest(self, rows: Array) -> Array:
-        """Return rows with as few terms as constants and groups allow."""
+        """Return rows with as few terms as constants and sums allow."""
         F, out = self.field, self._inserted(rows)
-        for free, rest in self.groups:
-            part = out[:, free]
+        for known in self.sums:
+            part = out[:, known.columns]
             if F.order == 2:
-                amount = 2 * part.sum(axis=1, dtype=np.int64) > len(free)
+                amount = 2 * part.sum(axis=1, dtype=np.int64) > len(known.columns)
+            elif len(known.columns) == 1:
+                amount = part[:, 0]
             else:
                 amount = np.array([_mode(row) for row in part.tolist()], dtype=F.dtype)
-            self._take_off(out, free, rest, amount)
+            self._take_off(out, known, amount)
         return out if F.order == 2 else _stacked(F, [_scaled(F, row) for row in out], out)
 
     def _inserted(self, rows: Array) -> Array:
@@ -188,10 +235,12 @@ class _NormalForm:
             out[:, column] = F.zero
         return out
 
-    def _take_off(self, out: Array, free: list[int], rest: Any, amount: Array) -> None:
+    def _take_off(self, out: Array, known: _KnownSum, amount: Array) -> None:
         F, amount = self.field, amount.astype(self.field.dtype)
-        out[:, free] = F.sub(out[:, free], amount[:, np.newaxis])
-        out[:, -1] = F.sub(out[:, -1], F.mul(amount, np.full(len(out), rest, dtype=F.dtype)))
+        out[:, known.columns] = F.sub(out[:, known.columns], amount[:, np.newaxis])
+        change = F.mul(amount, np.full(len(out), known.value, dtype=F.dtype))
+        combine = F.sub if known.other == -1 else F.add  # right-hand side, or another column
+        out[:, known.other] = combine(out[:, known.other], change)
 
 
 def _sparse(form: _NormalForm, rows: Array, basis: Array, search: bool) -> Array:
@@ -201,7 +250,7 @@ def _sparse(form: _NormalForm, rows: Array, basis: Array, search: bool) -> Array
     """
     F, parts, costs, limit = form.field, [], [], math.inf
     for n, part in enumerate(_candidates(form, rows, basis, search)):
-        cost = _cost(F, part)
+        cost = _cost(F, part, form.degrees)
         short = (cost > 0) & (cost <= limit)
         if n == 0:
             limit = cost.max(initial=0.0)  # the first ones span all
@@ -252,11 +301,16 @@ def _sums(field: Field, rows: Array) -> Array:
     return np.concatenate([two, *later])
 
 
-def _cost(field: Field, rows: Array) -> Array:
-    """Return how long equations are; over QQ large coefficients are long, too."""
-    if field.order is not None:
-        return np.asarray((rows[:, :-1] != 0).sum(axis=1), dtype=float)
-    return np.array([sum(_length(c) for c in row[:-1] if c != 0) for row in rows], dtype=float)
+def _cost(field: Field, rows: Array, degrees: Array) -> Array:
+    """Return how long equations are; over QQ large coefficients are long, too.
+
+    Of equally long ones, those with products of fewer columns are shorter.
+    """
+    used = rows[:, :-1] != 0
+    lengths = used.sum(axis=1)
+    if field.order is None:
+        lengths = [sum(_length(c) for c in row[:-1] if c != 0) for row in rows]
+    return np.asarray(np.array(lengths, dtype=float) + 1e-6 * (used @ (degrees - 1)))
 
 
 def _length(number: Any) -> float:

@@ -106,11 +106,17 @@ def worded(encoding: Encoding, row: Array) -> str:
     odor = a or c exactly when class = good
     >>> print(worded(e, np.array([0, 0, 1, 0, 1, 0, 1, 0])))
     an even number of these hold: odor = m; ring = o; class = bad
+    >>> pairs = Encoding(GF(2), e.encoders[:2], degree=2)
+    >>> unit = np.array([name == "odor=a·ring=n" for name in (*pairs.names, "")], dtype=int)
+    >>> print(worded(pairs, unit))
+    never odor = a and ring = n
     """
     F, names = encoding.field, encoding.names
     found = statements(encoding, row[:-1])
     if found is None or not any(s.is_category for s in found):
         return equation(F, row[:-1], names, row[-1])
+    if len(found) == 1 and row[-1] == 0 and (row[:-1] != 0).sum() == 1:
+        return f"never {found[0].text}"
     if len(found) == 2:
         said = _exactly_when(F, found, row[-1])
         if said is not None:
@@ -184,7 +190,26 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
             found.append(statement)
         else:
             return None
-    return None if (coef[place:] != 0).any() else found
+    for i in place + np.flatnonzero(coef[place:] != 0):
+        product = _product(encoding, encoding.monomials.terms[i], coef[i])
+        if product is None:
+            return None
+        found.append(product)
+    return found
+
+
+def _product(encoding: Encoding, term: Sequence[int], coefficient: Any) -> Statement | None:
+    """Return that statements hold together; None where a column is no statement."""
+    unit = np.zeros(len(encoding.monomials.names), dtype=encoding.field.dtype)
+    parts: list[Statement] = []
+    for column in term:
+        unit[:] = encoding.field.zero
+        unit[column] = encoding.field.one
+        parts += statements(encoding, unit) or []
+    if len(parts) < len(term):
+        return None
+    text = " and ".join(part.text for part in parts)
+    return Statement(coefficient, text, f"not ({text})", any(part.is_category for part in parts))
 
 
 def _is_one_of(column: str, values: Sequence[str], verb: str = "=") -> str:

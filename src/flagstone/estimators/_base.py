@@ -17,7 +17,6 @@ from flagstone.algebra.flag import Flag
 from flagstone.algebra.lift import chunks, value_order
 from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Answer
-from flagstone.apply import inside, measure
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding, Monomials
@@ -29,7 +28,7 @@ from flagstone.estimators.labels import label_name
 from flagstone.finding import Finding
 from flagstone.guarantees import Guarantee
 from flagstone.guarantees.promise import CONFIDENCE
-from flagstone.measurement import Measurement
+from flagstone.measurement import Measurement, inside, measure
 from flagstone.pipeline import ask, certify
 from flagstone.question import Question
 from flagstone.rules import SpanRule
@@ -412,7 +411,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         Examples
         --------
         >>> from flagstone import LinearSpan
-        >>> from flagstone.linear_span import rep_linear_span
+        >>> from flagstone.pipeline import rep_linear_span
         >>> finding = rep_linear_span([[1, 1, 0], [0, 1, 1]] * 50, random_state=7)
         >>> LinearSpan().adopt(finding).predict([[1, 0, 1], [1, 0, 0]]).tolist()
         [1, -1]

@@ -10,6 +10,7 @@ from flagstone.coins import Coins
 from flagstone.errors import BottomError
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators.contracts import documented
+from flagstone.estimators.input_rows import decimal_fractions
 from flagstone.estimators.labels import label_vector
 from flagstone.question import EquationsQuestion
 
@@ -76,6 +77,8 @@ class LinearEquations(SpanEstimator):
 
     def _labels(self, y: Any, n_rows: int) -> Array:
         values = label_vector(y, n_rows, type(self).__name__)
+        if self._field.order is None:
+            values = decimal_fractions(values, "y")
         return self._field.elements(values)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -14,8 +15,8 @@ from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Array, Field, Rows, as_table
 from flagstone.algebra.lift import chunks, stack_all
 from flagstone.checks import checked_weights
-from flagstone.errors import EntryTypeError, InputError
-from flagstone.exact import exact_array
+from flagstone.errors import EntryTypeError, InputError, InputWarning
+from flagstone.exact import exact_array, exact_rational
 
 
 def table_rows(
@@ -40,6 +41,8 @@ def table_rows(
     offset = 0
     try:
         if isinstance(table, np.ndarray):
+            if field.order is None:
+                table = decimal_fractions(table, "X")
             return field.rows(table, reduce=reduce)
         parts: list[Rows] = []
         for piece in chunks(*table.shape):
@@ -48,6 +51,31 @@ def table_rows(
         return stack_all(field, parts)
     except InputError as error:
         raise _placed(error, estimator, offset) from None
+
+
+def decimal_fractions(table: Array, name: str) -> Array:
+    """Return numbers with binary floats as fractions, by their shortest decimal form, and say so.
+
+    NaN, infinities and whole numbers stay as they are.
+    """
+    if table.dtype.kind not in "fO":
+        return table
+    cells = table.ravel() if table.dtype.kind == "f" else table.ravel().tolist()
+    out = np.array(list(cells), dtype=object)
+    example = None
+    for i, value in enumerate(cells):
+        if isinstance(value, (float, np.floating)) and np.isfinite(value) and value % 1:
+            out[i] = exact_rational(str(value))
+            example = example or value
+    if example is not None:
+        warnings.warn(
+            InputWarning(
+                f"{name}: binary floats are read by their shortest decimal form, such as "
+                f"{example!s}; numbers of the types Fraction and Decimal are exact"
+            ),
+            stacklevel=2,
+        )
+    return table if example is None else out.reshape(table.shape)
 
 
 def plain_table(X: Any) -> Any:

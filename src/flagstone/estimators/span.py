@@ -98,7 +98,7 @@ class LinearSpan(SpanLearner):
     See Also
     --------
     AffineSpan : Equations with a constant.
-    flagstone.linear_span.rep_linear_span : The same as a function.
+    flagstone.pipeline.rep_linear_span : The same as a function.
 
     References
     ----------

@@ -106,6 +106,15 @@ def _bits(first: int, last: int) -> str:
     )
 
 
+def as_options(text: str) -> str:
+    """Return a text with its columns as options take them.
+
+    >>> as_options("x8 ⊕ x13 = 1")
+    'b1.7 ⊕ b1.2 = 1'
+    """
+    return re.sub(r"\bx(\d+)\b", lambda m: f"b{int(m[1]) // 8}.{7 - int(m[1]) % 8}", text)
+
+
 def in_bytes(text: str) -> str:
     """Return a text with its columns as bytes and bits.
 

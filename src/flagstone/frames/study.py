@@ -79,7 +79,8 @@ class Study:
         """The digests that were found; without a name, only those that chance cannot explain."""
         if self.analysis is None:
             return []
-        found, asked = self.analysis.digests, self.analysis.asked or not len(self.rows)
+        found = self.analysis.digests
+        asked = self.analysis.solve is not None or not len(self.rows)
         return [d for d in found if d.name or asked or self._is_beyond_chance(d)]
 
     def _is_beyond_chance(self, digest: Digest) -> bool:
@@ -208,11 +209,7 @@ def study(
         provenance=provenance,
     )
     finding = certify(asked, rows, confidence=confidence, checked=True)
-    analysis = analyze(finding.answer, solve, cases=cases)
-    if analysis is not None:
-        analysis.update(rows)
-        if others:
-            analysis.join(rows, others)
+    analysis = analyze(finding.answer, rows, solve=solve, cases=cases, others=others)
     found = Study(rows, places, finding, analysis)
     bad = [] if finding.rows.misfits is None else _misfits(finding, rows)[:shown]
     counted = replace(

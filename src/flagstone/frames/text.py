@@ -6,7 +6,7 @@ from typing import Any
 
 from flagstone.frames.digests import MOST_COLUMNS, Digest
 from flagstone.frames.digests.digest import columns_of
-from flagstone.frames.ruler import in_bytes, place_text
+from flagstone.frames.ruler import as_options, in_bytes, place_text
 from flagstone.frames.strength import candidate_bits
 from flagstone.frames.study import Study
 from flagstone.wording import counted
@@ -47,7 +47,7 @@ def digest_lines(found: Study) -> list[Line]:
     texts = [] if answer.is_bottom else list(answer.lines)
     known = [text for text, row in zip(texts, answer.shown[:, :-1], strict=False) if row.sum() > 1]
     for i, text in enumerate(known[:_LISTED]):
-        lines.append(("" if i else "equations", text))
+        lines.append(("" if i else "equations", as_options(text)))
     if len(known) > _LISTED:
         lines.append(("", f"… and {len(known) - _LISTED} more: --as text"))
     return lines

@@ -3,64 +3,57 @@
 One function per statement of docs/theory; the numbers S1, S2, … are the statements' numbers there.
 Letters: d = `dim`, m = `n_rows`, T = `length` of the window, k = `start`, R = `shards`.
 
-===================  ==========================================================================
-module               statements
-===================  ==========================================================================
-`paper`              the paper's T_max and m: printed, and with the corrected sensitivity
-`rules`              both rules: the paper's Algorithm 1 with sharper bounds, and the index rule
-`contamination`      outliers: containment, binomial tail, two adversaries
-`sample`             what the flag of one sample shows: coverage, margin
-`coverage`           what the answer misses of the distribution; PAC sizes over every field
-`gap`                rows that suffice for a distribution with a stated gap
-`binomial`           tails and Clopper–Pearson bounds, for those two and for certificates
-`learners`           sizes for the parity learner, and for the pure-DP learner, for comparison
-`planning`           rows needed under each analysis, as a table
-`promise`            `Guarantee`: what is proven for one fit, certified by its data, measured; and
-                     `Window`: where thresholds are drawn from
-`certificate`        `Certificate`: what a second look at the rows certifies
-===================  ==========================================================================
+=============  ================================================================================
+module         statements
+=============  ================================================================================
+`rules`        both rules: the paper's Algorithm 1 with sharper bounds, and the index rule; single
+               equations; margins and coverage of one flag; outliers
+`coverage`     what the answer misses of the distribution, from the rows at hand
+`planning`     rows needed: `plan`, PAC sizes over every field, sizes for a stated gap
+`paper`        the paper's sizes, printed and corrected; its parity learner; private learners
+`promise`      `Guarantee`: what is proven for one fit, certified by its data, measured; `Window`:
+               where thresholds are drawn from; `Certificate`: what a second pass certifies
+`binomial`     tails and Clopper–Pearson bounds
+`exact`        arithmetic without rounding, and checks of arguments
+=============  ================================================================================
 """
 
-from flagstone.guarantees.certificate import Certificate
-from flagstone.guarantees.contamination import (
-    adaptive_adversary_rho,
-    adversary_length,
-    blind_adversary_rho,
-    check_contamination,
-    containment_failure,
-    outlier_start,
-    outlier_start_for_failure,
-)
 from flagstone.guarantees.coverage import (
     contains_failure,
     counted_certificate,
     coverage_certificate,
-    coverage_rows,
     future_coverage,
-    pac_rows,
-    pac_start,
     values_certificate,
 )
-from flagstone.guarantees.each import each_length, each_rho, each_rows
-from flagstone.guarantees.gap import gap_rho, gap_rows
-from flagstone.guarantees.learners import (
+from flagstone.guarantees.paper import (
+    PrivateSizes,
     generalization_rows,
+    paper_gap,
+    paper_length,
+    paper_rows,
     parity_error,
     parity_failure,
     parity_rows,
-)
-from flagstone.guarantees.paper import paper_gap, paper_length, paper_rows
-from flagstone.guarantees.planning import Plan, PlanRow, plan
-from flagstone.guarantees.private import (
-    PrivateSizes,
     private_rows,
     private_sizes,
     private_span_rho,
     private_span_rows,
     private_span_start,
 )
+from flagstone.guarantees.planning import (
+    Plan,
+    PlanRow,
+    coverage_rows,
+    each_rows,
+    gap_rho,
+    gap_rows,
+    pac_rows,
+    pac_start,
+    plan,
+)
 from flagstone.guarantees.promise import (
     Asked,
+    Certificate,
     Certified,
     Counted,
     Guarantee,
@@ -70,8 +63,17 @@ from flagstone.guarantees.promise import (
     Window,
 )
 from flagstone.guarantees.rules import (
+    RuleBounds,
+    adaptive_adversary_rho,
+    adversary_length,
+    blind_adversary_rho,
+    check_contamination,
+    containment_failure,
+    each_length,
+    each_rho,
     heavy_length,
     heavy_length_for_eps,
+    heavy_margin,
     heavy_proves,
     heavy_rho,
     heavy_rows,
@@ -79,14 +81,13 @@ from flagstone.guarantees.rules import (
     index_constant,
     index_length,
     index_length_for_eps,
+    index_margin,
     index_proves,
     index_rho,
     index_rows,
     index_uncovered,
-)
-from flagstone.guarantees.sample import (
-    heavy_margin,
-    index_margin,
+    outlier_start,
+    outlier_start_for_failure,
     rows_in_first_sets,
     uncovered_bracket,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "PlanRow",
     "PrivateSizes",
     "Proven",
+    "RuleBounds",
     "Setup",
     "Window",
     "adaptive_adversary_rho",

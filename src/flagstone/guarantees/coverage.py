@@ -8,26 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 
-from flagstone.guarantees.binomial import binomial_above, binomial_below, share_at_most
-from flagstone.guarantees.contamination import check_contamination, outlier_start_for_failure
-from flagstone.guarantees.exact import (
-    Share,
-    at_least,
-    check_dim,
-    check_share,
-    exact,
-    positive,
-    smallest,
-)
-from flagstone.guarantees.rules import heavy_length, index_length
-from flagstone.guarantees.sample import rows_in_first_sets
+from flagstone.guarantees.binomial import binomial_above, share_at_most
+from flagstone.guarantees.exact import Share, at_least, check_dim, check_share, positive
+from flagstone.guarantees.rules import rows_in_first_sets
 
 #: Of δ, this much goes to pieces of rows that are looked at again, and this much to rows that are
 #: counted then (S42); the rest to S36: 0.03 for the answer, 0.02 for the span of all rows.
 SHARE_OF_PASS, SHARE_OF_START = 0.8, 0.15
 _SHARE_OF_FUTURE = 0.03
+#: On a stream the first pilot has this many rows, and each is for a multiple of its own rows.
+FIRST_PILOT, PILOT_FACTOR = 16, 8
 #: Independent violations are called dependent with at most this probability.
 _FALSE_ALARMS = 1e-3
 #: No bound is sought at failures below exp(−_MOST_NATS): numbers end there.
@@ -131,6 +122,54 @@ def start_points(n_rows: int, dim: int) -> list[int]:
         points += [n, n + n // 2] if n > 1 else [n]
         n *= 2
     return [point for point in points if point < n_rows]
+
+
+def pilot_share(n_pilot: int) -> float:
+    """The share of δ for the pilot of this many rows, where pilots are made again and again.
+
+    On a stream of unknown length the first 16, 32, 64, … rows are pilots, and the rows after each
+    certify what it chose. The shares 1/2, 1/6, 1/12, … of these pilots sum to 1, so that all their
+    certificates hold together.
+
+    Examples
+    --------
+    >>> round(sum(pilot_share(FIRST_PILOT << k) for k in range(1000)), 3)
+    0.999
+    """
+    number = (at_least("n_pilot", n_pilot, FIRST_PILOT) // FIRST_PILOT).bit_length()
+    return 1 / (number * (number + 1))
+
+
+def stream_certificate(
+    outside: int, n_rows: int, n_pilot: int, *, levels: int, confidence: Share = 0.99
+) -> float:
+    """P[v ∉ U] for a future row v, at most, where U was chosen by the pilot of a stream (S43).
+
+    Parameters
+    ----------
+    outside, n_rows : int
+        How many of the rows after the pilot lie outside U, and how many there are; their number is
+        a function of ``n_pilot``.
+    n_pilot : int
+        Rows of the pilot.
+    levels : int
+        How many spaces a pilot may choose.
+
+    Notes
+    -----
+    **Guarantees**
+
+    With the given confidence for all pilots and all their spaces at once, and so for every length
+    of the stream. Rows after a pilot must lie outside U independently of each other.
+
+    Examples
+    --------
+    >>> round(stream_certificate(0, 7 * 128, 128, levels=4), 3)
+    0.01
+    """
+    share = float(1 - check_share("confidence", confidence))
+    failure = share * pilot_share(n_pilot) / positive("levels", levels)
+    return share_at_most(outside, positive("n_rows", n_rows), failure)
 
 
 def contains_failure(n_rows: int, share: float, threshold: float) -> float:
@@ -241,79 +280,3 @@ def future_coverage(
         prove = values_certificate if sorted_rows and sets > 1 else coverage_certificate
         future = prove(rows_in_first_sets(counts, sets), n_rows, confidence=sure(_SHARE_OF_FUTURE))
     return future if future < 1 else None, span if span < 1 else None
-
-
-def coverage_rows(dim: int, threshold: int, eps: Share, delta: Share) -> int:
-    """Rows with which P[v ∉ V_t] ≤ ε at confidence 1 - δ: P[Bin(m, ε) < d·t] ≤ δ (S36).
-
-    For every distribution over every field; `threshold` is the largest t that can be drawn.
-
-    Examples
-    --------
-    >>> m = coverage_rows(10, 100, 0.1, 0.05)
-    >>> binomial_below(m, 0.1, 1000) <= 0.05 < binomial_below(m - 1, 0.1, 1000)
-    True
-    """
-    entries = check_dim(dim) * positive("threshold", threshold)
-    e, share = float(check_share("eps", eps)), float(check_share("delta", delta))
-    return smallest(lambda m: binomial_below(m, e, entries) <= share, start=entries)
-
-
-def pac_start(n_rows: int, contamination: Share, delta: Share) -> int:
-    """k, the outliers to allow for: more than k of m i.i.d. rows with probability ≤ δ/2 (S37).
-
-    Examples
-    --------
-    A share of 10 % is exceeded by half of all samples; this start hardly ever:
-
-    >>> from flagstone.guarantees import outlier_start
-    >>> outlier_start(1000, 0.1), pac_start(1000, 0.1, 0.01), pac_start(1000, 0.0, 0.01)
-    (100, 125, 0)
-    """
-    share = check_share("delta", delta)
-    if not contamination:
-        return 0
-    return outlier_start_for_failure(n_rows, float(contamination), float(share / 2))
-
-
-def pac_rows(
-    dim: int,
-    rho: Share,
-    eps: Share,
-    delta: Share,
-    *,
-    rule: str = "index",
-    start: int = 0,
-    contamination: Share = 0.0,
-) -> int | None:
-    """Rows with which an answer is ρ-replicable and (ε, δ)-PAC, every field (S37).
-
-    A parity rule is right on all of U*, an affine span and a subspace rule accept all of it: what
-    they get wrong lies outside. So no half of ε goes to generalization, and the number of rules
-    plays no role: the bound holds over QQ, too. With outliers, a row being one with probability
-    `contamination`, the window begins after `pac_start`, half of δ pays for more of them, and ε
-    counts them as rows to be covered: None if that cannot be, which happens when
-    d·contamination ≥ ε (heavy rule: d²·contamination).
-
-    Examples
-    --------
-    >>> from flagstone.guarantees import parity_rows
-    >>> f"{pac_rows(21, 0.05, 0.1, 0.05):.2g} instead of {parity_rows(21, 0.05, 0.1, 0.05):.2g}"
-    '2.4e+08 instead of 4.8e+08'
-    >>> pac_rows(5, 0.1, 0.2, 0.05, contamination=0.05) is None
-    True
-    """
-    d, e, share = check_dim(dim), check_share("eps", eps), check_share("delta", delta)
-    k0, c = at_least("start", start, 0), exact(check_contamination(contamination))
-    each = d if rule == "index" else d * d  # rows that one more threshold may leave out
-    if c * each >= e:
-        return None
-    miss = float(share / 2 if c else share)
-    length = cache(lambda k: index_length(d, rho, start=k))  # without outliers k never changes
-
-    def enough(m: int) -> bool:
-        k = max(k0, pac_start(m, float(c), delta))
-        T: float = length(k) if rule == "index" else heavy_length(d, rho, start=k, n_rows=m)
-        return binomial_below(m, float(e), each * math.ceil(k + T)) <= miss
-
-    return smallest(enough)

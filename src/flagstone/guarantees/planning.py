@@ -1,20 +1,38 @@
-"""`plan`: how many rows a promise needs, under each analysis."""
+"""How many rows a promise needs: `plan` for each analysis as a table, and the sizes by themselves.
+
+Proofs: docs/theory/certificates.md, S35, S36 and S37; docs/theory/single.md, S44.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from flagstone.algebra.fields import FieldLike, as_field
-from flagstone.guarantees.contamination import check_contamination, outlier_start
-from flagstone.guarantees.coverage import pac_rows, pac_start
-from flagstone.guarantees.each import each_length, each_rows
-from flagstone.guarantees.exact import check_dim, check_share
-from flagstone.guarantees.learners import generalization_rows
-from flagstone.guarantees.paper import paper_length, paper_rows
-from flagstone.guarantees.rules import heavy_length, heavy_rows, index_length, index_rows
+from flagstone.guarantees.binomial import binomial_above, binomial_below, binomial_least
+from flagstone.guarantees.exact import (
+    Share,
+    at_least,
+    check_dim,
+    check_share,
+    exact,
+    positive,
+    smallest,
+)
+from flagstone.guarantees.paper import generalization_rows, paper_length, paper_rows
+from flagstone.guarantees.rules import (
+    check_contamination,
+    each_length,
+    heavy_length,
+    heavy_rows,
+    index_length,
+    index_rows,
+    outlier_start,
+    outlier_start_for_failure,
+)
 from flagstone.markup import card, table
 
 #: The analysis of single equations.
@@ -105,7 +123,7 @@ class Plan:
                 f"ours need contamination × d < eps, for the heavy rule × {heavy})"
             )
         notes.append(
-            "paper (printed): its proof halves the true sensitivity; the theorem holds by another"
+            "paper (printed): its proof uses half the true sensitivity; S16 proves the theorem"
         )
         return notes
 
@@ -200,7 +218,7 @@ def plan(
     heavy (sharp)      53,760,000,000       25,600,000        1
     index                 205,332,000        1,026,660        1
     <BLANKLINE>
-    · paper (printed): its proof halves the true sensitivity; the theorem holds by another
+    · paper (printed): its proof uses half the true sensitivity; S16 proves the theorem
     """
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
     c, F = check_contamination(contamination), as_field(field)
@@ -250,3 +268,174 @@ def plan(
         entries=tuple(entries),
         generalization_rows=general,
     )
+
+
+def coverage_rows(dim: int, threshold: int, eps: Share, delta: Share) -> int:
+    """Rows with which P[v ∉ V_t] ≤ ε at confidence 1 - δ: P[Bin(m, ε) < d·t] ≤ δ (S36).
+
+    For every distribution over every field; `threshold` is the largest t that can be drawn.
+
+    Examples
+    --------
+    >>> m = coverage_rows(10, 100, 0.1, 0.05)
+    >>> binomial_below(m, 0.1, 1000) <= 0.05 < binomial_below(m - 1, 0.1, 1000)
+    True
+    """
+    entries = check_dim(dim) * positive("threshold", threshold)
+    e, share = float(check_share("eps", eps)), float(check_share("delta", delta))
+    return smallest(lambda m: binomial_below(m, e, entries) <= share, start=entries)
+
+
+def pac_start(n_rows: int, contamination: Share, delta: Share) -> int:
+    """k, the outliers to allow for: more than k of m i.i.d. rows with probability ≤ δ/2 (S37).
+
+    Examples
+    --------
+    A share of 10 % is exceeded by half of all samples; this start hardly ever:
+
+    >>> from flagstone.guarantees import outlier_start
+    >>> outlier_start(1000, 0.1), pac_start(1000, 0.1, 0.01), pac_start(1000, 0.0, 0.01)
+    (100, 125, 0)
+    """
+    share = check_share("delta", delta)
+    if not contamination:
+        return 0
+    return outlier_start_for_failure(n_rows, float(contamination), float(share / 2))
+
+
+def pac_rows(
+    dim: int,
+    rho: Share,
+    eps: Share,
+    delta: Share,
+    *,
+    rule: str = "index",
+    start: int = 0,
+    contamination: Share = 0.0,
+) -> int | None:
+    """Rows with which an answer is ρ-replicable and (ε, δ)-PAC, every field (S37).
+
+    A parity rule is right on all of U*, an affine span and a subspace rule accept all of it: what
+    they get wrong lies outside. So no half of ε goes to generalization, and the number of rules
+    plays no role: the bound holds over QQ, too. With outliers, a row being one with probability
+    `contamination`, the window begins after `pac_start`, half of δ pays for more of them, and ε
+    counts them as rows to be covered: None if that cannot be, which happens when
+    d·contamination ≥ ε (heavy rule: d²·contamination).
+
+    Examples
+    --------
+    >>> from flagstone.guarantees import parity_rows
+    >>> f"{pac_rows(21, 0.05, 0.1, 0.05):.2g} instead of {parity_rows(21, 0.05, 0.1, 0.05):.2g}"
+    '2.4e+08 instead of 4.8e+08'
+    >>> pac_rows(5, 0.1, 0.2, 0.05, contamination=0.05) is None
+    True
+    """
+    d, e, share = check_dim(dim), check_share("eps", eps), check_share("delta", delta)
+    k0, c = at_least("start", start, 0), exact(check_contamination(contamination))
+    each = d if rule == "index" else d * d  # rows that one more threshold may leave out
+    if c * each >= e:
+        return None
+    miss = float(share / 2 if c else share)
+    length = cache(lambda k: index_length(d, rho, start=k))  # without outliers k never changes
+
+    def enough(m: int) -> bool:
+        k = max(k0, pac_start(m, float(c), delta))
+        T: float = length(k) if rule == "index" else heavy_length(d, rho, start=k, n_rows=m)
+        return binomial_below(m, float(e), each * math.ceil(k + T)) <= miss
+
+    return smallest(enough)
+
+
+def each_rows(
+    dim: int,
+    rho: Share,
+    eps: Share,
+    delta: Share | None = None,
+    *,
+    contamination: Share = 0.0,
+) -> int | None:
+    """Rows 2M to collect, of which the coins use more than M, for S44 and coverage 1 - ε.
+
+    Without delta, of the rows used at most ε lie outside: d(k+T-1) ≤ ε(M+1). With delta, of future
+    rows, as in `pac_rows`. None where no number of rows is enough.
+
+    Examples
+    --------
+    >>> each_rows(20, 0.05, 0.1)
+    426398
+    >>> each_rows(10, 0.1, 0.1, contamination=0.01) is None  # 2·d·contamination < eps is needed
+    True
+    """
+    d, e, T = check_dim(dim), check_share("eps", eps), each_length(rho)
+    c = exact(check_contamination(contamination))
+    if 2 * d * c >= e:
+        return None
+    if delta is None:
+        return 2 * smallest(lambda M: d * (math.ceil(2 * c * M) + T - 1) <= e * (M + 1))
+    miss = float(check_share("delta", delta) / (2 if c else 1))
+
+    def enough(M: int) -> bool:
+        k = pac_start(2 * M, float(c), delta)
+        return binomial_below(M + 1, float(e), d * (k + T)) <= miss
+
+    return 2 * smallest(enough)
+
+
+def gap_rho(
+    rank: int,
+    t_min: int,
+    t_max: int,
+    n_rows: int,
+    *,
+    p_in: Share,
+    p_out: Share,
+    shards: int = 1,
+) -> float:
+    """Two samples disagree with at most this probability, for t in {t_min..t_max} (S35).
+
+    2·(P[Bin(m, p_in) < r·t_max + (R-1)(r-1)] + P[Bin(m, p_out) ≥ t_min]), for a distribution with a
+    gap: V is a space of dimension r = `rank`; `p_in` is the least probability, over the hyperplanes
+    U of V, that a row lies in V but not in U; `p_out` the probability that it lies outside V.
+
+    Notes
+    -----
+    **Guarantees**
+
+    For flags in arrival order, merged or not. Each sample gives V itself with probability at least
+    1 minus half of the value. A value ≥ 1 says nothing.
+
+    Examples
+    --------
+    >>> gap_rho(34, 101, 160, 50_000, p_in=0.2, p_out=0.0005) < 1e-6
+    True
+    """
+    r, m = at_least("rank", rank, 0), positive("n_rows", n_rows)
+    first, last = positive("t_min", t_min), at_least("t_max", t_max, t_min)
+    lost = (positive("shards", shards) - 1) * (r - 1)
+    inside = binomial_below(m, float(check_share("p_in", p_in)), r * last + lost) if r else 0.0
+    return 2 * (inside + binomial_above(m, float(check_share("p_out", p_out)), first - 1))
+
+
+def gap_rows(rank: int, rho: Share, *, p_in: Share, p_out: Share) -> int | None:
+    """Rows with which some threshold is proven ρ-replicable (S35); None unless p_in > r·p_out.
+
+    When p_in ≥ 4r·p_out these are O(r·ln(1/ρ)/p_in) rows, where every distribution at once takes
+    6.6·d³/(ρ²ε).
+
+    Examples
+    --------
+    >>> gap_rows(34, 0.01, p_in=0.2, p_out=0.0005)
+    827
+    >>> gap_rows(34, 0.01, p_in=0.2, p_out=0.02) is None
+    True
+    """
+    r, asked = at_least("rank", rank, 0), float(check_share("rho", rho))
+    inner, outer = check_share("p_in", p_in), check_share("p_out", p_out)
+    if inner <= r * outer:
+        return None
+
+    def enough(m: int) -> bool:
+        t = 1 + binomial_least(m, float(outer), asked / 4)  # one half of ρ for each side
+        return gap_rho(r, t, t, m, p_in=p_in, p_out=p_out) <= asked
+
+    return smallest(enough)

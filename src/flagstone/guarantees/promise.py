@@ -8,14 +8,15 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from flagstone import text
-from flagstone.guarantees.certificate import Certificate
 from flagstone.guarantees.coverage import (
+    PILOT_FACTOR,
     SHARE_OF_START,
     come_in_runs,
     contains_failure,
     counted_certificate,
     future_coverage,
     start_points,
+    stream_certificate,
 )
 from flagstone.markup import card, table
 
@@ -25,6 +26,8 @@ CONFIDENCE = 0.99
 MOST_OUTSIDE = 0.5
 #: A fresh answer that lacks some equation more often than this is not said to contain them.
 MOST_LACKING = 0.05
+#: Outside this many levels of its flag a pilot of a stream has rows counted.
+STREAM_LEVELS = 4
 
 
 @dataclass(frozen=True)
@@ -126,17 +129,20 @@ class Proven:
 
 @dataclass(frozen=True)
 class Counted:
-    """Rows outside a space that a second pass counted, and what their number certifies (S42).
+    """Rows outside a space that were counted, and what their number certifies (S42, S43).
 
     Attributes
     ----------
     dim : int
-        Of the space: the answer, or a level of the flag that holds it.
+        Of the space: the answer, or a level of the flag that holds it. On a stream, a level of the
+        flag of a pilot.
     first, skipped : int or None
         The first rows, which hold rows that span the space, and those of them outside; None where
-        that was not found out.
+        that was not found out. On a stream, the rows of the pilot, and None.
+    n_rows : int
+        Rows among which was counted: all of them; on a stream those after the pilot.
     outside, runs : int
-        All rows outside, and the runs of consecutive rows that they make.
+        The rows outside among these, and the runs of consecutive rows that they make.
     eps : float
         A future row lies outside the space with at most this probability; 1 where nothing is known.
     """
@@ -144,6 +150,7 @@ class Counted:
     dim: int
     first: int | None
     skipped: int | None
+    n_rows: int
     outside: int
     runs: int
     eps: float
@@ -167,7 +174,16 @@ class Counted:
             eps = counted_certificate(
                 first, skipped, outside, n_rows, starts=len(starts), confidence=share
             )
-        return cls(dim, first, skipped, outside, runs, eps)
+        return cls(dim, first, skipped, n_rows, outside, runs, eps)
+
+    @classmethod
+    def of_stream(
+        cls, dim: int, n_pilot: int, outside: int, runs: int, confidence: float
+    ) -> Counted:
+        """Return what the rows after a pilot certify, as their share of this confidence."""
+        n_rows, share = (PILOT_FACTOR - 1) * n_pilot, 1 - SHARE_OF_START * (1 - confidence)
+        eps = stream_certificate(outside, n_rows, n_pilot, levels=STREAM_LEVELS, confidence=share)
+        return cls(dim, n_pilot, None, n_rows, outside, runs, eps)
 
 
 @dataclass(frozen=True)
@@ -191,6 +207,100 @@ class Contains:
 
 
 @dataclass(frozen=True)
+class Certificate:
+    """Statements about fresh samples that hold together, at one confidence over the rows at hand.
+
+    Attributes
+    ----------
+    rule, t_min, t_max : str, int, int or float
+        The window: t uniform on {t_min..t_max} ("index") or on (t_min − 1, t_max] ("heavy").
+    n_rows, n_runs : int
+        Rows of a sample, and the runs of consecutive rows (shards) that its flag is made of.
+    n_pilot, n_certifying : int
+        The rows that chose what to look at, and those that certify it.
+    confidence : float
+    rho : float or None
+        Two fresh samples give different answers with at most this probability. None: nothing
+        below 1 is certified.
+    t_first, t_last : int or None
+        At each of these thresholds a fresh sample gives the very space that was asked about
+        (index rule: V_t; heavy rule: the answer at t), with probability at least the confidence.
+        None: at no threshold, or another space than the pilot's.
+    misses : float or None
+        A fresh sample gives another space with at most this probability: at the threshold that was
+        asked about, or else at one drawn from the window. None: nothing below 1 is certified.
+    lacks : float or None
+        A fresh sample gives a space that does not lie in this one, and so lacks one of its
+        equations, with at most this probability (at the same thresholds). None: as above.
+    eps : float or None
+        A future row lies outside that space with at most this probability.
+    rows_needed : int or None
+        How many rows would certify the rho that was asked for, if they looked like these; often far
+        fewer do, since pieces are cut anew for them. None if it is certified already, or if more
+        rows of this kind would not help.
+
+    Notes
+    -----
+    **Guarantees**
+
+    With probability ``confidence`` over the rows at hand, ``rho``, ``misses``, ``lacks``, ``eps``
+    and the range ``t_first..t_last`` are all right. Needs independent rows from one source (rows
+    that come in runs of equals break it), and a window and a pilot chosen before the certifying
+    rows were seen. ``rows_needed`` is an extrapolation and promises nothing.
+
+    Examples
+    --------
+    >>> certificate = Certificate(rule="index", t_min=101, t_max=160, n_rows=10_000, n_runs=1,
+    ...     n_pilot=1000, n_certifying=9000, confidence=0.99, rho=0.004, t_first=95, t_last=170,
+    ...     misses=0.002, lacks=0.001, eps=0.008, rows_needed=None)
+    >>> print(certificate)
+    certified at 99 % confidence, from 9000 rows: two samples of 10000 rows agree with probability
+    ≥ 0.996; a fresh one gives this space with probability ≥ 0.998; at most 0.8 % of future rows
+    lie outside
+    """
+
+    rule: str
+    t_min: int
+    t_max: int | float
+    n_rows: int
+    n_runs: int
+    n_pilot: int
+    n_certifying: int
+    confidence: float
+    rho: float | None
+    t_first: int | None
+    t_last: int | None
+    misses: float | None
+    lacks: float | None
+    eps: float | None
+    rows_needed: int | None
+
+    def fits(self, window: Any, n_rows: int, confidence: float) -> bool:
+        """Say whether a certificate, read from a file, can be one for these numbers."""
+        shares = (self.rho, self.misses, self.lacks, self.eps)
+        given = [t for t in (self.t_first, self.t_last) if t is not None]
+        here = (self.rule, self.t_min, self.t_max, self.n_rows)
+        return (
+            here == (window.rule, window.t_min, window.t_max, n_rows)
+            and self.confidence >= confidence
+            and min(self.n_pilot, self.n_certifying, self.n_runs) >= 1
+            and self.n_pilot + self.n_certifying <= n_rows
+            and all(0 <= share <= 1 for share in shares if share is not None)
+            and len(given) != 1
+            and all(type(t) is int and t >= 1 for t in given)
+            and given == sorted(given)
+            and (self.rows_needed is None or self.rows_needed > n_rows)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; ``Certificate(**values)`` reads them back."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return text.certificate(self)
+
+
+@dataclass(frozen=True)
 class Certified:
     """What the rows prove about their own distribution, with one confidence for all of it.
 
@@ -204,9 +314,9 @@ class Certified:
         From the flag alone (S36): a future row lies outside the answer, or outside the span of all
         rows, with at most this probability. None where the order of rows is lost.
     counted : Counted or None
-        What a second pass counted outside the answer; None without one.
+        What was counted outside the answer; None where nothing was.
     levels : tuple of Counted
-        The same, and what it counted outside larger levels of the flag. They stay where promises
+        The same, and what was counted outside larger levels of the flag. They stay where promises
         are withheld because rows depend on each other: what they certify needs that rows violate
         equations independently of each other, not that rows are independent.
     certificate : Certificate or None
@@ -346,7 +456,9 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         """
         setup, certified, kept = self.setup, self.certified, self.measured.dim
         m, t = setup.n_rows, setup.threshold
-        levels = [one for one in certified.levels if not come_in_runs(m, one.outside, one.runs)]
+        levels = [
+            one for one in certified.levels if not come_in_runs(one.n_rows, one.outside, one.runs)
+        ]
         known = [(level.dim, contains_failure(m, level.eps, t)) for level in levels]
         if self.withheld is None and levels == list(certified.levels):
             if certified.eps is not None:
@@ -422,7 +534,7 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
             "eps": certified.eps,
             "error": certified.eps if errs_outside else None,
         }
-        del facts["counted"]  # the first level
+        del facts["counted"]  # the level of the answer
         facts["levels"] = list(facts["levels"])
         return {
             "proven": asdict(self.proven),
@@ -450,23 +562,36 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         return card("Promises", table([r[:3] for r in rows], badges=[r[3] for r in rows]))
 
 
-def certified_from_dict(values: Mapping[str, Any], ambient_dim: int, n_rows: int) -> Certified:
-    """Read the primary facts of `Certified`: what follows from them is computed again."""
+def counted_outside(levels: Sequence[Counted], dim: int) -> Counted | None:
+    """Return what was counted outside the answer, which has this dimension, if it says something.
+
+    >>> plane, all_rows = Counted.of_stream(2, 16, 3, 3, 0.99), Counted.of_stream(3, 16, 0, 0, 0.99)
+    >>> counted_outside([plane, all_rows], 2) == plane, counted_outside([all_rows], 2)
+    (True, None)
+    """
+    return next((level for level in levels if level.dim == dim and level.eps < 1), None)
+
+
+def certified_from_dict(values: Mapping[str, Any], setup: Setup, dim: int) -> Certified:
+    """Read the primary facts of `Certified`: what follows from them is computed again.
+
+    ``dim`` is the dimension of the answer.
+    """
     certificate, confidence = values["certificate"], values["confidence"]
+    any_time = bool(values["any_time"])
+
+    def counted(dim: int, first: Any, skipped: Any, outside: int, runs: int) -> Counted:
+        if any_time:
+            return Counted.of_stream(dim, first, outside, runs, confidence)
+        known = setup.dim, setup.n_rows, confidence
+        return Counted.of(dim, first, skipped, outside, runs, *known)
+
     numbers = ("dim", "first", "skipped", "outside", "runs")
-    levels = tuple(
-        Counted.of(
-            **{name: level[name] for name in numbers},
-            ambient_dim=ambient_dim,
-            n_rows=n_rows,
-            confidence=confidence,
-        )
-        for level in values["levels"]
-    )
+    levels = tuple(counted(*(level[name] for name in numbers)) for level in values["levels"])
     return Certified(
         confidence=confidence,
-        any_time=bool(values["any_time"]),
-        counted=levels[0] if levels and levels[0].eps < 1 else None,
+        any_time=any_time,
+        counted=counted_outside(levels, dim),
         levels=levels,
         certificate=None if certificate is None else Certificate(**certificate),
     )

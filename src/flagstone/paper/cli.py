@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
+from flagstone.cli.options import ReproduceOptions
 from flagstone.cli.output import print_json
 from flagstone.cli.runner import ARGUMENTS, OK, Interrupted, UsageError
 from flagstone.errors import InputError
@@ -12,20 +14,12 @@ from flagstone.paper.experiments import EXPERIMENTS, OtherConfigurationError, ru
 from flagstone.tables.files import closest
 
 
-def command(
-    name: str | None,
-    out: str,
-    quick: bool,
-    resume: bool,
-    jobs: int,
-    seed: str | None,
-    force: bool,
-    json: bool,
-) -> int:
+def command(options: ReproduceOptions) -> int:
     """Run an experiment of the paper (or beyond it): figure, data and numbers into a directory."""
+    name, out = options.name, options.out
     if name is None:
         titles = {key: experiment.title for key, experiment in EXPERIMENTS.items()}
-        if json:
+        if options.json:
             print_json({"experiments": titles})
         else:
             for key, title in titles.items():
@@ -36,19 +30,26 @@ def command(
             f"there is no experiment {name!r}{closest(name, EXPERIMENTS)}; known: "
             f"{', '.join(EXPERIMENTS)}"
         )
-    if jobs == 0:
+    if options.jobs == 0:
         raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
-    options = {"overwrite": True} if force else {}
-    if seed is not None:
-        options["seed"] = seed  # type: ignore[assignment]
+    more: dict[str, Any] = {"overwrite": True} if options.force else {}
+    if options.seed is not None:
+        more["seed"] = options.seed
     try:
-        result = run(name, out=out, quick=quick, resume=resume, n_jobs=jobs, **options)
+        result = run(
+            name,
+            out=out,
+            quick=options.quick,
+            resume=options.resume,
+            n_jobs=options.jobs,
+            **more,
+        )
     except OtherConfigurationError as error:
         raise InputError(f"{error.found}. Choose another --out, or give --force") from error
     except KeyboardInterrupt as stop:
         raise Interrupted(_how_to_resume(name, out)) from stop
     files = [str(path) for path in result.files]
-    if json:
+    if options.json:
         print_json({"name": name, "files": files, "seconds": result.seconds})
     else:
         print(f"{EXPERIMENTS[name].title}: {result.seconds:.1f} s")

@@ -21,7 +21,7 @@ import numpy as np
 from flagstone.algebra.fields import Array, Field, Rows, width
 from flagstone.algebra.subspace import Subspace
 from flagstone.answers import ParityRule
-from flagstone.guarantees.private import blocks_needed
+from flagstone.guarantees.paper import blocks_needed
 
 
 class RandomSource(Protocol):

@@ -65,7 +65,7 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
 
     Examples
     --------
-    >>> from flagstone.linear_span import rep_linear_span
+    >>> from flagstone.pipeline import rep_linear_span
     >>> X = [[1, 0, 1]] * 40 + [[0, 1, 0]] * 30 + [[0, 0, 1]]
     >>> finding = rep_linear_span(X, t_min=5, t_max=20, random_state=1)
     >>> for view in level_views(finding):

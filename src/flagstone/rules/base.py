@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from flagstone import guarantees as g
 from flagstone.algebra.flag import Flag
@@ -16,18 +16,10 @@ from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
 from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.exact import at_least, check_share, exact, positive
+from flagstone.guarantees.rules import RuleBounds
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
-
-
-class RuleBounds(NamedTuple):
-    """What the theory says about a rule, as functions of dimension, window, shards and rows."""
-
-    rho: Callable[..., float]  # bound on the probability of disagreement
-    proves: Callable[..., bool]  # whether that bound, in exact arithmetic, meets some rho
-    uncovered: Callable[..., int]  # bound on the rows outside the answer
-    rows: Callable[..., int | None]  # rows needed for some rho and eps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +57,7 @@ class SpanRule(ABC):
 
     name: ClassVar[str]
     _bounds: ClassVar[RuleBounds]
+    _rows_needed: ClassVar[Callable[..., int | None]]  # for some rho and eps
 
     def __post_init__(self) -> None:
         if self.rho is not None:
@@ -203,7 +196,7 @@ class SpanRule(ABC):
             asked = float(self.rho)
             proves = bounds.proves(d, self.rho, T, **known, n_rows=m)
             rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
-            needed = bounds.rows(d, self.rho, self.eps, **shards, **self._outliers(window))
+            needed = self._rows_needed(d, self.rho, self.eps, **shards, **self._outliers(window))
         share = Fraction(bounds.uncovered(d, T, **known), m)
         tail = (
             g.containment_failure(m, window.start, self.contamination)

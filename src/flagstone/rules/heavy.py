@@ -10,7 +10,8 @@ from flagstone.algebra.flag import Flag
 from flagstone.algebra.staircase import Staircase, Step
 from flagstone.coins import Coins
 from flagstone.guarantees import Window
-from flagstone.rules.base import RuleBounds, SpanRule
+from flagstone.guarantees.rules import HEAVY
+from flagstone.rules.base import SpanRule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,8 @@ class HeavyRule(SpanRule):
     """
 
     name: ClassVar[str] = "heavy"
-    _bounds: ClassVar = RuleBounds(g.heavy_rho, g.heavy_proves, g.heavy_uncovered, g.heavy_rows)
+    _bounds: ClassVar = HEAVY
+    _rows_needed: ClassVar = staticmethod(g.heavy_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> float:
         if self.rho is not None:

@@ -13,7 +13,8 @@ from flagstone.algebra.staircase import Staircase, Step
 from flagstone.coins import Coins
 from flagstone.guarantees import Window
 from flagstone.guarantees.exact import exact
-from flagstone.rules.base import DEFAULT_EPS, RuleBounds, SpanRule
+from flagstone.guarantees.rules import INDEX
+from flagstone.rules.base import DEFAULT_EPS, SpanRule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,8 @@ class IndexRule(SpanRule):
     """
 
     name: ClassVar[str] = "index"
-    _bounds: ClassVar = RuleBounds(g.index_rho, g.index_proves, g.index_uncovered, g.index_rows)
+    _bounds: ClassVar = INDEX
+    _rows_needed: ClassVar = staticmethod(g.index_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int:
         if self.rho is not None:

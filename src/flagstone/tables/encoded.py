@@ -1,17 +1,27 @@
-"""Encoded batches: rows over a field, each of which knows where it stands."""
+"""Encoded batches: rows over a field, each of which knows where it stands.
+
+`first_rows` and `without_repeats` say which rows of a table count; `RowCache` keeps those that are
+read twice.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Rows
+from flagstone.certificates.serial_dependence import first_of_runs
 from flagstone.tables.batches import Array, Batch, Place
 from flagstone.tables.remote import Location
+
+#: Memory for rows that are looked at twice.
+CACHE_BYTES = 256_000_000
+#: What stands behind a pointer to a rational: a fraction and its two integers.
+_OBJECT = 16
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -87,3 +97,65 @@ class EncodedBatch:
 
 
 Batches: TypeAlias = Generator[EncodedBatch, None, None]
+
+
+def first_rows(batches: Iterator[EncodedBatch], n_rows: int) -> Batches:
+    """Pass on the first rows; no batch after them is read."""
+    left = n_rows
+    while left > 0 and (batch := next(batches, None)) is not None:
+        yield batch if len(batch) <= left else batch.chosen(slice(left))
+        left -= len(batch)
+
+
+def without_repeats(batches: Iterator[EncodedBatch]) -> Batches:
+    """Pass on the first row of each run of equal rows, across the ends of batches, too."""
+    last: Array | None = None
+    for batch in batches:
+        if not len(batch):
+            continue
+        rows = batch.packed
+        first = first_of_runs(rows)
+        first[0] = last is None or bool((rows[0] != last).any())
+        last = rows[-1].copy()
+        yield batch.chosen(first)
+
+
+class RowCache:
+    """Batches of each shard, packed as they are, while all of them fit into so many bytes.
+
+    When one does not fit, all are dropped: half of a table does not save a second reading.
+
+    >>> cache = RowCache(0)
+    >>> cache.whole, len(cache)
+    (True, 0)
+    """
+
+    def __init__(self, n_bytes: int = CACHE_BYTES) -> None:
+        self._room = n_bytes
+        self._batches: dict[int, list[EncodedBatch]] = {}
+        self.whole = True
+
+    def __len__(self) -> int:
+        return sum(map(len, self._batches.values()))
+
+    def of(self, shard: int = 0) -> list[EncodedBatch] | None:
+        """Return the batches of a shard; None where they must be read."""
+        return self._batches.get(shard) if self.whole else None
+
+    def add(self, batch: EncodedBatch, shard: int = 0) -> None:
+        """Keep the batch that comes after those of this shard so far."""
+        if not self.whole:
+            return
+        self._room -= _size(batch)
+        self._batches.setdefault(shard, []).append(batch)
+        if self._room < 0:
+            self.whole = False
+            self._batches.clear()
+
+
+def _size(batch: EncodedBatch) -> int:
+    """Return what a batch takes in memory, near enough."""
+    rows = batch.rows.words if isinstance(batch.rows, BitRows) else batch.rows
+    parts = [rows, batch.labels, batch.index, batch.batch.lines]
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    return sum(part.nbytes * (_OBJECT if part.dtype == object else 1) for part in arrays)

@@ -359,4 +359,6 @@ def refusal(
         ", or ",
         Parameter("encode", "auto"),
         " for every proposal",
+        *([] if columns or first.column == label else [", or leave it out with "]),
+        *([] if columns or first.column == label else [Parameter("columns", [f"-{first.column}"])]),
     ]

@@ -40,7 +40,7 @@ def test_what_groups_share_is_said_first(run, log):
     assert done.code == 0
     head = done.out.split("\n\n")[0].split("\n")
     assert head[0] == "3 groups by id, of 900 frames"
-    assert head[1] == "shared      CRC-8/SMBUS: 0x123, 0x229"
+    assert head[1] == "shared      CRC-8/SMBUS: 0x123; 0x229"
     assert head[2] == "            CRC-8/MAXIM-DOW: 0x3A0"
     both = ["--where", "id!=0x3A0"]
     assert "CRC-8/SMBUS: all groups" in run("frames", log, "--by", "id", *both, *SEED).out
@@ -109,13 +109,40 @@ def test_a_field_of_several_bits_tells_types_apart(run, place):
     parts = [with_crc(rng, 250, crc, before=(0x40 + i,)) for i, crc in enumerate(crcs)]
     write(place, "four.hex", rng.permutation(np.concatenate(parts)))
     done = run("frames", "four.hex", "--seed", "1")
-    assert "! frames carry a digest by b0: add --by b0" in done.out
+    assert "! each value of b0 has a digest of its own: add --by b0" in done.out
     found = json.loads(run("frames", "four.hex", "--by", "b0", *SEED, "--json").out)["groups"]
     assert {group["value"]: group["digest"][0]["name"] for group in found} == {
         f"0x{0x40 + i:02x}": crc for i, crc in enumerate(crcs)
     }
 
 
+def test_ids_with_the_same_check_are_one_type(run, place):
+    """Whether two bits of the id are equal decides the check: no bit alone does."""
+    rng = np.random.default_rng(4)
+    crcs = ("CRC-8/MAXIM-DOW", "CRC-8/SMBUS", "CRC-8/SMBUS", "CRC-8/MAXIM-DOW")
+    parts = [with_crc(rng, 250, crc, before=(0x40 + i,)) for i, crc in enumerate(crcs)]
+    write(place, "two.hex", rng.permutation(np.concatenate(parts)))
+    found = json.loads(run("frames", "two.hex", "--by", "type", *SEED, "--json").out)["groups"]
+    said = {frozenset(g["value"].split(" or ")): g["digest"][0]["name"] for g in found}
+    assert said == {
+        frozenset({"b0 = 0x40", "b0 = 0x43"}): "CRC-8/MAXIM-DOW",
+        frozenset({"b0 = 0x41", "b0 = 0x42"}): "CRC-8/SMBUS",
+    }
+    assert [group["rows"]["read"] for group in found] == [500, 500]
+
+
+def test_a_field_that_changes_the_constant_is_said(run, place):
+    rng = np.random.default_rng(5)
+    X = with_crc(rng, 600, n_bytes=4)
+    X = np.concatenate([X[:, 8:16], X[:, 8:]], axis=1)  # a copy that the check does not cover
+    X[:, :8] = np.unpackbits(rng.integers(0, 8, (600, 1), dtype=np.uint8), axis=1)
+    table = rng.integers(0, 2, (8, 8), dtype=np.uint8)
+    X[:, 40:] ^= table[np.packbits(X[:, :8], axis=1)[:, 0]]
+    write(place, "case.hex", X)
+    done = run("frames", "case.hex", *SEED)
+    assert "! each value of b0 has another constant in its digest: add --case b0" in done.out
+
+
 def test_ids_with_different_checks_are_said(run, log):
     done = run("frames", log, "--seed", "1", "--where", "id!=0x123")
-    assert "! frames carry a digest by id: add --by id" in done.out
+    assert "! each value of id has a digest of its own: add --by id" in done.out

@@ -102,7 +102,7 @@ def test_misaligned_frames_begin_after_the_sync_word(run, place, frames):
         lines.append(before + sync + "".join(map(str, row)) + after)
     (place / "air.bits").write_text("\n".join(lines) + "\n")
     said = run("frames", "air.bits", *SEED).out
-    assert "! frames may be misaligned: try --sync " in said
+    assert "! frames may be misaligned: try --sync d391 --truncate" in said
     done = run(
         "frames", "air.bits", "--sync", "d391", "--truncate", "--length", "48", *SEED, "--json"
     )

@@ -129,9 +129,9 @@ CASES = {
 
 def frames(function, width, n_bytes=5):
     rng = np.random.default_rng(width)
-    payload = oracle.skewed(rng, 400, n_bytes)
+    payload = oracle.skewed(rng, 250, n_bytes)
     X = oracle.frames(payload, [function(d) for d in payload.tolist()], width)
-    return oracle.damaged(rng, X, 0.01)[0]
+    return oracle.damaged(rng, X, 0.02)[0]
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")

@@ -1,17 +1,14 @@
 """Layers are a basis of the equations, whatever they are."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import AffineSpan, InputError, Subspace
+from flagstone import InputError, Subspace
 from flagstone.answers import Constraints
 from flagstone.answers.relations import sparse_basis
-from flagstone.frames.digests import DigestAnalysis, Frame, Layers, Relation, propose
-from tests.frames.digests import oracle
+from flagstone.frames.digests import Frame, Layers, Relation, analyze, propose
 
 
 def systems(draw):
@@ -121,8 +118,8 @@ def test_what_cannot_be_solved_for_is_said(solve, words):
 
 
 def test_frames_in_which_nothing_varies():
-    analysis = DigestAnalysis(Constraints(np.eye(9), [1, 0] * 4 + [1]))
-    analysis.update(np.array([[1, 0] * 4 + [1]] * 5))
+    frame = [1, 0] * 4 + [1]
+    analysis = analyze(Constraints(np.eye(9), frame), np.array([frame] * 5))
     assert analysis.layers.pattern == "101010101"
     assert (analysis.digests, analysis.layers.solved, analysis.layers.relations) == ([], None, ())
 
@@ -134,45 +131,17 @@ def test_only_bits_that_somebody_obeys_have_layers():
         Layers.of(Constraints([[0, 0]], [1]))
 
 
-def test_an_analysis_counts_the_same_whoever_tells_it_the_misfits():
+def test_an_analysis_counts_the_rows_that_break_digest_and_relations():
     rng = np.random.default_rng(8)
     X = rng.integers(0, 2, size=(5000, 40), dtype=np.uint8)
     X[:, 9] = X[:, 8]
     X[:, 32:] = X[:, :32] @ rng.integers(0, 2, size=(32, 8)) % 2
     answer = Constraints.from_subspace(Subspace.span(X))
     X[::50] ^= (rng.random((100, 40)) < 0.1).astype(np.uint8)
-    told, alone = DigestAnalysis(answer), DigestAnalysis(answer)
-    for part in (X[:3000], X[3000:4900], X[4900:]):
-        told.update(part, ~answer.check(part))
-        alone.update(part)
-    assert told.to_dict() == alone.to_dict()
-    assert told.to_dict()["digest"][0]["rows_verified"] == 5000
-    wrong = (answer.syndrome(X) != 0).any(axis=1).sum()
-    assert 0 < told.to_dict()["digest"][0]["rows_broken"] <= wrong
-
-
-@settings(deadline=None, max_examples=15)
-@given(st.lists(st.integers(0, 900), max_size=6), st.booleans())
-def test_rows_that_are_counted_in_parts_are_counted_as_one(cuts, additive):
-    rng = np.random.default_rng(9)
-    payload = oracle.skewed(rng, 900, 4)
-    total = payload.sum(axis=1) & 255 if additive else np.bitwise_xor.reduce(payload, axis=1)
-    X = oracle.damaged(rng, oracle.frames(payload, total, 8))[0]
-    answer = AffineSpan(contamination=0.02, random_state=1).fit(X).constraints_
-    whole = DigestAnalysis(answer)
-    whole.update(X)
-    parts = DigestAnalysis(answer)
-    parts.begin(X)
-    for part in np.split(X, sorted(cuts)):
-        seen = pickle.loads(pickle.dumps(parts.empty()))  # as workers send it
-        seen.update(part, ~answer.check(part))
-        parts = parts.merge(seen)
-    assert parts.to_dict() == whole.to_dict()
-    assert [d.kind for d in parts.digests] == ["sum" if additive else "xor"]
-    assert parts.empty().n_rows == 0
-
-
-def test_rows_that_wait_cannot_be_put_together():
-    analysis = DigestAnalysis(Constraints([[1, 1, 1, 1]], [0]))
-    with pytest.raises(InputError, match="call begin"):
-        analysis.merge(analysis.empty())
+    found = analyze(answer, X).to_dict()
+    wrong = int((answer.syndrome(X) != 0).any(axis=1).sum())
+    assert found["digest"][0]["rows_verified"] == 5000
+    assert 0 < found["digest"][0]["rows_broken"] <= wrong
+    pair = next(one for one in found["relations"] if one["kind"] == "pair")
+    assert pair["rows_broken"] == int((X[:, 8] != X[:, 9]).sum()) > 0
+    assert analyze(answer).to_dict()["relations"][0]["rows_broken"] is None

@@ -58,6 +58,17 @@ def test_contamination_does_not_decide_whether_a_digest_is_found(contamination, 
     assert digest.to_dict()["level"] == digest.level
 
 
+@pytest.mark.parametrize("kind", ["crc", "xor"])
+def test_a_tenth_of_random_frames_hides_no_digest(kind):
+    """Damage in every direction: no level of the flag is free of it, but a few rows are."""
+    data = payload(4, 300, 10)
+    X = bits(data, crc8(data) if kind == "crc" else np.bitwise_xor.reduce(data, axis=1))
+    X[::10] = np.random.default_rng(5).integers(0, 2, (30, 88))
+    (digest,) = search(names(X), X)
+    assert (digest.kind, digest.columns[0], digest.level) == (kind, "x80", None)
+    assert 28 <= digest.rows_broken <= 30
+
+
 def test_levels_of_the_flag_the_most_distinct_one_first():
     data = payload(3, 500, 4)
     X = bits(data, np.bitwise_xor.reduce(data, axis=1))
@@ -77,6 +88,13 @@ def test_a_few_frames_show_crcs_and_sums(n):
     assert digest.name == "CRC-16/XMODEM"
     (digest,) = search(names(X := bits(data, data.sum(axis=1) + 9 & 255)), X)
     assert (digest.kind, digest.parameters["constant"]) == ("sum", "0x09")
+
+
+@pytest.mark.parametrize("width", range(1, 13))
+@pytest.mark.parametrize("n", [5, 12, 60])
+def test_frames_narrower_than_any_check(width, n):
+    X = np.random.default_rng(width).integers(0, 2, (n, width), dtype=np.uint8)
+    assert [digest.kind for digest in search(names(X), X)] in ([], ["linear"], ["parity"])
 
 
 def swapped(values):

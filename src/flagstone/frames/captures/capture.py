@@ -192,7 +192,7 @@ class Capture:
         >>> places = [Place("f", i, i) for i in range(3)]
         >>> frames = [pattern_bits("aa" * i + "d391" + data) for i, data in ((1, "07"), (2, "f3"))]
         >>> Capture([*frames, pattern_bits("aad39199")], places, [{}] * 3).shared_pattern()
-        'aad3'
+        'd391'
         """
         sample = self.frames[:_SAMPLE]
         first = sample[0]
@@ -204,9 +204,9 @@ class Capture:
                 found.append(start)
         if not found:
             return None
-        # after a preamble 1010…, whose end the first of them holds, the sync word begins
-        after = found[0] + _PATTERN - 2
-        start = after if found[0] and after in found else found[0]
+        # a sync word begins one bit before it breaks the preamble 1010…
+        odd = next(i for i in range(found[0] + 2, len(first)) if first[i] != first[i - 2])
+        start = odd - 1 if odd - 1 in found else found[0]
         bits = first[start : start + _PATTERN]
         return f"{int(''.join(map(str, bits)), 2):0{_PATTERN // 4}x}"
 

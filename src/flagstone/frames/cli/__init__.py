@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from flagstone.cli.answering import rule_of
 from flagstone.cli.inputs import load_finding, load_protocol
 from flagstone.cli.options import CaptureOptions, FrameOptions
 from flagstone.cli.output import print_json
+from flagstone.cli.parser import options_given
 from flagstone.cli.results import (
     check_outputs,
     output_paths,
@@ -29,7 +29,13 @@ from flagstone.frames.captures import (
     message_types,
 )
 from flagstone.frames.captures.line_codes import suggest
-from flagstone.frames.cli.groups import group_keys, has_digest, print_groups, telling_field
+from flagstone.frames.cli.groups import (
+    group_keys,
+    has_digest,
+    print_groups,
+    same_check,
+    telling_field,
+)
 from flagstone.frames.cli.reading import read_frames
 from flagstone.frames.cli.saved import saved_study
 from flagstone.frames.cli.screen import frame_keys, print_study, shown_lines
@@ -46,27 +52,22 @@ from flagstone.wording import counted
 _MOST_GROUPS = 64
 
 
-def command(
-    files: list[str],
-    capture: CaptureOptions,
-    options: FrameOptions,
-    solve: list[str] | None,
-    case: list[str] | None,
-) -> int:
+def command(options: FrameOptions) -> int:
     """Find the pattern and the digest of frames, or show those of a finding that was saved.
 
     --as also takes c, python and rtl_433, code that checks a frame, and bitbench, a link.
     """
     check_outputs(options)
-    if len(files) == 1 and capture.format is None and _is_finding(files[0]):
-        return _show(files[0], capture, options, solve)
-    asked = _Asked(files, capture, options, solve, case)
-    read = read_frames(files, capture)
+    files = options.files
+    if len(files) == 1 and options.format is None and _is_finding(files[0]):
+        return _show(files[0], options)
+    asked = _Asked(options)
+    read = read_frames(files, options)
     refuse_inputs(output_paths(options), files)
     refuse_existing_outputs(options)
-    if capture.by is not None:
+    if options.by is not None:
         refuse_several("by", options)
-        return _answer_each(read, capture.by, asked)
+        return _answer_each(read, options.by, asked)
     return _answer(read, asked)
 
 
@@ -77,16 +78,8 @@ def _is_finding(file: str) -> bool:
 class _Asked:
     """What is asked of each capture: the rule, the seed, and what a finding shall remember."""
 
-    def __init__(
-        self,
-        files: Sequence[str],
-        capture: CaptureOptions,
-        options: FrameOptions,
-        solve: Sequence[str] | None,
-        case: Sequence[str] | None,
-    ) -> None:
-        self.files, self.given, self.options = files, capture, options
-        self._solve, self._case = solve, case
+    def __init__(self, options: FrameOptions) -> None:
+        self.options = options
         self.rule: SpanRule
         if options.protocol is None:
             self.rule, seed = rule_of(options), options.seed
@@ -101,7 +94,7 @@ class _Asked:
     def study(self, capture: Capture) -> tuple[Study, Capture]:
         """Study the frames of one length: the one that was asked for, or the commonest."""
         lengths = capture.lengths
-        length = self.given.length
+        length = self.options.length
         if length is None or length not in lengths:
             length = max(lengths, key=lambda n: (lengths[n], n))
         index = capture.index(length)
@@ -116,15 +109,15 @@ class _Asked:
             chosen.places,
             self.rule,
             Coins(self.seed),
-            solve=_columns("--solve", self._solve, rows.shape[1]),
-            cases=_columns("--case", self._case, rows.shape[1]) or (),
+            solve=_columns("--solve", self.options.solve, rows.shape[1]),
+            cases=_columns("--case", self.options.case, rows.shape[1]) or (),
             others={n: capture.some(capture.index(n)).rows(n) for n in lengths if n != length},
             confidence=self._confidence,
             shown=self.options.kept_rows,
             skipped=len(capture) - len(index),
             seed_is_fresh=self._fresh,
             provenance={
-                "sources": list(map(str, self.files)),
+                "sources": list(map(str, self.options.files)),
                 "reading": self._reading(capture.format),
                 "summary": "flag",
                 "partition": "none",
@@ -138,10 +131,10 @@ class _Asked:
             n = sum(others.values())
             said = f"{counted(n, 'frame')} of other lengths ({length_text(type(lengths)(others))})"
             chosen = chosen.noting(f"{said} not counted here: see --by length, or cut: --truncate")
-            pattern = None if self.given.sync else capture.shared_pattern()
+            pattern = None if self.options.sync else capture.shared_pattern()
             if 2 * len(index) < len(capture) and pattern is not None:
                 chosen = chosen.noting(f"frames may be misaligned: try --sync {pattern} --truncate")
-        code = suggest(rows) if not self.given.decode else None
+        code = suggest(rows) if not self.options.decode else None
         if code is not None:
             said = f"try --decode {code}, or differential-{code}"
             chosen = chosen.noting(f"pairs of bits are complementary: {said}")
@@ -155,15 +148,15 @@ class _Asked:
 
     def _reading(self, format: str) -> dict[str, Any]:
         """Return how the frames were read, in the words of tables as far as these have them."""
-        given = {"length": self.given.length, "skip_fields": self.given.skip_fields}
+        given = {"length": self.options.length, "skip_fields": self.options.skip_fields}
         reading: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         reading["format"] = format
-        if self.given.decode:
-            reading["decode"] = list(self.given.decode)
+        if self.options.decode:
+            reading["decode"] = list(self.options.decode)
             if reading["decode"] == ["reverse-bytes"]:
                 reading["bit_order"] = "lsb"
         for name in ("sync", "where", "truncate"):
-            value = getattr(self.given, name)
+            value = getattr(self.options, name)
             if value:
                 reading[name] = value if isinstance(value, (str, bool)) else list(value)
         return reading
@@ -190,8 +183,11 @@ def _answer(capture: Capture, asked: _Asked) -> int:
     if len(types) > 1:
         said = [f"{len(one.rows):,} ({in_bytes(one.told_by) or 'all others'})" for one in types]
         chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(said)}. Add --by type")
-    elif not has_digest(found) and (field := telling_field(chosen, asked.study)) is not None:
-        chosen = chosen.noting(f"frames carry a digest by {field}: add --by {field}")
+    elif not has_digest(found) and (told := telling_field(chosen, asked.study)) is not None:
+        field, same = told
+        way = f"--case {field}" if same and field.startswith("b") else f"--by {field}"
+        what = "another constant in its digest" if same else "a digest of its own"
+        chosen = chosen.noting(f"each value of {field} has {what}: add {way}")
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)
@@ -208,13 +204,7 @@ def _answer(capture: Capture, asked: _Asked) -> int:
 def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
     """Answer for each value of a column."""
     if by == "type":
-        whole, chosen = asked.study(capture)
-        types = asked.types(whole)
-        parts = {one.told_by or "all others": chosen.some(one.rows) for one in types}
-        left = set(range(len(chosen))) - {int(i) for one in types for i in one.rows}
-        capture = replace(chosen, notes=chosen.notes)
-        note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
-        capture = capture.noting(note)
+        capture, parts = _types(capture, asked)
     else:
         parts = capture.by(by)
     if len(parts) > _MOST_GROUPS:
@@ -231,18 +221,31 @@ def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
     return OK if all(one.named or one.finding.is_answer for one in found) else BOTTOM
 
 
-def _show(
-    file: str, capture: CaptureOptions, options: FrameOptions, solve: Sequence[str] | None
-) -> int:
+def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]]:
+    """Return the frames of each type: told apart by bits, or by a field; a check is one type."""
+    whole, chosen = asked.study(capture)
+    types = asked.types(whole)
+    parts = {one.told_by or "all others": chosen.some(one.rows) for one in types}
+    if len(types) < 2 and not has_digest(whole):
+        told = telling_field(chosen, asked.study)
+        if told is not None:
+            groups = {f"{told[0]} = {v}": group for v, group in chosen.by(told[0]).items()}
+            return chosen, same_check(groups, asked.study)
+    left = set(range(len(chosen))) - {int(i) for one in types for i in one.rows}
+    note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
+    return chosen.noting(note), same_check(parts, asked.study)
+
+
+def _show(file: str, options: FrameOptions) -> int:
     """Show what a saved finding says of frames; --report and --plot draw it again."""
     if options.output is not None:
         raise UsageError(f"{file} is a finding already: leave out --output, or copy the file")
-    if capture != CaptureOptions():
+    if options_given(options, CaptureOptions):
         raise UsageError(f"{file} is a finding, and holds no frames: give files of frames")
     refuse_existing_outputs(options)
     refuse_inputs([options.report, options.plot], [file])
     finding = load_finding(file, options.seed)
-    found = saved_study(finding, _columns("--solve", solve, len(finding.encoding.names)))
+    found = saved_study(finding, _columns("--solve", options.solve, len(finding.encoding.names)))
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)

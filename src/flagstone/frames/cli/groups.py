@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from flagstone.cli.options import FrameOptions
@@ -11,6 +12,7 @@ from flagstone.comparison import common
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
 from flagstone.frames.cli.screen import frame_keys
+from flagstone.frames.digests import Solved
 from flagstone.frames.ruler import in_bytes, ruled
 from flagstone.frames.study import Study
 from flagstone.frames.text import digest_lines
@@ -29,13 +31,15 @@ def has_digest(found: Study) -> bool:
     return any(len(digest.columns) >= _FEWEST_BITS for digest in found.named)
 
 
-def telling_field(
-    capture: Capture, study: Callable[[Capture], tuple[Study, Capture]]
-) -> str | None:
+Studying = Callable[[Capture], tuple[Study, Capture]]
+
+
+def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
     """Return the field whose values have digests of their own, where all frames together have none.
 
     Columns of the file are tried, then bytes and nibbles at the beginning of the frame. The two
-    most frequent values must have a digest each.
+    most frequent values must have a digest each. Also says whether only the constants of these
+    differ.
     """
     there = capture.columns[0] if capture.columns else {}
     columns = [name for name in ("id", "model", "channel") if name in there]
@@ -47,12 +51,41 @@ def telling_field(
         most = _MOST_VALUES // 2 if "." in field else _MOST_VALUES
         if not 2 <= len(groups) <= most or len(groups[1]) < _FEWEST_FRAMES:
             continue
-        if all(has_digest(study(group)[0]) for group in groups[:2]):
-            return field
+        found = [study(group)[0] for group in groups[:2]]
+        if all(map(has_digest, found)):
+            return field, _same_keys(*(one.named[0].rule for one in found))
         tried += 1
         if tried == _MOST_FIELDS:
             break
     return None
+
+
+def _same_keys(a: object, b: object) -> bool:
+    """Say whether two rules differ at most in their constants."""
+    if not isinstance(a, Solved) or not isinstance(b, Solved) or a.columns != b.columns:
+        return False
+    return bool((a.matrix == b.matrix).all())
+
+
+def same_check(parts: Mapping[str, Capture], study: Studying) -> dict[str, Capture]:
+    """Put parts of a capture together that have the same digests; without a digest, none."""
+    alike: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        named = study(part)[0].named
+        rules = [digest.rule.to_dict() for digest in named if digest.rule is not None]
+        alike.setdefault(repr(rules) if rules else name, []).append(name)
+    found = {}
+    for names in alike.values():
+        captures = [parts[name] for name in names]
+        frames, places, columns = (
+            [value for one in captures for value in getattr(one, part)]
+            for part in ("frames", "places", "columns")
+        )
+        whole = replace(captures[0], frames=frames, places=places, columns=columns)
+        found[" or ".join(names)] = whole.some(
+            sorted(range(len(whole)), key=lambda i: whole.places[i].row)
+        )
+    return found
 
 
 def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOptions) -> None:
@@ -85,8 +118,8 @@ def _shared_lines(groups: Groups) -> list[str]:
         members.setdefault(" and ".join(names) or "no digest", []).append(in_bytes(value))
     lines: list[str] = []
     for name, values in members.items():
-        which = "all groups" if len(values) == len(groups) else ", ".join(values[:8])
-        more = f", … ({len(values)})" if len(values) > 8 and len(values) < len(groups) else ""
+        which = "all groups" if len(values) == len(groups) else "; ".join(values[:8])
+        more = f"; … ({len(values)})" if len(values) > 8 and len(values) < len(groups) else ""
         lines.append(f"{'' if lines else 'shared':<12}{name}: {which}{more}")
     shared = _shared(groups)
     if shared is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.cli.options import CaptureOptions, ReadOptions
+from flagstone.cli.options import CaptureOptions, CheckOptions, ReadOptions
 from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK
 from flagstone.errors import BottomError, FormatError, InputError
@@ -33,7 +33,7 @@ def saved_study(finding: Finding, solve: Sequence[int] | None) -> Study:
     recalled = finding.provenance.get("digest")
     analysis = None
     if finding.question.kind == "constraints":
-        analysis = analyze(finding.answer, solve, recalled)
+        analysis = analyze(finding.answer, solve=solve, recalled=recalled)
     empty = np.zeros((0, len(finding.encoding.names)), dtype=np.uint8)
     return Study(empty, [], finding, analysis)
 
@@ -43,20 +43,13 @@ def reads(options: ReadOptions) -> bool:
     return options.format is None or options.format in FORMATS
 
 
-def check(
-    finding: Finding,
-    files: Sequence[str],
-    options: ReadOptions,
-    tolerance: float,
-    strict: bool,
-    most: int,
-    json: bool,
-) -> int:
+def check(finding: Finding, options: CheckOptions) -> int:
     """Count the frames that break the digests; with strict, those that break any equation, too."""
     n_bits, answer = len(finding.encoding.names), finding.answer
+    tolerance, strict, most = options.tolerance, options.strict, options.max_misfits
     if answer.is_bottom and not finding.provenance["digest"]:
         raise BottomError("the finding holds ⊥: there is nothing that frames could break")
-    capture = read_frames(files, _reading(finding, options))
+    capture = read_frames(options.files, _reading(finding, options))
     index = capture.index(n_bits)
     if not index:
         raise InputError(f"no frame has {n_bits} bits here: {length_text(capture.lengths)}")
@@ -72,7 +65,7 @@ def check(
     share = misfits / n
     ok = share <= tolerance
     counts = dict(zip(lines, syndrome.sum(axis=0).tolist(), strict=True))
-    if json:
+    if options.json:
         bad = np.flatnonzero(wrong)[:most].tolist()
         places = tuple((str(p.file), p.row, p.line) for p in (chosen.places[i] for i in bad))
         values = tuple("".join(map(str, found.rows[i].tolist())) for i in bad)

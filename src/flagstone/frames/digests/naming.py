@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -34,7 +35,7 @@ _WIDTHS = (32, 24, 16, 8, 4)
 _KINDS = ("xor", "parity", "crc", "lfsr", "keys")
 
 Named = tuple[tuple[int, ...], Digest]
-Namer = Callable[[Frame, Sequence[int]], Digest | None]
+Namer = Callable[[Frame, tuple[int, ...]], Digest | None]
 
 
 def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
@@ -44,15 +45,16 @@ def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
     the frames determine so many bits of the map that chance does not. The simplest is tried first:
     XOR and parities, then CRCs, LFSR digests, and keys that start again with every byte.
     """
-    return _plain(frame, columns) or _folded(frame, columns)
-
-
-def _folded(frame: Frame, columns: Sequence[int]) -> Digest | None:
-    return folded(frame, tuple(columns)) if len(columns) >= _WIDE else None
-
-
-def _plain(frame: Frame, columns: Sequence[int]) -> Digest | None:
     chosen = tuple(columns)
+    return _plain(frame, chosen) or _folded(frame, chosen)
+
+
+def _folded(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
+    return folded(frame, columns) if len(columns) >= _WIDE else None
+
+
+@lru_cache(maxsize=1024)  # a thorough search asks again for the checks at bytes
+def _plain(frame: Frame, chosen: tuple[int, ...]) -> Digest | None:
     simple = xor_of(frame, chosen) or parity_of(frame, chosen)
     if simple is not None or len(chosen) < _NARROWEST:
         return simple
@@ -90,6 +92,22 @@ def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = Tru
         found.append(named)
         left = left.without([*named[0], *_repeated(left, named[0])])
     return found
+
+
+def name_register(frame: Frame, taken: Set[int] = frozenset()) -> Digest | None:
+    """Name a register over all other columns, in whole bytes or at the end; for a few rows.
+
+    Where few rows are known, any few columns seem to settle the check: no smaller range is tried.
+    """
+    ends = (range(end - w, end) for w in _WIDTHS[:4] for end in range(frame.dim, w, -8))
+    last = (range(frame.dim - w, frame.dim) for w in range(5, min(32, frame.dim)) if w % 8)
+    for columns in map(tuple, (*ends, *last)):
+        if taken.isdisjoint(columns) and 2 * int(frame.varies[list(columns)].sum()) >= len(columns):
+            found = [r for o in layouts(frame, columns, True) for r in registers(frame, o)]
+            digest = crc_of(frame, columns, found) or lfsr_of(frame, columns, found)
+            if digest is not None:
+                return digest
+    return None
 
 
 def _repeated(frame: Frame, columns: Sequence[int]) -> list[int]:
@@ -142,16 +160,18 @@ def _best(frame: Frame, groups: Sequence[Sequence[tuple[int, ...]]], name: Namer
     found: list[tuple[tuple[int, ...], Digest]] = []
     for alignment, places in enumerate(groups):
         for columns in places:
-            digest = name(frame, columns)
+            digest, w = name(frame, columns), len(columns)
             explained = 0 if digest is None else _explained(frame, _solved(digest))
-            if digest is not None and 2 * explained >= len(columns):
+            if digest is not None and 2 * explained >= w:
                 odd = "catalogued" not in digest.parameters
                 covered = int(_solved(digest).matrix.any(axis=0).sum())
                 kind = _KINDS.index(digest.kind)
-                order = (-explained, kind, odd, -covered, alignment, -columns[-1])
+                # an XOR may stand in any of its bytes: the last one is meant
+                varying = int(frame.varies[list(columns)].sum()) if digest.kind != "xor" else w
+                order = (-explained, kind, odd, -covered, alignment, -varying, -columns[-1])
                 found.append((order, digest))
                 ends = columns[-1] == frame.own[-1] and digest.kind in ("xor", "crc")
-                if ends and explained == len(columns) >= _WIDE:
+                if ends and explained == varying == w >= _WIDE:
                     return digest  # nothing is wider, plainer or later
         if any(-order[0] >= _WIDE for order, _ in found):
             break

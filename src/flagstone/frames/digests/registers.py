@@ -120,15 +120,18 @@ class Register:
         return out[::-1]
 
 
-def layouts(frame: Frame, columns: Sequence[int]) -> Iterator[ByteLayout]:
-    """Return every layout worth trying for check columns: range, order, byte order."""
+def layouts(frame: Frame, columns: Sequence[int], whole: bool = False) -> Iterator[ByteLayout]:
+    """Return every layout worth trying for check columns: range, order, byte order.
+
+    ``whole``: only those of all other columns.
+    """
     chosen = set(columns)
     slots = [-1 if i in chosen else i for i in range(frame.dim)]
     seen: set[tuple[tuple[int, ...], bool]] = set()
-    for start, end in ranges(frame, tuple(columns)):
+    for start, end in [(0, frame.dim)] if whole else ranges(frame, tuple(columns)):
         held = slots[start:end]
         kinds = ([i for i in held if i >= 0], held, _filled(held, len(columns)))
-        for kind, data in enumerate(kinds):
+        for kind, data in enumerate(kinds[:1] if whole else kinds):
             if not data or data[0] < 0 or data[-1] < 0:
                 continue  # a place at an end is no gap
             for order, arranged in _orders(data):
@@ -219,8 +222,7 @@ def registers(frame: Frame, layout: ByteLayout) -> list[Register]:
     """
     w = layout.width
     # directions that begin late, or end early, are of low degree: a few refuse most layouts, soon
-    bits = frame.echelons[layout.order.startswith("last")]
-    few = _pairs(bits[np.flatnonzero(bits[:, list(layout.word)].any(axis=1))[-_FEW:]], layout)
+    few = _pairs(_few(frame, layout.word, layout.order.startswith("last")), layout)
     if few is None or (few and _common(few, w) is None):
         return []
     pairs = _pairs(frame.padded, layout)
@@ -238,6 +240,13 @@ def registers(frame: Frame, layout: ByteLayout) -> list[Register]:
     return found
 
 
+@lru_cache(maxsize=256)  # the same for many layouts
+def _few(frame: Frame, word: tuple[int, ...], backwards: bool) -> Array:
+    """Return a few directions, of low degree, in which the check is not zero."""
+    bits = frame.echelons[backwards]
+    return bits[np.flatnonzero(bits[:, list(word)].any(axis=1))[-_FEW:]]
+
+
 def _pairs(bits: Array, layout: ByteLayout) -> list[tuple[int, int]] | None:
     """Return data and check of directions as polynomials; None for a check without data."""
     inputs, outputs = _numbers(bits[:, list(layout.data)]), _numbers(bits[:, list(layout.word)])
@@ -248,11 +257,14 @@ def _pairs(bits: Array, layout: ByteLayout) -> list[tuple[int, int]] | None:
 def _common(pairs: list[tuple[int, int]], w: int) -> int | None:
     """Return what every polynomial that fits divides, 0 for anything; None where none fits."""
     common, (a, b) = 0, pairs[0]
-    for (c, d), (e, f) in pairwise(pairs):
+    for i, ((c, d), (e, f)) in enumerate(pairwise(pairs)):
         common = gcd(common, times(c, f) ^ times(e, d))
-        common = gcd(common, times(a, f) ^ times(e, b))
-        if common and common.bit_length() <= w:
-            return None
+        if i:
+            common = gcd(common, times(a, f) ^ times(e, b))
+        if common:
+            common >>= (common & -common).bit_length() - 1  # x itself is never a factor of p
+            if common.bit_length() <= w:
+                return None
     return common
 
 
@@ -260,7 +272,6 @@ def _polynomials(pairs: list[tuple[int, int]], w: int) -> list[int]:
     common = _common(pairs, w)
     if not common:
         return []
-    common >>= (common & -common).bit_length() - 1  # x itself is never a factor of p
     excess = common.bit_length() - 1 - w
     if not 0 <= excess <= _SLACK:
         return []

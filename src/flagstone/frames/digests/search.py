@@ -9,18 +9,18 @@ digest that is found there is held against all rows, and the best one is reporte
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
 
 from flagstone.algebra.fields import GF, Array
 from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import AffineSubspace
+from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.frames.digests.cases import Cases, case_of, differences, with_cases
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame
-from flagstone.frames.digests.naming import name_check, name_frame
+from flagstone.frames.digests.naming import name_check, name_frame, name_register
 from flagstone.frames.digests.sums import name_sums
 from flagstone.question import ConstraintsQuestion
 
@@ -28,6 +28,8 @@ from flagstone.question import ConstraintsQuestion
 _LEVELS = (8, 4)
 #: A digest that fits this share of the rows, and has so many bits, ends the search.
 _SHARE, _WIDE = 0.9, 8
+#: Where no level shows a digest, sets of so many rows are searched, and so many of them.
+_FEW, _TRIES = 10, 12
 
 
 def search(
@@ -131,31 +133,58 @@ def _linear(
 ) -> list[Digest]:
     """Return the linear digests that fit the most rows times bits, over all levels."""
 
-    def named(frame: Frame, level: int) -> list[Digest]:
-        if solve is None:
-            found = [digest for _, digest in name_frame(frame, taken, thorough)]
-        else:
-            digest = name_check(frame, solve) if frame.solvable(solve) else None
-            found = [] if digest is None else [digest]
+    def measured(found: Sequence[Digest], level: int | None) -> list[Digest]:
         if cases:
             found = [with_cases(digest, names, cases, rows) for digest in found]
         found = [replace(digest, level=level).measured(rows) for digest in found]
         return [d for d in found if 2 * d.rows_broken < d.rows_verified]
 
+    def named(frame: Frame, level: int | None, thorough: bool) -> list[Digest]:
+        if solve is None:
+            return measured([digest for _, digest in name_frame(frame, taken, thorough)], level)
+        digest = name_check(frame, solve) if frame.solvable(solve) else None
+        return measured([] if digest is None else [digest], level)
+
+    def again(found: list[Digest], frame: Frame, thorough: bool) -> list[Digest]:
+        """Name what all rows that fit show, if more varies among them than in the frame."""
+        whole = flag_levels(names, rows[_fits(found, rows)], cases)
+        widest = max((frame for _, frame in whole), key=lambda f: f.n_free, default=frame)
+        more = widest.n_free > frame.n_free
+        return named(widest, found[0].level, thorough) if more else []
+
     best: list[Digest] = []
     levels = flag_levels(names, rows, cases)
     for thorough in (False, True) if solve is None else (True,):
         for level, frame in levels[: _LEVELS[thorough]]:
-            found = named(frame, level)
+            found = named(frame, level, thorough)
             if _weight(found) > _weight(best):
-                # more varies among all rows that fit than at a high level
-                whole = flag_levels(names, rows[_fits(found, rows)], cases)
-                widest = max((frame for _, frame in whole), key=lambda f: f.n_free, default=frame)
-                again = named(widest, level) if widest.n_free > frame.n_free else []
-                best = max(found, again, key=_weight)
+                best = max(again(found, frame, thorough), found, key=_weight)
             if best and _enough(best):
                 return best
+        if best or thorough or taken or cases:
+            continue
+        for frame in _few_rows(names, rows):
+            digest = name_register(frame)
+            found = [] if digest is None else measured([digest], None)
+            if found and (confirmed := again(found, frame, False)):
+                return confirmed
     return best
+
+
+def _few_rows(names: Sequence[str], rows: Array) -> Iterator[Frame]:
+    """Return what a few rows span, for several choices: some of them hold no damaged row.
+
+    A register follows from a few rows, while a level of the flag needs many more rows than there
+    are data bits.
+    """
+    different = np.unique(rows, axis=0)
+    if len(different) < 2 * _FEW:
+        return
+    random = np.random.RandomState(0)
+    for _ in range(_TRIES):
+        some = different[random.choice(len(different), _FEW, replace=False)]
+        space = Subspace.span(some[1:] ^ some[0], dim=rows.shape[1])
+        yield Frame(space.basis, some[0], tuple(names))
 
 
 def _weight(digests: Sequence[Digest]) -> int:

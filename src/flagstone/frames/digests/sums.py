@@ -27,6 +27,8 @@ _SHARE, _CLOSE = 0.85, 0.02
 _CANDIDATES = 21
 #: So many sums of one frame are named.
 _MOST = 2
+#: Two units are opposite if this share of some rows, so many, has the same sum of them.
+_OPPOSITE, _COMPARED = 0.95, 512
 #: Of frames with more bits, less is tried.
 _LONG = 256
 
@@ -74,16 +76,21 @@ class Sum:
 
     def residual(self, X: Array) -> Array:
         """Return for each row of bits the constant with which its check would be right."""
-        added = units(X[:, self.columns], self.unit, self.little and self.unit == 16, self.turned)
-        check = units(X[:, range(*self.check)], self.width, self.little, self.turned)[:, 0]
-        return np.asarray(((check ^ self.xor) - self.sign * added.sum(axis=1)) % self.modulus)
+        return self._residual(X, self._value(X))
 
     def broken(self, X: Array) -> Array:
         """Say of each row of bits whether its check is wrong."""
-        check = units(X[:, range(*self.check)], self.width, self.little, self.turned)[:, 0]
-        value = check ^ self.xor
+        value = self._value(X)
         written = (value < self.modulus) & (value > 0) | (value == self.zero)
-        return np.asarray((self.residual(X) != self.constant % self.modulus) | ~written)
+        return np.asarray((self._residual(X, value) != self.constant % self.modulus) | ~written)
+
+    def _value(self, X: Array) -> Array:
+        check = units(X[:, slice(*self.check)], self.width, self.little, self.turned)[:, 0]
+        return np.asarray(check ^ self.xor)
+
+    def _residual(self, X: Array, value: Array) -> Array:
+        added = units(X[:, self.columns], self.unit, self.little and self.unit == 16, self.turned)
+        return np.asarray((value - self.sign * added.sum(axis=1)) % self.modulus)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -150,7 +157,9 @@ def name_sums(
         order = np.argsort(cases, kind="stable")[: 4 * _SCREEN]
         screen, same = X[order], cases[order][1:] == cases[order][:-1]
     breaks = broken or (lambda rule: rule.broken(X))
-    rules = [r for r in _candidates(screen, same) if not {*range(*r.check)} & {*taken}]
+    narrowest = (_CANDIDATES + CERTAIN) / (len(X) - 1)  # no narrower check could convince
+    rules = _candidates(screen, same, narrowest)
+    rules = (rule for rule in rules if not {*range(*rule.check)} & {*taken})
     found = [_Fit(rule, X, ~breaks(rule)) for rule in rules]
     found = [fit for fit in found if fit.convinces]
     # damage outside of what a sum covers does not break it: that is no reason to cover less
@@ -182,14 +191,14 @@ class _Fit:
         moves = (good != good[0]).any(axis=0)
         check, data = list(range(*rule.check)), rule.columns
         self.columns = frozenset(np.flatnonzero(moves).tolist()).intersection([*check, *data])
-        n_units = int(moves[data].reshape(-1, rule.unit).any(axis=1).sum())
+        totals = units(good[:, data], rule.unit, rule.little and rule.unit == 16, rule.turned)
+        n_units = _n_added(totals, rule.modulus)
         # a constant byte before a sum of 8 bits is no part of it
         parts = moves[check].reshape(-1, min(8, rule.width)).any(axis=1)
         rest = int(moves.sum()) - len(self.columns)
         # two fields and their sum, or a difference, are no check of a frame that holds more
         if not parts.all() or n_units < 2 or (rest and (n_units < 3 or rule.width < 8)):
             return
-        totals = units(good[:, data], rule.unit, rule.little and rule.unit == 16, rule.turned)
         n_rows = len(np.unique(totals[:, totals.any(axis=0)], axis=0))
         n_free = rank(good[1:, data] ^ good[0, data])
         share = self.n_fit / len(X)  # by chance so many of the rows fit with 2 to the minus this:
@@ -197,6 +206,22 @@ class _Fit:
         self.evidence = max(0, int(bits))
         enough = bits >= _CANDIDATES + CERTAIN and rule.width * n_free >= CERTAIN + rule.width
         self.convinces = enough and not _copies(good, check, data)
+
+
+def _n_added(totals: Array, modulus: int) -> int:
+    """Count the units that vary; two opposite fields, whose sum is constant, add nothing."""
+    few = totals[:_COMPARED]
+    left = np.flatnonzero((totals != totals[0]).any(axis=0)).tolist()
+    n = len(left)
+    while left:
+        first = left.pop()
+        for other in left:
+            both = (few[:, first] + few[:, other]) % modulus
+            if np.bincount(both).max() >= _OPPOSITE * len(few):
+                left.remove(other)
+                n -= 2
+                break
+    return n
 
 
 def _entropy(share: float) -> float:
@@ -223,7 +248,7 @@ def _order(fit: _Fit) -> tuple[int, ...]:
     return (-rule.width, -rule.check[0], *map(int, strange), -length, rule.unit, -fit.n_fit)
 
 
-def _candidates(X: Array, same: Array | None) -> Iterator[Sum]:
+def _candidates(X: Array, same: Array | None, narrowest: float) -> Iterator[Sum]:
     """Return the sums whose difference to the check is one constant in most of a few rows.
 
     Bytes are counted from the first bit, and so that they end with the last one.
@@ -231,6 +256,8 @@ def _candidates(X: Array, same: Array | None) -> Iterator[Sum]:
     for phase, turned in product(dict.fromkeys([0, X.shape[1] % 8]), (False, True)):
         Y = X[:, phase:]
         for width, unit, little in _KINDS:
+            if width < narrowest:
+                continue
             starts: Sequence[int] = range(0, Y.shape[1] - width + 1, min(width, 8))
             if Y.shape[1] > _LONG:  # of long frames, only checks near an end, of bytes
                 starts = [*starts[:4], *starts[-4:]] if unit >= 8 and not turned else []
@@ -252,8 +279,17 @@ def _constants(
 ) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Return sign, modulus, place, constant, how 0 is written, and what is added bit by bit."""
     moduli = [1 << width, (1 << width) - 1, *([100] if width == 8 and check.max() < 100 else [])]
+    ones = (1 << width) - 1
+    # with end-around carry 0 is written in one way: the other must be rare
+    either = [
+        zero
+        for zero, other in ((ones, 0), (0, ones))
+        if np.count_nonzero(check != other) >= (_SHARE - 0.1) * len(check)
+    ]
     for sign, modulus in product((1, -1), moduli):
-        zeros = (modulus, 0) if modulus == (1 << width) - 1 else (0,)
+        zeros = either if modulus == ones else [0]
+        if not zeros:
+            continue
         found = _common(check, totals, lambda c, t: (c - sign * t) % modulus, same)  # noqa: B023
         for (i, constant), zero in product(found, zeros):
             yield sign, modulus, i, constant, zero, 0
@@ -301,11 +337,11 @@ def _common(
         likely = np.flatnonzero(equal.mean(axis=0) >= _SHARE - 0.15) if len(equal) else ()
         return [(int(i), 0) for i in likely]
     few = residual(check[:_FIRST], totals[:_FIRST])
-    for row in few[:4]:
-        for i in np.flatnonzero((few == row).sum(axis=0) >= 0.6 * len(few)).tolist():
-            values = residual(check[:, 0], totals[:, i])
-            if np.count_nonzero(values == row[i]) >= (_SHARE - 0.1) * len(values):
-                found.setdefault(i, int(row[i]))
+    equals = np.count_nonzero(few[:4, np.newaxis] == few, axis=1)
+    for k, i in np.argwhere(equals >= 0.6 * len(few)).tolist():
+        values = residual(check[:, 0], totals[:, i])
+        if np.count_nonzero(values == few[k, i]) >= (_SHARE - 0.1) * len(values):
+            found.setdefault(i, int(few[k, i]))
     return sorted(found.items())
 
 

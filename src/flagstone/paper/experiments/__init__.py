@@ -10,11 +10,9 @@ name                what it shows
 ``figure-1-fixed``  the same with one target, chosen to show the numbers that the paper reports
 ``instability``     its instability proposition, and the example D_m
 ``gap``             its gap lemma: measured gaps, and the printed, corrected and sharp bounds
-``guaranteed``      the theorem at work, at proven thresholds and sizes
 ``sample-size``     rows needed against the dimension, under each analysis
 ``privacy``         what confidence costs, for a replicable and for a pure-DP learner
 ``costs``           rows that replicability and privacy need, alone and together
-``contamination``   accuracy and replicability when some labels are wrong
 ``certified``       rows needed in advance and by certificate; certificates against the truth
 ==================  ==========================================================================
 """
@@ -32,11 +30,9 @@ from flagstone.paper.experiments._runner import (
     run_experiment,
 )
 from flagstone.paper.experiments.certified import CERTIFIED
-from flagstone.paper.experiments.contamination import CONTAMINATION
 from flagstone.paper.experiments.costs import COSTS
 from flagstone.paper.experiments.figure_1 import FIGURE_1, FIGURE_1_FIXED
 from flagstone.paper.experiments.gap import GAP
-from flagstone.paper.experiments.guaranteed import GUARANTEED
 from flagstone.paper.experiments.instability import INSTABILITY
 from flagstone.paper.experiments.privacy import PRIVACY
 from flagstone.paper.experiments.sample_size import SAMPLE_SIZE
@@ -51,11 +47,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         FIGURE_1_FIXED,
         INSTABILITY,
         GAP,
-        GUARANTEED,
         SAMPLE_SIZE,
         PRIVACY,
         COSTS,
-        CONTAMINATION,
         CERTIFIED,
     )
 }

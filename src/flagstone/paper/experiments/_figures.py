@@ -1,4 +1,4 @@
-"""What the figures of experiments share: rows of numbers, bars, bands."""
+"""What the figures of experiments share: rows of numbers, error bars."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ import numpy as np
 
 from flagstone.algebra.fields import Array
 from flagstone.paper.experiments._runner import Row
-from flagstone.plots.style import SERIES, Axes, Display
-
-#: The learners that several experiments compare, in the order of their figures.
-LEARNERS = ("elimination", "heavy", "index")
+from flagstone.plots.style import Display
 
 
 @dataclass(repr=False)
@@ -25,19 +22,6 @@ class Figure(Display):
     def where(self, **wanted: Any) -> list[Row]:
         """Return the rows that have these values."""
         return [row for row in self.rows if wanted.items() <= row.items()]
-
-    def _draw_learners(self, axes: list[Axes], x: str, scale: float = 1) -> None:
-        """Draw accuracy above and replicability below, of each learner, ± 2 SEM."""
-        for axis, quantity in zip(axes, ("accuracy", "replicability"), strict=True):
-            axis.set_ylabel(f"{quantity} (%)")
-            for name in LEARNERS:
-                kind, rows = SERIES[name], self.where(learner=name)
-                places = [scale * row[x] for row in rows]
-                y = 100 * np.array([row[quantity] for row in rows])
-                error = 200 * np.array([row[f"{quantity}_sem"] for row in rows])
-                axis.plot(places, y, label=kind.label, **kind.line)
-                look: Any = {"color": kind.color, "alpha": 0.18, "linewidth": 0}
-                axis.fill_between(places, y - error, y + error, **look)
 
 
 def column(rows: list[Row], key: str) -> Array:

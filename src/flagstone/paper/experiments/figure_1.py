@@ -41,11 +41,13 @@ from flagstone.audit.intervals import standard_error
 from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_parity
 from flagstone.guarantees import Window, paper_length
-from flagstone.paper.experiments._figures import LEARNERS, Figure
+from flagstone.paper.experiments._figures import Figure, column
 from flagstone.paper.experiments._runner import Experiment, Row
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 from flagstone.rules import HeavyRule, IndexRule
 
+#: The learners, in the order of the figure.
+LEARNERS = ("elimination", "heavy", "index")
 #: How what was computed exactly is drawn.
 _EXACT: dict[str, Any] = {"color": OKABE_ITO["black"], "linestyle": "-", "linewidth": 0.8}
 #: What the paper reports: accuracy, and replicability from … to, at m = 1000.
@@ -115,13 +117,13 @@ def elimination_agreement(
     for i in range(len(masses)):
         pairs = seen.reshape(-1, 2, 1 << i)
         pairs[:, 1] -= pairs[:, 0]
-    if target is not None:
-        return float(seen @ seen)
     blurred = seen.copy()
-    for i in range(len(masses)):
-        pairs = blurred.reshape(-1, 2, 1 << i)
-        pairs[:] += pairs[:, ::-1] / 2
-    return float(seen @ blurred)
+    if target is None:
+        for i in range(len(masses)):
+            pairs = blurred.reshape(-1, 2, 1 << i)
+            pairs[:] += pairs[:, ::-1] / 2
+    # Not seen @ blurred, whose last digits depend on how many threads compute it.
+    return float((seen * blurred).sum())
 
 
 def counted_pairs(
@@ -218,12 +220,19 @@ class Figure1Display(Figure):
     size = (COLUMN_WIDTH, 3.9)
 
     def _draw(self, axes: list[Axes]) -> None:
-        self._draw_learners(axes, "m")
-        for name in LEARNERS:
-            rows = self.where(learner=name)
-            for axis, key in zip(axes, ("accuracy", "replicability"), strict=True):
-                known = [100 * row[f"{key}_counted"] for row in rows]
-                axis.plot([row["m"] for row in rows], known, **_EXACT)
+        for axis, key in zip(axes, ("accuracy", "replicability"), strict=True):
+            axis.set_ylabel(f"{key} (%)")
+            for name in LEARNERS:
+                kind, rows = SERIES[name], self.where(learner=name)
+                sizes, y = column(rows, "m"), 100 * column(rows, key)
+                error = 200 * column(rows, f"{key}_sem")
+                axis.plot(sizes, y, label=kind.label, **kind.line)
+                look: Any = {"color": kind.color, "alpha": 0.18, "linewidth": 0}
+                axis.fill_between(sizes, y - error, y + error, **look)
+            for name in LEARNERS:
+                rows = self.where(learner=name)
+                known = 100 * column(rows, f"{key}_counted")
+                axis.plot(column(rows, "m"), known, **_EXACT)
         for axis, bottom in zip(axes, (50, 0), strict=True):
             axis.set_ylim(bottom, 103)
             axis.set_xlim(left=0, right=1.07 * max(self.config.sizes))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from flagstone.algebra.fields import as_field
 from flagstone.algebra.flag import Flag
-from flagstone.certificates.collector import Collector
+from flagstone.certificates import Certifier
 from flagstone.certificates.pieces import Cut, Cutter
 from flagstone.certificates.plan import CertificatePlan, SidePlan, SpacePlan
 from flagstone.certificates.spaces import NestedSpaces
@@ -44,10 +44,10 @@ def plans_and_rows(draw, order, **sizes):
     return planned(flag), draw(st.permutations(rows))
 
 
-def everything(collector):
-    n = len(collector.plan.parts)
-    pieces = [collector.outcomes(i, side) for i in range(n) for side in ("inside", "outside")]
-    return collector.n_rows, collector.counts.tolist(), pieces
+def everything(certifier):
+    n = len(certifier.plan.parts)
+    pieces = [certifier.outcomes(i, side) for i in range(n) for side in ("inside", "outside")]
+    return certifier.n_rows, certifier.counts.tolist(), pieces
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -121,20 +121,20 @@ def test_a_plan_is_written_on_the_canonical_basis(order):
 def test_counts_and_pieces_are_those_of_each_space_alone(order, data):
     plan, rows = data.draw(plans_and_rows(order, max_rows=30))
     X, field = table(order, plan.spaces.dim, rows), as_field(order)
-    collector = Collector(plan).update(X)
+    certifier = Certifier(plan).update(X)
     coordinates = plan.spaces.coordinates(field.rows(X))
     first = plan.spaces.first_space(coordinates)
-    assert collector.counts.tolist() == np.bincount(first, minlength=len(plan.parts) + 2).tolist()
+    assert certifier.counts.tolist() == np.bincount(first, minlength=len(plan.parts) + 2).tolist()
     for i, part in enumerate(plan.parts):
         ticks = np.flatnonzero(first <= i + 1)
         inner = Cutter(field, part.inside.cut)
         inner.update(plan.spaces.inside(coordinates[ticks], i), ticks, len(rows))
-        assert collector.outcomes(i, "inside") == inner.outcomes
+        assert certifier.outcomes(i, "inside") == inner.outcomes
         if part.outside is not None:
             ticks = np.flatnonzero(first > i + 1)
             outer = Cutter(field, part.outside.cut)
             outer.update(plan.spaces.outside(coordinates[ticks], i), ticks, len(rows))
-            assert collector.outcomes(i, "outside") == outer.outcomes
+            assert certifier.outcomes(i, "outside") == outer.outcomes
 
 
 @pytest.mark.parametrize("order", [2, 3, "QQ"])
@@ -143,7 +143,7 @@ def test_batches_do_not_matter(order, data):
     plan, rows = data.draw(plans_and_rows(order, max_rows=30))
     X = table(order, plan.spaces.dim, rows)
     size = data.draw(st.integers(1, 7))
-    whole, parts = Collector(plan).update(X), Collector(plan)
+    whole, parts = Certifier(plan).update(X), Certifier(plan)
     for start in range(0, len(X), size):
         parts.update(X[start : start + size])
     assert everything(whole) == everything(parts)
@@ -159,8 +159,8 @@ def test_long_streams_in_batches():
         plan = CertificatePlan.of_pilot(
             Flag(dim).update(X[:4000]), 40_000, rule="index", t_min=300, t_max=900
         )
-        whole = Collector(plan).update(X[4000:])
-        parts = Collector(plan)
+        whole = Certifier(plan).update(X[4000:])
+        parts = Certifier(plan)
         for start in range(4000, len(X), 7001):
             parts.update(X[start : start + 7001])
         assert everything(whole) == everything(parts)
@@ -175,8 +175,8 @@ def test_rows_are_passed_over_where_there_are_more_than_enough():
         Flag(5).update(X[:10_000]), 100_000, rule="index", t_min=1, t_max=900
     )
     assert plan.stride == 3
-    whole = Collector(plan).update(X[10_000:])
-    parts = Collector(plan)
+    whole = Certifier(plan).update(X[10_000:])
+    parts = Certifier(plan)
     for start in range(10_000, len(X), 7001):
         parts.update(X[start : start + 7001])
     assert everything(whole) == everything(parts)
@@ -184,7 +184,7 @@ def test_rows_are_passed_over_where_there_are_more_than_enough():
     assert whole.n_rows == 90_000
     assert whole.counts.sum() == sum(map(len, looked))
     every = dataclasses.replace(plan, stride=1)
-    assert everything(Collector(every).update(np.concatenate(looked)))[1:] == everything(whole)[1:]
+    assert everything(Certifier(every).update(np.concatenate(looked)))[1:] == everything(whole)[1:]
 
 
 @pytest.mark.parametrize("order", [2, 4, "QQ"])
@@ -193,7 +193,7 @@ def test_merging_adds_up_and_survives_json(order, data):
     plan, rows = data.draw(plans_and_rows(order, max_rows=30))
     X = table(order, plan.spaces.dim, rows)
     half = len(X) // 2
-    first, second = Collector(plan).update(X[:half]), Collector(plan).update(X[half:])
+    first, second = Certifier(plan).update(X[:half]), Certifier(plan).update(X[half:])
     both = first.merge(second)
     assert both.n_rows == len(X)
     assert both.n_runs == first.n_runs + second.n_runs
@@ -203,7 +203,7 @@ def test_merging_adds_up_and_survives_json(order, data):
             total = first.outcomes(i, side) + second.outcomes(i, side)
             assert both.outcomes(i, side) == total
     assert everything(second.merge(first)) == everything(both)
-    read = Collector.from_dict(json.loads(json.dumps(both.to_dict())))
+    read = Certifier.from_dict(json.loads(json.dumps(both.to_dict())))
     assert everything(read) == everything(both)
     assert read.to_dict() == both.to_dict()
     assert everything(read.merge(first)) == everything(both.merge(first))  # plans compare by value
@@ -214,15 +214,15 @@ def test_merging_adds_up_and_survives_json(order, data):
 
 def test_what_is_refused_leaves_everything_as_it_was():
     plan = planned(Flag(2).update([[1, 1], [1, 0]]))
-    collector = Collector(plan).update([[1, 1]] * 9)
-    before = everything(collector)
+    certifier = Certifier(plan).update([[1, 1]] * 9)
+    before = everything(certifier)
     with pytest.raises(InputError, match="one by one"):
-        collector.update([[1, 1]], weights=[3])
+        certifier.update([[1, 1]], weights=[3])
     with pytest.raises(InputError, match="not in GF"):
-        collector.update([[1, 1], [1, 2]])
+        certifier.update([[1, 1], [1, 2]])
     with pytest.raises(InputError, match="one plan"):
-        collector.merge(Collector(planned(Flag(2).update([[0, 1]]))))
-    with pytest.raises(TypeError, match="a collector merges"):
-        collector.merge(3)
-    assert everything(collector) == before
-    assert everything(collector.update(np.zeros((0, 2), dtype=int))) == before
+        certifier.merge(Certifier(planned(Flag(2).update([[0, 1]]))))
+    with pytest.raises(TypeError, match="a certifier merges"):
+        certifier.merge(3)
+    assert everything(certifier) == before
+    assert everything(certifier.update(np.zeros((0, 2), dtype=int))) == before
