@@ -32,7 +32,7 @@ def _table(cells: Mapping[str, str], head: str = "") -> Iterator[str]:
 def _verb(verb: Verb) -> Iterator[str]:
     """Yield what the page says about a verb."""
     yield f"## {verb.name}\n"
-    yield from (f"{_plain(part)}\n" for part in verb.description.split("\n\n"))
+    yield from (f"{_plain(part)}\n" for part in verb.description)
     yield f"```text\n{help.usage(verb).removeprefix('Usage: ')}\n```\n"
     yield "```console"
     yield from (f"$ {example}" for example in verb.examples)

@@ -12,15 +12,6 @@ from typing import Any
 from flagstone import __version__
 from flagstone.algebra.fields import as_field
 from flagstone.cli.inputs import InputSource, load_protocol, open_source, reading_of
-from flagstone.cli.options import (
-    AnswerOptions,
-    ConstraintsOptions,
-    EquationsOptions,
-    LearnOptions,
-    RuleOptions,
-    RunOptions,
-    SubspaceOptions,
-)
 from flagstone.cli.results import (
     answer_lines,
     check_outputs,
@@ -31,6 +22,15 @@ from flagstone.cli.results import (
     write_outputs,
 )
 from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
+from flagstone.cli.verbs import (
+    AnswerOptions,
+    ConstraintsOptions,
+    EquationsOptions,
+    LearnOptions,
+    RuleOptions,
+    RunOptions,
+    SubspaceOptions,
+)
 from flagstone.cli.words import parsed, rerun_command
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed

@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from flagstone.cli.inputs import load_finding, open_tables
-from flagstone.cli.options import CheckOptions, PredictOptions, WorkerOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.runner import FAILED, OK, UsageError
-from flagstone.cli.verbs import verb_module
+from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.cli.work import dask_executor, partition_of, partition_progress, watched
 from flagstone.disk import atomic_file, check_target
 from flagstone.errors import BottomError

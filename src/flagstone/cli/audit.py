@@ -18,10 +18,10 @@ from flagstone import estimators
 from flagstone.audit import AuditResult, audit, read_pairs, tradeoff
 from flagstone.cli.answering import rule_of
 from flagstone.cli.inputs import open_source, open_tables
-from flagstone.cli.options import AuditOptions
 from flagstone.cli.output import print_json
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError
+from flagstone.cli.verbs import AuditOptions
 from flagstone.cli.words import rerun_command
 from flagstone.disk import check_target
 from flagstone.errors import InputError

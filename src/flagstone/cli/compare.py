@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from flagstone.cli.inputs import expect_seed
-from flagstone.cli.options import CompareOptions
 from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK, UsageError
-from flagstone.cli.verbs import verb_module
+from flagstone.cli.verbs import CompareOptions, verb_module
 from flagstone.comparison import compare as compare_findings
 from flagstone.finding import SCHEMA, Finding
 from flagstone.protocol import Protocol

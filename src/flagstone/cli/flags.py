@@ -5,10 +5,10 @@ from __future__ import annotations
 from flagstone.algebra.flag import merge_flags
 from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import open_source, question_for, reading_of
-from flagstone.cli.options import MergeOptions, SummarizeOptions
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.runner import OK, UsageError
 from flagstone.cli.show import print_flag
+from flagstone.cli.verbs import MergeOptions, SummarizeOptions
 from flagstone.cli.work import Run
 from flagstone.disk import check_target, write_all
 from flagstone.errors import InputError

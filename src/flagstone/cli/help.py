@@ -46,8 +46,7 @@ def overview(*, everything: bool = False) -> str:
     """Return the help of the whole command, with that of every verb if asked for."""
     lines = ["Usage: flagstone VERB [OPTIONS] ...", "", ABOUT]
     for group, verbs in VERB_GROUPS.items():
-        if verbs:
-            lines += _table(group, ((verb.name, verb.summary) for verb in verbs), 13)
+        lines += _table(group, ((verb.name, verb.summary) for verb in verbs), 13)
     lines += _table("Options", GENERAL.items())
     lines += _table("Exit codes", EXIT_CODES.items(), 6)
     lines += _examples(OVERVIEW_EXAMPLES)
@@ -62,7 +61,7 @@ def overview(*, everything: bool = False) -> str:
 def verb_help(verb: Verb, *, everything: bool = False) -> str:
     """Return the help of a verb: its common options, or all of them and the keys of --json."""
     lines = [usage(verb), ""]
-    for part in verb.description.split("\n\n"):
+    for part in verb.description:
         lines += textwrap.wrap(part, _width())
     listed = verb.listed(everything=everything)
     for group in GROUPS:
@@ -135,7 +134,7 @@ def manual_page() -> str:
 def _manual_of(verb: Verb) -> list[str]:
     """Return the section of a verb: usage, description, all options, examples, keys of --json."""
     lines = [f".SH FLAGSTONE {verb.name.upper()}", _roff(usage(verb).removeprefix("Usage: "))]
-    for part in verb.description.split("\n\n"):
+    for part in verb.description:
         lines += [".PP", _roff(part)]
     for group in GROUPS:
         found = [(o.usage, described(o)) for o in verb.options.values() if o.group == group]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.algebra.fields import as_field
-from flagstone.cli.options import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.output import print_stderr
 from flagstone.cli.parser import options_of
 from flagstone.cli.runner import ARGUMENTS, UsageError
 from flagstone.cli.spool import spooled
+from flagstone.cli.verbs import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.errors import FormatError, InputError, Parameter

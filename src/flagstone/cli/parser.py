@@ -1,7 +1,7 @@
 """The parser of the command line: records of options and verbs in, the values of a call out.
 
 Loads nothing but the standard library, so that help, completion and usage errors are instant.
-Shared options stand in :mod:`flagstone.cli.options`, the verbs in :mod:`flagstone.cli.verbs`.
+The verbs and their options stand in :mod:`flagstone.cli.verbs`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,12 +181,13 @@ class Verb:
     function : str
         The module and the function that do it, ``"module:function"``, imported when the verb is
         called. A verb whose module is not installed is not listed.
-    record : type
-        The dataclass of its options, with which the function is called.
-    description : str
-        What it does, in a few sentences.
+    group : str
+        The group of verbs that it is listed in.
     examples : tuple of str
         Commands that work as printed, from the root of a clone.
+    record : type
+        The dataclass of its options, with which the function is called. Its docstring describes
+        the verb.
     common : str
         The options that ``--help`` lists, with spaces between; all of them if this is empty.
     json_keys : mapping
@@ -195,11 +197,16 @@ class Verb:
     name: str
     summary: str
     function: str
-    record: type
-    description: str
+    group: str
     examples: tuple[str, ...]
+    record: type
     common: str = ""
     json_keys: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def description(self) -> tuple[str, ...]:
+        """What it does, in paragraphs."""
+        return tuple(inspect.getdoc(self.record).split("\n\n"))  # type: ignore[union-attr]
 
     @property
     def options(self) -> dict[str, Option]:

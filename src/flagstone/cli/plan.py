@@ -9,7 +9,11 @@ from typing import Any
 from flagstone.algebra.fields import as_field
 from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import check_degree, command_of, open_source, question_for, reading_of
-from flagstone.cli.options import (
+from flagstone.cli.output import number, print_json, safe
+from flagstone.cli.parser import options_given
+from flagstone.cli.results import refuse_inputs
+from flagstone.cli.runner import OK, UsageError
+from flagstone.cli.verbs import (
     FIELD,
     ColumnOptions,
     PilotOptions,
@@ -17,10 +21,6 @@ from flagstone.cli.options import (
     PromiseOptions,
     RunOptions,
 )
-from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.parser import options_given
-from flagstone.cli.results import refuse_inputs
-from flagstone.cli.runner import OK, UsageError
 from flagstone.cli.words import parsed
 from flagstone.cli.work import Run
 from flagstone.coins import Coins

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from flagstone.cli.options import OutputOptions
 from flagstone.cli.output import number, percent, print_json, safe
 from flagstone.cli.runner import UsageError
+from flagstone.cli.verbs import OutputOptions
 from flagstone.disk import check_target, same_place, write_all
 from flagstone.finding import Finding
 from flagstone.report import AnswerView

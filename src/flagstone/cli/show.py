@@ -7,7 +7,6 @@ from typing import Any
 
 from flagstone.algebra.staircase import Staircase
 from flagstone.cli.inputs import expect_seed
-from flagstone.cli.options import OutputOptions, ShowOptions
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import (
     answer_lines,
@@ -18,6 +17,7 @@ from flagstone.cli.results import (
     write_outputs,
 )
 from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.cli.verbs import OutputOptions, ShowOptions
 from flagstone.disk import atomic_write
 from flagstone.finding import SCHEMA, Finding
 from flagstone.protocol import Protocol

@@ -1,257 +1,812 @@
-"""The table of verbs: a verb is added here, and in the module that it names.
+"""All verbs: each is a frozen record, whose fields are its options, and names its function.
 
-Loads nothing heavy: what a verb needs is imported with its module, when it is called.
+A verb is added here, and in the module of its function, which takes the record. Records inherit
+what verbs share. Loads nothing heavy: what a verb needs is imported when it is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from flagstone.cli import json_keys as keys
-from flagstone.cli.options import (
-    AuditOptions,
-    CheckOptions,
-    CompareOptions,
-    ConstraintsOptions,
-    EquationsOptions,
-    FrameOptions,
-    LearnOptions,
-    MergeOptions,
-    PlanOptions,
-    PredictOptions,
-    ReproduceOptions,
-    ShowOptions,
-    SubspaceOptions,
-    SummarizeOptions,
-)
-from flagstone.cli.parser import Verb
-
-#: The options that --help lists for the verbs that answer a question.
-_COMMON = (
-    "--format --columns --encode --field --contamination --rho --seed --output --report --json"
+from flagstone.cli.parser import (
+    COLUMNS,
+    INPUT,
+    OUTPUT,
+    RULE,
+    SCALE,
+    Option,
+    Verb,
+    as_field,
+    option,
 )
 
-_ANSWER = (
-    Verb(
-        "constraints",
-        "find the check equations that rows obey",
-        "flagstone.cli.answering:constraints",
-        ConstraintsOptions,
-        "Find the check equations that the rows obey. They are affine: right-hand sides may be 1."
-        "\n\nWith --linear they are those of a linear span; --as basis prints the span itself.",
-        (
-            "flagstone constraints examples/frames.txt -f bits --contamination .01 --seed 7 "
-            "-o frames.json",
-            "flagstone constraints examples/frames.txt -f bits --linear --as basis --seed 7",
-        ),
-        common=_COMMON + " --linear --as",
-        json_keys=keys.FINDING_KEYS | keys.EACH_KEYS,
-    ),
-    Verb(
-        "learn",
-        "learn a label as a parity (a linear rule) of columns",
-        "flagstone.cli.answering:learn",
-        LearnOptions,
-        "Learn a label as a parity (a linear function) of the other columns. Exit code 3 means ⊥: "
-        "no such rule fits.",
-        (
-            "flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",
-            "flagstone learn examples/faults.csv -l fault --encode auto --seed 7 --degree 2",
-        ),
-        common=_COMMON + " --label --choice",
-        json_keys=keys.FINDING_KEYS,
-    ),
-    Verb(
-        "equations",
-        "reduce many equations to a small system",
-        "flagstone.cli.answering:equations",
-        EquationsOptions,
-        "Reduce many equations to a small system. Each row is an equation; --label is the column "
-        "of right-hand sides.",
-        ("flagstone equations examples/equations.csv --label b --field 7 --seed 2026",),
-        common=_COMMON + " --label --as",
-        json_keys=keys.FINDING_KEYS,
-    ),
-    Verb(
-        "subspace",
-        "find the subspace of the rows whose label is 1",
-        "flagstone.cli.answering:subspace",
-        SubspaceOptions,
-        "Find the subspace of the rows whose label is 1. Rows with label 0 are counted, but span "
-        "nothing.",
-        ("flagstone subspace examples/faults.csv -l fault --encode auto --seed 7",),
-        common=_COMMON + " --label --affine",
-        json_keys=keys.FINDING_KEYS,
-    ),
-    Verb(
-        "frames",
-        "find the pattern, the digest and the damaged rows of frames",
-        "flagstone.frames.cli:command",
-        FrameOptions,
-        "Find the pattern and the digest of frames, or show those of a saved finding. --as c, "
-        "python or rtl_433 prints code that checks the check bits of a frame.",
-        (
-            "flagstone frames examples/frames.txt --contamination .01 --seed 7 -o digest.json",
-            "flagstone frames digest.json --as masks",
-        ),
-        common="--format --by --where --decode --as --report --output",
-        json_keys=keys.FINDING_KEYS | keys.FRAME_KEYS | keys.GROUP_KEYS,
-    ),
+_Record = TypeVar("_Record")
+
+#: The verbs that are installed, in the order of the help.
+VERBS: dict[str, Verb] = {}
+
+
+def verb(
+    name: str, summary: str, function: str, group: str, examples: tuple[str, ...], **more: Any
+) -> Callable[[type[_Record]], type[_Record]]:
+    """Declare a record of options as a verb; the parameters are those of :class:`Verb`."""
+
+    def declared(record: type[_Record]) -> type[_Record]:
+        found = Verb(name, summary, function, group, examples, record, **more)
+        if found.is_present:
+            VERBS[found.name] = found
+        return record
+
+    return declared
+
+
+FILES = Option("FILE...", "Files, directories or globs; - for standard input")
+FINDING = Option("FINDING", "A saved finding")
+JSON = Option("--json", "Print one JSON object; errors too, on standard error", OUTPUT)
+FORCE = Option("--force", "Replace files that exist", OUTPUT)
+SEED = Option("--seed TEXT", "The published seed; drawn and shown if left out", RULE)
+EXPECT_SEED = Option("--seed TEXT", "Refuse a finding made with another seed", RULE)
+PUBLISH_SEED = Option("--seed TEXT", "Publish a seed with the flag", OUTPUT)
+FLAG_OUTPUT = Option("-o, --output FILE", "The flag file to write", OUTPUT, required=True)
+LABEL = Option("-l, --label COLUMN", "The label column", COLUMNS)
+DEGREE = Option(
+    "--degree NUMBER",
+    "Also use products of up to this many columns: x0·x1",
+    COLUMNS,
+    default=1,
+    least=1,
 )
-
-_USE = (
-    Verb(
-        "show",
-        "show what a saved finding or flag says",
-        "flagstone.cli.show:command",
-        ShowOptions,
-        "Show what a finding, flag or protocol file says; --report and --plot draw it again.",
-        ("flagstone show frames.json --report frames.html",),
-        common="--report --plot --force --json --as --seed",
-        json_keys=keys.SHOW_KEYS,
-    ),
-    Verb(
-        "check",
-        "find the rows that break a saved finding",
-        "flagstone.cli.apply:check",
-        CheckOptions,
-        "Find the rows that break a saved finding. Exit code 4 if there are too many."
-        "\n\nA finding of frames with a digest is broken by frames that fail the digest.",
-        ("flagstone check frames.json examples/frames.txt --tolerance 0.02",),
-        common=(
-            "--format --header --delimiter --length --tolerance --strict --max-misfits --seed "
-            "--json"
-        ),
-        json_keys=keys.CHECK_KEYS,
-    ),
-    Verb(
-        "predict",
-        "apply a saved finding to new rows",
-        "flagstone.cli.apply:predict",
-        PredictOptions,
-        "Predict the label of new rows; for findings without a label, whether a row fits (1 or 0)."
-        "\n\nIn CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an "
-        "apostrophe.",
-        ("flagstone predict rule.json examples/faults.csv -o predicted.csv",),
-        common="--format --header --delimiter --length --output --force --seed --json",
-        json_keys=keys.PREDICT_KEYS,
-    ),
-    Verb(
-        "compare",
-        "compare two findings: equal or not, and where they differ",
-        "flagstone.cli.compare:command",
-        CompareOptions,
-        "Compare two findings (or flags): what they share, and where they differ. Exit code 0 if "
-        "they are equal, 4 if not.",
-        ("flagstone compare frames.json frames.json",),
-        json_keys=keys.COMPARE_KEYS,
-    ),
+JOBS = Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1)
+RULE_NAME = Option(
+    "--rule NAME", "How a threshold is drawn: index, heavy (the paper's)", RULE, default="index"
 )
+INTERCEPT = Option("--[no-]intercept", "Allow a constant: y = x3 ⊕ x7 ⊕ 1", RULE, default=True)
+#: What --help lists of the verbs that answer a question.
+COMMON = "--format --columns --encode --field --contamination --rho --seed --output --report --json"
+#: The field of rows.
+FIELD = "2"
+#: What audit --compare takes: what "same" means, or a similarity with a line of its own.
+COMPARED = (
+    "auto", "fingerprint", "coef", "predictions", "churn", "jaccard", "adjusted_rand",
+    "coef_distance",
+)  # fmt: skip
+#: How an answer can be printed alone.
+SHOWN_AS = ("text", "canonical", "basis", "masks", "frames", "python")
+#: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
+FRAMES_SHOWN_AS = ("text", *SHOWN_AS[2:], "c", "rtl_433", "bitbench")
 
-_TRUST = (
-    Verb(
-        "plan",
-        "say how many rows a promise needs, or choose a window on pilot rows",
-        "flagstone.cli.plan:command",
-        PlanOptions,
-        "Say how many rows a promise needs, by the paper's analysis and by ours."
-        "\n\nWith --pilot FILE, choose a window on pilot rows, and write the protocol to publish "
-        "for fresh ones.",
-        (
-            "flagstone plan --dim 20 --rho 0.05 --eps 0.1",
-            "flagstone plan --dim 20 --rho 0.05 --for constraints",
-            "flagstone plan --pilot examples/frames.txt -f bits --seed 7 --max-rows 600 "
-            "-o protocol.json",
-            "flagstone constraints examples/frames.txt --protocol protocol.json",
-        ),
-        common=(
-            "--pilot --format --field --for --dim --rho --eps --contamination --max-rows "
-            "--seed --output --json"
-        ),
-        json_keys=keys.PLAN_KEYS | keys.PILOT_KEYS,
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read."""
+
+    format: str | None = option(
+        "-f, --format NAME", "csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits", INPUT
+    )
+    header: bool | None = option(
+        "--[no-]header", "Whether the first line of csv or tsv names the columns", INPUT
+    )
+    delimiter: str | None = option(
+        "--delimiter CHARACTER", "What separates the cells of csv; \\t is a tab", INPUT
+    )
+    bit_order: str | None = option(
+        "--bit-order NAME", "Bits of frames: msb, lsb (in bytes), nibble or reversed (msb)", INPUT
+    )
+    length: int | None = option(
+        "--length BITS", "Read only frames of this many bits; count the others", INPUT, least=1
+    )
+    skip_fields: int | None = option(
+        "--skip-fields NUMBER",
+        "Leading fields to skip in each line; 0: detect no timestamps",
+        INPUT,
+        least=0,
+    )
+    max_columns: int | None = option(
+        "--max-columns NUMBER", "Refuse files with more columns (131072)", INPUT, least=1
+    )
+
+
+@dataclass(frozen=True)
+class ColumnOptions(ReadOptions):
+    """How files are read, and how their columns become rows over a field."""
+
+    columns: Sequence[str] | None = option(
+        "-c, --columns COLUMNS",
+        "Columns to use, as a,b x13..x40 b3.5 'x*'; '-NAME' drops one",
+        COLUMNS,
+        many=True,
+    )
+    encode: Sequence[str] | None = option(
+        "-e, --encode ENCODER",
+        "Make field elements of a column (COLUMN=bits:8); or: auto",
+        COLUMNS,
+        many=True,
+    )
+    missing: str = option(
+        "--missing WHAT",
+        "Missing values: refuse, drop the rows, or a level",
+        COLUMNS,
+        default="refuse",
+        choices=("refuse", "drop", "level"),
+    )
+    floats: str = option(
+        "--floats HOW",
+        "Floats over QQ: shortest decimal, or refuse",
+        COLUMNS,
+        default="decimal",
+        choices=("decimal", "refuse"),
+    )
+    field: str = option("--field FIELD", "The field: 2, 7, 2^8, … or QQ", COLUMNS, default=FIELD)
+
+
+@dataclass(frozen=True)
+class PurposeOptions:
+    """Which question rows are read for, by the verb that will ask it."""
+
+    purpose: str | None = option(
+        "--for VERB", "The verb: constraints, learn (with --label), equations, subspace", COLUMNS
+    )
+    intercept: bool = option(
+        "--[no-]intercept", "For learn: allow a constant, one column more", COLUMNS, default=True
+    )
+    linear: bool = option(
+        "--linear", "For constraints: right-hand sides 0, one column less", COLUMNS
+    )
+    affine: bool = option(
+        "--affine", "For subspace: it may miss the origin, one column more", COLUMNS
+    )
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """What is promised, and how the threshold is drawn."""
+
+    rho: float | None = option(
+        "--rho PROBABILITY", "Largest probability that a second sample answers differently", RULE
+    )
+    eps: float = option(
+        "--eps SHARE", "Largest share of rows that may be left out", RULE, default=0.1
+    )
+    rule: str = as_field(RULE_NAME)
+    t_min: str | None = option(
+        "--t-min THRESHOLD", "First threshold: rows, or a share of the rows", RULE
+    )
+    t_max: str | None = option(
+        "--t-max THRESHOLD", "Last threshold: rows, a share, or 'paper'", RULE
+    )
+    contamination: float = option(
+        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
+    )
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Where the answer goes."""
+
+    output: str | None = option("-o, --output FILE", "Write the finding (JSON)", OUTPUT)
+    report: str | None = option("--report FILE", "Write one HTML page", OUTPUT)
+    plot: str | None = option(
+        "--plot FILE", "Draw the flag as a scree plot (.svg, or .png)", OUTPUT
+    )
+    force: bool = as_field(FORCE)
+    json: bool = as_field(JSON)
+    show_as: str | None = option(
+        "--as NAME", "Print it as " + ", ".join(SHOWN_AS), OUTPUT, choices=SHOWN_AS
+    )
+    max_misfits: int | None = option(
+        "--max-misfits NUMBER",
+        "List at most this many rows that do not fit (5; in files 50)",
+        OUTPUT,
+        least=0,
+    )
+
+    @property
+    def listed_rows(self) -> int:
+        """How many rows that do not fit are printed."""
+        return 5 if self.max_misfits is None else self.max_misfits
+
+    @property
+    def kept_rows(self) -> int:
+        """How many rows that do not fit a finding keeps."""
+        return 50 if self.max_misfits is None else self.max_misfits
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Who reads the rows, if not this process alone."""
+
+    cluster: str | None = option(
+        "--cluster ADDRESS", "Read by a running Dask cluster: tcp://host:8786", SCALE
+    )
+    workers: int | None = option(
+        "--workers NUMBER", "Read by this many processes here", SCALE, least=1
+    )
+    partition: str | None = option(
+        "--partition none|files|SIZE",
+        "Summarize apart: none, files (with --workers) or parts of a SIZE",
+        SCALE,
+    )
+
+
+@dataclass(frozen=True)
+class RunOptions(WorkerOptions):
+    """What a long run needs."""
+
+    checkpoint: str | None = option(
+        "--checkpoint FILE", "Save the state; the same command resumes from it", SCALE
+    )
+    checkpoint_every: float = option(
+        "--checkpoint-every SECONDS", "Time between saves", SCALE, default=10.0, least=0
+    )
+    cache_size: str | None = option(
+        "--cache-size SIZE", "Memory for packed rows; what fits is read only once (256MB)", SCALE
+    )
+    quiet: bool = option("-q, --quiet", "Show no progress bar", OUTPUT)
+
+
+@dataclass(frozen=True)
+class AnswerOptions(RunOptions, OutputOptions, RuleOptions, ColumnOptions):
+    """What the verbs share that answer a question."""
+
+    files: Sequence[str] = as_field(FILES)
+    seed: str | None = as_field(SEED)
+    measure: bool = option(
+        "--[no-]measure",
+        "Read the rows again, to count misfits and certify the answer",
+        RULE,
+        default=True,
+    )
+    confidence: float = option(
+        "--confidence PROBABILITY", "Confidence of what the rows certify", RULE, default=0.99
+    )
+    max_rows: int | None = option(
+        "--max-rows NUMBER", "Use the first rows only, exactly this many", INPUT, least=1
+    )
+    draw_rows: int | None = option(
+        "--draw-rows NUMBER", "Use the first rows; the seed draws how many, up to this", RULE
+    )
+    deduplicate_runs: bool = option(
+        "--deduplicate-runs", "Count equal rows that follow each other once", INPUT
+    )
+    protocol: str | None = option(
+        "--protocol FILE", "Run a published protocol: its window, seed, columns, rows", RULE
+    )
+
+
+@verb(
+    "constraints",
+    "find the check equations that rows obey",
+    "flagstone.cli.answering:constraints",
+    "Answer",
+    (
+        "flagstone constraints examples/frames.txt -f bits --contamination .01 --seed 7 "
+        "-o frames.json",
+        "flagstone constraints examples/frames.txt -f bits --linear --as basis --seed 7",
     ),
-    Verb(
-        "audit",
-        "measure how replicable a learner is",
-        "flagstone.cli.audit:command",
-        AuditOptions,
-        "Run a learner on pairs of samples with the same seed, and measure how alike the outputs "
-        "are: exact, pointwise, approximate. Exit code 4: --claim is rejected; 1: every pair "
-        "ended in an error.",
-        (
-            "flagstone audit examples/faults.csv -l fault -e auto --learner sklearn.svm:SVC "
-            "--pairs 20",
-            "flagstone audit --law geometric --dim 8 --rows 500 --t-max 50 --claim 0.5 --pairs 40",
-            "flagstone audit --law geometric --dim 8 --rows 500 --estimator elimination --pairs 40",
-            "flagstone audit --law geometric --dim 8 --rows 500 --tradeoff --rho 0.1 --pairs 20",
-        ),
-        common=(
-            "--label --law --dim --rows --estimator --learner --claim --pairs --results --jobs "
-            "--seed --json"
-        ),
-        json_keys=keys.AUDIT_KEYS,
-    ),
+    common=COMMON + " --linear --as",
+    json_keys=keys.FINDING_KEYS | keys.EACH_KEYS,
 )
+@dataclass(frozen=True)
+class ConstraintsOptions(AnswerOptions):
+    """Find the check equations that the rows obey.
 
-_SCALE = (
-    Verb(
-        "summarize",
-        "write the flag of files, to merge or answer from later",
-        "flagstone.cli.flags:summarize",
-        SummarizeOptions,
-        "Write the flag of the rows: small, mergeable, and enough to answer from.",
-        (
-            "flagstone summarize examples/frames.txt -f bits -o part1.flag",
-            "flagstone constraints part1.flag --contamination 0.01 --seed 7",
-        ),
-        common=(
-            "--format --columns --encode --field --label --for --output --force --json --seed "
-            "--workers --checkpoint"
-        ),
-        json_keys=keys.FLAG_KEYS,
+    They are affine: right-hand sides may be 1.
+
+    With --linear they are those of a linear span; --as basis prints the span itself.
+    """
+
+    degree: int = as_field(DEGREE)
+    linear: bool = option("--linear", "Only equations with right-hand side 0", RULE)
+    each: bool = option("--each", "Answer for each file, and say what the answers share", RULE)
+
+
+@verb(
+    "learn",
+    "learn a label as a parity (a linear rule) of columns",
+    "flagstone.cli.answering:learn",
+    "Answer",
+    (
+        "flagstone learn examples/faults.csv -l fault --encode auto --seed 7 -o rule.json",
+        "flagstone learn examples/faults.csv -l fault --encode auto --seed 7 --degree 2",
     ),
-    Verb(
-        "merge",
-        "merge flags from several machines",
-        "flagstone.cli.flags:merge",
-        MergeOptions,
-        "Merge flags, by a fixed tree: (1, 2), (3, 4), … and so on; an odd one is carried up.",
-        ("flagstone merge part1.flag part1.flag -o both.flag",),
-        json_keys=keys.FLAG_KEYS,
-    ),
+    common=COMMON + " --label --choice",
+    json_keys=keys.FINDING_KEYS,
 )
+@dataclass(frozen=True)
+class LearnOptions(AnswerOptions):
+    """Learn a label as a parity (a linear function) of the other columns.
 
-_PAPER = (
-    Verb(
-        "reproduce",
-        "run the paper's evaluation, and more",
-        "flagstone.paper.cli:command",
-        ReproduceOptions,
-        "Run an experiment of the paper (or beyond it): figure, data and numbers into a directory.",
-        ("flagstone reproduce sample-size --quick --out results",),
-        json_keys=keys.REPRODUCE_KEYS,
-    ),
+    Exit code 3 means ⊥: no such rule fits.
+    """
+
+    label: str | None = as_field(LABEL)
+    degree: int = as_field(DEGREE)
+    intercept: bool = as_field(INTERCEPT)
+    choice: str = option(
+        "--choice NAME", "Which rule that fits: sparsest, lexmin, uniform", RULE, default="sparsest"
+    )
+
+
+@verb(
+    "equations",
+    "reduce many equations to a small system",
+    "flagstone.cli.answering:equations",
+    "Answer",
+    ("flagstone equations examples/equations.csv --label b --field 7 --seed 2026",),
+    common=COMMON + " --label --as",
+    json_keys=keys.FINDING_KEYS,
 )
+@dataclass(frozen=True)
+class EquationsOptions(AnswerOptions):
+    """Reduce many equations to a small system.
 
-#: All verbs in groups, as the help lists them. A verb of a package that is not installed is left
-#: out: those of flagstone.frames and flagstone.paper may be missing.
-VERB_GROUPS: dict[str, tuple[Verb, ...]] = {
-    "Answer": _ANSWER,
-    "Use": _USE,
-    "Trust": _TRUST,
-    "Scale": _SCALE,
-    "Paper": _PAPER,
-}
-VERB_GROUPS = {
-    name: there
-    for name, verbs in VERB_GROUPS.items()
-    if (there := tuple(verb for verb in verbs if verb.is_present))
-}
+    Each row is an equation; --label is the column of right-hand sides.
+    """
 
-VERBS = {verb.name: verb for verbs in VERB_GROUPS.values() for verb in verbs}
+    label: str | None = as_field(LABEL)
+
+
+@verb(
+    "subspace",
+    "find the subspace of the rows whose label is 1",
+    "flagstone.cli.answering:subspace",
+    "Answer",
+    ("flagstone subspace examples/faults.csv -l fault --encode auto --seed 7",),
+    common=COMMON + " --label --affine",
+    json_keys=keys.FINDING_KEYS,
+)
+@dataclass(frozen=True)
+class SubspaceOptions(AnswerOptions):
+    """Find the subspace of the rows whose label is 1.
+
+    Rows with label 0 are counted, but span nothing.
+    """
+
+    label: str | None = as_field(LABEL)
+    affine: bool = option("--affine", "The subspace may miss the origin: x3 ⊕ x7 = 1", RULE)
+
+
+@dataclass(frozen=True)
+class CaptureOptions:
+    """How files of frames are read, cut, decoded, filtered and grouped."""
+
+    format: str | None = option(
+        "-f, --format NAME", "hex, bits, rtl_433, json, candump, csv, c, bitbench, can, raw", INPUT
+    )
+    length: int | None = option(
+        "--length BITS",
+        "Read only frames of this many bits; for raw: bits of a record",
+        INPUT,
+        least=1,
+    )
+    skip_fields: int | None = option(
+        "--skip-fields NUMBER",
+        "Leading fields to skip in each line; 0: detect no timestamps",
+        INPUT,
+        least=0,
+    )
+    skip_bad_lines: bool = option(
+        "--skip-bad-lines", "Leave out, and count, the lines that cannot be read", INPUT
+    )
+    max_rows: int | None = option("--max-rows NUMBER", "Read only the first frames", INPUT, least=1)
+    decode: Sequence[str] | None = option(
+        "--decode CODE",
+        "Undo [differential-]manchester, invert, nrzi, reverse-bytes",
+        INPUT,
+        many=True,
+    )
+    sync: str | None = option(
+        "--sync HEX", "Begin each frame after this pattern: d391, or 0b1101", INPUT
+    )
+    truncate: bool = option(
+        "--truncate", "Cut frames to --length, or to what nine of ten have", INPUT
+    )
+    where: Sequence[str] | None = option(
+        "--where COLUMN=VALUE",
+        "Keep the frames of a value: id=0x229, model!=X, b0=0x2d",
+        INPUT,
+        many=True,
+    )
+    by: str | None = option(
+        "--by COLUMN", "Answer for each id, model, file, length, type or byte (b1)", INPUT
+    )
+
+
+@verb(
+    "frames",
+    "find the pattern, the digest and the damaged rows of frames",
+    "flagstone.frames.cli:command",
+    "Answer",
+    (
+        "flagstone frames examples/frames.txt --contamination .01 --seed 7 -o digest.json",
+        "flagstone frames digest.json --as masks",
+    ),
+    common="--format --by --where --decode --as --report --output",
+    json_keys=keys.FINDING_KEYS | keys.FRAME_KEYS | keys.GROUP_KEYS,
+)
+@dataclass(frozen=True)
+class FrameOptions(OutputOptions, RuleOptions, CaptureOptions):
+    """Find the pattern and the digest of frames, or show those of a saved finding.
+
+    --as c, python or rtl_433 prints code that checks the check bits of a frame.
+    """
+
+    files: Sequence[str] = as_field(FILES)
+    show_as: str | None = option(
+        "--as NAME", "Print it as " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
+    )
+    seed: str | None = as_field(SEED)
+    strict: bool = option(
+        "--strict", "With --as c or python: refuse also what no frame had here", OUTPUT
+    )
+    promises: bool = option(
+        "--promises", "Say also what holds for future samples, and how surely", OUTPUT
+    )
+    confidence: float = option(
+        "--confidence PROBABILITY", "Confidence of what the frames certify", RULE, default=0.99
+    )
+    protocol: str | None = option(
+        "--protocol FILE", "Run a published protocol: its window, seed, frames", RULE
+    )
+    solve: Sequence[str] | None = option(
+        "--solve COLUMNS",
+        "Solve for these bits, the check: b4, b4.7..b5.0 or x32..x39",
+        OUTPUT,
+        many=True,
+    )
+    case: Sequence[str] | None = option(
+        "--case COLUMNS",
+        "The constant of the digest depends on these bits: b1.3..b1.0",
+        OUTPUT,
+        many=True,
+    )
+
+
+@verb(
+    "show",
+    "show what a saved finding or flag says",
+    "flagstone.cli.show:command",
+    "Use",
+    ("flagstone show frames.json --report frames.html",),
+    common="--report --plot --force --json --as --seed",
+    json_keys=keys.SHOW_KEYS,
+)
+@dataclass(frozen=True)
+class ShowOptions(OutputOptions):
+    """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
+
+    file: str = option("FILE", "A finding, flag or protocol")
+    seed: str | None = as_field(EXPECT_SEED)
+
+
+@dataclass(frozen=True)
+class ApplyOptions(WorkerOptions, ReadOptions):
+    """What ``check`` and ``predict`` share."""
+
+    finding: str = as_field(FINDING)
+    files: Sequence[str] = as_field(FILES)
+    seed: str | None = as_field(EXPECT_SEED)
+    json: bool = as_field(JSON)
+
+
+@verb(
+    "check",
+    "find the rows that break a saved finding",
+    "flagstone.cli.apply:check",
+    "Use",
+    ("flagstone check frames.json examples/frames.txt --tolerance 0.02",),
+    common=(
+        "--format --header --delimiter --length --tolerance --strict --max-misfits --seed --json"
+    ),
+    json_keys=keys.CHECK_KEYS,
+)
+@dataclass(frozen=True)
+class CheckOptions(ApplyOptions):
+    """Find the rows that break a saved finding.
+
+    Exit code 4 if there are too many.
+
+    A finding of frames with a digest is broken by frames that fail the digest.
+    """
+
+    tolerance: float = option(
+        "--tolerance SHARE", "Largest share of rows that may break it", RULE, default=0.0
+    )
+    strict: bool = option("--strict", "Findings of frames: also count what no frame had then", RULE)
+    max_misfits: int = option(
+        "--max-misfits NUMBER", "List at most this many of them", OUTPUT, default=5, least=0
+    )
+
+
+@verb(
+    "predict",
+    "apply a saved finding to new rows",
+    "flagstone.cli.apply:predict",
+    "Use",
+    ("flagstone predict rule.json examples/faults.csv -o predicted.csv",),
+    common="--format --header --delimiter --length --output --force --seed --json",
+    json_keys=keys.PREDICT_KEYS,
+)
+@dataclass(frozen=True)
+class PredictOptions(ApplyOptions):
+    """Predict the label of new rows; for findings without a label, whether a row fits (1 or 0).
+
+    In CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an apostrophe.
+    """
+
+    output: str | None = option("-o, --output FILE", "Write a CSV file, print nothing", OUTPUT)
+    force: bool = as_field(FORCE)
+
+
+@verb(
+    "compare",
+    "compare two findings: equal or not, and where they differ",
+    "flagstone.cli.compare:command",
+    "Use",
+    ("flagstone compare frames.json frames.json",),
+    json_keys=keys.COMPARE_KEYS,
+)
+@dataclass(frozen=True)
+class CompareOptions:
+    """Compare two findings (or flags): what they share, and where they differ.
+
+    Exit code 0 if they are equal, 4 if not.
+    """
+
+    first: str = option("FIRST", "A finding or flag file")
+    second: str = option("SECOND", "Another one")
+    seed: str | None = as_field(EXPECT_SEED)
+    json: bool = as_field(JSON)
+
+
+@dataclass(frozen=True)
+class PromiseOptions:
+    """What is to be promised, for a plan without rows."""
+
+    dim: int | None = option("-d, --dim NUMBER", "Number of feature columns", RULE, least=1)
+    rho: float | None = option(
+        "--rho PROBABILITY", "Largest probability that two samples answer differently", RULE
+    )
+    eps: float = option(
+        "--eps SHARE", "Largest share of rows that may be left out", RULE, default=0.1
+    )
+    delta: float | None = option(
+        "--delta PROBABILITY", "Chance that more than eps of future rows do not fit", RULE
+    )
+    contamination: float = option(
+        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
+    )
+    each: bool = option("--each", "Also plan for single equations, fixed in advance", RULE)
+
+
+@dataclass(frozen=True)
+class PilotOptions:
+    """Pilot rows, and the protocol to write for fresh ones."""
+
+    pilot: Sequence[str] | None = option(
+        "--pilot FILE", "Choose a window on pilot rows; repeatable", INPUT, many=True
+    )
+    rule: str = as_field(RULE_NAME)
+    max_rows: int | None = option(
+        "--max-rows NUMBER", "With --pilot: rows of each run; forecast if left out", RULE, least=2
+    )
+    confidence: float = option(
+        "--confidence PROBABILITY", "Confidence of what the runs will certify", RULE, default=0.99
+    )
+    equations: bool = option(
+        "--equations", "With --pilot: a window that keeps these equations", RULE
+    )
+    output: str | None = option("-o, --output FILE", "With --pilot: write the protocol", OUTPUT)
+    force: bool = as_field(FORCE)
+
+
+@verb(
+    "plan",
+    "say how many rows a promise needs, or choose a window on pilot rows",
+    "flagstone.cli.plan:command",
+    "Trust",
+    (
+        "flagstone plan --dim 20 --rho 0.05 --eps 0.1",
+        "flagstone plan --dim 20 --rho 0.05 --for constraints",
+        "flagstone plan --pilot examples/frames.txt -f bits --seed 7 --max-rows 600 "
+        "-o protocol.json",
+        "flagstone constraints examples/frames.txt --protocol protocol.json",
+    ),
+    common=(
+        "--pilot --format --field --for --dim --rho --eps --contamination --max-rows "
+        "--seed --output --json"
+    ),
+    json_keys=keys.PLAN_KEYS | keys.PILOT_KEYS,
+)
+@dataclass(frozen=True)
+class PlanOptions(PromiseOptions, PilotOptions, RunOptions, PurposeOptions, ColumnOptions):
+    """Say how many rows a promise needs, by the paper's analysis and by ours.
+
+    With --pilot FILE, choose a window on pilot rows, and write the protocol to publish for fresh
+    ones.
+    """
+
+    label: str | None = as_field(LABEL)
+    degree: int = as_field(DEGREE)
+    seed: str | None = option(
+        "--seed TEXT", "Show the threshold it will draw; with --pilot: publish it", RULE
+    )
+    json: bool = as_field(JSON)
+
+
+@verb(
+    "audit",
+    "measure how replicable a learner is",
+    "flagstone.cli.audit:command",
+    "Trust",
+    (
+        "flagstone audit examples/faults.csv -l fault -e auto --learner sklearn.svm:SVC --pairs 20",
+        "flagstone audit --law geometric --dim 8 --rows 500 --t-max 50 --claim 0.5 --pairs 40",
+        "flagstone audit --law geometric --dim 8 --rows 500 --estimator elimination --pairs 40",
+        "flagstone audit --law geometric --dim 8 --rows 500 --tradeoff --rho 0.1 --pairs 20",
+    ),
+    common=(
+        "--label --law --dim --rows --estimator --learner --claim --pairs --results "
+        "--jobs --seed --json"
+    ),
+    json_keys=keys.AUDIT_KEYS,
+)
+@dataclass(frozen=True)
+class AuditOptions(RuleOptions, ColumnOptions):
+    """Run a learner on pairs of samples with the same seed, and measure how alike the outputs are:
+    exact, pointwise, approximate.
+
+    Exit code 4: --claim is rejected; 1: every pair ended in an error.
+    """
+
+    files: Sequence[str] | None = option(
+        "[FILE...]", "A table: disjoint random halves are compared"
+    )
+    label: str | None = as_field(LABEL)
+    law: str | None = option(
+        "--law NAME", "Fresh samples instead of files: geometric, uniform or blocks"
+    )
+    dim: int = option("--dim NUMBER", "With --law: dimension", default=20, least=1)
+    rows: int = option("--rows NUMBER", "With --law: rows", default=1000, least=1)
+    estimator: str | None = option(
+        "--estimator NAME", "parity, elimination, span, constraints, equations or subspace", RULE
+    )
+    intercept: bool = option(
+        "--[no-]intercept",
+        "Allow a constant in the rule of parity or elimination",
+        RULE,
+        default=True,
+    )
+    learner: str | None = option(
+        "--learner MODULE:NAME",
+        "Any learner: an estimator, what makes one, or learn(X, y, seed)",
+        RULE,
+    )
+    compare: str = option(
+        "--compare NAME",
+        "Compare by coef, predictions, churn, jaccard, …",
+        RULE,
+        default="auto",
+        choices=COMPARED,
+    )
+    groups: str | None = option(
+        "--groups COLUMN", "With --learner: column whose equal values keep rows together", COLUMNS
+    )
+    bootstrap: bool = option(
+        "--bootstrap", "Bootstrap samples of the table instead of halves", RULE
+    )
+    claim: float | None = option("--claim PROBABILITY", "A claimed rho to judge", RULE)
+    confidence: float = option(
+        "--confidence PROBABILITY", "Confidence of intervals and verdict", RULE, default=0.95
+    )
+    pairs: int = option(
+        "--pairs NUMBER", "Compare at most this many pairs", RULE, default=200, least=1
+    )
+    disagreements: int | None = option(
+        "--disagreements NUMBER", "Stop after this many pairs that differ", RULE, least=1
+    )
+    width: float | None = option(
+        "--width SHARE", "Stop once the interval is this narrow: 0.05", RULE
+    )
+    tradeoff: bool = option(
+        "--tradeoff", "Instead: rows kept against replicability, over t_max", RULE
+    )
+    results: str | None = option(
+        "--results FILE", "Append every pair; an audit resumes from it", OUTPUT
+    )
+    output: str | None = option(
+        "-o, --output FILE", "Write the results of all pairs as CSV", OUTPUT
+    )
+    plot: str | None = option(
+        "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT
+    )
+    jobs: int = as_field(JOBS)
+    seed: str = option("--seed TEXT", "The seed of the audit", RULE, default="0")
+    json: bool = as_field(JSON)
+
+
+@dataclass(frozen=True)
+class FlagOptions:
+    """What ``summarize`` and ``merge`` share: the flag that they write."""
+
+    output: str = as_field(FLAG_OUTPUT)
+    seed: str | None = as_field(PUBLISH_SEED)
+    force: bool = as_field(FORCE)
+    json: bool = as_field(JSON)
+
+
+@verb(
+    "summarize",
+    "write the flag of files, to merge or answer from later",
+    "flagstone.cli.flags:summarize",
+    "Scale",
+    (
+        "flagstone summarize examples/frames.txt -f bits -o part1.flag",
+        "flagstone constraints part1.flag --contamination 0.01 --seed 7",
+    ),
+    common=(
+        "--format --columns --encode --field --label --for --output --force --json --seed "
+        "--workers --checkpoint"
+    ),
+    json_keys=keys.FLAG_KEYS,
+)
+@dataclass(frozen=True)
+class SummarizeOptions(FlagOptions, RunOptions, PurposeOptions, ColumnOptions):
+    """Write the flag of the rows: small, mergeable, and enough to answer from."""
+
+    files: Sequence[str] = as_field(FILES)
+    label: str | None = as_field(LABEL)
+    degree: int = as_field(DEGREE)
+
+
+@verb(
+    "merge",
+    "merge flags from several machines",
+    "flagstone.cli.flags:merge",
+    "Scale",
+    ("flagstone merge part1.flag part1.flag -o both.flag",),
+    json_keys=keys.FLAG_KEYS,
+)
+@dataclass(frozen=True)
+class MergeOptions(FlagOptions):
+    """Merge flags, by a fixed tree: (1, 2), (3, 4), … and so on; an odd one is carried up."""
+
+    files: Sequence[str] = option("FLAG...", "Flag files; their order is part of the result")
+
+
+@verb(
+    "reproduce",
+    "run the paper's evaluation, and more",
+    "flagstone.paper.cli:command",
+    "Paper",
+    ("flagstone reproduce sample-size --quick --out results",),
+    json_keys=keys.REPRODUCE_KEYS,
+)
+@dataclass(frozen=True)
+class ReproduceOptions:
+    """Run an experiment of the paper (or beyond it): figure, data and numbers into a directory."""
+
+    name: str | None = option("[NAME]", "The experiment; without one, all are listed")
+    out: str = option("--out DIRECTORY", "Write to this directory", OUTPUT, default="results")
+    quick: bool = option("--quick", "A small version, in seconds", SCALE)
+    resume: bool = option("--[no-]resume", "Continue an interrupted run", SCALE, default=True)
+    jobs: int = as_field(JOBS)
+    seed: str | None = option("--seed TEXT", "Another seed than the documented one")
+    force: bool = option("--force", "Replace results of another configuration", OUTPUT)
+    json: bool = as_field(JSON)
+
+
+VERB_GROUPS: dict[str, list[Verb]] = {}
+for _verb in VERBS.values():
+    VERB_GROUPS.setdefault(_verb.group, []).append(_verb)
+
+#: What the findings of a verb have in their provenance that other findings have not.
+_MARKS = {"frames": "digest"}
 
 
 def verb_module(verb: str, part: str, *, saved: Mapping[str, Any]) -> ModuleType | None:
@@ -263,6 +818,3 @@ def verb_module(verb: str, part: str, *, saved: Mapping[str, Any]) -> ModuleType
         return None
     module = VERBS[verb].function.partition(":")[0]
     return import_module(f"{module}.{part}")
-
-
-_MARKS = {"frames": "digest"}

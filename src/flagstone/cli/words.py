@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from flagstone.cli.options import OutputOptions
 from flagstone.cli.runner import ARGUMENTS, UsageError
+from flagstone.cli.verbs import OutputOptions
 from flagstone.errors import InputError, Parameter
 
 #: A tab cannot be typed into most shells; the command line takes (and shows) it spelled out.

@@ -17,10 +17,10 @@ from flagstone.algebra.fields import Rows
 from flagstone.algebra.flag import Flag
 from flagstone.cli.checkpoint import RunCheckpoint, ShardsCheckpoint
 from flagstone.cli.inputs import InputSource
-from flagstone.cli.options import RunOptions, WorkerOptions
 from flagstone.cli.output import print_stderr
 from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.runner import AT_END, UsageError
+from flagstone.cli.verbs import RunOptions, WorkerOptions
 from flagstone.cli.words import size_of
 from flagstone.errors import MissingDependencyError
 from flagstone.finding import Finding

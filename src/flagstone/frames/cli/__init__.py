@@ -7,7 +7,6 @@ from typing import Any
 
 from flagstone.cli.answering import rule_of
 from flagstone.cli.inputs import load_finding, load_protocol
-from flagstone.cli.options import CaptureOptions, FrameOptions
 from flagstone.cli.output import print_json
 from flagstone.cli.parser import options_given
 from flagstone.cli.results import (
@@ -19,6 +18,7 @@ from flagstone.cli.results import (
     write_outputs,
 )
 from flagstone.cli.runner import BOTTOM, OK, UsageError
+from flagstone.cli.verbs import CaptureOptions, FrameOptions
 from flagstone.cli.words import parsed, rerun_command
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from flagstone.cli.options import FrameOptions
 from flagstone.cli.output import safe
+from flagstone.cli.verbs import FrameOptions
 from flagstone.comparison import common
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture

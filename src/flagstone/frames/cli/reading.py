@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flagstone.cli.options import CaptureOptions
 from flagstone.cli.runner import UsageError
 from flagstone.cli.spool import spooled
+from flagstone.cli.verbs import CaptureOptions
 from flagstone.errors import InputError, Parameter
 from flagstone.frames.captures import Capture, length_text, read_capture
 from flagstone.frames.captures.line_codes import LINE_CODES

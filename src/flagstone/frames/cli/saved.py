@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.cli.options import CaptureOptions, CheckOptions, ReadOptions
 from flagstone.cli.output import print_json, safe
 from flagstone.cli.runner import FAILED, OK
+from flagstone.cli.verbs import CaptureOptions, CheckOptions, ReadOptions
 from flagstone.errors import BottomError, FormatError, InputError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.frames.captures import FORMATS, length_text
