@@ -31,6 +31,7 @@ _HOMES = {
     "guarantees": ["plan"],
     "finding": ["Finding"],
     "pipeline": ["ask", "certify"],
+    "second_pass": ["certify_equations"],
     "suggest": ["suggest_window"],
     "store": ["load"],
     "estimators": [

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
+from flagstone import Subspace
 from flagstone.audit import TaskError
 from flagstone.audit._compare import PairComparison, similarity
 from flagstone.audit._learners import Trial
@@ -128,6 +129,27 @@ def test_similarities_by_hand():
     for name, words in (("churn", "predictions"), ("jaccard", "features"), ("coef_distance", "co")):
         with pytest.raises(TaskError, match=f"{name}' needs .*{words}"):
             similarity(name, run(), run(), None)
+
+
+def test_shared_equations_by_hand():
+    def span(*vectors):
+        found = Subspace.span(vectors)
+        return run(finding_=SimpleNamespace(subspace=found), fingerprint_=found.fingerprint())
+
+    a = span([1, 1, 0, 0], [0, 0, 1, 0])  # x0 = x1, x3 = 0
+    b = span([1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1])  # x0 = x1
+    assert similarity("equations", a, b, None) == 0.5
+    assert similarity("equations", a, a, None) == 1.0
+    assert similarity("equations", a, span([1, 0, 0, 0], [0, 1, 1, 0]), None) == 1 / 3
+    full = span(*np.eye(4, dtype=int))
+    assert similarity("equations", full, full, None) == 1.0  # neither has any
+    assert similarity("equations", a, full, None) == 0.0
+    assert similarity("equations", a, span([1, 0, 1]), None) == 0.0
+    with pytest.raises(TaskError, match="estimators"):
+        similarity("equations", a, run(), None)
+    comparison = PairComparison("auto", "span")
+    comparison.fit(a)
+    assert comparison.similarities == ("equations",)
 
 
 def test_what_is_compared_by_default_fits_the_output():

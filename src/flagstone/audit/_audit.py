@@ -72,8 +72,9 @@ def audit(
     compare : str or function
         "auto"; what "the same output" means: "fingerprint", "coef" or "predictions"; or a
         similarity that gets a line of its own: "churn", "jaccard" (selected features),
-        "adjusted_rand" (the default for clusterers) or "coef_distance". A function of two
-        outputs returns a truth value (the same or not) or a number in [0, 1].
+        "adjusted_rand" (the default for clusterers), "coef_distance" or "equations" (the default
+        for our spans). A function of two outputs returns a truth value (the same or not) or a
+        number in [0, 1].
     tolerance : float, optional
         Predictions that differ by at most this much agree. Default: 0, and for regressors a tenth
         of the standard deviation of y.

@@ -42,6 +42,9 @@ SIMILARITIES = {
     "coef_distance": Similarity(
         "coef. distance", "‖a − b‖ / (‖a‖ + ‖b‖) of coefficients; 0 is equal", failed=1.0
     ),
+    "equations": Similarity(
+        "shared equations", "independent equations that both answers have, of those of either"
+    ),
 }
 
 _NAMES = ("auto", "fingerprint", "coef", "predictions", *SIMILARITIES)
@@ -113,6 +116,8 @@ class PairComparison:
             found = {"adjusted_rand": self.clusters, "jaccard": sparse and not self.clusters}
             found["coef_distance"] = coef is not None and not self.clusters
             self.similarities = tuple(name for name, fits in found.items() if fits)
+        elif self.named == "auto" and self.kind == "span":
+            self.similarities = ("equations",)
 
     def _notion(self, run: Trial) -> str:
         if self.named in ("fingerprint", "coef", "predictions"):
@@ -240,6 +245,8 @@ def similarity(name: str, a: Trial, b: Trial, agree: Array | None) -> float:
         from sklearn.metrics import adjusted_rand_score
 
         return float(adjusted_rand_score(a.predicted, b.predicted))
+    if name == "equations":
+        return _shared_equations(a, b)
     read = _selected if name == "jaccard" else _coefficients
     first, second = (read(run.output) for run in (a, b))
     if first is None or second is None:
@@ -251,6 +258,17 @@ def similarity(name: str, a: Trial, b: Trial, agree: Array | None) -> float:
         return 1.0
     size = float(np.linalg.norm(first) + np.linalg.norm(second))
     return float(np.linalg.norm(first - second)) / size if size else 0.0
+
+
+def _shared_equations(a: Trial, b: Trial) -> float:
+    """Return how many equations hold on both V*, of those that hold on one of them."""
+    V, W = (None if run.finding is None else run.finding.subspace for run in (a, b))
+    if V is None or W is None:
+        raise TaskError("compare='equations' needs answers of flagstone's estimators")
+    if V.ambient_dim != W.ambient_dim:
+        return 0.0
+    either = V.ambient_dim - (V & W).dim
+    return (V.ambient_dim - (V + W).dim) / either if either else 1.0
 
 
 def score(kind: str, predicted: Array | None, y: Any) -> float | None:

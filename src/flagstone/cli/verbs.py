@@ -73,7 +73,7 @@ FIELD = "2"
 #: What audit --compare takes: what "same" means, or a similarity with a line of its own.
 COMPARED = (
     "auto", "fingerprint", "coef", "predictions", "churn", "jaccard", "adjusted_rand",
-    "coef_distance",
+    "coef_distance", "equations",
 )  # fmt: skip
 #: How an answer can be printed alone.
 SHOWN_AS = ("text", "canonical", "basis", "masks", "frames", "python")
