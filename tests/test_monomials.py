@@ -89,6 +89,17 @@ def test_columns_that_exclude_each_other_are_never_multiplied():
         assert Encoding.from_dict(encoding.to_dict()) == encoding
 
 
+@pytest.mark.parametrize("field", [GF(5), QQ], ids=str)
+def test_columns_of_zeros_and_ones_have_no_powers(field):
+    texts = {"t": "above:3", "u": "levels:no,yes", "v": "bits:2", "w": "hex:2", "z": "element"}
+    encoders = tuple(ColumnEncoder.parse(name, text) for name, text in texts.items())
+    encoding = Encoding(field, encoders, degree=2)
+    names = ["t>3", "u", "v[0]", "v[1]", "w[0]", "w[1]", "z"]
+    pairs = ["·".join(pair) for pair in itertools.combinations(names, 2)]
+    assert encoding.names == (*names, *pairs, "z²")
+    assert encoding.monomials.count == len(encoding.names)
+
+
 def test_what_is_refused():
     with pytest.raises(InputError, match="below 3 over GF"):
         Monomials(GF(3), 3, NAMES)

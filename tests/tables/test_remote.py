@@ -110,6 +110,9 @@ def test_uris_name_their_filesystem(tmp_path):
 
     MemoryFileSystem().pipe("/frames/t.bits", b"101\n011\n")
     assert np.array_equal(matrix(open_table("memory://frames")), [[1, 0, 1], [0, 1, 1]])
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("t.csv", "x,y\n1,0\n0,1\n")
+    assert np.array_equal(matrix(open_table(f"zip://t.csv::{tmp_path}/all.zip")), np.eye(2))
     with pytest.raises((MissingDependencyError, InputError), match="nosuch"):
         open_table("nosuch://a/b.csv")
 

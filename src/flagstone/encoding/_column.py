@@ -152,6 +152,13 @@ class ColumnEncoder:
             return len(self.values)
         return int(self.values[0]) if self.kind in ("bits", "hex") else 1
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether every encoded column holds 0 or 1, whatever the table holds."""
+        return self.kind in ("onehot", "bits", "hex", "above") or (
+            self.kind == "levels" and len(self.values) <= 2
+        )
+
     def reads(self, field: Field) -> str:
         """Say what untyped text must be read as: integer, number or text."""
         if self.kind == "above":

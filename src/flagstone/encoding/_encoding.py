@@ -55,12 +55,16 @@ class Encoding:
     def monomials(self) -> Monomials:
         """The features as products of encoded columns."""
         names = tuple(name for encoder in self.encoders for name in encoder.names)
-        groups = tuple(
-            number if encoder.kind == "onehot" else -1
-            for number, encoder in enumerate(self.encoders)
-            for _ in encoder.names
-        )
-        return Monomials(self.field, self.degree, names, groups)
+        groups: list[int] = []
+        for encoder in self.encoders:
+            first = len(groups)
+            if encoder.kind == "onehot":
+                groups += [first] * encoder.width
+            elif encoder.is_binary:
+                groups += range(first, first + encoder.width)
+            else:
+                groups += [-1] * encoder.width
+        return Monomials(self.field, self.degree, names, tuple(groups))
 
     @property
     def columns(self) -> tuple[str, ...]:

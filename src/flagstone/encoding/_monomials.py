@@ -37,8 +37,8 @@ class Monomials:
     names : tuple of str
         The columns.
     groups : tuple of int, optional
-        A number for each column. Columns with the same number, if it is not -1, hold 0 or 1 and
-        exclude each other. By default none do.
+        A number for each column. Columns with a number other than -1 hold 0 or 1, so their powers
+        are left out; those with the same number exclude each other. By default all are -1.
 
     Notes
     -----

@@ -151,11 +151,12 @@ def _resolve(uri: str) -> tuple[Any, str]:
     """Return the filesystem of a URI and the path on it; Arrow's own come before fsspec's."""
     from pyarrow import fs
 
-    try:
-        return cast("tuple[Any, str]", fs.FileSystem.from_uri(uri))
-    except ValueError as unknown:
-        if "nrecognized filesystem" not in str(unknown):
-            raise
+    if "::" not in uri:  # chains, such as zip://member::archive.zip, are fsspec's
+        try:
+            return cast("tuple[Any, str]", fs.FileSystem.from_uri(uri))
+        except ValueError as unknown:
+            if "nrecognized filesystem" not in str(unknown):
+                raise
     scheme = uri.partition("://")[0]
     try:
         from fsspec.core import url_to_fs
