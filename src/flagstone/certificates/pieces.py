@@ -89,7 +89,7 @@ class Cut:
         """Inside: from which length on a piece is looked at between credits, and how often."""
         return math.floor(0.9 * self.most * self.pace), max(1, int(self.pace / 8))
 
-    @property
+    @cached_property
     def extremes(self) -> tuple[Array, Array]:
         """Values and lengths such that no possible piece does worse than all of them."""
         if self.inside:
