@@ -15,11 +15,11 @@ from flagstone.question import ConstraintsQuestion, ParityQuestion, SpanQuestion
 
 COLUMNS = Encoding.plain(GF(2), ["a", "b", "c"])
 LABELLED = Encoding.plain(GF(2), ["a", "b", "c"], label="y")
-PROTOCOL = Protocol(SpanQuestion(), COLUMNS, "2026", 0.012, 0.018, take=10_000)
+PROTOCOL = Protocol(SpanQuestion(), COLUMNS, "2026", 0.012, 0.018, max_rows=10_000)
 
 
 def test_the_fingerprint_is_that_of_the_documented_text():
-    assert PROTOCOL.fingerprint.startswith("583e94963c2d88b3")
+    assert PROTOCOL.fingerprint.startswith("b3ea6637cc26147a")
     assert replace(PROTOCOL, reading={"format": "bits"}).fingerprint != PROTOCOL.fingerprint
 
 
@@ -29,8 +29,8 @@ def test_the_fingerprint_is_that_of_the_documented_text():
         {"seed": "2027"},
         {"t_min": 0.0121},
         {"t_max": 0.0181},
-        {"take": 10_001},
-        {"take": None},
+        {"max_rows": 10_001},
+        {"max_rows": None},
         {"rule": "heavy"},
         {"confidence": 0.95},
         {"reading": {"length": 3}},
@@ -74,9 +74,9 @@ def test_it_is_saved_and_loaded(tmp_path):
         {"seed": 2026},
         {"t_min": "0.012"},
         {"t_max": 1.5},
-        {"take": 0},
-        {"take": True},
-        {"take": "10"},
+        {"max_rows": 0},
+        {"max_rows": True},
+        {"max_rows": "10"},
         {"confidence": 1.0},
         {"confidence": "0.99"},
         {"rule": "best"},
@@ -136,11 +136,11 @@ def test_what_cannot_be_run_is_refused_at_once(parts, said):
 )
 def test_its_parameters_make_the_estimator_that_runs_it(question, estimator):
     encoding = LABELLED if question.labelled else COLUMNS
-    protocol = Protocol(question, encoding, "5", 0.02, 0.05, take=300, confidence=0.9)
+    protocol = Protocol(question, encoding, "5", 0.02, 0.05, max_rows=300, confidence=0.9)
     X = np.random.RandomState(1).randint(0, 2, size=(400, 3))
-    X, y = X[: protocol.take], (X[: protocol.take, 0],) if question.labelled else ()
+    X, y = X[: protocol.max_rows], (X[: protocol.max_rows, 0],) if question.labelled else ()
     fitted = estimator(**protocol.parameters).fit(
-        X[: protocol.take], *(column[:300] for column in y)
+        X[: protocol.max_rows], *(column[:300] for column in y)
     )
     assert fitted.finding_.question == question
     g = fitted.guarantee_

@@ -144,7 +144,7 @@ def test_a_window_for_the_equations_certifies_that_fresh_answers_have_them():
     assert [m for m, _ in pilot.equations] == [600 * k for k in (1, 2, 4, 8, 16, 32)]
     chosen = pilot.for_equations()
     m, first = next(point for point in pilot.equations if point[1] is not None)
-    assert (chosen.protocol.take, chosen.protocol.t_min) == (m, first)
+    assert (chosen.protocol.max_rows, chosen.protocol.t_min) == (m, first)
     assert chosen.protocol.t_max >= first
     fresh = rows(m, seed=2)
     span = LinearSpan(**chosen.protocol.parameters).fit(fresh)
@@ -152,7 +152,7 @@ def test_a_window_for_the_equations_certifies_that_fresh_answers_have_them():
     assert promises.contains is not None
     assert promises.contains.failure <= 0.05
     assert promises.contains.equations == promises.contains.of
-    fixed = suggest_window(rows(600), take=2 * m, random_state=7).for_equations()
-    assert fixed.protocol.take == 2 * m
+    fixed = suggest_window(rows(600), max_rows=2 * m, random_state=7).for_equations()
+    assert fixed.protocol.max_rows == 2 * m
     with pytest.raises(InputError, match="too many rows break them"):
         replace(pilot, equations=((600, None),)).for_equations()

@@ -28,7 +28,7 @@ READING = {
 }
 
 #: The parts of a protocol that are JSON values as they are.
-_PLAIN = ("seed", "rule", "t_min", "t_max", "take", "confidence")
+_PLAIN = ("seed", "rule", "t_min", "t_max", "max_rows", "confidence")
 
 
 def _is_size(text: object) -> bool:
@@ -51,7 +51,7 @@ class Protocol:
     t_min, t_max : int or float
         The window; fractions of the rows serve any number of them.
     rule : {"index", "heavy"}
-    take : int, optional
+    max_rows : int, optional
         How many rows a run takes: the first ones. Promises are for equal numbers.
     confidence : float
     reading : mapping
@@ -65,9 +65,9 @@ class Protocol:
     >>> from flagstone.encoding import Encoding
     >>> from flagstone.algebra.fields import GF
     >>> columns = Encoding.plain(GF(2), ["a", "b", "c"])
-    >>> protocol = Protocol(SpanQuestion(), columns, "2026", 0.012, 0.018, take=10_000)
+    >>> protocol = Protocol(SpanQuestion(), columns, "2026", 0.012, 0.018, max_rows=10_000)
     >>> print(protocol.to_rule().window(3, 10_000), protocol.fingerprint[:16])
-    {121..180} 583e94963c2d88b3
+    {121..180} b3ea6637cc26147a
     >>> Protocol.from_dict(protocol.to_dict()) == protocol
     True
     """
@@ -78,7 +78,7 @@ class Protocol:
     t_min: int | float
     t_max: int | float
     rule: str = "index"
-    take: int | None = None
+    max_rows: int | None = None
     confidence: float = CONFIDENCE
     reading: Mapping[str, Any] = field(default_factory=dict)
     partition: str = "none"
@@ -87,14 +87,14 @@ class Protocol:
         self.to_rule()
         Coins(self.seed)
         check_share("confidence", self.confidence)
-        if self.take is not None:
-            positive("take", self.take)
+        if self.max_rows is not None:
+            positive("max_rows", self.max_rows)
         if self.partition not in ("none", "files") and not _is_size(self.partition):
             raise InputError(
                 f'a protocol\'s partition is "none", "files" or a number of bytes, got '
                 f"{self.partition!r}"
             )
-        numbers = (self.t_min, self.t_max, self.confidence, self.take or 1)
+        numbers = (self.t_min, self.t_max, self.confidence, self.max_rows or 1)
         if type(self.seed) is not str or any(type(n) not in (int, float) for n in numbers):
             raise InputError("a protocol has a seed of text, and plain numbers for all the others")
         if self.question.labelled != (self.encoding.label is not None):
@@ -107,9 +107,9 @@ class Protocol:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The same as parameters of an estimator, for the first ``take`` rows.
+        """The same as parameters of an estimator, for the first ``max_rows`` rows.
 
-        ``LinearSpan(**protocol.parameters).fit(X[: protocol.take])``
+        ``LinearSpan(**protocol.parameters).fit(X[: protocol.max_rows])``
         """
         question: dict[str, Any] = self.question.to_dict()
         renamed = {"intercept": "fit_intercept", "choice": "choice", "affine": "affine"}
@@ -126,7 +126,7 @@ class Protocol:
     def fingerprint(self) -> str:
         """64 hex digits over all of it: two labs compare them."""
         text = json.dumps(self._plain(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(f"flagstone protocol v1\n{text}".encode()).hexdigest()
+        return hashlib.sha256(f"flagstone protocol v2\n{text}".encode()).hexdigest()
 
     def _plain(self) -> dict[str, Any]:
         return {
@@ -134,8 +134,7 @@ class Protocol:
             "encoding": self.encoding.to_dict(),
             **{name: getattr(self, name) for name in _PLAIN},
             "reading": dict(self.reading),
-            # left out where rows are not cut, so that older protocols keep their fingerprints
-            **({} if self.partition == "none" else {"partition": self.partition}),
+            "partition": self.partition,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,7 +153,7 @@ class Protocol:
                 question=question_from_dict(data["question"]),
                 encoding=Encoding.from_dict(data["encoding"]),
                 reading=reading,
-                partition=data.get("partition", "none"),
+                partition=data["partition"],
                 **{name: data[name] for name in _PLAIN},
             )
             if found.to_dict() != dict(data):

@@ -296,7 +296,9 @@ def _tally(elements: Array) -> dict[Any, int]:
 
 def too_few(asked: int, found: int) -> InputError:
     """Return what to say where fewer rows count than were asked for."""
-    return InputError(Parameter("take", asked), f" asks for more rows than there are ({found:,})")
+    return InputError(
+        Parameter("max_rows", asked), f" asks for more rows than there are ({found:,})"
+    )
 
 
 def _check_count(shard: Shard, wanted: int, found: int) -> None:

@@ -76,16 +76,20 @@ class Suggestion:
         number of rows of the protocol, or else the least number in the forecast.
         """
         known = [(m, t) for m, t in self.equations if t is not None]
-        take = self.protocol.take
-        m, first = next(((m, t) for m, t in known if take is None or m >= take), (None, None))
+        max_rows = self.protocol.max_rows
+        m, first = next(
+            ((m, t) for m, t in known if max_rows is None or m >= max_rows), (None, None)
+        )
         if m is None or first is None:
             raise InputError(
                 "no number of rows in the forecast certifies that fresh answers have the equations "
                 "of the plateau: too many rows break them, or the plateau is too short"
             )
-        take = m if take is None else take
-        last = max(first, 2 * self.plateau.last * take // (3 * self.n_rows))
-        return replace(self, protocol=replace(self.protocol, t_min=first, t_max=last, take=take))
+        max_rows = m if max_rows is None else max_rows
+        last = max(first, 2 * self.plateau.last * max_rows // (3 * self.n_rows))
+        return replace(
+            self, protocol=replace(self.protocol, t_min=first, t_max=last, max_rows=max_rows)
+        )
 
     @property
     def rows_needed(self) -> int | None:
@@ -129,7 +133,7 @@ def proposed(
     *,
     rule: str = "index",
     seed: str | None = None,
-    take: int | None = None,
+    max_rows: int | None = None,
     confidence: float = 0.99,
     reading: Any = None,
     partition: str = "none",
@@ -151,7 +155,7 @@ def proposed(
         _digits(max(start + third, 0.5) / m),
         _digits(max(start + 2 * third, start + 1) / m),
         rule,
-        take,
+        max_rows,
         confidence,
         dict(reading or {}),
         partition,
@@ -211,7 +215,7 @@ def suggest_window(
     field: FieldLike = 2,
     rule: str = "index",
     names: Sequence[str] | None = None,
-    take: int | None = None,
+    max_rows: int | None = None,
     confidence: float = 0.99,
     random_state: int | str | None = None,
 ) -> Suggestion:
@@ -227,7 +231,7 @@ def suggest_window(
         As for estimators.
     names : sequence of str, optional
         The columns; by default those of a frame, or x0, x1, ….
-    take : int, optional
+    max_rows : int, optional
         How many rows each run will take.
     confidence : float
         At which the runs will certify.
@@ -274,7 +278,13 @@ def suggest_window(
     pipeline = Pipeline(task, [MemoryShard(rows, labels)])
     summary = pipeline.summarize()
     protocol, plateau, finding = proposed(
-        summary.summary, asked, encoding, rule=rule, seed=seed, take=take, confidence=confidence
+        summary.summary,
+        asked,
+        encoding,
+        rule=rule,
+        seed=seed,
+        max_rows=max_rows,
+        confidence=confidence,
     )
     second_pass = pipeline.second_pass(finding, summary, confidence=confidence).second_pass
     assert second_pass is not None

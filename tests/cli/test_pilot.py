@@ -81,7 +81,7 @@ def test_json_has_exactly_the_documented_keys(run, frames):
     assert found["outputs"] == ["p.json"]
     assert [m for m, _ in found["forecast"]] == [600 << k for k in range(6)]
     # without --max-rows the protocol takes what the forecast asks for
-    assert found["protocol"]["take"] in dict(map(tuple, found["forecast"]))
+    assert found["protocol"]["max_rows"] in dict(map(tuple, found["forecast"]))
     assert json.loads(run("show", "p.json", "--json").out) == found["protocol"] | {"outputs": []}
 
 
@@ -152,7 +152,7 @@ def test_without_a_number_of_rows_each_run_says_how_many_it_takes(run, frames):
     run(*PILOT, "--max-rows", "9", "-o", "p.json")
     from dataclasses import replace
 
-    replace(load("p.json"), take=None).save("q.json")
+    replace(load("p.json"), max_rows=None).save("q.json")
     assert run("constraints", "a.bits", "--protocol", "q.json", "--max-rows", "600").code == 0
     assert "rows        as many in every run" in run("show", "q.json").out
 
@@ -334,6 +334,6 @@ def test_a_window_for_the_equations(run, frames):
     assert done.code == 0
     found = json.loads(done.out)
     protocol = found["protocol"]
-    assert [protocol["take"], protocol["t_min"]] in found["equations"]
+    assert [protocol["max_rows"], protocol["t_min"]] in found["equations"]
     assert type(protocol["t_min"]) is type(protocol["t_max"]) is int
     assert "is for --pilot" in run("plan", "--dim", "5", "--rho", ".1", "--equations").err

@@ -366,7 +366,7 @@ def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monke
 
 def on_dask(task, data):
     """The pipeline of the rows to take, by threads of this process."""
-    return Pipeline(task, data.partitions, DaskExecutor()).first(data.take)
+    return Pipeline(task, data.partitions, DaskExecutor()).first(data.max_rows)
 
 
 def small_store(path, n_partitions=3):
@@ -506,7 +506,7 @@ def test_fewer_rows_than_asked_for_after_some_are_left_out(tmp_path):
     frames_in_a_column(tmp_path)
     rows = Dataset.of(str(tmp_path)).first(802)  # of 1,200 before
     encoding = rows.encoding(2, encode={"data": "hex:16"})
-    with pytest.raises(InputError, match=r"take=802 asks for more rows than there are \(801\)"):
+    with pytest.raises(InputError, match=r"max_rows=802 asks for more rows than there are \(801\)"):
         distributed.ask(rows, SpanQuestion(), RULE, COINS, encoding=encoding)
 
 
@@ -557,7 +557,7 @@ def test_rows_of_one_partition_are_counted_as_they_are_read(tmp_path):
     pd.DataFrame({"a": [0, 1] * 50, "b": [1, 0] * 50}).to_csv(tmp_path / "t.csv", index=False)
     data = Dataset.of(str(tmp_path / "t.csv")).first(101)
     chosen = on_dask(ShardTask(SpanQuestion(), data.encoding(2)), data)
-    with pytest.raises(InputError, match=r"take=101 asks for more rows than there are \(100\)"):
+    with pytest.raises(InputError, match=r"max_rows=101 asks for more rows than there are \(100\)"):
         chosen.summarize()
 
 

@@ -97,7 +97,7 @@ def test_a_protocol_fixes_the_partition(rows, cluster, capsys):
         main([*PILOT, "--partition", "files", "-o", "p.json"])
     assert load("p.json").partition == "files"
     words = ["constraints", "packed", "--protocol", "p.json", "--max-rows", "4000"]
-    words = words if load("p.json").take is None else words[:-2]
+    words = words if load("p.json").max_rows is None else words[:-2]
     local = found(words, "a.json")
     assert local["provenance"]["partition"] == "files"
     assert local == found([*words, "--cluster", cluster.scheduler_address], "b.json")

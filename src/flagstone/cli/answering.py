@@ -122,7 +122,7 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run]:
         options = dataclasses.replace(
             options,
             seed=protocol.seed,
-            max_rows=protocol.take or options.max_rows,
+            max_rows=protocol.max_rows or options.max_rows,
             confidence=protocol.confidence,
             partition=protocol.partition,
         )

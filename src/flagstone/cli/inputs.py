@@ -150,7 +150,7 @@ def load_protocol(file: str, question: Question, options: Any) -> Protocol:
     for name, option in options_of(options).items():
         word = f"--{name.replace('_', '-')}"
         changed = getattr(options, name) != option.default
-        free = name == "max_rows" and protocol.take is None
+        free = name == "max_rows" and protocol.max_rows is None
         if name in _FIXED and not free and (changed or _is_given(word)):
             raise UsageError(f"{word} is fixed by {file}; leave it out")
     return protocol

@@ -123,8 +123,8 @@ COMPARE_KEYS = {
 }
 
 PILOT_KEYS = {
-    "protocol": "with --pilot: question, encoding, seed, rule, t_min, t_max, take, confidence, "
-    "reading, fingerprint",
+    "protocol": "with --pilot: question, encoding, seed, rule, t_min, t_max, max_rows, confidence, "
+    "reading, partition, fingerprint",
     "plateau": "with --pilot: dimension, and the first and last threshold that give it there",
     "rows": "with --pilot: pilot rows read",
     "forecast": "with --pilot: [rows, rho], what this many such rows would certify (null: nothing)",

@@ -109,7 +109,7 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
         source.encoding,
         rule=options.rule,
         seed=work.seed,
-        take=options.max_rows,
+        max_rows=options.max_rows,
         confidence=options.confidence,
         reading=reading_of(options),
         partition=work.cut,
@@ -123,7 +123,7 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
         found = found.for_equations()
     elif options.max_rows is None:
         found = dataclasses.replace(
-            found, protocol=dataclasses.replace(protocol, take=found.rows_needed)
+            found, protocol=dataclasses.replace(protocol, max_rows=found.rows_needed)
         )
     if output is not None:
         found.protocol.save(output, overwrite=force)
@@ -160,7 +160,7 @@ def _lines(found: Any, written: list[str], how: str) -> list[str]:
         for m, t in found.equations
     ]
     same = "as many rows in every run: --max-rows"
-    take = same if p.take is None else f"{number(p.take)} in every run"
+    take = same if p.max_rows is None else f"{number(p.max_rows)} in every run"
     file = written[0] if written else "protocol.json"
     shares = " (fractions of the rows)" if isinstance(p.t_min, float) else ""
     rows = [

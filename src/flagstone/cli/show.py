@@ -77,7 +77,7 @@ def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
     if output.json:
         print_json(protocol.to_dict() | {"outputs": []})
         return
-    take = "as many in every run" if protocol.take is None else number(protocol.take)
+    take = "as many in every run" if protocol.max_rows is None else number(protocol.max_rows)
     lines = {
         "protocol": protocol.fingerprint[:16],
         "question": f"{protocol.question.kind}, rows {protocol.question.row}",

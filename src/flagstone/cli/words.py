@@ -20,7 +20,6 @@ _OPTIONS = {
     "n_jobs": "--jobs",
     "overwrite": "--force",
     "random_state": "--seed",
-    "take": "--max-rows",
 }
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}

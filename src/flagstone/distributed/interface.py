@@ -109,7 +109,7 @@ def ask(
         **reading,
     )
     task = ShardTask(question, encoding, pilot=certify)
-    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.take)
+    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.max_rows)
     known = data.identity(pipeline.shards) if checkpoint is not None else None
     identity = digest_of(known, question.to_dict(), encoding.to_dict(), certify)
     with open_checkpoint(
@@ -168,7 +168,7 @@ def summarize(
     """Return the merged flag of rows in partitions; parameters as of `ask`."""
     data, encoding = _prepared(source, question, **options)
     task = ShardTask(question, encoding, pilot=False)
-    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.take)
+    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.max_rows)
     return pipeline.summarize().summary
 
 
@@ -250,7 +250,7 @@ def check(
     known = {"label": label, "encoding": finding.encoding}
     data, _ = _prepared(source, finding.question, **known, **options)
     task = ShardTask(finding.question, finding.encoding)
-    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.take)
+    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.max_rows)
     return pipeline.check(finding, max_misfits).counted
 
 
@@ -264,7 +264,7 @@ def predict(finding: Finding, source: Any, *, client: Any = None, **reading: Any
 
     data = source if isinstance(source, Dataset) else Dataset.of(source, **reading)
     executor, task = DaskExecutor(client), predict_task(finding)
-    shards = Pipeline(task, data.partitions, executor).first(data.take).shards
+    shards = Pipeline(task, data.partitions, executor).first(data.max_rows).shards
     known = [task.known_rows(s.n_rows) if s.limit is None else s.limit for s in shards]
     sizes = [math.nan if n is None else n for n in known]
     parts = executor.delayed(ShardCall(predict_shard, task, [finding]), shards)

@@ -106,16 +106,21 @@ class Dataset:
     cut : str
         How the rows are cut, which is part of the question: "none" (not at all), "files", a number
         of bytes, or "blocks" (of a Dask collection).
-    take : int or None
+    max_rows : int or None
         How many rows are to be used, the first ones that count; None for all. Which partitions
         they are in is known once it is known which rows count: see
         :meth:`flagstone.pipeline.Pipeline.first`.
     """
 
     def __init__(
-        self, partitions: Sequence[Partition], table: Table, cut: str, take: int | None = None
+        self, partitions: Sequence[Partition], table: Table, cut: str, max_rows: int | None = None
     ) -> None:
-        self.partitions, self.table, self.cut, self.take = list(partitions), table, cut, take
+        self.partitions, self.table, self.cut, self.max_rows = (
+            list(partitions),
+            table,
+            cut,
+            max_rows,
+        )
 
     def __repr__(self) -> str:
         return f"Dataset({len(self.partitions)} partition(s) of {self.table!r})"
@@ -180,7 +185,7 @@ class Dataset:
         Rows that are left out (frames of another length, equal rows that follow each other) do not
         count. InputError if there are fewer: here, or when the rows were counted.
         """
-        positive("take", n_rows)
+        positive("max_rows", n_rows)
         total = self.n_rows
         if total is not None and total < n_rows:
             raise too_few(n_rows, total)

@@ -83,11 +83,11 @@ class _Asked:
         self.rule: SpanRule
         if options.protocol is None:
             self.rule, seed = rule_of(options), options.seed
-            self._confidence, self._take = options.confidence, None
+            self._confidence, self._max_rows = options.confidence, None
         else:
             protocol = load_protocol(options.protocol, ConstraintsQuestion(), options)
             self.rule, seed = protocol.to_rule(), protocol.seed
-            self._confidence, self._take = protocol.confidence, protocol.take
+            self._confidence, self._max_rows = protocol.confidence, protocol.max_rows
         self._fresh = seed is None
         self.seed: str = fresh_seed() if seed is None else seed
 
@@ -98,10 +98,12 @@ class _Asked:
         if length is None or length not in lengths:
             length = max(lengths, key=lambda n: (lengths[n], n))
         index = capture.index(length)
-        if self._take is not None:
-            if len(index) < self._take:
-                raise InputError(f"the protocol takes {self._take:,} frames, found {len(index):,}")
-            index = index[: self._take]
+        if self._max_rows is not None:
+            if len(index) < self._max_rows:
+                raise InputError(
+                    f"the protocol takes {self._max_rows:,} frames, found {len(index):,}"
+                )
+            index = index[: self._max_rows]
         chosen = capture.some(index)
         rows = chosen.rows(length)
         found = study(
