@@ -107,9 +107,9 @@ def test_the_tradeoff_is_printed_and_drawn(run, place):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--claim", "2"], "--claim must lie in [0, 1], got 2"),
+        (["--claim", "2"], "--claim must be a number between 0 and 1, got '2'"),
         (["--confidence", "1"], "--confidence must lie"),
-        (["--width", "0"], "--width must lie"),
+        (["--width", "0"], "--width must be larger than 0"),
         (["--jobs", "0"], "--jobs must not be 0"),
         (["--compare", "shape"], "--compare must be one of"),
         (["--compare", "coef"], "--compare coef goes with"),
@@ -118,9 +118,9 @@ def test_the_tradeoff_is_printed_and_drawn(run, place):
         (["--bootstrap"], "--bootstrap is for files"),
         (["--no-intercept"], "--no-intercept goes with"),
         (["--label", "y"], "--label is for files"),
-        (["--tradeoff", "--claim", "0.1"], "--tradeoff takes no --claim"),
+        (["--tradeoff", "--claim", "0.1"], "--claim is not for --tradeoff"),
         (["--tradeoff", "--plot", "x.pdf"], "must end in .png or .svg"),
-        (["--estimator", "affine"], "--estimator must be one of span, constraints,"),
+        (["--estimator", "affine"], "--estimator must be one of parity, elimination,"),
         (["--tradeoff", "--t-min", "0"], "--t-min must be an integer of at least 1"),
         (["--field", "6"], "--field 6"),
     ],

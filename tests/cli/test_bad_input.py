@@ -144,7 +144,8 @@ def test_wrong_words_are_usage_errors(run, words, message):
     ("options", "message", "code"),
     [
         (["--rho", "0"], "--rho must lie strictly between 0 and 1", 2),
-        (["--eps", "1.5"], "--eps must lie strictly between 0 and 1", 2),
+        (["--eps", "1.5"], "--eps must be a number between 0 and 1, got '1.5'", 2),
+        (["--eps", "1"], "--eps must lie strictly between 0 and 1", 2),
         (["--contamination", "0.6"], "--contamination is the largest share of rows", 2),
         (["--t-max", "700"], "--t-max 700 asks for more sets than there are rows (600)", 1),
         (["--t-max", "7", "--t-min", "9"], "not come before the first, --t-min = 9, got 7", 1),
@@ -203,7 +204,7 @@ def test_a_window_past_the_last_set_keeps_nothing_and_says_so(run, options, reme
         (["constraints"], "missing: FILE"),
         (
             ["constraints", "examples/frames.txt", "--eps", "much"],
-            "--eps must be a number, got 'much'",
+            "--eps must be a number between 0 and 1, got 'much'",
         ),
         (["constraints", "--seed"], "--seed needs a value: TEXT"),
         (["constraints", "--seed", "--"], "--seed needs a value: TEXT"),
@@ -241,7 +242,7 @@ def test_options_that_do_not_apply_are_refused(run, place):
     done = run("constraints", "t.flag", "--field", "7")
     assert "summarizes rows over GF(2): leave out --field 7" in failed(done, code=2)
     done = run("constraints", "t.flag", "--length", "7")
-    assert "holds rows read before: leave out --length" in failed(done, code=2)
+    assert "--length is not for t.flag, which holds rows read before" in failed(done, code=2)
 
 
 def test_a_summary_of_another_layout_says_which_option_fits(run):
@@ -326,7 +327,7 @@ def test_a_flag_keeps_its_columns_and_label(run):
     line = failed(run("learn", "p.flag", "--intercept", "-l", "door"))
     assert "was summarized with the label 'fault', not with 'door'" in line
     line = failed(run("learn", "p.flag", "--intercept", "-c", "door"), code=2)
-    assert "has its columns already" in line
+    assert "--columns is not for p.flag, whose columns are fixed" in line
 
 
 def damaged(data: bytes, random: np.random.RandomState) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 from flagstone.cli.inputs import load_finding, open_tables
 from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import misfits_text, refuse_inputs
-from flagstone.cli.runner import FAILED, OK, UsageError
+from flagstone.cli.runner import FAILED, OK
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.cli.work import dask_executor, partition_of, partition_progress, watched
 from flagstone.disk import atomic_file, check_target
@@ -31,8 +31,6 @@ from flagstone.wording import counted
 def check(options: CheckOptions) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
     tolerance, max_misfits = options.tolerance, options.max_misfits
-    if not 0 <= tolerance <= 1:
-        raise UsageError(f"--tolerance must be a share between 0 and 1, got {tolerance:g}")
     found = load_finding(options.finding, options.seed)
     frames = verb_module("frames", "saved", saved=found.provenance)
     if frames is not None and frames.reads(options):

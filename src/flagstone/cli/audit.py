@@ -8,19 +8,19 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flagstone import estimators
-from flagstone.audit import AuditResult, audit, read_pairs, tradeoff
+from flagstone.audit import audit, read_pairs, tradeoff
 from flagstone.cli.answering import rule_of
-from flagstone.cli.inputs import open_source, open_tables
+from flagstone.cli.inputs import chosen_columns, open_source, open_tables
 from flagstone.cli.output import print_json
-from flagstone.cli.results import refuse_inputs
-from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError
+from flagstone.cli.results import check_plot, refuse_inputs
+from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError, refuse_options
 from flagstone.cli.verbs import AuditOptions
 from flagstone.cli.words import rerun_command
 from flagstone.disk import check_target
@@ -28,7 +28,6 @@ from flagstone.errors import InputError
 from flagstone.question import QUESTIONS, EquationsQuestion, SpanQuestion
 from flagstone.wording import counted
 
-LAWS = ("geometric", "uniform", "blocks")
 #: Estimators by name: one for each kind of question, and the baseline.
 ESTIMATORS = {kind: question.estimator for kind, question in QUESTIONS.items()} | {
     "elimination": "EliminationClassifier"
@@ -42,7 +41,7 @@ def command(options: AuditOptions) -> int:
 
     Exit code 4: --claim is rejected; 1: every pair ended in an error.
     """
-    files, law, label = options.files or [], options.law, options.label
+    files, label = options.files or [], options.label
     name = options.estimator or ("parity" if label is not None else "span")
     _check(options, name)
     for path in (options.results, options.output, options.plot):
@@ -54,19 +53,18 @@ def command(options: AuditOptions) -> int:
         labelled = name in LABELLED
     else:
         model = _learner(options.learner)
-        labelled = law is not None or label is not None
+        labelled = options.law is not None or label is not None
     groups = None
-    if law is not None:
-        data: Any = _law(law, labelled, options)
+    if options.law is not None:
+        data: Any = _law(options.law, labelled, options)
     elif options.learner is not None and not options.encode:
         data, groups = _read(files, options)
-    elif options.groups is not None:
-        raise UsageError("--groups goes with --learner, and not with --encode")
     else:
+        refuse_options(options, ["groups"], "goes with --learner, and not with --encode")
         data = _load(files, options, needs_label=labelled)
     if options.tradeoff:
         return _tradeoff(data, options)
-    with _in_words_of_options(options.results):
+    try:
         found = audit(
             model,
             data,
@@ -83,81 +81,58 @@ def command(options: AuditOptions) -> int:
             file=options.results,
             n_jobs=options.jobs,
         )
-    return _show(found, options)
-
-
-def _check(options: AuditOptions, name: str) -> None:
-    """Refuse options that do not go together, and values out of range, before any work."""
-    law, learner, rule = options.law, options.learner, name in RULES
-    word: str
-    given: object
-    if (law is None) == (not options.files):
-        raise UsageError("give either files or --law, the source of the samples")
-    for word, given in (
-        ("--label", options.label),
-        ("--groups", options.groups),
-        ("--bootstrap", options.bootstrap),
-    ):
-        if law is not None and given:
-            raise UsageError(f"{word} is for files; with --law a label is planted")
-    if name not in ESTIMATORS:
-        raise UsageError(f"--estimator must be one of {', '.join(ESTIMATORS)}, got {name!r}")
-    for word, given in (
-        ("--estimator", options.estimator),
-        ("--rho", options.rho),
-        ("--t-min", options.t_min),
-        ("--t-max", options.t_max),
-        ("--tradeoff", options.tradeoff or None),
-    ):
-        if learner is not None and given is not None:
-            raise UsageError(f"{word} belongs to our estimators; leave it out with --learner")
-    if not options.intercept and (learner is not None or not rule):
-        raise UsageError("--no-intercept goes with --estimator parity or elimination")
-    if learner is None and not rule and options.compare not in ("auto", "fingerprint"):
-        raise UsageError(
-            f"--compare {options.compare} goes with --learner, or --estimator parity or "
-            f"elimination, not {name}"
-        )
-    if options.claim is not None and not 0.0 <= options.claim <= 1.0:
-        raise UsageError(f"--claim must lie in [0, 1], got {options.claim:g}")
-    if not 0.0 < options.confidence < 1.0:
-        raise UsageError(
-            f"--confidence must lie strictly between 0 and 1, got {options.confidence:g}"
-        )
-    if options.width is not None and not 0.0 < options.width <= 1.0:
-        raise UsageError(f"--width must lie in (0, 1], got {options.width:g}")
-    if options.jobs == 0:
-        raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
-    for word, given in (
-        ("--claim", options.claim),
-        ("--results", options.results),
-        ("--output", options.output),
-        ("--no-intercept", not options.intercept),
-    ):
-        if options.tradeoff and given:
-            raise UsageError(f"--tradeoff takes no {word}")
-    if options.plot is not None and Path(options.plot).suffix.lower() not in (".png", ".svg"):
-        raise UsageError(f"--plot must end in .png or .svg, got {options.plot!r}")
-
-
-def _show(found: AuditResult, options: AuditOptions) -> int:
-    """Write and print a result; return the exit code."""
-    output, plot = options.output, options.plot
-    if output is not None:
-        found.to_csv(output)
-    if plot is not None:
-        found.save(plot)
+    except KeyboardInterrupt as stop:
+        raise Interrupted(_how_to_resume(options.results)) from stop
+    if options.output is not None:
+        found.to_csv(options.output)
+    if options.plot is not None:
+        found.save(options.plot)
     if options.json:
         print_json(found.to_dict())
     else:
         print(found)
-        for path in (output, plot):
+        for path in (options.output, options.plot):
             if path is not None:
                 print(f"written  {path}")
     if not found.stats.answered:
         return ERROR
-    rejected = found.verdict == "rejected"
-    return FAILED if rejected else OK
+    return FAILED if found.verdict == "rejected" else OK
+
+
+#: Options that do not go with another one, and why.
+_CONFLICTS = {
+    "law": (("label", "groups", "bootstrap"), "is for files; with --law a label is planted"),
+    "learner": (
+        ("estimator", "rho", "t_min", "t_max", "tradeoff"),
+        "belongs to our estimators; leave it out with --learner",
+    ),
+    "tradeoff": (
+        ("claim", "results", "output", "intercept"),
+        "is not for --tradeoff; leave one of them out",
+    ),
+}
+
+
+def _check(options: AuditOptions, name: str) -> None:
+    """Refuse options that do not go together, and values out of range, before any work."""
+    if (options.law is None) == (not options.files):
+        raise UsageError("give either files or --law, the source of the samples")
+    for other, (fields, why) in _CONFLICTS.items():
+        if getattr(options, other):
+            refuse_options(options, fields, why)
+    if options.learner is not None or name not in RULES:
+        refuse_options(options, ["intercept"], "goes with --estimator parity or elimination")
+    if options.learner is None and name not in RULES and options.compare != "fingerprint":
+        why = f"{options.compare} goes with --learner, or --estimator parity or elimination"
+        refuse_options(options, ["compare"], f"{why}, not {name}")
+    if options.confidence in (0, 1):
+        raise UsageError("--confidence must lie strictly between 0 and 1")
+    if options.width == 0:
+        raise UsageError("--width must be larger than 0")
+    if options.jobs == 0:
+        raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
+    if options.plot is not None:
+        check_plot(options.plot)
 
 
 def _learner(text: str) -> Any:
@@ -187,14 +162,9 @@ def _read(files: Sequence[str], table: AuditOptions) -> tuple[tuple[Any, Any], A
     """Return features, which must be numbers, with their labels; and the groups."""
     groups = table.groups
     opened = open_tables(files, table)
-    wanted = [
-        name
-        for text in table.columns or []
-        for name in ([text] if text in opened.columns else text.split(","))
-        if name
-    ]
+    wanted = chosen_columns(table, opened)
     others = [name for name in (table.label, groups) if name is not None]
-    features = [name for name in opened.chosen(wanted or None, table.label) if name != groups]
+    features = [name for name in opened.chosen(wanted, table.label) if name != groups]
     names = [*features, *others]
     parts = [[batch.column(i) for i in range(len(names))] for _, batch in opened.batches(names)]
     columns = {
@@ -221,15 +191,6 @@ def _numbers(column: Any) -> Any:
     return column.astype(str)
 
 
-@contextlib.contextmanager
-def _in_words_of_options(results: str | None) -> Iterator[None]:
-    """Say in the words of the command line what went wrong, and what an interrupt left behind."""
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        raise Interrupted(_how_to_resume(results)) from stop
-
-
 def _how_to_resume(results: str | None) -> str:
     if results is None:
         return "interrupted; nothing was written. With --results FILE an audit can be resumed"
@@ -251,8 +212,6 @@ def _law(name: str, labelled: bool, options: AuditOptions) -> Any:
     dim, field = options.dim, options.field
     from flagstone import distributions
 
-    if name not in LAWS:
-        raise UsageError(f"--law must be one of {', '.join(LAWS)}, got {name!r}")
     try:
         features = getattr(distributions, name)(dim, field)
     except InputError as error:

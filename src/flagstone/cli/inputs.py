@@ -11,7 +11,7 @@ from typing import Any
 from flagstone.algebra.fields import as_field
 from flagstone.cli.output import print_stderr
 from flagstone.cli.parser import options_of
-from flagstone.cli.runner import ARGUMENTS, UsageError
+from flagstone.cli.runner import ARGUMENTS, UsageError, refuse_options
 from flagstone.cli.spool import spooled
 from flagstone.cli.verbs import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
@@ -187,16 +187,10 @@ def open_source(
             f"{question.verb} takes no --label; to leave a column out use --columns '-NAME'"
         )
     table = open_tables(files, options, once=once)
-    columns = [
-        column
-        for text in options.columns or []
-        for column in ([text] if text in table.columns else text.split(","))
-        if column
-    ]
     wanted = _encoders(options.encode)
     encoding = table.encoding(
         field,
-        columns=columns or None,
+        columns=chosen_columns(options, table),
         label=label,
         encode=wanted,
         missing=options.missing,
@@ -210,6 +204,17 @@ def open_source(
         encoding = dataclasses.replace(encoding, degree=degree)
         _say_products(encoding, question)
     return InputSource(table, encoding)
+
+
+def chosen_columns(options: ColumnOptions, table: Table) -> list[str] | None:
+    """Return the columns that --columns names, if any; a name may hold a comma."""
+    columns = [
+        column
+        for text in options.columns or []
+        for column in ([text] if text in table.columns else text.split(","))
+        if column
+    ]
+    return columns or None
 
 
 def check_degree(question: Question, degree: int) -> None:
@@ -255,11 +260,14 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
         raise UsageError(f"{file} is a finding already; look at it with: flagstone show {file}")
     if isinstance(loaded, Protocol):
         raise UsageError(f"{file} is a protocol: give it as --protocol {file}, beside fresh rows")
-    for name in ("columns", "encode", "missing", "floats"):
-        if getattr(options, name) != getattr(ColumnOptions, name, None):
-            raise UsageError(f"{file} has its columns already: leave out --{name}")
-    for name in reading_of(options):
-        raise UsageError(f"{file} holds rows read before: leave out --{name.replace('_', '-')}")
+    refuse_options(
+        options,
+        ["columns", "encode", "missing", "floats"],
+        f"is not for {file}, whose columns are fixed: leave it out",
+    )
+    refuse_options(
+        options, READING, f"is not for {file}, which holds rows read before: leave it out"
+    )
     summary = loaded.summary
     if _is_given("--field") and parsed(_same_field, options.field, summary.field) is False:
         raise UsageError(

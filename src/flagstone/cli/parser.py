@@ -7,9 +7,11 @@ The verbs and their options stand in :mod:`flagstone.cli.verbs`.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import difflib
 import inspect
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,7 @@ INPUT, COLUMNS, RULE = "Input", "Columns and encoding", "Rule and promises"
 OUTPUT, SCALE = "Output", "Scale"
 GROUPS = (INPUT, COLUMNS, RULE, OUTPUT, SCALE)
 
-#: Words for values that are numbers; all others are texts.
+#: Words for values that are numbers, the last two between 0 and 1; all others are texts.
 NUMBERS: dict[str, type[int] | type[float]] = {
     "NUMBER": int,
     "BITS": int,
@@ -135,15 +137,17 @@ class Option:
         kind = NUMBERS.get(self.value)
         if kind is None:
             return text
-        try:
+        least, most, limits = self.least, math.inf, ""
+        if self.value in ("PROBABILITY", "SHARE"):
+            least, most, limits = 0, 1, " between 0 and 1"
+        elif least is not None:
+            limits = f" of at least {least:g}"
+        with contextlib.suppress(ValueError):
             value = kind(text)
-        except ValueError:
-            value = None
-        if value is None or (self.least is not None and not value >= self.least):
-            name = "a whole number" if kind is int else "a number"
-            least = "" if self.least is None else f" of at least {self.least:g}"
-            raise argparse.ArgumentTypeError(f"must be {name}{least}, got {text!r}")
-        return value
+            if least is None or least <= value <= most:
+                return value
+        name = "a whole number" if kind is int else "a number"
+        raise argparse.ArgumentTypeError(f"must be {name}{limits}, got {text!r}")
 
 
 def option(usage: str, help: str, group: str = INPUT, **details: Any) -> Any:
@@ -161,13 +165,25 @@ def options_of(record: Any) -> dict[str, Option]:
     return {field.name: field.metadata["option"] for field in dataclasses.fields(record)}
 
 
-def options_given(record: Any, kind: type) -> list[str]:
-    """Return the options of one kind of records that a record has other values for."""
-    return [
-        next(name for name in found.names if name.startswith("--"))
-        for field, found in options_of(kind).items()
-        if getattr(record, field) != found.default
-    ]
+def options_given(record: Any, fields: Iterable[str]) -> list[str]:
+    """Return the options among these fields that a record has other values for, as typed.
+
+    >>> @dataclass
+    ... class Some:
+    ...     force: bool = option("--force", "Replace")
+    ...     intercept: bool = option("--[no-]intercept", "A constant", default=True)
+    >>> options_given(Some(intercept=False), ["force", "intercept", "other"])
+    ['--no-intercept']
+    """
+    found = []
+    options = options_of(record)
+    for field in fields:
+        value = getattr(record, field, None)
+        if field in options and value != options[field].default:
+            known = options[field]
+            long = [name for name in known.names if name.startswith("--")]
+            found.append(long[-1 if value is False else 0])
+    return found
 
 
 @dataclass(frozen=True)

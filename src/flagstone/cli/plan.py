@@ -10,11 +10,10 @@ from flagstone.algebra.fields import as_field
 from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import check_degree, command_of, open_source, question_for, reading_of
 from flagstone.cli.output import number, print_json, safe
-from flagstone.cli.parser import options_given
+from flagstone.cli.parser import options_of
 from flagstone.cli.results import refuse_inputs
-from flagstone.cli.runner import OK, UsageError
+from flagstone.cli.runner import OK, UsageError, refuse_options
 from flagstone.cli.verbs import (
-    FIELD,
     ColumnOptions,
     PilotOptions,
     PlanOptions,
@@ -36,20 +35,15 @@ from flagstone.text import agreement
 def command(options: PlanOptions) -> int:
     """Plan a promise from numbers alone, or a window from pilot rows."""
     if options.pilot:
-        _refuse(options, "has no place beside --pilot", PromiseOptions)
+        refuse_options(
+            options, options_of(PromiseOptions), "has no place beside --pilot; leave it out"
+        )
         return _plan_window(options.pilot, options)
-    plain = dataclasses.replace(options, field=FIELD, degree=1)  # these are for both
-    _refuse(plain, "is for --pilot", PilotOptions, ColumnOptions, RunOptions)
-    if options.label is not None:
-        raise UsageError("--label is for --pilot; leave it out")
+    kinds = (PilotOptions, ColumnOptions, RunOptions)
+    shared = ("field", "degree")
+    fields = [field for kind in kinds for field in options_of(kind) if field not in shared]
+    refuse_options(options, [*fields, "label"], "is for --pilot; leave it out")
     return _plan_rows(options)
-
-
-def _refuse(options: PlanOptions, why: str, *kinds: type) -> None:
-    """Refuse options that were given, but are for the other kind of plan."""
-    for kind in kinds:
-        for name in options_given(options, kind):
-            raise UsageError(f"{name} {why}; leave it out")
 
 
 def _plan_rows(options: PlanOptions) -> int:

@@ -8,11 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.cli.output import number, percent, print_json, safe
-from flagstone.cli.runner import UsageError
+from flagstone.cli.runner import UsageError, refuse_options
 from flagstone.cli.verbs import OutputOptions
 from flagstone.disk import check_target, same_place, write_all
 from flagstone.finding import Finding
-from flagstone.report import AnswerView
+from flagstone.plots import ScreeDisplay
+from flagstone.report import (
+    AnswerView,
+    date_of,
+    html_report,
+    need_matplotlib,
+    plot_bytes,
+    report_date,
+)
 from flagstone.store import pack_document
 from flagstone.tables import frame_masks, is_frames, misfit_lines
 from flagstone.text import left_out, next_step, promises, summary
@@ -156,34 +164,27 @@ def check_outputs(options: OutputOptions) -> None:
         if same_place(a, b):
             raise UsageError(f"{a} and {b} are one file; give every output its own")
     if options.report is not None:
-        from flagstone.report import report_date
-
         report_date()
     if options.plot is not None:
-        suffix = Path(options.plot).suffix.lower()
-        if suffix not in (".png", ".svg"):
-            raise UsageError(f"--plot must end in .png or .svg, got {options.plot!r}")
-        if suffix == ".png":
-            from flagstone.report import need_matplotlib
+        check_plot(options.plot)
 
-            need_matplotlib()
+
+def check_plot(path: str) -> None:
+    """Refuse a plot that cannot be drawn."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".png", ".svg"):
+        raise UsageError(f"--plot must end in .png or .svg, got {path!r}")
+    if suffix == ".png":
+        need_matplotlib()
 
 
 def refuse_several(option: str, options: OutputOptions) -> None:
     """Refuse to write one file, or to print one answer alone, where there are several."""
-    for name, value in (
-        ("output", options.output),
-        ("report", options.report),
-        ("plot", options.plot),
-        ("as", options.show_as),
-        ("checkpoint", getattr(options, "checkpoint", None)),
-        ("workers", getattr(options, "workers", None)),
-        ("cluster", getattr(options, "cluster", None)),
-    ):
-        if value is not None:
-            raise UsageError(
-                f"--{option} gives several answers, and --{name} is for one: leave one of them out"
-            )
+    refuse_options(
+        options,
+        ["output", "report", "plot", "show_as", "checkpoint", "workers", "cluster"],
+        f"is for one answer, and --{option} gives several: leave one of them out",
+    )
 
 
 def refuse_inputs(
@@ -222,14 +223,9 @@ def write_outputs(
     if options.output is not None:
         files[options.output] = pack_document("finding", finding.to_dict())
     if options.report is not None:
-        from flagstone.report import date_of, html_report
-
         made = date_of(options.report) if resumed else None
         files[options.report] = html_report(finding, view, made=made, notes=notes).encode()
     if options.plot is not None:
-        from flagstone.plots import ScreeDisplay
-        from flagstone.report import plot_bytes
-
         suffix = Path(options.plot).suffix.lower()
         files[options.plot] = plot_bytes(ScreeDisplay.of(finding), suffix)
     write_all(files, overwrite=options.force, keep_equal=resumed)

@@ -8,13 +8,13 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from flagstone._version import __version__
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
 from flagstone.cli.output import Plain, print_error_json, print_stderr, spell_out
-from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
+from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest, options_given
 from flagstone.cli.process import (
     at_work,
     is_memory_error,
@@ -48,6 +48,12 @@ OK, ERROR, USAGE, BOTTOM, FAILED = 0, 1, 2, 3, 4
 
 class UsageError(FlagstoneError):
     """The command line itself is wrong: exit code 2."""
+
+
+def refuse_options(options: Any, fields: Iterable[str], why: str) -> None:
+    """Refuse options among these fields that were given."""
+    for name in options_given(options, fields):
+        raise UsageError(f"{name} {why}")
 
 
 class Interrupted(Exception):

@@ -20,7 +20,9 @@ from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.verbs import OutputOptions, ShowOptions
 from flagstone.disk import atomic_write
 from flagstone.finding import SCHEMA, Finding
+from flagstone.plots import ScreeDisplay
 from flagstone.protocol import Protocol
+from flagstone.report import plot_bytes
 from flagstone.store import SummaryFile, load
 from flagstone.wording import counted
 
@@ -94,9 +96,6 @@ def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
 def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
     written = []
     if output.plot is not None:
-        from flagstone.plots import ScreeDisplay
-        from flagstone.report import plot_bytes
-
         scree = ScreeDisplay.from_flag(loaded.summary)
         data = plot_bytes(scree, Path(output.plot).suffix.lower())
         atomic_write(output.plot, data, overwrite=output.force)

@@ -669,12 +669,17 @@ class AuditOptions(RuleOptions, ColumnOptions):
     )
     label: str | None = as_field(LABEL)
     law: str | None = option(
-        "--law NAME", "Fresh samples instead of files: geometric, uniform or blocks"
+        "--law NAME",
+        "Fresh samples instead of files: geometric, uniform or blocks",
+        choices=("geometric", "uniform", "blocks"),
     )
     dim: int = option("--dim NUMBER", "With --law: dimension", default=20, least=1)
     rows: int = option("--rows NUMBER", "With --law: rows", default=1000, least=1)
     estimator: str | None = option(
-        "--estimator NAME", "parity, elimination, span, constraints, equations or subspace", RULE
+        "--estimator NAME",
+        "parity, elimination, span, constraints, equations or subspace",
+        RULE,
+        choices=("parity", "elimination", "span", "constraints", "equations", "subspace"),
     )
     intercept: bool = option(
         "--[no-]intercept",

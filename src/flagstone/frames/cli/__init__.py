@@ -8,7 +8,7 @@ from typing import Any
 from flagstone.cli.answering import rule_of
 from flagstone.cli.inputs import load_finding, load_protocol
 from flagstone.cli.output import print_json
-from flagstone.cli.parser import options_given
+from flagstone.cli.parser import options_given, options_of
 from flagstone.cli.results import (
     check_outputs,
     output_paths,
@@ -242,7 +242,7 @@ def _show(file: str, options: FrameOptions) -> int:
     """Show what a saved finding says of frames; --report and --plot draw it again."""
     if options.output is not None:
         raise UsageError(f"{file} is a finding already: leave out --output, or copy the file")
-    if options_given(options, CaptureOptions):
+    if options_given(options, options_of(CaptureOptions)):
         raise UsageError(f"{file} is a finding, and holds no frames: give files of frames")
     refuse_existing_outputs(options)
     refuse_inputs([options.report, options.plot], [file])
