@@ -5,8 +5,8 @@ SLOWLY = """
 import time
 from flagstone.cli import checkpoint, main
 save = checkpoint.RunCheckpoint.save
-def slowly(self, state, **more):
-    save(self, state, **more)
+def slowly(self, **more):
+    save(self, **more)
     time.sleep(0.02)
 checkpoint.RunCheckpoint.save = slowly
 main()

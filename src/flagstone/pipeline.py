@@ -161,7 +161,7 @@ class LocalExecutor:
     """
 
     def __init__(self, opened: Callable[[int, Shard], Shard] | None = None) -> None:
-        self._opened = opened or (lambda number, shard: shard)
+        self.opened = opened or (lambda number, shard: shard)
 
     def reduce(
         self,
@@ -175,7 +175,7 @@ class LocalExecutor:
         results = dict(finished or {})
         for number, shard in enumerate(shards):
             if number not in results:
-                results[number] = call(number, self._opened(number, shard))
+                results[number] = call(number, self.opened(number, shard))
                 if keep is not None:
                     keep(number, results[number])
         return merge_tree([results[number] for number in range(len(shards))], merge)
@@ -183,7 +183,7 @@ class LocalExecutor:
     def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
         """Yield the results of the shards, in their order."""
         for number, shard in enumerate(shards):
-            yield call(number, self._opened(number, shard))
+            yield call(number, self.opened(number, shard))
 
 
 @dataclass(frozen=True)

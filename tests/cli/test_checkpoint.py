@@ -130,11 +130,9 @@ RESUMED = ["constraints", "--linear", "t.csv", "bad.csv", "--seed", "1", "--chec
         ({"position": []}, "is no position"),
         ({"rows": -1}, "fewer rows than none"),
         ({"skipped": -1}, "fewer rows than none"),
-        ({"phase": "dance"}, "no phase of a run"),
-        ({"phase": "measure"}, "bad.csv line 2"),
-        ({"bytes": base64.b64encode(Flag(3).to_bytes()).decode()}, "summarizes other rows"),
-        ({"bytes": base64.b64encode(Flag(2, 3).to_bytes()).decode()}, "other rows"),
-        ({"bytes": "!"}, "c.ckpt: damaged"),
+        ({"summary": base64.b64encode(Flag(3).to_bytes()).decode()}, "summarizes other rows"),
+        ({"summary": base64.b64encode(Flag(2, 3).to_bytes()).decode()}, "other rows"),
+        ({"summary": "!"}, "c.ckpt: damaged"),
         ({"seed": "5"}, "c.ckpt was begun with seed '5', not with '1'"),
         ({"counts": []}, "c.ckpt: damaged"),
     ],
@@ -305,3 +303,17 @@ def test_the_progress_bar_shows_on_a_terminal_only(tmp_path):
         [*words, "--force"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize("more", [[], ["--max-rows", "600"], ["--max-rows", "450"]])
+def test_a_run_that_had_read_every_row_goes_on_from_there(run, place, more):
+    words = ["constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", *more]
+    words += ["--checkpoint", "c.ckpt", "--checkpoint-every", "0"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint.RunCheckpoint, "finish", lambda self: None)
+        first = run(*words)
+    assert read_document("c.ckpt")[1]["rows"] == int(more[1] if more else 600)
+    again = run(*words)
+    assert (again.code, again.out) == (first.code, first.out)
+    assert "resuming after" in again.err
+    assert not (place / "c.ckpt").exists()

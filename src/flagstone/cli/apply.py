@@ -15,7 +15,7 @@ from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.runner import FAILED, OK
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
-from flagstone.cli.work import dask_executor, partition_of, partition_progress, watched
+from flagstone.cli.work import partition_of, watched_executor
 from flagstone.disk import atomic_file, check_target
 from flagstone.errors import BottomError
 from flagstone.finding import SCHEMA, Finding
@@ -74,16 +74,10 @@ def _count(
     finding: Finding, table: Table, shown: int, options: WorkerOptions
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
-    dask = dask_executor(options)
-    data = Dataset.of_table(table, partition_of(options, matters=False))
+    parts = Dataset.of_table(table, partition_of(options, matters=False)).partitions
     task = ShardTask(finding.question, finding.encoding)
-    if dask is not None:
-        with partition_progress(dask, "checking"):
-            found = Pipeline(task, data.partitions, dask).check(finding, shown)
-    else:
-        with watched(table, "checking", len(data.partitions)) as opened:
-            local = LocalExecutor(opened)
-            found = Pipeline(task, data.partitions, local).check(finding, shown)
+    with watched_executor(options, table, "checking", len(parts)) as executor:
+        found = Pipeline(task, parts, executor).check(finding, shown)
     total, broken = found.counted, found.broken
     if broken is None:
         return total, None
@@ -160,20 +154,19 @@ def _predictions(
     finding: Finding, table: Table, options: WorkerOptions
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
-    dask, task = dask_executor(options), predict_task(finding)
     parts = Dataset.of_table(table, partition_of(options, matters=False)).partitions
-    if dask is None:
-        with watched(table, "predicting", len(parts)) as opened:
+    task = predict_task(finding)
+    with watched_executor(options, table, "predicting", len(parts)) as executor:
+        if isinstance(executor, LocalExecutor):
             for number, part in enumerate(parts):
-                for batch in opened(number, part).batches(task):
+                for batch in executor.opened(number, part).batches(task):
                     elements = predicted(finding, batch.rows)
                     index = range(len(batch)) if batch.index is None else batch.index.tolist()
                     for row, text in zip(index, finding.encoding.decoded(elements), strict=True):
                         yield str(batch.path), batch.batch.first_row + row, text
-        return
-    done: dict[str, int] = {}  # rows of each file: several partitions may be of one
-    with partition_progress(dask, "predicting"):
-        found = dask.each(ShardCall(predict_shard, task, [finding]), parts)
+            return
+        done: dict[str, int] = {}  # rows of each file: several partitions may be of one
+        found = executor.each(ShardCall(predict_shard, task, [finding]), parts)
         for part, texts in zip(parts, found, strict=True):
             first = done.get(part.name, 0) + 1
             done[part.name] = first + len(texts) - 1

@@ -31,58 +31,37 @@ from flagstone.tables import EncodedBatch
 from flagstone.wording import counted
 
 #: Changes with what a position means, so that no old one is misread.
-_POSITIONS = 3
-_FIELDS = {
-    "id": str,
-    "seed": str,
-    "bytes": str,
-    "phase": str,
-    "position": list | None,
-    "rows": int,
-    "skipped": int,
-}
+_POSITIONS = 4
 
 
 @dataclass
 class RunState:
-    """How far a run has come: everything a resumed run needs."""
+    """How far a run has come: everything a resumed run needs; the position is None at the start."""
 
     seed: str
     summary: Flag
-    phase: str = "read"
     position: list[int] | None = None
     rows: int = 0
     skipped: int = 0
 
     def to_content(self, identity: str) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
-            "id": identity,
-            "seed": self.seed,
-            "bytes": base64.b64encode(self.summary.to_bytes()).decode(),
-            "phase": self.phase,
-            "position": self.position,
-            "rows": self.rows,
-            "skipped": self.skipped,
-        }
+        data = base64.b64encode(self.summary.to_bytes()).decode()
+        return vars(self) | {"id": identity, "summary": data}
 
     @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> RunState:
-        """Read the JSON form."""
-        check_fields(content, _FIELDS)
-        if content["phase"] not in ("read", "measure"):
-            raise ValueError("it is in no phase of a run")
+    def from_content(cls, content: Mapping[str, Any], start: Flag) -> RunState:
+        """Read the JSON form of a run that began with ``start``."""
+        kinds = {"id": str, "seed": str, "summary": str, "rows": int, "skipped": int}
+        check_fields(content, kinds | {"position": list | None})
         if min(content["rows"], content["skipped"]) < 0:
             raise ValueError("it counts fewer rows than none")
-        summary = Flag.from_bytes(base64.b64decode(content["bytes"]))
-        return cls(
-            content["seed"],
-            summary,
-            content["phase"],
-            content["position"],
-            content["rows"],
-            content["skipped"],
-        )
+        kept = Flag.from_bytes(base64.b64decode(content["summary"]))
+        if (kept.field, kept.dim) != (start.field, start.dim):
+            raise ValueError(f"it summarizes other rows, {kept!r}")
+        state = cls(**{k: v for k, v in content.items() if k != "id"})
+        state.summary = kept
+        return state
 
 
 class RunCheckpoint:
@@ -113,13 +92,11 @@ class RunCheckpoint:
         self.resumed = found is not None
         self.state = found or RunState(fresh_seed() if seed is None else seed, start)
         self.seed = self.state.seed
-        #: Whether rows are behind it that this process has not read.
-        self.is_begun = self.state.position is not None or self.state.phase != "read"
 
     def start(self) -> None:
         """Write a checkpoint before the first row, if there is none yet: it must be possible."""
         if not self.resumed:
-            self.save(self.state, must=True)
+            self.save(must=True)
 
     def _resume(self, start: Flag, seed: str | None) -> RunState | None:
         """Return the state of an earlier run of the same command, or None."""
@@ -139,10 +116,7 @@ class RunCheckpoint:
                 "command again, or remove the checkpoint, or choose another one"
             )
         try:
-            state = RunState.from_content(content)
-            kept = state.summary
-            if (type(kept), kept.field, kept.dim) != (type(start), start.field, start.dim):
-                raise ValueError(f"it summarizes other rows, {kept!r}")
+            state = RunState.from_content(content, start)
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{self.path}: damaged ({error}); remove it") from error
         if seed is not None and state.seed != seed:
@@ -150,18 +124,19 @@ class RunCheckpoint:
                 f"{self.path} was begun with seed {state.seed!r}, not with {seed!r}; give that "
                 "seed, or remove the checkpoint, or choose another one"
             )
-        if state.rows or state.phase != "read":
+        if state.position is not None:
             print_stderr(f"resuming after {counted(state.rows, 'row')}")
             self._kept = state.rows
         return state
 
-    def save(self, state: RunState, *, must: bool = False) -> None:
+    def save(self, *, must: bool = False) -> None:
         """Write the checkpoint; a full disk keeps the last one and is reported once."""
         if self.path is None:
             return
         try:
-            write_document(self.path, "checkpoint", state.to_content(self.id), overwrite=True)
-            self._kept = state.rows
+            content = self.state.to_content(self.id)
+            write_document(self.path, "checkpoint", content, overwrite=True)
+            self._kept = self.state.rows
         except OSError as error:
             if must:
                 raise
@@ -182,11 +157,7 @@ class RunCheckpoint:
     def summarize(self, pipeline: Pipeline) -> ShardSummary:
         """Return the summary of the only shard, gone on with where an earlier run was stopped."""
         state = self.state
-        if state.phase == "read":
-            begun = ShardSummary(state.summary, None, (), state.skipped)
-            pipeline.summarize(begun=begun)
-            state.phase, state.position = "measure", None
-            self.save(state)
+        pipeline.summarize(begun=ShardSummary(state.summary, None, (), state.skipped))
         return ShardSummary(state.summary, None, (state.rows,), state.skipped)
 
     def note(self, batch: EncodedBatch) -> None:
@@ -195,11 +166,7 @@ class RunCheckpoint:
         self.state.skipped += batch.skipped
         self.state.position = list(batch.after)
         if time.monotonic() - self._saved >= self._every:
-            self.save_now()
-
-    def save_now(self) -> None:
-        """Write the checkpoint as it is."""
-        self.save(self.state)
+            self.save()
 
     def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
         """Say what is kept when the verb ends because it was stopped."""

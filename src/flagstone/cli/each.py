@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
@@ -37,48 +36,42 @@ def answer_each(question: Question, options: AnswerOptions) -> int:
         run.finish()
         findings.append(finding)
     _check_columns(names, findings)
-    each = _compared(names, findings, fresh)
-    if options.json:
-        print_json(_keys(each))
-    else:
-        _print(each)
-    return OK if all(finding.is_answer for finding in findings) else BOTTOM
-
-
-@dataclass(frozen=True)
-class EachFound:
-    """The answers for several files.
-
-    Attributes
-    ----------
-    names : sequence of str
-    findings : sequence of Finding
-    shared : Finding or None
-        What all of them share; None if fewer than two keep anything.
-    beyond : sequence of list of str, or None
-        The equations of each beyond the shared ones; None where it is not counted.
-    together : tuple of float, or None
-        How often a second set of files shares something else, at most, and the confidence.
-    seed_is_fresh : bool
-    """
-
-    names: Sequence[str]
-    findings: Sequence[Finding]
-    shared: Finding | None
-    beyond: Sequence[list[str] | None]
-    together: tuple[float, float] | None
-    seed_is_fresh: bool
-
-
-def _compared(names: Sequence[str], findings: Sequence[Finding], fresh: bool) -> EachFound:
-    """Compare the answers of all files."""
     kept = [finding for finding in findings if _keeps(finding)]
     shared = common(*kept) if len(kept) > 1 else None
     more = [
-        beyond(finding, shared) if shared is not None and _keeps(finding) else None
+        None if shared is None or not _keeps(finding) else beyond(finding, shared)
         for finding in findings
     ]
-    return EachFound(names, findings, shared, more, _together(findings), fresh)
+    together = _together(findings)
+    if not options.json:
+        _print_shared(shared, more, together)
+        for name, finding, lines in zip(names, findings, more, strict=True):
+            _print_one(name, finding, lines)
+        note = " (drawn afresh: publish it to be replicable)" if fresh else ""
+        print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
+    else:
+        captures = [
+            {"name": name, "finding": finding_json(finding), "beyond": lines}
+            for name, finding, lines in zip(names, findings, more, strict=True)
+        ]
+        rho, confidence = together or (None, None)
+        known = {
+            "schema": SCHEMA,
+            "captures": captures,
+            "common": None
+            if shared is None
+            else {
+                "fingerprint": shared.fingerprint,
+                "lines": list(listed(shared)),
+                "captures": len(kept),
+                "rho": rho,
+                "confidence": confidence,
+            },
+            "seed": findings[0].seed,
+            "seed_is_fresh": fresh,
+        }
+        print_json(known)
+    return OK if all(finding.is_answer for finding in findings) else BOTTOM
 
 
 def _check_columns(names: Sequence[str], findings: Sequence[Finding]) -> None:
@@ -119,61 +112,37 @@ def _together(findings: Sequence[Finding]) -> tuple[float, float] | None:
     return (rho, 1 - doubt) if rho < 1 and doubt < 1 else None
 
 
-def _keys(each: EachFound) -> dict[str, Any]:
-    """Return the answers and what they share, for JSON."""
-    shared, together = each.shared, each.together
-    captures = [
-        {"name": name, "finding": finding_json(finding), "beyond": lines}
-        for name, finding, lines in zip(each.names, each.findings, each.beyond, strict=True)
-    ]
-    common = None
-    if shared is not None:
-        common = {
-            "fingerprint": shared.fingerprint,
-            "lines": list(listed(shared)),
-            "captures": sum(lines is not None for lines in each.beyond),
-            "rho": None if together is None else together[0],
-            "confidence": None if together is None else together[1],
-        }
-    seed = each.findings[0].seed
-    return {
-        "schema": SCHEMA,
-        "captures": captures,
-        "common": common,
-        "seed": seed,
-        "seed_is_fresh": each.seed_is_fresh,
-    }
-
-
-def _print(each: EachFound) -> None:
-    """Print what the answers share, and then each file."""
-    shared = each.shared
-    n = sum(lines is not None for lines in each.beyond)
-    which = f"all {n}" if n == len(each.names) else f"{n} of {len(each.names)}"
+def _print_shared(
+    shared: Finding | None, more: Sequence[list[str] | None], together: tuple[float, float] | None
+) -> None:
+    """Print what all answers that keep anything have in common."""
     if shared is None:
         print("Nothing to compare: fewer than two captures keep anything")
+        return
+    n = sum(lines is not None for lines in more)
+    which = f"all {n}" if n == len(more) else f"{n} of {len(more)}"
+    print(f"{safe(shared.title)} in {which} captures:")
+    for line in map(safe, shared.lines):
+        print(f"  {line}")
+    print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
+    if together is not None:
+        rho, sure = together
+        print(
+            f"{'promises':<14}two such sets of captures share something else with probability "
+            f"at most {rho:.2g} (confidence {sure:.3g})"
+        )
+
+
+def _print_one(name: str, finding: Finding, lines: list[str] | None) -> None:
+    """Print one answer, and its equations beyond the shared ones."""
+    rows = finding.rows
+    print(f"\n{safe(name)}: {safe(finding.headline)}")
+    if rows.misfits is not None:
+        print(f"  {'do not fit':<14}{places_text(rows.misfits, rows.read, rows.places)}")
     else:
-        print(f"{safe(shared.title)} in {which} captures:")
-        for line in map(safe, shared.lines):
-            print(f"  {line}")
-        print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
-        if each.together is not None:
-            rho, sure = each.together
-            print(
-                f"{'promises':<14}two such sets of captures share something else with probability "
-                f"at most {rho:.2g} (confidence {sure:.3g})"
-            )
-    for name, finding, lines in zip(each.names, each.findings, each.beyond, strict=True):
-        rows = finding.rows
-        print(f"\n{safe(name)}: {safe(finding.headline)}")
-        if rows.misfits is not None:
-            print(f"  {'do not fit':<14}{places_text(rows.misfits, rows.read, rows.places)}")
-        else:
-            print(f"  {'rows':<14}{number(rows.read)}")
-        print(f"  {'fingerprint':<14}{finding.fingerprint[:16]}")
-        if lines is None:
-            print("  not counted: it keeps nothing to compare")
-        elif lines:
-            print_list("  beyond what they share:", [f"  {line}" for line in lines])
-    note = " (drawn afresh: publish it to be replicable)" if each.seed_is_fresh else ""
-    print(f"\n{'seed':<14}{safe(str(each.findings[0].seed))}{note}")
+        print(f"  {'rows':<14}{number(rows.read)}")
+    print(f"  {'fingerprint':<14}{finding.fingerprint[:16]}")
+    if lines is None:
+        print("  not counted: it keeps nothing to compare")
+    elif lines:
+        print_list("  beyond what they share:", [f"  {line}" for line in lines])

@@ -183,7 +183,7 @@ class Run:
         if data is None or partition == "none":
             start = task.empty() if source.saved is None else source.saved.summary
             self._checkpoint = RunCheckpoint(options, identity, start, seed)
-            self._cache.whole &= not self._checkpoint.is_begun
+            self._cache.whole &= self._checkpoint.state.position is None
         else:
             known = None if options.checkpoint is None else data.identity(self._pipeline.shards)
             about = [dict(identity), known]
@@ -296,7 +296,7 @@ class Run:
             progress(self._rows_done, number, batch)
 
         with contextlib.closing(
-            interruptible(batches, after, (lambda: None) if run is None else run.save_now)
+            interruptible(batches, after, (lambda: None) if run is None else run.save)
         ) as read:
             for batch in read:
                 if first:
@@ -342,10 +342,16 @@ class OpenShard:
 
 
 @contextlib.contextmanager
-def watched(table: Table, word: str, n_shards: int) -> Iterator[Callable[[int, Shard], OpenShard]]:
-    """Yield a function that opens shards: they are read ahead, with a progress bar."""
-    rows = 0
-    n_files = max(len(table.files), n_shards)
+def watched_executor(
+    options: WorkerOptions, table: Table, word: str, n_shards: int
+) -> Iterator[DaskExecutor | LocalExecutor]:
+    """Yield who reads the shards of a table, with a progress bar."""
+    dask = dask_executor(options)
+    if dask is not None:
+        with partition_progress(dask, word):
+            yield dask
+        return
+    rows, n_files = 0, max(len(table.files), n_shards)
     with row_progress(word, table.n_rows, n_files) as progress:
 
         def opened(number: int, shard: Shard) -> OpenShard:
@@ -359,7 +365,7 @@ def watched(table: Table, word: str, n_shards: int) -> Iterator[Callable[[int, S
 
             return OpenShard(shard, read)
 
-        yield opened
+        yield LocalExecutor(opened)
 
 
 @contextlib.contextmanager

@@ -72,7 +72,10 @@ def test_groups_by_file_length_and_bits(run, place):
 def test_several_answers_are_not_written_to_one_file(run, log, words):
     done = run("frames", log, "--by", "id", *words)
     assert done.code == 2
-    assert "--by gives several answers" in done.err
+    assert (
+        f"{words[0].replace('-o', '--output')} is for one answer, and --by gives several"
+        in done.err
+    )
 
 
 @pytest.fixture
