@@ -477,7 +477,10 @@ def next_step(g: Guarantee) -> str | None:
             f"thresholds {second.t_first}..{second.t_last} would be certified here: choose the "
             "window on pilot rows (plan), then answer on fresh ones"
         )
-    return "; ".join(steps) or "measure with an audit, or compare windows by their trade-off"
+    steps = steps or ["measure with an audit, or compare windows by their trade-off"]
+    if g.proven.rows_needed is not None:
+        steps.insert(0, f"{g.proven.rows_needed:,} rows prove what was asked")
+    return "; ".join(steps)
 
 
 def hypotheses(g: Guarantee) -> tuple[str, ...]:
@@ -528,88 +531,41 @@ def _instead(c: Certificate) -> str:
 
 
 def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, str, str, str]]:
-    """Return (promise, text, badge, kind of badge) for each line.
+    """Return (promise, text, badge, kind of badge) for each line: the sentences of `promises`.
 
     ``uncovered`` is the number of rows outside the answer, where they were counted.
     """
-    certified, start = g.certified, g.setup.window.start
-    badge = f"certified at {sure(certified.confidence)}"
-    rows = [_replicability_row(g)]
-    if certified.certificate is not None and certified.rho is not None:
-        said = (
-            f"A second sample agrees with probability at least {agreement(certified.rho)}, by "
-            f"{certified.certificate.n_certifying:,} of these rows"
-        )
-        rows.append(("Replicability", said, badge, "proven"))
-    if each(g) is not None:
-        said = (
-            "For any equation or row fixed in advance, a second sample agrees on it with "
-            f"probability at least {agreement(g.proven.each)}"
-        )
-        rows.append(("Each equation, each row", said, "proven", "proven"))
-    if (kept := g.contains) is not None and not g.measured.is_empty:
-        said = (
-            f"A fresh answer contains {_equations(kept.equations, kept.of)} with probability at "
-            f"least {agreement(kept.failure)}"
-        )
-        if g.withheld is not None:
-            said += f", {_IF_INDEPENDENT}"
-        rows.append(("Same equations", said, badge, "proven"))
-        if g.misses is None:
-            said, how = "Whether a fresh answer has no others is not certified", "open"
-            rows.append(("Nothing else", said, "not certified", how))
-        else:
-            same = f"is exactly this one with probability at least {agreement(g.misses)}"
-            rows.append(("Nothing else", f"A fresh answer {same}", badge, "proven"))
-    if (step := next_step(g)) is not None:
-        rows.append(("What now", step[0].upper() + step[1:], "not certified", "open"))
-    if g.is_unmeasured and uncovered is None:
-        said = "How many future rows lie outside is not measured yet"
-        rows.append(("Coverage", said, "not measured", "open"))
-    elif certified.eps is not None:
-        said = f"At most {percent(certified.eps)} of future rows lie outside"
-        rows.append(("Coverage", said, badge, "proven"))
-    rows.append(_coverage_row(g, uncovered))
-    said = f"With the same threshold, {margin(g.measured.margin)}"
-    badge, kind = ("proven", "proven") if g.measured.margin else ("none", "open")
-    rows.append(("Margin", said, badge, kind))
-    if start:
-        are, failure = "is" if start == 1 else "are", g.proven.containment_failure
-        said = f"Their directions are kept out as long as at most {start:,} {are} damaged"
-        badge = "proven under this condition"
-        if failure is not None:
-            said += (
-                f"; at a rate of {100 * g.asked.contamination:g} % more than that are damaged with "
-                f"probability {failure:.2g}"
-            )
-            badge = f"proven, but for probability {failure:.2g}"
-        rows.append(("Damaged rows", said, badge, "plain"))
-    return rows
+    share = None if uncovered is None else uncovered / g.setup.n_rows
+    proven, none = ("proven", "proven"), ("none", "open")
+    certified = f"certified at {sure(g.certified.confidence)}", "proven"
+    rows = [
+        ("Replicability", replicability(g), _replicability_badge(g)),
+        ("Each equation, each row", each(g), proven),
+        ("Same equations", contains(g), certified),
+        ("What now", next_step(g), ("not certified", "open")),
+        ("Coverage", coverage(g, share), _coverage_badge(g, uncovered)),
+        ("Margin", margin(g.measured.margin), proven if g.measured.margin else none),
+    ]
+    if g.setup.window.start:
+        rows.append(("Damaged rows", containment(g), ("proven under this condition", "plain")))
+    return [(what, said[0].upper() + said[1:], *how) for what, said, how in rows if said]
 
 
-def _replicability_row(g: Guarantee) -> tuple[str, str, str, str]:
-    name, proven = "Replicability", g.proven
+def _replicability_badge(g: Guarantee) -> tuple[str, str]:
     if g.withheld is not None:
-        return name, f"No promise about fresh samples: {g.withheld}", "withheld", "open"
+        return "withheld", "open"
     if g.is_replicable_proven:
-        said = f"A second sample agrees with probability at least {agreement(proven.rho)}"
-        return name, said, "proven", "proven"
-    said = "No bound is proven in advance for this many rows"
-    if proven.rho is not None:
-        asked = agreement(g.asked.rho)
-        said = f"At least {agreement(proven.rho)} is proven, but {asked} was asked for"
-    if proven.rows_needed is not None:
-        said += f"; what was asked needs {proven.rows_needed:,} rows"
-    return name, said, "not proven", "open"
+        return "proven", "proven"
+    if g.certified.rho is not None:
+        return f"certified at {sure(g.certified.confidence)}", "proven"
+    return "not proven", "open"
 
 
-def _coverage_row(g: Guarantee, uncovered: int | None) -> tuple[str, str, str, str]:
-    low, high = g.measured.bracket if uncovered is None else (uncovered, uncovered)
-    m, between = g.setup.n_rows, f"{high:,}" if low == high else f"between {low:,} and {high:,}"
-    sample = f"{between} of these {m:,} rows lie outside"
+def _coverage_badge(g: Guarantee, uncovered: int | None) -> tuple[str, str]:
+    if g.is_unmeasured and uncovered is None:
+        return "not measured", "open"
+    if g.certified.eps is not None:
+        return f"certified at {sure(g.certified.confidence)}", "proven"
     if g.is_coverage_proven:
-        most = percent(g.proven.eps or 0.0)
-        said = f"{sample}; of the {m:,} rows that any such run is given, at most {most} do"
-        return "Coverage", said, "proven", "proven"
-    said = f"{100 * (1 - g.asked.eps):.3g} % is not proven in advance; {sample}"
-    return "Coverage", said, "bracket from the flag" if uncovered is None else "measured", "plain"
+        return "proven", "proven"
+    return "bracket from the flag" if uncovered is None else "measured", "plain"

@@ -94,7 +94,7 @@ def test_the_page_is_complete_and_in_order():
     assert "a ⊕ c ⊕ d = 0" in page
     assert finding().fingerprint in page
     assert "4 of 400 rows (1 %) do not fit" in page
-    for word in ("measured", "proven", "not proven"):
+    for word in ("certified at 99 %", "proven", "not proven"):
         assert f">{word}</span>" in page
 
 
@@ -285,11 +285,10 @@ def test_what_is_proven_is_said_with_its_condition():
         for what, text, badge, kind in promise_rows(found.promises, found.rows.uncovered)
     }
     text, badge, kind = lines["Damaged rows"]
-    assert "at most 4 are damaged; at a rate of 1 % more than that" in text
-    assert badge.startswith("proven, but for probability 0.")
+    assert "up to 4 corrupted rows (at a rate of exactly 1 %" in text
+    assert badge == "proven under this condition"
     assert kind != "proven"
-    assert "of these 400 rows lie outside" in lines["Coverage"][0]
-    assert "of any 400 rows" not in lines["Coverage"][0]
+    assert "of these rows uncovered" in lines["Coverage"][0]
 
 
 def test_the_margin_has_one_wording():
@@ -305,9 +304,9 @@ def test_the_margin_has_one_wording():
         lines = {
             what: line for what, line, _, _ in promise_rows(found.promises, found.rows.uncovered)
         }
-        assert lines["Margin"] == f"With the same threshold, {text}"
+        assert lines["Margin"] == text[0].upper() + text[1:]
         assert text in str(found.promises)
-        assert text in html_report(found)
+        assert lines["Margin"] in html_report(found)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +349,7 @@ def test_the_page_says_what_is_certified_and_what_is_withheld():
     rule = IndexRule(t_min=0.02, t_max=0.08)
     asked = ask(Flag(4).update(X), SpanQuestion(), rule, Coins(1))
     page = html_report(certify(asked, GF(2).rows(X)))
-    assert ", by 1,800 of these rows" in page
+    assert "(certified at 99 % confidence from 1,800 rows)" in page
     assert ">certified at 99 %<" in page
     assert "of future rows do not fit (99 % confidence)</h1>" in page
     thrice = GF(2).rows(np.repeat(X[:, [0, 1, 2, 3] * 4], 3, axis=0))
