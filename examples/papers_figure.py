@@ -21,14 +21,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from flagstone.paper.experiments import EXPERIMENTS
+from flagstone.plots import style
 
-figure = EXPERIMENTS["figure-1"]
-small = dataclasses.replace(
-    figure.config, experiments=30, sizes=(50, 100, 200, 400, 600, 800, 1000)
-)
+sizes = (50, 100, 200, 400, 600, 800, 1000)
+figure = dataclasses.replace(EXPERIMENTS["figure-1"], experiments=30, sizes=sizes)
 rows = []
-for number, unit in enumerate(figure.units(small)):
-    rows += figure.compute(small, unit, np.random.RandomState(number))
+for number, unit in enumerate(figure.units()):
+    rows += figure.compute(unit, np.random.RandomState(number))
 for row in rows[-3:]:
     rate, error, exact = (row[f"replicability{end}"] for end in ("", "_sem", "_exact"))
     known = "" if exact is None else f", exactly {exact:.3f}"
@@ -43,7 +42,7 @@ for row in rows[-3:]:
 # statements behind both are in :doc:`/theory/guarantees`, and the laws on which one or the
 # other is better in :doc:`/theory/rules`.
 
-picture = figure.display(small, rows)
-picture.size = (6.5, 5)
-picture.plot()
+with style():
+    _, axes = plt.subplots(2, 1, figsize=(6.5, 5), layout="constrained")
+    figure.draw(rows, list(axes))
 plt.show()

@@ -23,8 +23,7 @@ from flagstone.estimators import EliminationClassifier, ParityClassifier
 from flagstone.guarantees import Window
 from flagstone.paper.experiments import EXPERIMENTS, _runner, run
 from flagstone.paper.experiments import figure_1 as f1
-from flagstone.paper.experiments._figures import Figure
-from flagstone.paper.experiments._runner import run_experiment, unit_stream
+from flagstone.paper.experiments._runner import Figure, run_experiment, unit_stream
 from flagstone.paper.experiments.certified import (
     MISTAKES,
     Truth,
@@ -56,19 +55,19 @@ TINY = {
 
 
 def tiny(name, **changes):
-    return dataclasses.replace(EXPERIMENTS[name].config, **(TINY[name] | changes))
+    return dataclasses.replace(EXPERIMENTS[name], **(TINY[name] | changes))
 
 
-class NoFigure(Figure):
-    """Writes its numbers instead: drawing takes longer than computing."""
-
-    def save(self, path):
-        path.write_text(json.dumps(self.rows))
-        return path
+def save_numbers(display, path):
+    """Write the numbers instead: drawing takes longer than computing."""
+    path.write_text(json.dumps(display.rows))
+    return path
 
 
-#: For the tests of how experiments are run, kept and refused.
-UNDRAWN = dataclasses.replace(EXPERIMENTS["gap"], display=NoFigure)
+@pytest.fixture
+def undrawn(monkeypatch):
+    """For the tests of how experiments are run, kept and refused."""
+    monkeypatch.setattr(Figure, "save", save_numbers)
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +76,12 @@ def results(tmp_path_factory):
     out, save = tmp_path_factory.mktemp("results"), Figure.save
 
     def save_png(display, path):
-        return NoFigure.save(display, path) if path.suffix == ".svg" else save(display, path)
+        return save_numbers(display, path) if path.suffix == ".svg" else save(display, path)
 
     found = {}
     with pytest.MonkeyPatch.context() as patch:
-        for name, experiment in EXPERIMENTS.items():
-            found[name] = run_experiment(experiment, tiny(name), out=out, progress=False)
+        for name in EXPERIMENTS:
+            found[name] = run_experiment(tiny(name), out=out, progress=False)
             patch.setattr(Figure, "save", save_png)
     return found
 
@@ -123,55 +122,54 @@ def test_numbers_are_frozen(results, name):
 
 
 def test_deterministic_from_the_seed_and_whatever_the_jobs(results, tmp_path):
-    experiment, first = EXPERIMENTS["figure-1"], results["figure-1"]
-    again = run_experiment(experiment, tiny("figure-1"), out=tmp_path, n_jobs=2, progress=False)
+    first = results["figure-1"]
+    again = run_experiment(tiny("figure-1"), out=tmp_path, n_jobs=2, progress=False)
     assert again.rows == first.rows
     for a, b in zip(again.files, first.files, strict=True):
         assert a.read_bytes() == b.read_bytes()
     other = tiny("figure-1", seed="7")
-    rows = [_runner._compute(experiment, other, unit) for unit in experiment.units(other)]
+    rows = [_runner._compute(other, unit) for unit in other.units()]
     assert list(itertools.chain(*rows)) != again.rows
 
 
 def test_interruption_and_resumption(results, tmp_path, monkeypatch):
     """Stop after the first unit; the second run computes only the rest, to the same result."""
-    experiment, config = UNDRAWN, tiny("gap")
-    computed = []
+    monkeypatch.setattr(Figure, "save", save_numbers)
+    gap, computed = tiny("gap"), []
     honest = _runner._compute
 
-    def watched(experiment, config, unit):
+    def watched(experiment, unit):
         if len(computed) == 3:
             raise KeyboardInterrupt
         computed.append(unit)
-        return honest(experiment, config, unit)
+        return honest(experiment, unit)
 
-    monkeypatch.setattr(_runner, "_compute", watched)
-    with pytest.raises(KeyboardInterrupt):
-        run_experiment(experiment, config, out=tmp_path, progress=False)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(_runner, "_compute", watched)
+        with pytest.raises(KeyboardInterrupt):
+            run_experiment(gap, out=tmp_path, progress=False)
     assert not (tmp_path / "gap.json").exists()
     partial = tmp_path / ".gap.partial.jsonl"
     partial.write_bytes(partial.read_bytes() + b'{"unit": "torn')
     computed.clear()
 
-    def counted(experiment, config, unit):
+    def counted(experiment, unit):
         computed.append(unit)
-        return honest(experiment, config, unit)
+        return honest(experiment, unit)
 
     monkeypatch.setattr(_runner, "_compute", counted)
-    resumed = run_experiment(experiment, config, out=tmp_path, progress=False)
-    assert len(computed) == len(experiment.units(config)) - 3
+    resumed = run_experiment(gap, out=tmp_path, progress=False)
+    assert len(computed) == len(gap.units()) - 3
     assert resumed.rows == results["gap"].rows
     assert not list(tmp_path.glob(".*"))
     computed.clear()
-    run_experiment(experiment, config, out=tmp_path, progress=False)
+    run_experiment(gap, out=tmp_path, progress=False)
     assert not computed  # a finished run is reused
-    run_experiment(experiment, config, out=tmp_path, resume=False, progress=False)
-    assert len(computed) == len(experiment.units(config))
+    run_experiment(gap, out=tmp_path, resume=False, progress=False)
+    assert len(computed) == len(gap.units())
 
 
-def test_results_of_another_configuration_are_not_overwritten(tmp_path, monkeypatch):
-    monkeypatch.setitem(EXPERIMENTS, "gap", UNDRAWN)
+def test_results_of_another_configuration_are_not_overwritten(tmp_path, undrawn):
     first = run("gap", out=tmp_path, quick=True, progress=False)
     before = first.files[3].read_bytes()
     with pytest.raises(InputError, match="another configuration"):
@@ -195,7 +193,6 @@ def test_foreign_and_damaged_files_are_left_alone(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="directory"):
         run("gap", out=tmp_path / "file", quick=True, progress=False)
-    experiment, config = EXPERIMENTS["sample-size"], tiny("sample-size")
     unfinished = tmp_path / ".sample-size.partial.jsonl"
     header = {"flagstone-experiment": 2, "id": "x", "config": {}}
     unit = {"unit": "u", "rows": [{}]}
@@ -214,14 +211,13 @@ def test_foreign_and_damaged_files_are_left_alone(tmp_path):
         text += "rubbish\n" if words == "line 2 is damaged" else ""
         unfinished.write_text(text)
         with pytest.raises(FormatError, match=words):
-            run_experiment(experiment, config, out=tmp_path, progress=False)
+            run_experiment(tiny("sample-size"), out=tmp_path, progress=False)
         assert unfinished.read_text() == text
 
 
-def test_a_flipped_bit_of_a_finished_experiment_is_noticed(tmp_path):
+def test_a_flipped_bit_of_a_finished_experiment_is_noticed(tmp_path, undrawn):
     """Results are read again instead of computed: a changed number must not pass for one."""
-    experiment, config = UNDRAWN, tiny("gap")
-    run_experiment(experiment, config, out=tmp_path, progress=False)
+    run_experiment(tiny("gap"), out=tmp_path, progress=False)
     path = tmp_path / "gap.json"
     good, known = path.read_bytes(), _runner._read_finished(path, "gap")
     noticed, bits = 0, range(0, 8 * len(good), 171)
@@ -236,9 +232,10 @@ def test_a_flipped_bit_of_a_finished_experiment_is_noticed(tmp_path):
     assert noticed > 0.56 * len(bits)
 
 
-def test_what_a_killed_run_left_is_resumed_or_dropped_never_forgotten(tmp_path, monkeypatch):
+def test_what_a_killed_run_left_is_resumed_or_dropped_never_forgotten(
+    tmp_path, undrawn, monkeypatch
+):
     """Another configuration is told of it; with overwrite=True it goes."""
-    experiment = UNDRAWN
     unfinished = tmp_path / ".gap.partial.jsonl"
 
     def stop(*_):
@@ -247,13 +244,13 @@ def test_what_a_killed_run_left_is_resumed_or_dropped_never_forgotten(tmp_path, 
     with monkeypatch.context() as patch:
         patch.setattr(_runner, "_compute", stop)
         with pytest.raises(KeyboardInterrupt):
-            run_experiment(experiment, tiny("gap"), out=tmp_path, progress=False)
+            run_experiment(tiny("gap"), out=tmp_path, progress=False)
     before = unfinished.read_bytes()
     other = tiny("gap", seed="7")
     with pytest.raises(InputError, match=r"holds a part of gap of another configuration"):
-        run_experiment(experiment, other, out=tmp_path, progress=False)
+        run_experiment(other, out=tmp_path, progress=False)
     assert unfinished.read_bytes() == before
-    run_experiment(experiment, other, out=tmp_path, overwrite=True, progress=False)
+    run_experiment(other, out=tmp_path, overwrite=True, progress=False)
     assert not list(tmp_path.glob(".*"))
 
 
@@ -262,7 +259,7 @@ def test_two_runs_in_one_folder_are_told_apart(tmp_path):
         locked(tmp_path / ".gap.partial.jsonl"),
         pytest.raises(InputError, match="in use by another run"),
     ):
-        run_experiment(EXPERIMENTS["gap"], tiny("gap"), out=tmp_path, progress=False)
+        run_experiment(tiny("gap"), out=tmp_path, progress=False)
     assert not list(tmp_path.iterdir())
 
 
@@ -276,12 +273,12 @@ def test_unknown_names_and_bad_jobs_are_refused(tmp_path):
 class TestFigure1:
     def test_it_takes_the_road_of_the_estimators(self):
         """One trial, through ParityClassifier and EliminationClassifier: the same coefficients."""
-        config, m = f1.Figure1Config(), 300
+        figure, m = f1.Figure1(), 300
         rng = np.random.RandomState(4)
         # by hand the estimators take whole thresholds only
         chosen = {
             name: Window(name, window.t_min, math.floor(window.t_max))
-            for name, window in f1.windows(config, m).items()
+            for name, window in figure.windows(m).items()
         }
         for number in range(8):
             law = planted_parity(rng.randint(0, 2, 20), features=geometric(20))
@@ -337,10 +334,10 @@ class TestFigure1:
     def test_counts_decide_as_flags_do(self, target):
         """The same law by flags and by counts: means agree, up to sampling."""
         pairs, m = 800, 60
-        config = f1.Figure1Config(
+        figure = f1.Figure1(
             dim=5, target=target, scale=1 / 400, experiments=pairs, pairs=40_000, holdout=10
         )
-        rows = f1.compute(config, {"m": m}, np.random.RandomState(4))
+        rows = figure.compute({"m": m}, np.random.RandomState(4))
         for row in rows:
             for key in ("replicability", "accuracy"):
                 counted = row[f"{key}_counted"]
@@ -353,8 +350,8 @@ class TestFigure1:
         """Elimination 20 to 30 %, Algorithm 1 about 90 % at about 88 % accuracy, m = 1000."""
         found = {}
         for name in ("figure-1", "figure-1-fixed"):
-            config = dataclasses.replace(EXPERIMENTS[name].config, pairs=20_000)
-            found[name] = f1.counted_pairs(config, 1000, np.random.RandomState(5))
+            figure = dataclasses.replace(EXPERIMENTS[name], pairs=20_000)
+            found[name] = figure.counted_pairs(1000, np.random.RandomState(5))
         fixed, redrawn = found["figure-1-fixed"], found["figure-1"]
         assert 0.20 < fixed["elimination"][0] < 0.30
         assert fixed["heavy"][0] == pytest.approx(0.918, abs=0.01)
@@ -390,7 +387,7 @@ class TestFigure1:
                 cells = [part.strip() for part in line.strip("|").split("|")]
                 learner = next(names[start] for start in names if cells[0].startswith(start))
                 found[learner] = float(cells[cell].split(" %")[0]) / 100
-        config, m, pairs = EXPERIMENTS[name].config, 1000, 20_000
+        config, m, pairs = EXPERIMENTS[name], 1000, 20_000
         masses = 2.0 ** -np.arange(1, config.dim + 1)
         fixed = None if config.target is None else [int(bit) for bit in config.target]
         exact = f1.elimination_agreement(masses.tolist(), m, fixed)
@@ -401,7 +398,7 @@ class TestFigure1:
         if fixed is not None:
             target[:] = fixed
         u = rng.random((pairs, 1))
-        T = f1.windows(config, m)
+        T = config.windows(m)
         index = 1 + np.floor(u * T["index"].length)
         heavy = T["heavy"].length * (1 - u)
         rising = np.sort(counts, axis=-1)
@@ -415,8 +412,8 @@ class TestFigure1:
     @pytest.mark.statistical
     def test_the_papers_claims_at_a_thousand_rows(self, tmp_path):
         """Elimination at a third, the rules far above, accuracy near 88 %, index ahead."""
-        config = dataclasses.replace(f1.Figure1Config(), sizes=(1000,), experiments=600)
-        result = run_experiment(f1.FIGURE_1, config, out=tmp_path, progress=False)
+        figure = f1.Figure1(sizes=(1000,), experiments=600)
+        result = run_experiment(figure, out=tmp_path, progress=False)
         rate = {r["learner"]: r["replicability"] for r in result.rows}
         hit = {r["learner"]: r["accuracy"] for r in result.rows}
         assert abs(rate["elimination"] - 0.3338) < 4 * math.sqrt(0.25 / 600)
@@ -446,7 +443,7 @@ def test_instability_counts_are_spans(results):
 @pytest.mark.statistical
 def test_the_product_formula_of_instability(tmp_path):
     config = tiny("instability", pairs=20_000, rare_sizes=(10,))
-    result = run_experiment(EXPERIMENTS["instability"], config, out=tmp_path, progress=False)
+    result = run_experiment(config, out=tmp_path, progress=False)
     for row in result.rows:
         if row["law"] == "blocks" and row["m"] >= 16:
             assert row["same_span"] == pytest.approx(row["same_span_product"], rel=0.5, abs=1e-3)
@@ -547,8 +544,8 @@ def test_the_privacy_figure_shows_all_rows_not_only_those_added(results):
 
 
 def test_units_have_their_own_streams():
-    experiment, config = EXPERIMENTS["gap"], tiny("gap")
-    first, second = experiment.units(config)[:2]
-    a, b = (unit_stream(experiment, config, u).randint(0, 2**31, 5) for u in (first, second))
+    gap = tiny("gap")
+    first, second = gap.units()[:2]
+    a, b = (unit_stream(gap, u).randint(0, 2**31, 5) for u in (first, second))
     assert not np.array_equal(a, b)
-    assert np.array_equal(a, unit_stream(experiment, config, first).randint(0, 2**31, 5))
+    assert np.array_equal(a, unit_stream(gap, first).randint(0, 2**31, 5))

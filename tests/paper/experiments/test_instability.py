@@ -1,6 +1,5 @@
 """instability: the sizes of the proposition, and rates that an enumeration confirms."""
 
-import dataclasses
 import itertools
 import math
 
@@ -8,12 +7,11 @@ import numpy as np
 import pytest
 
 from flagstone.audit.intervals import clopper_pearson
-from flagstone.paper.experiments.instability import INSTABILITY, InstabilityConfig, compute, units
+from flagstone.paper.experiments.instability import Instability
 
 
 def measure(unit, **changes):
-    config = dataclasses.replace(InstabilityConfig(), **changes)
-    [row] = compute(config, unit, np.random.RandomState(0))
+    [row] = Instability(**changes).compute(unit, np.random.RandomState(0))
     return row
 
 
@@ -24,8 +22,8 @@ def bound(n):
 
 def test_sizes_reach_from_the_side_to_beyond_the_proposition():
     """Powers of two from √d on; an eighth of the side apart for wide rows; then those of D_m."""
-    config = InstabilityConfig(dims=(16, 20, 64, 225, 256, 1024), rare_dim=6, rare_sizes=(10, 300))
-    found = units(config)
+    config = Instability(dims=(16, 20, 64, 225, 256, 1024), rare_dim=6, rare_sizes=(10, 300))
+    found = config.units()
     powers = {
         dim: [u["log2_m"] for u in found if u["law"] == "blocks" and u["dim"] == dim]
         for dim in config.dims
@@ -85,9 +83,8 @@ def test_the_error_of_a_mean_gap_is_that_of_its_sample():
     """Of two pairs: half the difference of two whole numbers whose mean is reported."""
     differences = set()
     for seed in range(12):
-        config = InstabilityConfig(pairs=2)
         unit = {"law": "blocks", "dim": 16, "log2_m": 3}
-        [row] = compute(config, unit, np.random.RandomState(seed))
+        [row] = Instability(pairs=2).compute(unit, np.random.RandomState(seed))
         total, difference = 2 * row["dimension_gap"], 2 * row["dimension_gap_sem"]
         assert difference == pytest.approx(round(difference), abs=1e-9)
         assert (round(difference) - round(total)) % 2 == 0
@@ -117,7 +114,7 @@ def test_a_single_row_of_the_rare_law_is_always_the_rare_one():
 
 
 def test_quick_is_smaller_in_everything():
-    config, quick = INSTABILITY.config, INSTABILITY.quick
+    config, quick = Instability(), Instability(**Instability.small)
     assert set(quick.dims) < set(config.dims)
     assert set(quick.rare_sizes) < set(config.rare_sizes)
     assert quick.pairs < config.pairs

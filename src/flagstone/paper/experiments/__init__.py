@@ -1,6 +1,6 @@
 """The paper's evaluation out of one command, and ours beside it.
 
-Each experiment is a function with a frozen configuration: deterministic from its seed, resumable,
+Each experiment is a frozen record of its configuration: deterministic from its seed, resumable,
 with its numbers saved beside its figure.
 
 ==================  ==========================================================================
@@ -29,30 +29,19 @@ from flagstone.paper.experiments._runner import (
     Result,
     run_experiment,
 )
-from flagstone.paper.experiments.certified import CERTIFIED
-from flagstone.paper.experiments.costs import COSTS
-from flagstone.paper.experiments.figure_1 import FIGURE_1, FIGURE_1_FIXED
-from flagstone.paper.experiments.gap import GAP
-from flagstone.paper.experiments.instability import INSTABILITY
-from flagstone.paper.experiments.privacy import PRIVACY
-from flagstone.paper.experiments.sample_size import SAMPLE_SIZE
+from flagstone.paper.experiments.certified import CertificateStudy
+from flagstone.paper.experiments.costs import Costs
+from flagstone.paper.experiments.figure_1 import Figure1, Figure1Fixed
+from flagstone.paper.experiments.gap import Gap
+from flagstone.paper.experiments.instability import Instability
+from flagstone.paper.experiments.privacy import Privacy
+from flagstone.paper.experiments.sample_size import SampleSize
 
 __all__ = ["EXPERIMENTS", "Experiment", "OtherConfigurationError", "Result", "run"]
 
-#: Every experiment by its name, in the order of the paper.
-EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        FIGURE_1,
-        FIGURE_1_FIXED,
-        INSTABILITY,
-        GAP,
-        SAMPLE_SIZE,
-        PRIVACY,
-        COSTS,
-        CERTIFIED,
-    )
-}
+_KINDS = (Figure1, Figure1Fixed, Instability, Gap, SampleSize, Privacy, Costs, CertificateStudy)
+#: Every experiment at its full size by its name, in the order of the paper.
+EXPERIMENTS: dict[str, Experiment] = {kind.name: kind() for kind in _KINDS}
 
 
 def run(
@@ -102,10 +91,9 @@ def run(
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
-    config = dataclasses.replace(experiment.quick if quick else experiment.config, seed=str(seed))
+    changes = experiment.small if quick else {}
     return run_experiment(
-        experiment,
-        config,
+        dataclasses.replace(experiment, **changes, seed=str(seed)),
         out=out,
         resume=resume,
         overwrite=overwrite,

@@ -14,14 +14,16 @@ import io
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from flagstone.algebra.fields import Array
 from flagstone.audit.data import random_stream
 from flagstone.disk import (
     Ledger,
@@ -34,7 +36,7 @@ from flagstone.disk import (
     write_all,
 )
 from flagstone.errors import FormatError, InputError
-from flagstone.plots.style import Display
+from flagstone.plots.style import Axes, Display
 from flagstone.processes import check_jobs, in_processes
 from flagstone.progress import progress_bar
 
@@ -51,64 +53,102 @@ class OtherConfigurationError(InputError):
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """A named experiment.
+class Experiment(ABC):
+    """A named experiment: its fields are what it runs with, by default at the full size.
 
     Attributes
     ----------
+    seed : str
+        Decides every random number.
     name, title : str
-    config, quick : object
-        The full configuration, and one that finishes in seconds.
-    units : callable
-        Configuration → independent units of work, as plain data.
-    compute : callable
-        (configuration, unit, generator) → rows of numbers.
-    display : callable
-        (configuration, all rows) → what is drawn.
+    small : dict
+        The fields of a version that finishes in seconds.
+    panels, size
+        Of the figure: its axes below and beside each other, its width and height in inches.
     """
 
-    name: str
-    title: str
-    config: Any
-    quick: Any
-    units: Callable[[Any], Sequence[Unit]]
-    compute: Callable[[Any, Unit, np.random.RandomState], list[Row]]
-    display: Callable[[Any, list[Row]], Display]
+    seed: str = "2026"
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    small: ClassVar[dict[str, Any]]
+    panels: ClassVar[tuple[int, int]] = (1, 1)
+    size: ClassVar[tuple[float, float]]
+
+    @abstractmethod
+    def units(self) -> Sequence[Unit]:
+        """Return the independent units of work, as plain data."""
+
+    @abstractmethod
+    def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
+        """Return the numbers of one unit."""
+
+    @abstractmethod
+    def draw(self, rows: list[Row], axes: list[Axes]) -> None:
+        """Draw all numbers."""
+
+
+@dataclass(repr=False)
+class Figure(Display):
+    """The figure of an experiment: the experiment, and all its rows of numbers."""
+
+    experiment: Experiment
+    rows: list[Row]
+
+    def __post_init__(self) -> None:
+        self.panels, self.size = self.experiment.panels, self.experiment.size
+
+    def _draw(self, axes: list[Axes]) -> None:
+        self.experiment.draw(self.rows, axes)
+
+
+def where(rows: list[Row], **wanted: Any) -> list[Row]:
+    """Return the rows that have these values."""
+    return [row for row in rows if wanted.items() <= row.items()]
+
+
+def column(rows: list[Row], key: str) -> Array:
+    """Return what rows have under a key."""
+    return np.array([row[key] for row in rows])
+
+
+def bars(rows: list[Row], key: str) -> Array:
+    """Return how far the intervals of a quantity reach below it, and above."""
+    low, y, high = (column(rows, name) for name in (f"{key}_low", key, f"{key}_high"))
+    return np.array([y - low, high - y])
 
 
 @dataclass(frozen=True)
 class Result:
     """What a run left behind: the numbers, the display, the files."""
 
-    name: str
-    config: Any
+    experiment: Experiment
     rows: list[Row]
-    display: Display
+    display: Figure
     files: tuple[Path, ...]
     seconds: float
 
 
-def identity(experiment: Experiment, config: Any) -> str:
+def identity(experiment: Experiment) -> str:
     """Return the SHA-256 of an experiment and its configuration."""
     text = json.dumps(
-        {"experiment": experiment.name, "format": 1, "config": dataclasses.asdict(config)},
+        {"experiment": experiment.name, "format": 1, "config": dataclasses.asdict(experiment)},
         sort_keys=True,
     )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def unit_stream(experiment: Experiment, config: Any, unit: Unit) -> np.random.RandomState:
+def unit_stream(experiment: Experiment, unit: Unit) -> np.random.RandomState:
     """Return the generator of a unit: a function of seed, experiment and unit."""
-    return random_stream(json.dumps([config.seed, experiment.name, unit], sort_keys=True))
+    return random_stream(json.dumps([experiment.seed, experiment.name, unit], sort_keys=True))
 
 
-def _compute(experiment: Experiment, config: Any, unit: Unit) -> list[Row]:
-    return experiment.compute(config, unit, unit_stream(experiment, config, unit))
+def _compute(experiment: Experiment, unit: Unit) -> list[Row]:
+    return experiment.compute(unit, unit_stream(experiment, unit))
 
 
 def run_experiment(
     experiment: Experiment,
-    config: Any,
     *,
     out: str | os.PathLike[str],
     resume: bool = True,
@@ -122,7 +162,7 @@ def run_experiment(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"out must be a directory, and {folder} is a file")
-    name, key = experiment.name, identity(experiment, config)
+    name, key = experiment.name, identity(experiment)
     finished = _read_finished(folder / f"{name}.json", name)
     folder.mkdir(parents=True, exist_ok=True)
     done: dict[str, list[Row]] = {}
@@ -142,12 +182,12 @@ def run_experiment(
         else:
             if ledger.header is None or ledger.header["id"] != key or not resume:
                 done.clear()
-                ledger.start(id=key, config=dataclasses.asdict(config))
-            rows = _compute_all(experiment, config, done, ledger, n_jobs, progress)
-        display = experiment.display(config, rows)
-        files = _write(experiment, config, key, rows, display, folder)
+                ledger.start(id=key, config=dataclasses.asdict(experiment))
+            rows = _compute_all(experiment, done, ledger, n_jobs, progress)
+        display = Figure(experiment, rows)
+        files = _write(display, key, folder)
         ledger.remove()
-    return Result(name, config, rows, display, files, time.perf_counter() - start)
+    return Result(experiment, rows, display, files, time.perf_counter() - start)
 
 
 def _take(done: dict[str, list[Row]], record: Any) -> None:
@@ -163,16 +203,15 @@ def _take(done: dict[str, list[Row]], record: Any) -> None:
 
 def _compute_all(
     experiment: Experiment,
-    config: Any,
     done: dict[str, list[Row]],
     ledger: Ledger,
     n_jobs: int,
     progress: bool | None,
 ) -> list[Row]:
     """Compute the units that are not done yet; return the rows of all in order."""
-    units = {json.dumps(unit, sort_keys=True): unit for unit in experiment.units(config)}
+    units = {json.dumps(unit, sort_keys=True): unit for unit in experiment.units()}
     todo = {name: unit for name, unit in units.items() if name not in done}
-    computed = in_processes(_compute, [(experiment, config, u) for u in todo.values()], n_jobs)
+    computed = in_processes(_compute, [(experiment, unit) for unit in todo.values()], n_jobs)
     with progress_bar(experiment.name, progress) as show:
         for name, rows in zip(todo, computed, strict=True):
             ledger.append([{"unit": name, "rows": rows}])
@@ -204,20 +243,13 @@ def _brief(config: dict[str, Any]) -> str:
     return text[:120]
 
 
-def _write(
-    experiment: Experiment,
-    config: Any,
-    key: str,
-    rows: list[Row],
-    display: Display,
-    folder: Path,
-) -> tuple[Path, ...]:
-    name = experiment.name
+def _write(display: Figure, key: str, folder: Path) -> tuple[Path, ...]:
+    experiment, rows, name = display.experiment, display.rows, display.experiment.name
     data: dict[str, Any] = {
         "experiment": name,
         "title": experiment.title,
         "id": key,
-        "config": dataclasses.asdict(config),
+        "config": dataclasses.asdict(experiment),
         "rows": rows,
     }
     data["sha256"] = json_checksum(data)

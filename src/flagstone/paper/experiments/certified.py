@@ -43,8 +43,7 @@ from flagstone.distributions import (
 from flagstone.guarantees import index_rho
 from flagstone.guarantees.binomial import binomial_above
 from flagstone.guarantees.exact import smallest
-from flagstone.paper.experiments._figures import Figure, column
-from flagstone.paper.experiments._runner import Experiment, Row
+from flagstone.paper.experiments._runner import Experiment, Row, Unit, column, where
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 
 #: Sizes are tried in these steps.
@@ -271,8 +270,25 @@ def is_too_often(failures: int, trials: int, allowed: float, level: float = 1e-6
     return binomial_above(trials, allowed, failures - 1) < level
 
 
+def law_of(dim: int, damage: float) -> Distribution:
+    """Rows of a random subspace of dimension 3d/4, uniform in all of the space where damaged."""
+    space = random_subspace(3 * dim // 4, dim, rng=1)
+    return planted_subspace(space, contamination=damage) if damage else UniformOn(space)
+
+
+def window_of(dim: int, damage: float, m: int) -> tuple[int, int]:
+    """The middle half between the damaged rows and the full sets, of about 3d/4 + 2 rows each."""
+    low, high = damage, (1 - damage) / (3 * dim // 4 + 2)
+    first = max(1, math.ceil(m * (low + (high - low) / 4)))
+    return first, max(first, math.floor(m * (high - (high - low) / 4)))
+
+
+def _size(step: int) -> int:
+    return round(20 * _STEP**step)
+
+
 @dataclass(frozen=True)
-class CertifiedConfig:
+class CertificateStudy(Experiment):
     """Laws and sizes, and how much is simulated."""
 
     dims: tuple[int, ...] = (6, 10, 16, 24, 32, 42)
@@ -287,114 +303,21 @@ class CertifiedConfig:
     trials: int = 1000
     fresh: int = 600
     allowed: float = 0.1
-    seed: str = "2026"
 
-
-def units(config: CertifiedConfig) -> list[dict[str, Any]]:
-    """One unit for each law of either part."""
-    sizes = [(dim, config.damage) for dim in config.dims]
-    sizes += [(config.dim, damage) for damage in config.damages]
-    return [
-        *({"part": "rows", "dim": d, "damage": c} for d, c in dict.fromkeys(sizes)),
-        *({"part": "validity", "law": name} for name in config.cases),
-        *({"part": "mistake", "mistake": name} for name in MISTAKES),
-    ]
-
-
-def compute(config: CertifiedConfig, unit: dict[str, Any], rng: np.random.RandomState) -> list[Row]:
-    if unit["part"] == "rows":
-        return [_rows_needed(config, unit["dim"], unit["damage"], rng)]
-    return [_validity(config, unit, rng)]
-
-
-def law_of(dim: int, damage: float) -> Distribution:
-    """Rows of a random subspace of dimension 3d/4, uniform in all of the space where damaged."""
-    space = random_subspace(3 * dim // 4, dim, rng=1)
-    return planted_subspace(space, contamination=damage) if damage else UniformOn(space)
-
-
-def window_of(dim: int, damage: float, m: int) -> tuple[int, int]:
-    """The middle half between the damaged rows and the full sets, of about 3d/4 + 2 rows each."""
-    low, high = damage, (1 - damage) / (3 * dim // 4 + 2)
-    first = max(1, math.ceil(m * (low + (high - low) / 4)))
-    return first, max(first, math.floor(m * (high - (high - low) / 4)))
-
-
-def _rows_needed(
-    config: CertifiedConfig, dim: int, damage: float, rng: np.random.RandomState
-) -> Row:
-    law = law_of(dim, damage)
-
-    def in_advance(m: int) -> bool:
-        first, last = window_of(dim, damage, m)
-        return index_rho(dim, last - first + 1, start=first - 1, n_rows=m) <= config.rho
-
-    def certified(m: int) -> bool:
-        rhos = [_certified_rho(config, law, m, window_of(dim, damage, m), rng) for _ in samples]
-        return float(np.median(rhos)) <= config.rho
-
-    def simulated(m: int) -> bool:
-        first, last = window_of(dim, damage, m)
-        differ = []
-        for _ in range(config.pairs):
-            a, b = (Thresholds(Flag(dim).update(law.sample(m, rng))) for _ in range(2))
-            differ.append(disagreement(a, b, first - 1, last))
-        return float(np.mean(differ)) <= config.rho
-
-    samples = range(config.samples)
-    row = {"part": "rows", "dim": dim, "damage": damage, "rho": config.rho}
-    row["in_advance"] = smallest(in_advance)
-    for name, enough in (("certificate", certified), ("simulation", simulated)):
-        step = smallest(lambda k, enough=enough: enough(_size(k)), start=0)  # type: ignore[misc]
-        row[name] = _size(step)
-    return row
-
-
-def _size(step: int) -> int:
-    return round(20 * _STEP**step)
-
-
-def _certified_rho(
-    config: CertifiedConfig,
-    law: Distribution,
-    m: int,
-    window: tuple[int, int],
-    rng: np.random.RandomState,
-) -> float:
-    case = Case("planted", law, m, *window)
-    rho = certifier_of(case, law.sample(m, rng), config.confidence).certificate().rho
-    return 1.0 if rho is None else rho
-
-
-def _validity(config: CertifiedConfig, unit: dict[str, Any], rng: np.random.RandomState) -> Row:
-    if unit["part"] == "mistake":
-        case, method = MISTAKES[unit["mistake"]]
-    else:
-        case, method = CASES[unit["law"]], certifier_of
-    truth = Truth(case, config.fresh, rng)
-    outcomes = [trial(truth, rng, 1 - config.allowed, method) for _ in range(config.trials)]
-    issued, false = (sum(column) for column in zip(*outcomes, strict=True))
-    low, high = clopper_pearson(false, config.trials)
-    return {
-        **unit,
-        "kind": case.kind,
-        "m": case.m,
-        "trials": config.trials,
-        "issued": issued,
-        "false": false,
-        "false_low": low,
-        "false_high": high,
-        "allowed": config.allowed,
-        "too_often": is_too_often(false, config.trials, config.allowed),
-        "disagreement": float(np.mean(truth.values)),
+    name: ClassVar = "certified"
+    title: ClassVar = (
+        "Rows needed in advance, by certificate and in truth; and whether certificates hold"
+    )
+    small: ClassVar = {
+        "dims": (6, 16, 32),
+        "damages": (0.0, 0.005, 0.02),
+        "samples": 3,
+        "pairs": 20,
+        "trials": 20,
+        "fresh": 100,
     }
-
-
-class CertifiedDisplay(Figure):
-    """Rows needed, against dimension and damage; how often certificates are false."""
-
-    panels = (3, 1)
-    size = (COLUMN_WIDTH, 6.8)
+    panels: ClassVar = (3, 1)
+    size: ClassVar = (COLUMN_WIDTH, 6.8)
     _lines: ClassVar = (
         ("in_advance", "corrected", "proven in advance"),
         ("certificate", "sharp", "certified"),
@@ -408,18 +331,92 @@ class CertifiedDisplay(Figure):
         "planted mistake": "vermillion",
     }
 
-    def _draw(self, axes: list[Axes]) -> None:
-        c = self.config
-        by_dim = [row for row in self.where(damage=c.damage) if row["dim"] in c.dims]
-        by_damage = [row for row in self.where(dim=c.dim) if row["damage"] in c.damages]
+    def units(self) -> list[Unit]:
+        sizes = [(dim, self.damage) for dim in self.dims]
+        sizes += [(self.dim, damage) for damage in self.damages]
+        return [
+            *({"part": "rows", "dim": d, "damage": c} for d, c in dict.fromkeys(sizes)),
+            *({"part": "validity", "law": name} for name in self.cases),
+            *({"part": "mistake", "mistake": name} for name in MISTAKES),
+        ]
+
+    def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
+        if unit["part"] == "rows":
+            return [self._rows_needed(unit["dim"], unit["damage"], rng)]
+        return [self._validity(unit, rng)]
+
+    def _rows_needed(self, dim: int, damage: float, rng: np.random.RandomState) -> Row:
+        law = law_of(dim, damage)
+
+        def in_advance(m: int) -> bool:
+            first, last = window_of(dim, damage, m)
+            return index_rho(dim, last - first + 1, start=first - 1, n_rows=m) <= self.rho
+
+        def certified(m: int) -> bool:
+            rhos = [self._certified_rho(law, m, window_of(dim, damage, m), rng) for _ in samples]
+            return float(np.median(rhos)) <= self.rho
+
+        def simulated(m: int) -> bool:
+            first, last = window_of(dim, damage, m)
+            differ = []
+            for _ in range(self.pairs):
+                a, b = (Thresholds(Flag(dim).update(law.sample(m, rng))) for _ in range(2))
+                differ.append(disagreement(a, b, first - 1, last))
+            return float(np.mean(differ)) <= self.rho
+
+        samples = range(self.samples)
+        row = {"part": "rows", "dim": dim, "damage": damage, "rho": self.rho}
+        row["in_advance"] = smallest(in_advance)
+        for name, enough in (("certificate", certified), ("simulation", simulated)):
+            step = smallest(lambda k, enough=enough: enough(_size(k)), start=0)  # type: ignore[misc]
+            row[name] = _size(step)
+        return row
+
+    def _certified_rho(
+        self,
+        law: Distribution,
+        m: int,
+        window: tuple[int, int],
+        rng: np.random.RandomState,
+    ) -> float:
+        case = Case("planted", law, m, *window)
+        rho = certifier_of(case, law.sample(m, rng), self.confidence).certificate().rho
+        return 1.0 if rho is None else rho
+
+    def _validity(self, unit: dict[str, Any], rng: np.random.RandomState) -> Row:
+        if unit["part"] == "mistake":
+            case, method = MISTAKES[unit["mistake"]]
+        else:
+            case, method = CASES[unit["law"]], certifier_of
+        truth = Truth(case, self.fresh, rng)
+        outcomes = [trial(truth, rng, 1 - self.allowed, method) for _ in range(self.trials)]
+        issued, false = (sum(column) for column in zip(*outcomes, strict=True))
+        low, high = clopper_pearson(false, self.trials)
+        return {
+            **unit,
+            "kind": case.kind,
+            "m": case.m,
+            "trials": self.trials,
+            "issued": issued,
+            "false": false,
+            "false_low": low,
+            "false_high": high,
+            "allowed": self.allowed,
+            "too_often": is_too_often(false, self.trials, self.allowed),
+            "disagreement": float(np.mean(truth.values)),
+        }
+
+    def draw(self, data: list[Row], axes: list[Axes]) -> None:
+        by_dim = [row for row in where(data, damage=self.damage) if row["dim"] in self.dims]
+        by_damage = [row for row in where(data, dim=self.dim) if row["damage"] in self.damages]
         self._draw_rows(axes[0], by_dim, "dim", 1)
         self._draw_rows(axes[1], sorted(by_damage, key=lambda r: r["damage"]), "damage", 100)
-        axes[0].set_xlabel(f"dimension $d$ of the rows ({100 * c.damage:g} % damaged)")
-        axes[1].set_xlabel(f"damaged rows (%), $d={c.dim}$")
+        axes[0].set_xlabel(f"dimension $d$ of the rows ({100 * self.damage:g} % damaged)")
+        axes[1].set_xlabel(f"damaged rows (%), $d={self.dim}$")
         axes[0].legend(loc="center right", bbox_to_anchor=(1.0, 0.55))
         for axis in axes[:2]:
-            caption(axis, rf"for $\rho \leq {c.rho:g}$")
-        self._draw_validity(axes[2])
+            caption(axis, rf"for $\rho \leq {self.rho:g}$")
+        self._draw_validity(data, axes[2])
 
     def _draw_rows(self, axis: Axes, rows: list[Row], x: str, scale: float) -> None:
         for key, look, label in self._lines:
@@ -428,8 +425,8 @@ class CertifiedDisplay(Figure):
         axis.set_yscale("log")
         axis.set_ylabel("rows needed per sample")
 
-    def _draw_validity(self, axis: Axes) -> None:
-        rows = [row for row in self.rows if row["part"] != "rows"]
+    def _draw_validity(self, data: list[Row], axis: Axes) -> None:
+        rows = [row for row in data if row["part"] != "rows"]
         seen: set[str] = set()
         for place, row in enumerate(rows):
             wrong = row["part"] == "mistake"
@@ -449,26 +446,13 @@ class CertifiedDisplay(Figure):
             name, side = (row["mistake"], "right") if wrong else (row["law"], "left")
             x = 9.6 if wrong else max(10.6, 100 * row["false_high"] + 0.6)
             axis.text(x, place, name, fontsize=6, ha=side, va="center")
-        axis.axvline(100 * self.config.allowed, color=OKABE_ITO["black"], linewidth=0.8)
+        axis.axvline(100 * self.allowed, color=OKABE_ITO["black"], linewidth=0.8)
         axis.set_xscale("symlog", linthresh=10)
         axis.set_xlim(-0.3, 115)
         axis.set_xticks([0, 5, 10, 20, 50, 100], ["0", "5", "10", "20", "50", "100"])
         axis.minorticks_off()
         axis.set_yticks([])
         axis.set_ylim(len(rows) - 0.4, -0.6)
-        axis.set_xlabel(f"false certificates (%); {100 * self.config.allowed:g} % are allowed")
+        axis.set_xlabel(f"false certificates (%); {100 * self.allowed:g} % are allowed")
         axis.set_ylabel("law")
         axis.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3, columnspacing=1.0)
-
-
-CERTIFIED = Experiment(
-    name="certified",
-    title="Rows needed in advance, by certificate and in truth; and whether certificates hold",
-    config=CertifiedConfig(),
-    quick=CertifiedConfig(
-        dims=(6, 16, 32), damages=(0.0, 0.005, 0.02), samples=3, pairs=20, trials=20, fresh=100
-    ),
-    units=units,
-    compute=compute,
-    display=CertifiedDisplay,
-)

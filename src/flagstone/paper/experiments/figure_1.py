@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,8 +41,7 @@ from flagstone.audit.intervals import standard_error
 from flagstone.coins import Coins
 from flagstone.distributions import geometric, planted_parity
 from flagstone.guarantees import Window, paper_length
-from flagstone.paper.experiments._figures import Figure, column
-from flagstone.paper.experiments._runner import Experiment, Row
+from flagstone.paper.experiments._runner import Experiment, Row, Unit, column, where
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
 from flagstone.rules import HeavyRule, IndexRule
 
@@ -52,31 +51,6 @@ LEARNERS = ("elimination", "heavy", "index")
 _EXACT: dict[str, Any] = {"color": OKABE_ITO["black"], "linestyle": "-", "linewidth": 0.8}
 #: What the paper reports: accuracy, and replicability from … to, at m = 1000.
 REPORTED = {"elimination": (1.0, 0.20, 0.30), "heavy": (0.88, 0.90, 0.90)}
-
-
-@dataclass(frozen=True)
-class Figure1Config:
-    """The paper's numbers."""
-
-    dim: int = 20
-    rho: float = 0.05
-    sizes: tuple[int, ...] = tuple(range(50, 1001, 50))
-    experiments: int = 1000
-    holdout: int = 5000
-    scale: float = 1 / 2000
-    index_factor: float = 2.0
-    #: The coefficients of one target, or None: drawn for every experiment.
-    target: str | None = None
-    #: Pairs of samples behind the numbers that the simulated ones are compared with.
-    pairs: int = 100_000
-    seed: str = "2026"
-
-
-def windows(config: Figure1Config, m: int) -> dict[str, Window]:
-    """Return the window of each rule for samples of m rows."""
-    T = config.scale * paper_length(config.dim + 1, config.rho, m)
-    length = max(1, math.floor(config.index_factor * T))
-    return {"heavy": Window("heavy", 1, T), "index": Window("index", 1, length)}
 
 
 def spans(flag: Flag, chosen: dict[str, Window], coins: Coins) -> dict[str, Subspace]:
@@ -126,37 +100,6 @@ def elimination_agreement(
     return float((seen * blurred).sum())
 
 
-def counted_pairs(
-    config: Figure1Config, m: int, rng: np.random.RandomState
-) -> dict[str, tuple[float, float]]:
-    """Return replicability and accuracy of each learner over many pairs, without a flag.
-
-    Rows are unit vectors, so V_t is spanned by those that were seen t times: counts decide.
-    """
-    chosen, d = windows(config, m), config.dim
-    masses = geometric(d).probabilities[:d]
-    totals = {name: np.zeros(2) for name in LEARNERS}
-    for start in range(0, config.pairs, 10_000):
-        n = min(10_000, config.pairs - start)
-        rest = max(0.0, 1 - masses.sum())
-        counts = rng.multinomial(m, [*masses, rest], size=(2, n))[:, :, :-1]
-        target = rng.randint(0, 2, size=(n, d))
-        if config.target is not None:
-            target[:] = np.array(list(config.target), dtype=int)
-        u, first = 1 - rng.random_sample(n), chosen["index"]
-        last = {
-            "elimination": np.ones((2, n)),
-            "heavy": _last_heavy(counts, chosen["heavy"].length * u),
-            "index": np.broadcast_to(np.ceil(int(first.length) * u), (2, n)),
-        }
-        for name, least in last.items():
-            lost = (counts < least[:, :, np.newaxis]) & (target == 1)
-            same = (lost[0] == lost[1]).all(axis=1)
-            right = 1 - (lost * masses).sum(axis=2).mean(axis=0)
-            totals[name] += same.sum() / config.pairs, right.sum() / config.pairs
-    return {name: (float(a), float(b)) for name, (a, b) in totals.items()}
-
-
 def _last_heavy(counts: Array, t: Array) -> Array:
     """Return the count of the rarest unit in the largest space with t sets; infinite for none."""
     ordered = np.sort(counts, axis=2)  # rising: space i is spanned by all units from i on
@@ -166,94 +109,147 @@ def _last_heavy(counts: Array, t: Array) -> Array:
     return np.where(heavy.any(axis=2), first, np.inf)
 
 
-def compute(config: Figure1Config, unit: dict[str, Any], rng: np.random.RandomState) -> list[Row]:
-    m = unit["m"]
-    features = geometric(config.dim)
-    # The holdout is static: it depends on the seed alone, not on m.
-    static = np.random.RandomState(int(Coins(config.seed).integers("holdout", 2**32)))
-    holdout = features.sample(config.holdout, static)
-    chosen = windows(config, m)
-    fixed = None if config.target is None else [int(bit) for bit in config.target]
-    agreement = elimination_agreement(features.probabilities[: config.dim].tolist(), m, fixed)
-    own = int(Coins(f"{config.seed}/{m}").integers("pairs", 2**32))
-    many = counted_pairs(config, m, np.random.RandomState(own))
-    same: dict[str, list[bool]] = {name: [] for name in LEARNERS}
-    accuracy: dict[str, list[float]] = {name: [] for name in LEARNERS}
-    exact: dict[str, list[float]] = {name: [] for name in LEARNERS}
-    for number in range(config.experiments):
-        coins = Coins(f"{config.seed}/{m}/{number}")
-        drawn = rng.randint(0, 2, config.dim)
-        law = planted_parity(drawn if fixed is None else fixed, features=features)
-        labels = law.labels(holdout)
-        trials = [
-            spans(Flag(config.dim + 1).update(law.sample(m, rng)), chosen, coins) for _ in range(2)
+@dataclass(frozen=True)
+class Figure1(Experiment):
+    """The paper's numbers."""
+
+    dim: int = 20
+    rho: float = 0.05
+    sizes: tuple[int, ...] = tuple(range(50, 1001, 50))
+    experiments: int = 1000
+    holdout: int = 5000
+    scale: float = 1 / 2000
+    index_factor: float = 2.0
+    #: The coefficients of one target, or None: drawn for every experiment.
+    target: str | None = None
+    #: Pairs of samples behind the numbers that the simulated ones are compared with.
+    pairs: int = 100_000
+
+    name: ClassVar = "figure-1"
+    title: ClassVar = (
+        "Accuracy and replicability of elimination, the paper's rule and the index rule"
+    )
+    small: ClassVar = {"sizes": (50, 400, 1000), "experiments": 20}
+    panels: ClassVar = (2, 1)
+    size: ClassVar = (COLUMN_WIDTH, 3.9)
+
+    def units(self) -> list[Unit]:
+        return [{"m": m} for m in self.sizes]
+
+    def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
+        m = unit["m"]
+        features = geometric(self.dim)
+        # The holdout is static: it depends on the seed alone, not on m.
+        static = np.random.RandomState(int(Coins(self.seed).integers("holdout", 2**32)))
+        holdout = features.sample(self.holdout, static)
+        chosen = self.windows(m)
+        fixed = None if self.target is None else [int(bit) for bit in self.target]
+        agreement = elimination_agreement(features.probabilities[: self.dim].tolist(), m, fixed)
+        own = int(Coins(f"{self.seed}/{m}").integers("pairs", 2**32))
+        many = self.counted_pairs(m, np.random.RandomState(own))
+        same: dict[str, list[bool]] = {name: [] for name in LEARNERS}
+        accuracy: dict[str, list[float]] = {name: [] for name in LEARNERS}
+        exact: dict[str, list[float]] = {name: [] for name in LEARNERS}
+        for number in range(self.experiments):
+            coins = Coins(f"{self.seed}/{m}/{number}")
+            drawn = rng.randint(0, 2, self.dim)
+            law = planted_parity(drawn if fixed is None else fixed, features=features)
+            labels = law.labels(holdout)
+            samples = [law.sample(m, rng) for _ in range(2)]
+            trials = [spans(Flag(self.dim + 1).update(rows), chosen, coins) for rows in samples]
+            for name in LEARNERS:
+                rules = [ParityRule.from_subspace(t[name], choice="lexmin") for t in trials]
+                same[name].append(rules[0] == rules[1])
+                hits = [float(np.mean(rule.predict(holdout) == labels)) for rule in rules]
+                accuracy[name].append(float(np.mean(hits)))
+                exact[name].append(1.0 - float(np.mean([law.error(rule) for rule in rules])))
+        return [
+            {
+                "learner": name,
+                "m": m,
+                "threshold_max": None if name == "elimination" else float(chosen[name].length),
+                "experiments": self.experiments,
+                "replicability": float(np.mean(same[name])),
+                "replicability_sem": standard_error(same[name]),
+                "replicability_exact": agreement if name == "elimination" else None,
+                "replicability_counted": many[name][0],
+                "accuracy": float(np.mean(accuracy[name])),
+                "accuracy_sem": standard_error(accuracy[name]),
+                "accuracy_exact": float(np.mean(exact[name])),
+                "accuracy_counted": many[name][1],
+            }
+            for name in LEARNERS
         ]
-        for name in LEARNERS:
-            rules = [ParityRule.from_subspace(t[name], choice="lexmin") for t in trials]
-            same[name].append(rules[0] == rules[1])
-            hits = [float(np.mean(rule.predict(holdout) == labels)) for rule in rules]
-            accuracy[name].append(float(np.mean(hits)))
-            exact[name].append(1.0 - float(np.mean([law.error(rule) for rule in rules])))
-    return [
-        {
-            "learner": name,
-            "m": m,
-            "threshold_max": None if name == "elimination" else float(chosen[name].length),
-            "experiments": config.experiments,
-            "replicability": float(np.mean(same[name])),
-            "replicability_sem": standard_error(same[name]),
-            "replicability_exact": agreement if name == "elimination" else None,
-            "replicability_counted": many[name][0],
-            "accuracy": float(np.mean(accuracy[name])),
-            "accuracy_sem": standard_error(accuracy[name]),
-            "accuracy_exact": float(np.mean(exact[name])),
-            "accuracy_counted": many[name][1],
-        }
-        for name in LEARNERS
-    ]
 
+    def windows(self, m: int) -> dict[str, Window]:
+        """Return the window of each rule for samples of m rows."""
+        T = self.scale * paper_length(self.dim + 1, self.rho, m)
+        length = max(1, math.floor(self.index_factor * T))
+        return {"heavy": Window("heavy", 1, T), "index": Window("index", 1, length)}
 
-class Figure1Display(Figure):
-    """Accuracy above, replicability below, against the number of rows."""
+    def counted_pairs(self, m: int, rng: np.random.RandomState) -> dict[str, tuple[float, float]]:
+        """Return replicability and accuracy of each learner over many pairs, without a flag.
 
-    panels = (2, 1)
-    size = (COLUMN_WIDTH, 3.9)
+        Rows are unit vectors, so V_t is spanned by those that were seen t times: counts decide.
+        """
+        chosen, d = self.windows(m), self.dim
+        masses = geometric(d).probabilities[:d]
+        totals = {name: np.zeros(2) for name in LEARNERS}
+        for start in range(0, self.pairs, 10_000):
+            n = min(10_000, self.pairs - start)
+            rest = max(0.0, 1 - masses.sum())
+            counts = rng.multinomial(m, [*masses, rest], size=(2, n))[:, :, :-1]
+            target = rng.randint(0, 2, size=(n, d))
+            if self.target is not None:
+                target[:] = np.array(list(self.target), dtype=int)
+            u, first = 1 - rng.random_sample(n), chosen["index"]
+            last = {
+                "elimination": np.ones((2, n)),
+                "heavy": _last_heavy(counts, chosen["heavy"].length * u),
+                "index": np.broadcast_to(np.ceil(int(first.length) * u), (2, n)),
+            }
+            for name, least in last.items():
+                lost = (counts < least[:, :, np.newaxis]) & (target == 1)
+                same = (lost[0] == lost[1]).all(axis=1)
+                right = 1 - (lost * masses).sum(axis=2).mean(axis=0)
+                totals[name] += same.sum() / self.pairs, right.sum() / self.pairs
+        return {name: (float(a), float(b)) for name, (a, b) in totals.items()}
 
-    def _draw(self, axes: list[Axes]) -> None:
+    def draw(self, data: list[Row], axes: list[Axes]) -> None:
         for axis, key in zip(axes, ("accuracy", "replicability"), strict=True):
             axis.set_ylabel(f"{key} (%)")
             for name in LEARNERS:
-                kind, rows = SERIES[name], self.where(learner=name)
+                kind, rows = SERIES[name], where(data, learner=name)
                 sizes, y = column(rows, "m"), 100 * column(rows, key)
                 error = 200 * column(rows, f"{key}_sem")
                 axis.plot(sizes, y, label=kind.label, **kind.line)
                 look: Any = {"color": kind.color, "alpha": 0.18, "linewidth": 0}
                 axis.fill_between(sizes, y - error, y + error, **look)
             for name in LEARNERS:
-                rows = self.where(learner=name)
+                rows = where(data, learner=name)
                 known = 100 * column(rows, f"{key}_counted")
                 axis.plot(column(rows, "m"), known, **_EXACT)
         for axis, bottom in zip(axes, (50, 0), strict=True):
             axis.set_ylim(bottom, 103)
-            axis.set_xlim(left=0, right=1.07 * max(self.config.sizes))
+            axis.set_xlim(left=0, right=1.07 * max(self.sizes))
         self._draw_reported(axes)
         caption(
             axes[1],
-            rf"heavy: $T_{{\max}}$ of the paper $\times$ {self.config.scale:g}; "
-            rf"index: {self.config.index_factor:g} $\times$ that",
+            rf"heavy: $T_{{\max}}$ of the paper $\times$ {self.scale:g}; "
+            rf"index: {self.index_factor:g} $\times$ that",
         )
         axes[0].tick_params(labelbottom=False)
         axes[1].set_xlabel("rows per sample, $m$")
         axes[0].legend(loc="lower right", ncols=1)
         caption(
             axes[0],
-            f"$d={self.config.dim}$, $D(e_i)=2^{{-i}}$, {self.config.experiments} experiments; "
+            f"$d={self.dim}$, $D(e_i)=2^{{-i}}$, {self.experiments} experiments; "
             r"bands $\pm 2$ SEM",
         )
 
     def _draw_reported(self, axes: list[Axes]) -> None:
         """Mark what the paper reports, as open stars, beside the last measured points."""
-        right = 1.04 * max(self.config.sizes)
+        right = 1.04 * max(self.sizes)
         star: dict[str, Any] = {"marker": "*", "markersize": 8, "markerfacecolor": "white"}
         for name, (hit, low, high) in REPORTED.items():
             color = SERIES[name].color
@@ -271,30 +267,14 @@ class Figure1Display(Figure):
         )
 
 
-def units(config: Figure1Config) -> list[dict[str, Any]]:
-    """One unit per number of rows."""
-    return [{"m": m} for m in config.sizes]
+@dataclass(frozen=True)
+class Figure1Fixed(Figure1):
+    """T = 250 at m = 1000, and a target that shows what the paper reports."""
 
+    target: str | None = "00100101010111100000"
+    scale: float = 1 / 1224
 
-FIGURE_1 = Experiment(
-    name="figure-1",
-    title="Accuracy and replicability of elimination, the paper's rule and the index rule",
-    config=Figure1Config(),
-    quick=Figure1Config(sizes=(50, 400, 1000), experiments=20),
-    units=units,
-    compute=compute,
-    display=Figure1Display,
-)
-
-#: T = 250 at m = 1000, and a target that shows what the paper reports.
-_FIXED = Figure1Config(target="00100101010111100000", scale=1 / 1224)
-
-FIGURE_1_FIXED = Experiment(
-    name="figure-1-fixed",
-    title="The same with one target for all experiments, chosen to show the paper's numbers",
-    config=_FIXED,
-    quick=replace(_FIXED, sizes=(50, 400, 1000), experiments=20),
-    units=units,
-    compute=compute,
-    display=Figure1Display,
-)
+    name: ClassVar = "figure-1-fixed"
+    title: ClassVar = (
+        "The same with one target for all experiments, chosen to show the paper's numbers"
+    )

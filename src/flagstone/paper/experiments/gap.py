@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,21 +27,10 @@ from flagstone.distributions import (
 )
 from flagstone.guarantees import paper_gap
 from flagstone.guarantees.binomial import binomial_least
-from flagstone.paper.experiments._figures import Figure, bars, column
-from flagstone.paper.experiments._runner import Experiment, Row
+from flagstone.paper.experiments._runner import Experiment, Row, Unit, bars, column, where
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes
 
 LAWS = ("geometric", "blocks", "planted", "two directions")
-
-
-@dataclass(frozen=True)
-class GapConfig:
-    """Sample sizes, pairs and the δ of the quantile."""
-
-    sizes: tuple[int, ...] = (100, 316, 1000, 3162, 10_000, 31_623, 100_000)
-    pairs: int = 400
-    delta: float = 0.05
-    seed: str = "2026"
 
 
 def law_named(name: str) -> Distribution:
@@ -66,48 +55,19 @@ def multiplicity_gap(a: Flag, b: Flag) -> tuple[int, int]:
     return max(gaps, default=0), sum(g * g for g in gaps)
 
 
-def units(config: GapConfig) -> list[dict[str, Any]]:
-    """One unit per law and number of rows."""
-    return [{"law": law, "m": m} for law in LAWS for m in config.sizes]
+@dataclass(frozen=True)
+class Gap(Experiment):
+    """Sample sizes, pairs and the δ of the quantile."""
 
+    sizes: tuple[int, ...] = (100, 316, 1000, 3162, 10_000, 31_623, 100_000)
+    pairs: int = 400
+    delta: float = 0.05
 
-def compute(config: GapConfig, unit: dict[str, Any], rng: np.random.RandomState) -> list[Row]:
-    law, m = law_named(unit["law"]), unit["m"]
-    largest, squares = [], []
-    for _ in range(config.pairs):
-        a, b = (Flag(law.dim, law.field).update(*law.sample_weighted(m, rng)) for _ in range(2))
-        top, square = multiplicity_gap(a, b)
-        largest.append(top)
-        squares.append(square)
-    # A distribution-free 95 % interval for the quantile, from binomial order statistics.
-    ordered = sorted(largest)
-    n, p = config.pairs, 1 - config.delta
-    low = ordered[max(0, binomial_least(n, p, 0.975) - 1)]
-    high = ordered[min(n - 1, binomial_least(n, p, 0.025))]
-    return [
-        {
-            "law": unit["law"],
-            "m": m,
-            "pairs": config.pairs,
-            "delta": config.delta,
-            "gap_mean": float(np.mean(largest)),
-            "gap_mean_sem": standard_error(largest),
-            "gap_quantile": float(ordered[min(n - 1, math.ceil(p * n) - 1)]),
-            "gap_quantile_low": float(low),
-            "gap_quantile_high": float(high),
-            "rms": math.sqrt(float(np.mean(squares))),
-            "bound_printed": paper_gap(m, config.delta, corrected=False),
-            "bound_corrected": paper_gap(m, config.delta, corrected=True),
-            "bound_sharp_rms": 2 * math.sqrt(m),
-        }
-    ]
-
-
-class GapDisplay(Figure):
-    """Quantiles of the gap below two bounds, its r.m.s. below the sharp one."""
-
-    panels = (2, 1)
-    size = (COLUMN_WIDTH, 4.2)
+    name: ClassVar = "gap"
+    title: ClassVar = "Multiplicities of two samples: measured gaps and the bounds on them"
+    small: ClassVar = {"sizes": (100, 1000, 10_000), "pairs": 60}
+    panels: ClassVar = (2, 1)
+    size: ClassVar = (COLUMN_WIDTH, 4.2)
     _look: ClassVar = {
         "geometric": ("blue", "o"),
         "blocks": ("vermillion", "^"),
@@ -115,9 +75,43 @@ class GapDisplay(Figure):
         "two directions": ("orange", "s"),
     }
 
-    def _draw(self, axes: list[Axes]) -> None:
-        m = list(self.config.sizes)
-        first = self.where(law=LAWS[0])
+    def units(self) -> list[Unit]:
+        return [{"law": law, "m": m} for law in LAWS for m in self.sizes]
+
+    def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
+        law, m = law_named(unit["law"]), unit["m"]
+        largest, squares = [], []
+        for _ in range(self.pairs):
+            a, b = (Flag(law.dim, law.field).update(*law.sample_weighted(m, rng)) for _ in range(2))
+            top, square = multiplicity_gap(a, b)
+            largest.append(top)
+            squares.append(square)
+        # A distribution-free 95 % interval for the quantile, from binomial order statistics.
+        ordered = sorted(largest)
+        n, p = self.pairs, 1 - self.delta
+        low = ordered[max(0, binomial_least(n, p, 0.975) - 1)]
+        high = ordered[min(n - 1, binomial_least(n, p, 0.025))]
+        return [
+            {
+                "law": unit["law"],
+                "m": m,
+                "pairs": self.pairs,
+                "delta": self.delta,
+                "gap_mean": float(np.mean(largest)),
+                "gap_mean_sem": standard_error(largest),
+                "gap_quantile": float(ordered[min(n - 1, math.ceil(p * n) - 1)]),
+                "gap_quantile_low": float(low),
+                "gap_quantile_high": float(high),
+                "rms": math.sqrt(float(np.mean(squares))),
+                "bound_printed": paper_gap(m, self.delta, corrected=False),
+                "bound_corrected": paper_gap(m, self.delta, corrected=True),
+                "bound_sharp_rms": 2 * math.sqrt(m),
+            }
+        ]
+
+    def draw(self, data: list[Row], axes: list[Axes]) -> None:
+        m = list(self.sizes)
+        first = where(data, law=LAWS[0])
         for axis, key, look, label in (
             (axes[0], "bound_printed", "printed", "printed bound"),
             (axes[0], "bound_corrected", "corrected", "corrected bound"),
@@ -126,12 +120,12 @@ class GapDisplay(Figure):
             line = SERIES[look].line | {"marker": "", "label": label}
             axis.plot(m, column(first, key), linewidth=1.6, **line)
         for law, (color, marker) in self._look.items():
-            rows = self.where(law=law)
+            rows = where(data, law=law)
             line = {"color": OKABE_ITO[color], "marker": marker}
             y, reach = column(rows, "gap_quantile"), bars(rows, "gap_quantile")
             axes[0].errorbar(m, y, reach, label=law, linewidth=0.8, **line)
             axes[1].plot(m, column(rows, "rms"), linewidth=0.8, **line)
-        axes[0].set_ylabel(rf"{100 * (1 - self.config.delta):g} % quantile of the gap (sets)")
+        axes[0].set_ylabel(rf"{100 * (1 - self.delta):g} % quantile of the gap (sets)")
         axes[1].set_ylabel(r"r.m.s. of $\|n_1-n_2\|_2$ (sets)")
         for axis in axes:
             axis.set_xscale("log")
@@ -141,14 +135,3 @@ class GapDisplay(Figure):
         axes[0].set_ylim(top=axes[0].get_ylim()[1] * 5)  # room for the legend
         axes[0].legend(ncols=2, loc="upper left", columnspacing=1.0)
         axes[1].legend(loc="upper left")
-
-
-GAP = Experiment(
-    name="gap",
-    title="Multiplicities of two samples: measured gaps and the bounds on them",
-    config=GapConfig(),
-    quick=GapConfig(sizes=(100, 1000, 10_000), pairs=60),
-    units=units,
-    compute=compute,
-    display=GapDisplay,
-)

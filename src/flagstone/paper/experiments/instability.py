@@ -14,20 +14,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from flagstone.algebra.subspace import Subspace
 from flagstone.audit.intervals import clopper_pearson, standard_error
 from flagstone.distributions import blocks, rare_direction
-from flagstone.paper.experiments._figures import Figure, bars, column
-from flagstone.paper.experiments._runner import Experiment, Row
+from flagstone.paper.experiments._runner import Experiment, Row, Unit, bars, column, where
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, caption
 
 
 @dataclass(frozen=True)
-class InstabilityConfig:
+class Instability(Experiment):
     """Dimensions, sample sizes and pairs."""
 
     dims: tuple[int, ...] = (16, 64, 256, 1024)
@@ -35,91 +34,84 @@ class InstabilityConfig:
     rare_dim: int = 6
     rare_sizes: tuple[int, ...] = (10, 30, 100, 300, 1000)
     rare_pairs: int = 2000
-    seed: str = "2026"
 
+    name: ClassVar = "instability"
+    title: ClassVar = "Two spans of fresh samples rarely agree: the block distribution and D_m"
+    small: ClassVar = {"dims": (16, 64), "pairs": 200, "rare_sizes": (10, 100), "rare_pairs": 200}
+    panels: ClassVar = (3, 1)
+    size: ClassVar = (COLUMN_WIDTH, 5.6)
+    _colors: ClassVar = ("sky", "blue", "vermillion", "black")
+    _markers: ClassVar = ("o", "s", "^", "D")
 
-def units(config: InstabilityConfig) -> list[dict[str, Any]]:
-    """Powers of two from √d to two blocks beyond the proposition's range; then D_m."""
-    found: list[dict[str, Any]] = []
-    for dim in config.dims:
-        side = math.isqrt(dim)
-        step = max(1, side // 8)
-        first = math.ceil(math.log2(side))
-        found += [{"law": "blocks", "dim": dim, "log2_m": k} for k in range(first, side + 3, step)]
-    found += [{"law": "rare", "dim": config.rare_dim, "m": m} for m in config.rare_sizes]
-    return found
+    def units(self) -> list[Unit]:
+        found: list[dict[str, Any]] = []
+        for dim in self.dims:
+            side = math.isqrt(dim)
+            step = max(1, side // 8)
+            first = math.ceil(math.log2(side))
+            powers = range(first, side + 3, step)
+            found += [{"law": "blocks", "dim": dim, "log2_m": k} for k in powers]
+        found += [{"law": "rare", "dim": self.rare_dim, "m": m} for m in self.rare_sizes]
+        return found
 
+    def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
+        if unit["law"] == "rare":
+            return [self._rare(unit["m"], rng)]
+        dim, m = unit["dim"], 2 ** unit["log2_m"]
+        law = blocks(dim)
+        equal, gaps = 0, []
+        for _ in range(self.pairs):
+            first, second = (rng.multinomial(m, law.probabilities)[:dim] > 0 for _ in range(2))
+            gap = int(np.count_nonzero(first != second))
+            gaps.append(gap)
+            equal += gap == 0
+        low, high = clopper_pearson(equal, self.pairs)
+        missed = (1.0 - law.probabilities[:dim]) ** m
+        return [
+            {
+                "law": "blocks",
+                "dim": dim,
+                "m": m,
+                "proposition_holds": m <= 2.0 ** (math.isqrt(dim) - 1),
+                "pairs": self.pairs,
+                "same_span": equal / self.pairs,
+                "same_span_low": low,
+                "same_span_high": high,
+                "same_span_product": float(np.prod(missed**2 + (1 - missed) ** 2)),
+                "dimension_gap": float(np.mean(gaps)),
+                "dimension_gap_sem": standard_error(gaps),
+            }
+        ]
 
-def compute(
-    config: InstabilityConfig, unit: dict[str, Any], rng: np.random.RandomState
-) -> list[Row]:
-    if unit["law"] == "rare":
-        return [_rare(config, unit["m"], rng)]
-    dim, m = unit["dim"], 2 ** unit["log2_m"]
-    law = blocks(dim)
-    equal, gaps = 0, []
-    for _ in range(config.pairs):
-        first, second = (rng.multinomial(m, law.probabilities)[:dim] > 0 for _ in range(2))
-        gap = int(np.count_nonzero(first != second))
-        gaps.append(gap)
-        equal += gap == 0
-    low, high = clopper_pearson(equal, config.pairs)
-    missed = (1.0 - law.probabilities[:dim]) ** m
-    return [
-        {
-            "law": "blocks",
-            "dim": dim,
+    def _rare(self, m: int, rng: np.random.RandomState) -> Row:
+        """How often the span of m rows of D_m is V, and how often two spans agree."""
+        law = rare_direction(self.rare_dim, m)
+        spans = [
+            Subspace.span(law.sample_weighted(m, rng)[0], dim=law.dim)
+            for _ in range(2 * self.rare_pairs)
+        ]
+        V = law.components[0].subspace  # type: ignore[attr-defined]
+        missed = sum(span <= V for span in spans)
+        agree = sum(a == b for a, b in zip(spans[::2], spans[1::2], strict=True))
+        low, high = clopper_pearson(missed, len(spans))
+        pair_low, pair_high = clopper_pearson(agree, self.rare_pairs)
+        return {
+            "law": "rare",
+            "dim": self.rare_dim,
             "m": m,
-            "proposition_holds": m <= 2.0 ** (math.isqrt(dim) - 1),
-            "pairs": config.pairs,
-            "same_span": equal / config.pairs,
-            "same_span_low": low,
-            "same_span_high": high,
-            "same_span_product": float(np.prod(missed**2 + (1 - missed) ** 2)),
-            "dimension_gap": float(np.mean(gaps)),
-            "dimension_gap_sem": standard_error(gaps),
+            "pairs": self.rare_pairs,
+            "missed": missed / len(spans),
+            "missed_low": low,
+            "missed_high": high,
+            "missed_exact": (1 - 1 / m) ** m,
+            "same_span": agree / self.rare_pairs,
+            "same_span_low": pair_low,
+            "same_span_high": pair_high,
         }
-    ]
 
-
-def _rare(config: InstabilityConfig, m: int, rng: np.random.RandomState) -> Row:
-    """How often the span of m rows of D_m is V, and how often two spans agree."""
-    law = rare_direction(config.rare_dim, m)
-    spans = [
-        Subspace.span(law.sample_weighted(m, rng)[0], dim=law.dim)
-        for _ in range(2 * config.rare_pairs)
-    ]
-    V = law.components[0].subspace  # type: ignore[attr-defined]
-    missed = sum(span <= V for span in spans)
-    agree = sum(a == b for a, b in zip(spans[::2], spans[1::2], strict=True))
-    low, high = clopper_pearson(missed, len(spans))
-    pair_low, pair_high = clopper_pearson(agree, config.rare_pairs)
-    return {
-        "law": "rare",
-        "dim": config.rare_dim,
-        "m": m,
-        "pairs": config.rare_pairs,
-        "missed": missed / len(spans),
-        "missed_low": low,
-        "missed_high": high,
-        "missed_exact": (1 - 1 / m) ** m,
-        "same_span": agree / config.rare_pairs,
-        "same_span_low": pair_low,
-        "same_span_high": pair_high,
-    }
-
-
-class InstabilityDisplay(Figure):
-    """Chance of equal spans, difference of the spans, and the D_m example."""
-
-    panels = (3, 1)
-    size = (COLUMN_WIDTH, 5.6)
-    _colors = ("sky", "blue", "vermillion", "black")
-    _markers = ("o", "s", "^", "D")
-
-    def _draw(self, axes: list[Axes]) -> None:
-        for i, dim in enumerate(self.config.dims):
-            rows = self.where(law="blocks", dim=dim)
+    def draw(self, data: list[Row], axes: list[Axes]) -> None:
+        for i, dim in enumerate(self.dims):
+            rows = where(data, law="blocks", dim=dim)
             color, marker = OKABE_ITO[self._colors[i % 4]], self._markers[i % 4]
             m, side = column(rows, "m"), math.isqrt(dim)
             axes[0].plot(m, column(rows, "same_span_product"), color=color)
@@ -154,7 +146,7 @@ class InstabilityDisplay(Figure):
         axes[1].legend(ncols=4, loc="upper right", columnspacing=0.8, handlelength=1.2)
         low, high = axes[1].get_ylim()
         axes[1].set_ylim(low, high * 1.2)
-        self._draw_rare(axes[2])
+        self._draw_rare(data, axes[2])
 
     def _draw_points(
         self, axis: Axes, rows: list[Row], key: str, color: str, marker: str, **more: str
@@ -162,8 +154,8 @@ class InstabilityDisplay(Figure):
         look: Any = {"fmt": marker, "color": color, "elinewidth": 0.8, **more}
         axis.errorbar(column(rows, "m"), column(rows, key), bars(rows, key), **look)
 
-    def _draw_rare(self, axis: Axes) -> None:
-        rows = self.where(law="rare")
+    def _draw_rare(self, data: list[Row], axis: Axes) -> None:
+        rows = where(data, law="rare")
         m = [r["m"] for r in rows]
         for key, color, marker, label in (
             ("same_span", "orange", "s", "two spans are equal"),
@@ -182,14 +174,3 @@ class InstabilityDisplay(Figure):
         axis.set_xlabel(r"rows per sample, $m$, of $\mathcal{D}_m$")
         axis.set_ylabel("probability")
         axis.legend(loc="upper right")
-
-
-INSTABILITY = Experiment(
-    name="instability",
-    title="Two spans of fresh samples rarely agree: the block distribution and D_m",
-    config=InstabilityConfig(),
-    quick=InstabilityConfig(dims=(16, 64), pairs=200, rare_sizes=(10, 100), rare_pairs=200),
-    units=units,
-    compute=compute,
-    display=InstabilityDisplay,
-)

@@ -18,145 +18,18 @@ replicable learner runs with the window of its coverage promise ε/2.
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from flagstone.algebra.flag import Flag
-from flagstone.answers import ParityRule
 from flagstone.audit.intervals import clopper_pearson
-from flagstone.coins import Coins
-from flagstone.distributions import Finite, LabelledParity, planted_parity
-from flagstone.errors import ReplicabilityWarning
 from flagstone.guarantees import generalization_rows, parity_rows, private_rows, private_sizes
-from flagstone.paper.experiments._figures import Figure, column
-from flagstone.paper.experiments._runner import Experiment, Row
-from flagstone.pipeline import ask
+from flagstone.paper.experiments._runner import Experiment, Row, Unit, column, where
+from flagstone.paper.experiments.costs import all_ones, private_rule, replicable_rule
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, SERIES, Axes, caption
-from flagstone.question import ParityQuestion
 from flagstone.rules import IndexRule
-
-
-@dataclass(frozen=True)
-class PrivacyConfig:
-    """Promises, and how much is measured."""
-
-    dims: tuple[int, ...] = (5, 20)
-    rho: float = 0.1
-    eps: float = 0.1
-    alpha: float = 1.0
-    log10_deltas: tuple[int, ...] = (1, 2, 3, 5, 10, 15, 20, 30, 40)
-    masses: tuple[float, ...] = (0.35, 0.3, 0.2, 0.15)
-    deltas: tuple[float, ...] = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)
-    runs: int = 300
-    grid: int = 9
-    seed: str = "2026"
-
-
-def law_of(config: PrivacyConfig) -> LabelledParity:
-    """Return unit vectors with the given masses and the all-ones parity."""
-    dim = len(config.masses)
-    features = Finite(np.eye(dim, dtype=np.int64), config.masses)
-    return planted_parity(np.ones(dim, dtype=np.int64), features=features)
-
-
-def units(config: PrivacyConfig) -> list[dict[str, Any]]:
-    """Theory; the replicable learner; the private one for each δ, which its blocks depend on."""
-    found: list[dict[str, Any]] = [{"part": "theory"}, {"part": "index"}]
-    return found + [{"part": "private", "delta": delta} for delta in config.deltas]
-
-
-def compute(config: PrivacyConfig, unit: dict[str, Any], rng: np.random.RandomState) -> list[Row]:
-    if unit["part"] == "theory":
-        return _theory(config)
-    if unit["part"] == "index":
-        sizes = np.unique(np.geomspace(4, 60, config.grid).astype(int))
-        runs, learn = 4 * config.runs, partial(_replicable_rule, config)
-        failures = [_failures(config, learn, int(m), runs, rng) for m in sizes]
-        return [_needed("index", delta, sizes, failures, runs) for delta in config.deltas]
-    delta = unit["delta"]
-    blocks = private_sizes(len(config.masses), config.eps, delta).blocks + 1
-    sizes = blocks * np.unique(np.geomspace(10, 260, config.grid).astype(int))
-    learn = partial(_private_rule, config, delta)
-    failures = [_failures(config, learn, int(m), config.runs, rng) for m in sizes]
-    return [_needed("private", delta, sizes, failures, config.runs)]
-
-
-def _theory(config: PrivacyConfig) -> list[Row]:
-    """Rows needed, and how many of them confidence beyond δ = 0.1 adds.
-
-    For the replicable learner the added rows are those of its generalization bound alone: an upper
-    bound, since where replicability asks for more rows anyway, confidence adds none.
-    """
-    rows: list[Row] = []
-    first = Fraction(1, 10)
-    for dim in config.dims:
-        for power in config.log10_deltas:
-            delta = Fraction(1, 10**power)
-            ours = parity_rows(dim + 1, config.rho, config.eps, delta)
-            general = [generalization_rows(dim + 1, config.eps, x) for x in (first, delta)]
-            assert general[0] is not None
-            assert general[1] is not None
-            private = [
-                private_rows(dim, config.eps, float(x), config.alpha) for x in (first, delta)
-            ]
-            rows += [
-                {
-                    "part": "theory",
-                    "learner": learner,
-                    "dim": dim,
-                    "delta": float(delta),
-                    "rows": total,
-                    "rows_added": added,
-                }
-                for learner, total, added in (
-                    ("index", ours, general[1] - general[0]),
-                    ("private", private[1], private[1] - private[0]),
-                )
-            ]
-    return rows
-
-
-def _failures(
-    config: PrivacyConfig,
-    learn: Callable[[Any, int], ParityRule],
-    m: int,
-    runs: int,
-    rng: np.random.RandomState,
-) -> int:
-    """Return in how many runs the error exceeds ε (⊥ counts as a failure)."""
-    law = law_of(config)
-    failed = 0
-    for _ in range(runs):
-        rows = law.sample(m, rng)
-        rule = learn(rows, int(rng.randint(0, 2**31 - 1)))
-        failed += rule.is_bottom or law.error(rule) > config.eps
-    return failed
-
-
-def _replicable_rule(config: PrivacyConfig, rows: Any, seed: int) -> ParityRule:
-    """Return what the replicable learner answers, with the window of its coverage promise."""
-    flag, chosen = Flag(rows.shape[1]).update(rows), IndexRule(eps=config.eps / 2, t_min=1)
-    with warnings.catch_warnings():
-        # that coverage is not proven for so few rows is what the experiment is about
-        warnings.simplefilter("ignore", ReplicabilityWarning)
-        answer = ask(flag, ParityQuestion(choice="uniform"), chosen, Coins(seed)).answer
-    assert isinstance(answer, ParityRule)
-    return answer
-
-
-def _private_rule(config: PrivacyConfig, delta: float, rows: Any, seed: int) -> ParityRule:
-    """Return what the pure-DP learner answers."""
-    from flagstone.paper import PrivateParityClassifier
-
-    model = PrivateParityClassifier(config.alpha, delta, classes=[0, 1], random_state=seed)
-    rule: ParityRule = model.fit(rows[:, :-1], rows[:, -1]).answer_
-    return rule
 
 
 def _needed(
@@ -182,57 +55,139 @@ def _needed(
     }
 
 
-class PrivacyDisplay(Figure):
-    """Rows needed as δ falls: theory above, measured below."""
+@dataclass(frozen=True)
+class Privacy(Experiment):
+    """Promises, and how much is measured."""
 
-    panels = (2, 1)
-    size = (COLUMN_WIDTH, 5.0)
+    dims: tuple[int, ...] = (5, 20)
+    rho: float = 0.1
+    eps: float = 0.1
+    alpha: float = 1.0
+    log10_deltas: tuple[int, ...] = (1, 2, 3, 5, 10, 15, 20, 30, 40)
+    masses: tuple[float, ...] = (0.35, 0.3, 0.2, 0.15)
+    deltas: tuple[float, ...] = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)
+    runs: int = 300
+    grid: int = 9
 
-    def _draw(self, axes: list[Axes]) -> None:
+    name: ClassVar = "privacy"
+    title: ClassVar = "What confidence costs: replicable and pure-DP learners"
+    small: ClassVar = {"deltas": (1 / 2, 1 / 8), "runs": 40, "grid": 6}
+    panels: ClassVar = (2, 1)
+    size: ClassVar = (COLUMN_WIDTH, 5.0)
+
+    def units(self) -> list[Unit]:
+        found: list[dict[str, Any]] = [{"part": "theory"}, {"part": "index"}]
+        return found + [{"part": "private", "delta": delta} for delta in self.deltas]
+
+    def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
+        if unit["part"] == "theory":
+            return self._theory()
+        if unit["part"] == "index":
+            sizes, runs = np.unique(np.geomspace(4, 60, self.grid).astype(int)), 4 * self.runs
+            failures = [self._failures(None, int(m), runs, rng) for m in sizes]
+            return [_needed("index", delta, sizes, failures, runs) for delta in self.deltas]
+        delta = unit["delta"]
+        blocks = private_sizes(len(self.masses), self.eps, delta).blocks + 1
+        sizes = blocks * np.unique(np.geomspace(10, 260, self.grid).astype(int))
+        failures = [self._failures(delta, int(m), self.runs, rng) for m in sizes]
+        return [_needed("private", delta, sizes, failures, self.runs)]
+
+    def _theory(self) -> list[Row]:
+        """Rows needed, and how many of them confidence beyond δ = 0.1 adds.
+
+        For the replicable learner the added rows are those of its generalization bound alone: an
+        upper bound, since where replicability asks for more rows anyway, confidence adds none.
+        """
+        rows: list[Row] = []
+        first = Fraction(1, 10)
+        for dim in self.dims:
+            for power in self.log10_deltas:
+                delta = Fraction(1, 10**power)
+                ours = parity_rows(dim + 1, self.rho, self.eps, delta)
+                general = [generalization_rows(dim + 1, self.eps, x) for x in (first, delta)]
+                assert general[0] is not None
+                assert general[1] is not None
+                private = [
+                    private_rows(dim, self.eps, float(x), self.alpha) for x in (first, delta)
+                ]
+                rows += [
+                    {
+                        "part": "theory",
+                        "learner": learner,
+                        "dim": dim,
+                        "delta": float(delta),
+                        "rows": total,
+                        "rows_added": added,
+                    }
+                    for learner, total, added in (
+                        ("index", ours, general[1] - general[0]),
+                        ("private", private[1], private[1] - private[0]),
+                    )
+                ]
+        return rows
+
+    def _failures(self, delta: float | None, m: int, runs: int, rng: np.random.RandomState) -> int:
+        """Return in how many runs the error exceeds ε (⊥ counts as a failure).
+
+        With ``delta`` of the private learner, else of the replicable one.
+        """
+        law, window, failed = all_ones(self.masses), IndexRule(eps=self.eps / 2, t_min=1), 0
+        for _ in range(runs):
+            rows, seed = law.sample(m, rng), int(rng.randint(0, 2**31 - 1))
+            if delta is None:
+                rule = replicable_rule(rows, window, seed, "uniform")
+            else:
+                rule = private_rule(rows, self.alpha, delta, seed)
+            failed += rule.is_bottom or law.error(rule) > self.eps
+        return failed
+
+    def draw(self, data: list[Row], axes: list[Axes]) -> None:
         theory, measured = axes
-        markers = dict(zip(self.config.dims, ("o", "s", "^", "D"), strict=False))
+        markers = dict(zip(self.dims, ("o", "s", "^", "D"), strict=False))
         for learner in ("index", "private"):
             for dim in sorted(markers, reverse=True):  # the legend in the order of the lines
-                self._draw_theory(theory, learner, dim, markers[dim])
+                self._draw_theory(data, theory, learner, dim, markers[dim])
         theory.set_yscale("log")
         low, high = theory.get_ylim()
         theory.set_ylim(low / 10 ** (0.75 * 2 * len(markers)), high)  # room for the legend
-        ticks = [p for p in (1, 10, 20, 30, 40) if p <= max(self.config.log10_deltas)]
+        ticks = [p for p in (1, 10, 20, 30, 40) if p <= max(self.log10_deltas)]
         theory.set_xticks(ticks, [f"$10^{{-{p}}}$" for p in ticks])
         theory.minorticks_off()
         theory.set_xlabel(r"allowed failure probability $\delta$")
         theory.set_ylabel("rows needed")
         caption(
             theory,
-            rf"theory: $\varepsilon={self.config.eps:g}$, $\rho={self.config.rho:g}$, "
-            rf"$\alpha={self.config.alpha:g}$; × growth from $\delta=0.1$",
+            rf"theory: $\varepsilon={self.eps:g}$, $\rho={self.rho:g}$, "
+            rf"$\alpha={self.alpha:g}$; × growth from $\delta=0.1$",
         )
         theory.legend(loc="lower right")
         for learner in ("private", "index"):
-            self._draw_measured(measured, learner)
+            self._draw_measured(data, measured, learner)
         measured.set_xticks(
-            [math.log2(1 / d) for d in self.config.deltas],
-            [f"1/{1 / d:.0f}" for d in self.config.deltas],
+            [math.log2(1 / d) for d in self.deltas],
+            [f"1/{1 / d:.0f}" for d in self.deltas],
         )
         measured.set_ylim(bottom=0)
         measured.set_xlabel(r"allowed failure probability $\delta$")
         measured.set_ylabel("rows needed")
         caption(
             measured,
-            f"measured: $d={len(self.config.masses)}$, {self.config.runs} runs per size; bars 95 %"
+            f"measured: $d={len(self.masses)}$, {self.runs} runs per size; bars 95 %"
             "\n"
             r"(index rule: window for $\varepsilon$ alone, no $\rho$ proven)",
         )
         measured.legend(loc="upper left")
 
-    def _draw_theory(self, axis: Axes, learner: str, dim: int, marker: str) -> None:
-        kind, rows = SERIES[learner], self.where(part="theory", dim=dim, learner=learner)
+    def _draw_theory(
+        self, data: list[Row], axis: Axes, learner: str, dim: int, marker: str
+    ) -> None:
+        kind, rows = SERIES[learner], where(data, part="theory", dim=dim, learner=learner)
         x, y = -np.log10(column(rows, "delta")), column(rows, "rows")
         line = kind.line | {"marker": marker}
         axis.plot(x, y, label=f"{kind.label}, $d={dim}$: ×{y[-1] / y[0]:.3g}", **line)
 
-    def _draw_measured(self, axis: Axes, learner: str) -> None:
-        kind, rows = SERIES[learner], self.where(part="measured", learner=learner)
+    def _draw_measured(self, data: list[Row], axis: Axes, learner: str) -> None:
+        kind, rows = SERIES[learner], where(data, part="measured", learner=learner)
         rows = [row for row in rows if row["rows"] is not None]
         if not rows:
             axis.plot([], [], color=OKABE_ITO["grey"], label=f"{kind.label}: beyond the grid")
@@ -244,14 +199,3 @@ class PrivacyDisplay(Figure):
         high = [(r["rows_high"] or r["rows"]) for r in rows] - y
         label = rf"{kind.label}: $\approx$ {slope:.0f} rows per halving"
         axis.errorbar(x, y, [low, high], elinewidth=0.8, capsize=2, label=label, **kind.line)
-
-
-PRIVACY = Experiment(
-    name="privacy",
-    title="What confidence costs: replicable and pure-DP learners",
-    config=PrivacyConfig(),
-    quick=PrivacyConfig(deltas=(1 / 2, 1 / 8), runs=40, grid=6),
-    units=units,
-    compute=compute,
-    display=PrivacyDisplay,
-)

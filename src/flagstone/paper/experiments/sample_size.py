@@ -3,66 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from flagstone.guarantees import heavy_rows, index_rows, paper_rows
-from flagstone.paper.experiments._figures import Figure, column
-from flagstone.paper.experiments._runner import Experiment, Row
+from flagstone.paper.experiments._runner import Experiment, Row, Unit, column
 from flagstone.plots.style import COLUMN_WIDTH, SERIES, Axes, caption
 
 
 @dataclass(frozen=True)
-class SampleSizeConfig:
+class SampleSize(Experiment):
     """Dimensions and the two promises."""
 
     dims: tuple[int, ...] = (2, 4, 6, 8, 10, 14, 20, 28, 40, 64, 100)
     rho: float = 0.05
     eps: float = 0.1
-    seed: str = "2026"
 
-
-def units(config: SampleSizeConfig) -> list[dict[str, Any]]:
-    """One unit: these are formulas."""
-    return [{"dims": list(config.dims)}]
-
-
-def compute(
-    config: SampleSizeConfig, unit: dict[str, Any], rng: np.random.RandomState
-) -> list[Row]:
-    del rng  # formulas
-    return [
-        {
-            "dim": dim,
-            "rho": config.rho,
-            "eps": config.eps,
-            "paper_printed": paper_rows(dim, config.rho, config.eps),
-            "paper_corrected": paper_rows(dim, config.rho, config.eps, corrected=True),
-            "heavy_sharp": heavy_rows(dim, config.rho, config.eps),
-            "index": index_rows(dim, config.rho, config.eps),
-        }
-        for dim in unit["dims"]
-    ]
-
-
-class SampleSizeDisplay(Figure):
-    """Four straight lines on logarithmic axes."""
-
-    size = (COLUMN_WIDTH, 2.7)
-    _lines = (
+    name: ClassVar = "sample-size"
+    title: ClassVar = "Rows needed for proven replicability and coverage"
+    small: ClassVar = {"dims": (2, 5, 10, 20, 50)}
+    size: ClassVar = (COLUMN_WIDTH, 2.7)
+    _lines: ClassVar = (
         ("paper_corrected", "corrected", "paper, corrected"),
         ("paper_printed", "printed", "paper, as printed"),
         ("heavy_sharp", "heavy", "heavy rule, sharp"),
         ("index", "index", "index rule"),
     )
 
-    def _draw(self, axes: list[Axes]) -> None:
+    def units(self) -> list[Unit]:
+        return [{"dims": list(self.dims)}]
+
+    def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
+        del rng  # formulas
+        return [
+            {
+                "dim": dim,
+                "rho": self.rho,
+                "eps": self.eps,
+                "paper_printed": paper_rows(dim, self.rho, self.eps),
+                "paper_corrected": paper_rows(dim, self.rho, self.eps, corrected=True),
+                "heavy_sharp": heavy_rows(dim, self.rho, self.eps),
+                "index": index_rows(dim, self.rho, self.eps),
+            }
+            for dim in unit["dims"]
+        ]
+
+    def draw(self, data: list[Row], axes: list[Axes]) -> None:
         axis = axes[0]
         for key, look, label in self._lines:
-            y = column(self.rows, key).astype(float)
-            axis.plot(column(self.rows, "dim"), y, label=label, **SERIES[look].line)
-        self._mark_gain(axis)
+            y = column(data, key).astype(float)
+            axis.plot(column(data, "dim"), y, label=label, **SERIES[look].line)
+        self._mark_gain(data, axis)
         axis.set_xscale("log")
         axis.set_yscale("log")
         ticks = [2, 4, 10, 20, 40, 100]
@@ -72,13 +64,13 @@ class SampleSizeDisplay(Figure):
         axis.set_ylabel("rows needed per sample")
         caption(
             axis,
-            rf"proven $\rho={self.config.rho:g}$ and $\varepsilon={self.config.eps:g}$",
+            rf"proven $\rho={self.rho:g}$ and $\varepsilon={self.eps:g}$",
         )
         axis.legend(loc="upper left")
 
-    def _mark_gain(self, axis: Axes) -> None:
+    def _mark_gain(self, data: list[Row], axis: Axes) -> None:
         """Say how many times fewer rows the index rule needs, where the reader looks first."""
-        row = min(self.rows, key=lambda r: abs(r["dim"] - 20))
+        row = min(data, key=lambda r: abs(r["dim"] - 20))
         high, low = float(row["paper_printed"]), float(row["index"])
         axis.annotate(
             "",
@@ -95,14 +87,3 @@ class SampleSizeDisplay(Figure):
             fontsize=7,
             va="center",
         )
-
-
-SAMPLE_SIZE = Experiment(
-    name="sample-size",
-    title="Rows needed for proven replicability and coverage",
-    config=SampleSizeConfig(),
-    quick=SampleSizeConfig(dims=(2, 5, 10, 20, 50)),
-    units=units,
-    compute=compute,
-    display=SampleSizeDisplay,
-)
