@@ -198,6 +198,7 @@ def draw_secret(rng: np.random.Generator, kind: str) -> Secret:
         places.append((total, total + 8))
         text += ", then a sum"
     anywhere = kind in ("sum", "xor", "nibbles") and not text.startswith("sum")
+    anywhere |= "poly 0x1 " in text  # x^w + 1: an XOR
     return Secret(f"{text}, at bit {start} of {total}", tuple(places), build, n_bytes, anywhere)
 
 

@@ -15,6 +15,8 @@ from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.polynomials import modulo, power, times
 from flagstone.frames.digests.registers import ByteLayout, Register
 
+#: A narrower check needs neither init nor xorout by chance, with some bytes left out.
+_TELLING = 8
 _REFLECTED = {"as written": False, "lowest bit of each byte first": True}
 
 
@@ -52,7 +54,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     turned_over = _catalogued(frame, layout, register, bits, word, turned=True)
     # constant bytes may be covered or not: without them where that needs neither init nor xorout
     plain = (s for s in _skipped(frame, layout) if word == run(bits[s:], register.poly, 0, w))
-    bare = 0 if known else next(plain, 0)
+    bare = 0 if known or w < _TELLING else next(plain, 0)
     bits, data = bits[bare:], [i for i in layout.data[bare:] if i >= 0]
     moved = layout.moved
     effect = word ^ run(bits, register.poly, 0, w)

@@ -14,6 +14,7 @@ from flagstone.frames.digests.crc import register_matrix
 from flagstone.frames.digests.digest import Digest, holds, names_of, solved_by, span_text
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved
+from flagstone.frames.digests.parities import n_added
 from flagstone.frames.digests.registers import (
     CANDIDATES,
     CERTAIN,
@@ -108,7 +109,7 @@ def folded(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         parts = frame.directions[:, data].reshape(frame.n_free, -1, unit)
         fold = np.bitwise_xor.reduce(parts, axis=1)
         shown = np.concatenate([fold, frame.directions[:, list(columns)]], axis=1)
-        if rank(shown) != unit or rank(fold) < unit or parts.any(axis=(0, 2)).sum() < 2:
+        if rank(shown) != unit or rank(fold) < unit or n_added(parts) < 2:
             continue
         if w * rank(frame.directions[:, data]) < unit * w + CANDIDATES + CERTAIN:
             continue

@@ -29,8 +29,11 @@ _SECOND = 24
 _NARROWEST = 3
 #: A digest with fewer check bits is compared with those in less likely places.
 _WIDE = 8
-#: Widths of checks that stand at bytes or nibbles, even where some of their bits do not vary.
-_WIDTHS = (32, 24, 16, 8, 4)
+#: A field in another code has so few data bits for each of its own.
+_SPARSE = 2
+#: Widths of checks that stand at bytes or nibbles, even where some of their bits do not vary, and
+#: of others, that begin at a byte, or end the frame.
+_WIDTHS, _ODD_WIDTHS = (32, 24, 16, 8, 4), tuple(w for w in range(31, 4, -1) if w % 8)
 #: Of digests that explain as many bits, the plainest is meant.
 _KINDS = ("xor", "parity", "crc", "lfsr", "keys")
 
@@ -95,19 +98,25 @@ def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = Tru
 
 
 def name_register(frame: Frame, taken: Set[int] = frozenset()) -> Digest | None:
-    """Name a register over all other columns, in whole bytes or at the end; for a few rows.
+    """Name a register, or XOR of nibbles, over all other columns: what a few rows can show.
 
     Where few rows are known, any few columns seem to settle the check: no smaller range is tried.
     """
     ends = (range(end - w, end) for w in _WIDTHS[:4] for end in range(frame.dim, w, -8))
-    last = (range(frame.dim - w, frame.dim) for w in range(5, min(32, frame.dim)) if w % 8)
-    for columns in map(tuple, (*ends, *last)):
+    odd = (
+        range(start, start + w)
+        for w in _ODD_WIDTHS
+        for start in (frame.dim - w, frame.dim - w - 8, 0)
+        if start >= 0 and w < frame.dim
+    )
+    for columns in map(tuple, (*ends, *odd)):
         if taken.isdisjoint(columns) and 2 * int(frame.varies[list(columns)].sum()) >= len(columns):
             found = [r for o in layouts(frame, columns, True) for r in registers(frame, o)]
             digest = crc_of(frame, columns, found) or lfsr_of(frame, columns, found)
             if digest is not None:
                 return digest
-    return None
+    nibble = tuple(range(frame.dim - 4, frame.dim))
+    return xor_of(frame, nibble) if taken.isdisjoint(nibble) else None
 
 
 def _repeated(frame: Frame, columns: Sequence[int]) -> list[int]:
@@ -125,11 +134,28 @@ def _repeated(frame: Frame, columns: Sequence[int]) -> list[int]:
 def _explained(frame: Frame, rule: Solved) -> int:
     """Count the check bits behind which there is more than constants and copies."""
     first = {pair.columns[1]: pair.columns[0] for pair in frame.pairs}
+    used = {first.get(i, i) for i in np.flatnonzero(rule.matrix.any(axis=0)).tolist()}
     new = 0
-    for relation in rule.relations:
+    for column, relation in zip(rule.columns, rule.relations, strict=True):
+        if not frame.varies[column] or first.get(column, column) in used:
+            continue
         terms = [first.get(i, i) for i in relation.columns if frame.varies[i]]
         new += sum(count % 2 for count in Counter(terms).values()) > 2
     return new
+
+
+def explains(frame: Frame, digest: Digest) -> bool:
+    """Say whether a digest is more than constants, copies, and a field in another code.
+
+    Half of its check bits must be; of an XOR of bytes, two.
+    """
+    rule, w = _solved(digest), len(digest.columns)
+    if digest.kind == "xor":
+        return 2 * _explained(frame, rule) >= min(w, 4)
+    used = rule.matrix[:, frame.varies]
+    n_data, n_checks = used.any(axis=0).sum(), frame.varies[list(rule.columns)].sum()
+    is_code = n_data <= w and used.sum() <= _SPARSE * n_checks  # the Gray code, say
+    return not is_code and 2 * _explained(frame, rule) >= w
 
 
 def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
@@ -141,7 +167,7 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
     for name in (_plain, _folded):
         for part, places, words in seen:
             groups = _places(part, {i for i, place in enumerate(places) if place in taken})
-            best = _best(part, groups if thorough else groups[:1], name)
+            best = _best(part, groups, name, thorough)
             if best is not None:
                 return _spread(best, places, frame.dim, words)
     inside = parities_inside(frame)
@@ -155,31 +181,42 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
     return None
 
 
-def _best(frame: Frame, groups: Sequence[Sequence[tuple[int, ...]]], name: Namer) -> Digest | None:
-    """Return the digest that explains the most bits; of several, the plainest, of most, last."""
+def _best(
+    frame: Frame, groups: Sequence[Sequence[tuple[int, ...]]], name: Namer, thorough: bool
+) -> Digest | None:
+    """Return the digest that explains the most bits; of several, the plainest, of most, last.
+
+    Check bits that are constant are a reason to look for it in less likely places, too.
+    """
     found: list[tuple[tuple[int, ...], Digest]] = []
+    certain = False
     for alignment, places in enumerate(groups):
         for columns in places:
             digest, w = name(frame, columns), len(columns)
-            explained = 0 if digest is None else _explained(frame, _solved(digest))
-            if digest is not None and 2 * explained >= w:
-                odd = "catalogued" not in digest.parameters
-                covered = int(_solved(digest).matrix.any(axis=0).sum())
-                kind = _KINDS.index(digest.kind)
-                # an XOR may stand in any of its bytes: the last one is meant
-                varying = int(frame.varies[list(columns)].sum()) if digest.kind != "xor" else w
-                order = (-explained, kind, odd, -covered, alignment, -varying, -columns[-1])
-                found.append((order, digest))
-                ends = columns[-1] == frame.own[-1] and digest.kind in ("xor", "crc")
-                if ends and explained == varying == w >= _WIDE:
-                    return digest  # nothing is wider, plainer or later
-        if any(-order[0] >= _WIDE for order, _ in found):
+            if digest is None or not explains(frame, digest):
+                continue
+            odd, kind = "catalogued" not in digest.parameters, _KINDS.index(digest.kind)
+            covered = int(_solved(digest).matrix.any(axis=0).sum())
+            # an XOR may stand in any of its bytes: the last one is meant; what holds for a wide
+            # check holds for parts of it, too
+            xor = digest.kind == "xor"
+            varying = w if xor else int(frame.varies[list(columns)].sum())
+            inside = not xor and columns[0] > 0 and columns[-1] < frame.own[-1]
+            order = (-varying, kind, odd, -w, -covered, alignment, inside, -columns[-1])
+            found.append((order, digest))
+            certain |= varying == w >= _WIDE
+            ends = columns[-1] == frame.own[-1] and digest.kind in ("xor", "crc")
+            if ends and varying == w >= _WIDE:  # none left is wider or later
+                return min(found, key=lambda pair: pair[0])[1]
+        if certain or not (thorough or found):
             break
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _places(frame: Frame, taken: Set[int]) -> list[list[tuple[int, ...]]]:
     """Return where a check may stand: at bytes or an end of the frame, at nibbles, anywhere.
+
+    Before the last come those of a width that is no whole number of bytes.
 
     A check may have bits that are constant, or copy a data bit, where the payload is poor; half of
     them must not.
@@ -193,15 +230,26 @@ def _places(frame: Frame, taken: Set[int]) -> list[list[tuple[int, ...]]]:
                 columns = tuple(range(end - width, end))
                 if 2 * len(own.intersection(columns)) >= width and frame.solvable(columns):
                     found.add(columns)
-    groups: list[list[tuple[int, ...]]] = [[], [], []]
+    odd = set(_odd_places(frame.dim)) - found
+    found |= {c for c in odd if 2 * len(own.intersection(c)) >= len(c) and frame.solvable(c)}
+    groups: list[list[tuple[int, ...]]] = [[], [], [], []]
     last = frame.own[-1]
     for columns in sorted(found, key=lambda c: (c[-1] < last, -len(c), -c[-1])):
         if taken.isdisjoint(columns):
             places = (columns[0], columns[0] - frame.dim % 8, columns[-1] + 1 - frame.dim)
             ends = columns[-1] + 1 in (frame.dim, last + 1)
             whole = ends or any(place % 8 == 0 for place in places)
-            groups[0 if whole else 1 if columns[0] % 4 == 0 else 2].append(columns)
+            n = 2 if columns in odd else 0 if whole else 1 if columns[0] % 4 == 0 else 3
+            groups[n].append(columns)
     return [group[: min(_TRIED, _WORK // frame.dim)] for group in groups]
+
+
+def _odd_places(dim: int) -> Iterator[tuple[int, ...]]:
+    """Return places for checks that are no whole number of bytes wide, as far as these go."""
+    for width in _ODD_WIDTHS:
+        left = dim - width
+        for start in dict.fromkeys([left, *range(left % 8, left, 8), *range(0, left, 8)]):
+            yield tuple(range(start, start + width))
 
 
 def _seen(frame: Frame) -> Iterator[tuple[Frame, Sequence[int], str]]:

@@ -29,7 +29,7 @@ def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         units = frame.directions[:, data].reshape(frame.n_free, -1, w)
         if (np.bitwise_xor.reduce(units, axis=1) != frame.directions[:, list(columns)]).any():
             continue
-        if units.any(axis=(0, 2)).sum() >= 2 and w * rank(frame.directions[:, data]) >= _bar():
+        if n_added(units) >= 2 and w * rank(frame.directions[:, data]) >= _bar():
             matrix = np.zeros((w, frame.dim), dtype=np.uint8)
             for position, column in enumerate(data):
                 matrix[position % w, column] = 1
@@ -47,6 +47,12 @@ def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
                 rule,
             )
     return None
+
+
+def n_added(units: Array) -> int:
+    """Count units of directions, shape (r, n, w), that vary; two equal ones add nothing."""
+    shapes = Counter(unit.tobytes() for unit in units.transpose(1, 0, 2) if unit.any())
+    return sum(n % 2 for n in shapes.values())
 
 
 def parity_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:

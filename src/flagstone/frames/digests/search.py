@@ -20,7 +20,7 @@ from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.frames.digests.cases import Cases, case_of, differences, with_cases
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame
-from flagstone.frames.digests.naming import name_check, name_frame, name_register
+from flagstone.frames.digests.naming import explains, name_check, name_frame, name_register
 from flagstone.frames.digests.sums import name_sums
 from flagstone.question import ConstraintsQuestion
 
@@ -30,6 +30,8 @@ _LEVELS = (8, 4)
 _SHARE, _WIDE = 0.9, 8
 #: Where no level shows a digest, sets of so many rows are searched, and so many of them.
 _FEW, _TRIES = 10, 12
+#: What one row in so many shows, or fewer, may be damage.
+_SETS = 100
 
 
 def search(
@@ -152,6 +154,13 @@ def _linear(
         more = widest.n_free > frame.n_free
         return named(widest, found[0].level, thorough) if more else []
 
+    def telling(found: Sequence[Digest]) -> bool:
+        """Say whether a digest is more than copies of bits, if damage is left out."""
+        whole = flag_levels(names, rows[_fits(found, rows)])
+        usual = [frame for level, frame in whole if level <= 1 + len(rows) // _SETS]
+        frame = min(usual, key=lambda f: f.n_free, default=None)
+        return frame is not None and all(explains(frame, digest) for digest in found)
+
     best: list[Digest] = []
     levels = flag_levels(names, rows, cases)
     for thorough in (False, True) if solve is None else (True,):
@@ -166,7 +175,7 @@ def _linear(
         for frame in _few_rows(names, rows):
             digest = name_register(frame)
             found = [] if digest is None else measured([digest], None)
-            if found and (confirmed := again(found, frame, False)):
+            if found and (confirmed := again(found, frame, False)) and telling(confirmed):
                 return confirmed
     return best
 

@@ -23,6 +23,8 @@ from flagstone.frames.digests.registers import CERTAIN
 _SCREEN, _FIRST = 64, 12
 #: A sum must fit this share of the rows, and this much less than the best one in its place.
 _SHARE, _CLOSE = 0.85, 0.02
+#: What varies in fewer of the rows that fit is taken for damage.
+_RARE = 0.005
 #: log2 of the number of sums that are tried, at most.
 _CANDIDATES = 21
 #: So many sums of one frame are named.
@@ -190,12 +192,14 @@ class _Fit:
         good = X[fits]
         moves = (good != good[0]).any(axis=0)
         check, data = list(range(*rule.check)), rule.columns
-        self.columns = frozenset(np.flatnonzero(moves).tolist()).intersection([*check, *data])
+        # what hardly ever varies may be damage that cancels out
+        often = np.minimum(good.mean(axis=0), 1 - good.mean(axis=0)) > _RARE
+        self.columns = frozenset(np.flatnonzero(often).tolist()).intersection([*check, *data])
         totals = units(good[:, data], rule.unit, rule.little and rule.unit == 16, rule.turned)
         n_units = _n_added(totals, rule.modulus)
         # a constant byte before a sum of 8 bits is no part of it
         parts = moves[check].reshape(-1, min(8, rule.width)).any(axis=1)
-        rest = int(moves.sum()) - len(self.columns)
+        rest = int(moves.sum() - moves[[*check, *data]].sum())
         # two fields and their sum, or a difference, are no check of a frame that holds more
         if not parts.all() or n_units < 2 or (rest and (n_units < 3 or rule.width < 8)):
             return
@@ -211,7 +215,7 @@ class _Fit:
 def _n_added(totals: Array, modulus: int) -> int:
     """Count the units that vary; two opposite fields, whose sum is constant, add nothing."""
     few = totals[:_COMPARED]
-    left = np.flatnonzero((totals != totals[0]).any(axis=0)).tolist()
+    left = np.flatnonzero((totals != totals[0]).mean(axis=0) > _RARE).tolist()
     n = len(left)
     while left:
         first = left.pop()
@@ -244,7 +248,8 @@ def _order(fit: _Fit) -> tuple[int, ...]:
     rule = fit.rule
     length = rule.data[1] - rule.data[0]
     odd = rule.modulus & rule.modulus - 1
-    strange = (rule.xor != 0, rule.turned, odd != 0, rule.constant != 0, rule.sign < 0)
+    constant = rule.constant != 0 and rule.width >= 8  # a narrow one is 0 by chance
+    strange = (rule.xor != 0, rule.turned, odd != 0, constant, rule.sign < 0)
     return (-rule.width, -rule.check[0], *map(int, strange), -length, rule.unit, -fit.n_fit)
 
 
