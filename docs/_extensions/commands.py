@@ -21,9 +21,9 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _table(cells: Mapping[str, str], head: str = "") -> Iterator[str]:
+def _table(cells: Mapping[str, str], head: str) -> Iterator[str]:
     """Yield a table of two columns, the second one plain text."""
-    yield f"| {head} | |"
+    yield f"| {head} | meaning |"
     yield "|---|---|"
     yield from (f"| {left} | {_plain(right)} |" for left, right in cells.items())
     yield ""
@@ -41,7 +41,8 @@ def _verb(verb: Verb) -> Iterator[str]:
         options = [option for option in verb.options.values() if option.group == group]
         if options:
             yield f"**{group}**\n"
-            yield from _table({f"`{option.usage}`": help.described(option) for option in options})
+            found = {f"`{option.usage}`": help.described(option) for option in options}
+            yield from _table(found, "option")
     yield "**Keys of `--json`**\n"
     # names are marked, but not what is in (…)
     marked = {re.sub(r"[a-z_]+(?![^(]*[)])", r"`\g<0>`", key): key for key in verb.json_keys}
@@ -53,11 +54,11 @@ def reference() -> str:
     lines = [f"{_plain(help.ABOUT)}\n"]
     for group, verbs in VERB_GROUPS.items():
         lines.append(f"**{group}**\n")
-        lines += _table({f"[`{verb.name}`](#{verb.name})": verb.summary for verb in verbs})
+        lines += _table({f"[`{verb.name}`](#{verb.name})": verb.summary for verb in verbs}, "verb")
     lines.append("**Options of the command itself**\n")
-    lines += _table({f"`{flags}`": text for flags, text in help.GENERAL.items()})
+    lines += _table({f"`{flags}`": text for flags, text in help.GENERAL.items()}, "option")
     lines.append("**Exit codes**\n")
-    lines += _table(help.EXIT_CODES)
+    lines += _table(help.EXIT_CODES, "exit code")
     for verb in VERBS.values():
         lines += _verb(verb)
     return "\n".join(lines)

@@ -108,7 +108,7 @@ def test_a_protocol_fixes_the_partition(rows, cluster, capsys):
     assert "--partition is fixed by p.json" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([*PILOT, "-o", "whole.json"])
-    assert "partition" not in load("whole.json").to_dict()
+    assert load("whole.json").to_dict()["partition"] == "none"
     words = ["constraints", "packed", "--protocol", "whole.json", "--workers", "2"]
     with pytest.raises(SystemExit) as done:
         main(words)
