@@ -161,7 +161,7 @@ def overlap(bench: Bench, path: Path) -> None:
     """Time reading and inserting wide rows: each, in turn, and at once."""
     from flagstone import Flag
     from flagstone.tables import open_table
-    from flagstone.tables.prefetch import prefetch
+    from flagstone.tables.encoded import prefetch
 
     m = bench.scale(WIDE_ROWS)
     write_wide(path, np.random.default_rng(2026).integers(0, 2, (m, WIDE), dtype=np.uint8))

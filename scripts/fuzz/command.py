@@ -305,8 +305,9 @@ _LIBRARY = {
 import sys, flagstone
 options = {"format": sys.argv[3]} if sys.argv[2:3] == ["--format"] else {}
 try:
-    for _, batch in flagstone.tables.open_table(sys.argv[1], **options).batches():
-        for index in range(len(batch.columns)):
+    table = flagstone.tables.open_table(sys.argv[1], **options)
+    for _, batch in table.batches():
+        for index in range(len(table.columns)):
             batch.column(index).tolist()
 except flagstone.FlagstoneError:
     sys.exit("flagstone: error: refused")

@@ -23,6 +23,7 @@ MOST_DIGITS = 1_000_000
 MOST_EXPONENT = 1_000
 
 _PIECE = 600  # digits that int() takes under any setting of sys.set_int_max_str_digits
+_WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 _RATIONAL = re.compile(
     r"([+-]?)(?=\.?[0-9])([0-9]*)(?:/([0-9]+)|(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?)"
 )
@@ -43,6 +44,18 @@ def exact_integer(text: str) -> int:
     if text.startswith("-"):
         return -_natural(text[1:])
     return _natural(text.removeprefix("+"))
+
+
+def whole_number(cell: str) -> int | None:
+    """Return the whole number that a cell holds, however it is written, or None.
+
+    >>> whole_number("+1"), whole_number(" -7.0"), whole_number("0.5"), whole_number("1e3")
+    (1, -7, None, None)
+    """
+    if cell.isdigit() and cell.isascii() and len(cell) < 19:  # nearly always
+        return int(cell)
+    found = _WHOLE.fullmatch(cell.strip())
+    return None if found is None else exact_integer(found[1])
 
 
 def _natural(digits: str) -> int:

@@ -1,6 +1,12 @@
-"""Wording: numbers and their nouns, for whatever people read."""
+"""Wording: numbers and their nouns, and names that may have been meant."""
 
 from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterable
+
+_MOST_COMPARED = 5_000
 
 
 def counted(number: int, noun: str, verb: str = "") -> str:
@@ -18,3 +24,14 @@ def counted(number: int, noun: str, verb: str = "") -> str:
     first, *rest = verb.split() or [""]
     plural = {"is": "are", "was": "were", "does": "do"}.get(first, first.removesuffix("s"))
     return " ".join([f"{number:,} {noun}s", plural, *rest]).rstrip()
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the closest known names, or nothing; of very many, the first are tried.
+
+    >>> closest("hight", ["height", "width"])
+    "; did you mean 'height'?"
+    """
+    some = [n for n in itertools.islice(known, _MOST_COMPARED) if len(n) < 100]
+    names = difflib.get_close_matches(name[:100], some, n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(n) for n in names)}?" if names else ""

@@ -11,7 +11,7 @@ import pytest
 from flagstone.cli.spool import OnePassStream
 from flagstone.errors import InputError
 from flagstone.tables import open_table
-from flagstone.tables.remote import RemoteFile
+from flagstone.tables.files import RemoteFile
 
 COMMAND = (sys.executable, "-c", "from flagstone.cli import main; main()")
 ROWS = "".join(f"{i:02x}{i ^ 0x5A:02x}\n" for i in range(200))

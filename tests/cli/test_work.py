@@ -8,7 +8,8 @@ import pytest
 from pyarrow import csv as pacsv
 from pyarrow import parquet
 
-from flagstone.tables import encoded, textio
+from flagstone.tables import encoded
+from flagstone.tables.files import line_blocks
 from flagstone.tables.table import Table
 
 COMMAND = ["constraints", "--contamination", "0.01", "--seed", "3", "--max-misfits", "30"]
@@ -66,7 +67,7 @@ def cut(monkeypatch, size):
     for module in ("delimited", "jsonlines", "frames"):
         monkeypatch.setattr(
             f"flagstone.tables.{module}.line_blocks",
-            lambda path, offset=0, block=0: textio.line_blocks(path, offset, size),
+            lambda path, offset=0, block=0: line_blocks(path, offset, size),
         )
     for module in ("columnar", "arrays"):
         monkeypatch.setattr(

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone.errors import InputError
+from flagstone.tables.batches import Request
 from flagstone.tables.blanking import Blanking
 from flagstone.tables.frames import FrameReader
 from tests.tables.careful import VERSIONS, everything, version, with_care
@@ -136,7 +137,7 @@ def test_few_lines_are_shown_to_the_patterns(tmp_path, monkeypatch, kind, name):
     )
     monkeypatch.setattr(FrameReader, "_with_care", None)
     with version(name):
-        (batch,) = reader.batches(reader.columns, {}, None)
+        (batch,) = reader.batches(Request(reader.columns))
     assert len(batch) == 2000
     assert len(looked) < 20
 
@@ -151,5 +152,5 @@ def test_text_in_quotes_opens_no_comment(tmp_path):
         )
     )
     reader = FrameReader(path)
-    (batch,) = reader.batches(reader.columns, {}, None)
+    (batch,) = reader.batches(Request(reader.columns))
     assert len(batch) == 18

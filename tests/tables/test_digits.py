@@ -6,8 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flagstone.errors import InputError
-from flagstone.tables import open_table, textio
+from flagstone.tables import open_table
+from flagstone.tables.batches import Request
 from flagstone.tables.delimited import DelimitedReader
+from flagstone.tables.files import line_blocks
 
 CELLS = st.sampled_from(["0", "1", "1", "0", "1", "0", "7", "9"])
 #: What is rare, and no digit of its own: some of it a number, some none.
@@ -36,7 +38,7 @@ def everything(path, field, chosen, block, monkeypatch, *, quick):
     with monkeypatch.context() as patch:
         patch.setattr(
             "flagstone.tables.delimited.line_blocks",
-            lambda path, offset: textio.line_blocks(path, offset, block),
+            lambda path, offset: line_blocks(path, offset, block),
         )
         if not quick:
             patch.setattr(DelimitedReader, "_digits", lambda *_: None)
@@ -87,7 +89,7 @@ def test_a_digit_as_a_delimiter_is_no_digit(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a0b\n101\n")
     reader = DelimitedReader(path, "0", header=True)
-    assert reader._digits(b"101\n", ["a", "b"], {}) is None
+    assert reader._digits(b"101\n", Request(["a", "b"])) is None
 
 
 def test_digits_are_read_without_arrow(tmp_path, monkeypatch):

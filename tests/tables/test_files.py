@@ -5,14 +5,9 @@ from pathlib import Path
 import pytest
 
 from flagstone.errors import InputError
-from flagstone.tables.files import (
-    FORMATS,
-    ReadingError,
-    check_reading,
-    closest,
-    expand,
-    format_of,
-)
+from flagstone.tables.files import expand
+from flagstone.tables.opening import FORMATS, ReadingError, check_reading, format_of
+from flagstone.wording import closest
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone.errors import InputError
-from flagstone.tables import frames, open_table, textio
+from flagstone.tables import files, frames, open_table
 from flagstone.tables.frames import FrameReader
 from tests.tables.careful import VERSIONS, everything, version, with_care
 
@@ -118,13 +118,6 @@ def test_zeros_after_the_announced_bits_are_left_out(tmp_path):
     assert bits_of(path).tolist() == [[1, 0, 1, 0, 0, 0], [1, 0, 1, 1, 0, 1]]
 
 
-def test_an_unknown_bit_order_is_refused_by_the_reader_itself(tmp_path):
-    path = tmp_path / "a.hex"
-    path.write_text("ab\n")
-    with pytest.raises(InputError, match=r"bit order must be one of .* got 'bogus'"):
-        FrameReader(path, bit_order="bogus")
-
-
 @given(
     st.integers(1, 70).flatmap(
         lambda n: st.tuples(
@@ -176,7 +169,7 @@ def test_columns_are_chosen_by_name(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Let files come in blocks of a few lines."""
-    monkeypatch.setattr(frames, "line_blocks", lambda p, o=0, block=0: textio.line_blocks(p, o, 32))
+    monkeypatch.setattr(frames, "line_blocks", lambda p, o=0, block=0: files.line_blocks(p, o, 32))
 
 
 @pytest.mark.parametrize("every", [100, 3], ids=["equal lines", "a comment now and then"])

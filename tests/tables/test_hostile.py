@@ -18,7 +18,7 @@ from pyarrow import feather, parquet
 
 from flagstone.errors import FormatError, InputError
 from flagstone.tables import arrays, open_table
-from flagstone.tables.limits import MOST_COLUMNS
+from flagstone.tables.batches import MOST_COLUMNS
 
 #: Reads every file it is given and prints what came of it; memory is bounded, so is time.
 READ = """
@@ -29,8 +29,9 @@ from flagstone.tables import open_table
 for path in sys.argv[1:]:
     try:
         rows = 0
-        for _, batch in open_table(path).batches():
-            for index in range(len(batch.columns)):
+        table = open_table(path)
+        for _, batch in table.batches():
+            for index in range(len(table.columns)):
                 str(batch.column(index).tolist())
             rows += len(batch)
         found = f"{rows} rows"

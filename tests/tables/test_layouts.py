@@ -9,6 +9,7 @@ import pytest
 
 from flagstone.errors import FormatError, InputError
 from flagstone.tables import open_table
+from flagstone.tables.batches import Request
 from flagstone.tables.frames import FrameReader
 
 
@@ -140,17 +141,18 @@ def test_comments_in_stars_may_span_lines_and_blocks(tmp_path, monkeypatch):
     path.write_text(text)
     expected = (["0d55", "0d56", "0d57", "0d58"], [2, 3, 5, 7], [])
     assert read(path) == expected
-    from flagstone.tables import frames, textio
+    from flagstone.tables import files, frames
 
     for size in (1, 5, 17):
         monkeypatch.setattr(
-            frames, "line_blocks", lambda p, o=0, b=0, size=size: textio.line_blocks(p, o, size)
+            frames, "line_blocks", lambda p, o=0, b=0, size=size: files.line_blocks(p, o, size)
         )
         assert read(path) == expected
         reader = FrameReader(path)
-        batches = list(reader.batches(reader.columns, {}, None))
+        batches = list(reader.batches(Request(reader.columns)))
         for i, batch in enumerate(batches):
-            rest = [n for b in reader.batches(reader.columns, {}, batch.after) for n in b.lines]
+            later = reader.batches(Request(reader.columns, start=batch.after))
+            rest = [n for b in later for n in b.lines]
             assert rest == [n for b in batches[i + 1 :] for n in b.lines]
     path.write_text("0d55\n0d56 /* open\n0d57\n")
     with pytest.raises(InputError, match="line 2: column 6: the comment that starts here is never"):

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from flagstone.errors import InputError
-from flagstone.tables import arrays, columnar, delimited, frames, jsonlines, open_table, textio
+from flagstone.tables import arrays, columnar, delimited, files, frames, jsonlines, open_table
 
 NAMES = ["x0", "x1", "x2", "x3"]
 TEXT = ["csv", "csv.gz", "jsonl", "jsonl.gz", "arrays.jsonl", "bits"]
@@ -26,7 +26,7 @@ def small_batches(monkeypatch):
     """Let text come in blocks of a few lines, and arrays in batches of 32 rows."""
     for module in (delimited, frames, jsonlines):
         monkeypatch.setattr(
-            module, "line_blocks", lambda p, o=0, block=0: textio.line_blocks(p, o, 256)
+            module, "line_blocks", lambda p, o=0, block=0: files.line_blocks(p, o, 256)
         )
     for module in (columnar, arrays):
         monkeypatch.setattr(module, "rows_per_batch", lambda n, b=0: 32)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.tables.prefetch import prefetch
+from flagstone.tables.encoded import prefetch
 
 
 def numbers(n, error=None):
@@ -71,7 +71,7 @@ def test_the_next_items_are_made_while_one_is_looked_at():
 
 
 def test_a_read_that_hangs_does_not_hold_up_the_end(monkeypatch):
-    monkeypatch.setattr("flagstone.tables.prefetch._PATIENCE", 0.05)
+    monkeypatch.setattr("flagstone.tables.encoded._PATIENCE", 0.05)
     go_on = threading.Event()
 
     def items():

@@ -16,7 +16,7 @@ from flagstone.algebra.fields import as_field
 from flagstone.encoding import Encoding
 from flagstone.errors import InputWarning
 from flagstone.tables import Table, open_table, propose
-from flagstone.tables.memory import MemoryReader
+from flagstone.tables.arrays import MemoryReader
 from flagstone.tables.proposals import MissingEntry, all_elements, largest, propose_columns, typed
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flagstone.errors import FormatError, InputError
-from flagstone.tables import delimited, open_table, textio
+from flagstone.tables import delimited, files, open_table
 
 
 def matrices(path, encode=None, **options):
@@ -20,7 +20,7 @@ def test_a_csv_file_is_read_in_the_calling_thread_only(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * 2_000_000)
     threads = set()
-    opened = textio.open_binary
+    opened = files.open_binary
 
     class Watched:
         def __init__(self, stream):
@@ -42,7 +42,7 @@ def test_a_csv_file_is_read_in_the_calling_thread_only(tmp_path, monkeypatch):
         def __iter__(self):
             return iter(self.stream)
 
-    monkeypatch.setattr(textio, "open_binary", lambda p: Watched(opened(p)))
+    monkeypatch.setattr(files, "open_binary", lambda p: Watched(opened(p)))
     with pytest.raises(InputError, match="column 'b' does not hold elements"):
         open_table(path).encoding(2)
     assert threads == {threading.get_ident()}
@@ -50,11 +50,11 @@ def test_a_csv_file_is_read_in_the_calling_thread_only(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz"])
 def test_csv_blocks_end_at_lines_and_resume(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr(delimited, "line_blocks", lambda p, o: textio.line_blocks(p, o, 64))
+    monkeypatch.setattr(delimited, "line_blocks", lambda p, o: files.line_blocks(p, o, 64))
     rows = np.random.RandomState(0).randint(0, 2, size=(200, 2))
     text = "\n\ufeff"[1:] + "a,b\n\n" + "\n".join(f"{a},{b}" for a, b in rows)
     path = tmp_path / f"t.csv{suffix}"
-    with textio.COMPRESSED.get(suffix, open)(path, "wb") as stream:
+    with files.COMPRESSED.get(suffix, open)(path, "wb") as stream:
         stream.write(text.encode())
     table = open_table(path)
     batches = list(table.rows(table.encoding(2)))
@@ -136,7 +136,7 @@ def test_frames_without_any_row_of_the_length(tmp_path, order, notation, row):
 def test_a_block_of_comments_alone_holds_no_row_and_no_problem(tmp_path, monkeypatch):
     from flagstone.tables import frames
 
-    monkeypatch.setattr(frames, "line_blocks", lambda p, o=0, block=0: textio.line_blocks(p, o, 16))
+    monkeypatch.setattr(frames, "line_blocks", lambda p, o=0, block=0: files.line_blocks(p, o, 16))
     path = tmp_path / "t.hex"
     path.write_text("; only words, many of them\n" * 4 + "ab\n" + "# and more of them\n" * 4)
     assert matrices(path) == [[[1, 0, 1, 0, 1, 0, 1, 1]]]

@@ -8,14 +8,14 @@ import pytest
 from flagstone.algebra.fields import GF, QQ
 from flagstone.encoding import Encoding
 from flagstone.tables import Table, open_table
+from flagstone.tables.arrays import MemoryReader
 from flagstone.tables.encoded import RowCache
-from flagstone.tables.memory import MemoryReader
 
 F = GF(2)
 
 
 def batches(matrix, field=F, label=None, size=10, monkeypatch=None):
-    monkeypatch.setattr("flagstone.tables.memory.rows_per_batch", lambda n: size)
+    monkeypatch.setattr("flagstone.tables.arrays.rows_per_batch", lambda n: size)
     table = Table([MemoryReader.of(matrix, "rows")])
     names = list(table.columns)
     label = names.pop() if label else None

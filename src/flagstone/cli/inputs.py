@@ -23,9 +23,9 @@ from flagstone.protocol import READING, Protocol
 from flagstone.question import QUESTIONS, Question, SpanQuestion
 from flagstone.store import SummaryFile, is_saved, load
 from flagstone.tables import Table, open_table
-from flagstone.tables.batches import rows_per_batch
-from flagstone.tables.files import APPLIES, ReadingError, expand, format_of
-from flagstone.tables.limits import MOST_COLUMNS
+from flagstone.tables.batches import MOST_COLUMNS, rows_per_batch
+from flagstone.tables.files import expand
+from flagstone.tables.opening import APPLIES, ReadingError, format_of
 from flagstone.text import products
 
 #: What a protocol says once and for all.

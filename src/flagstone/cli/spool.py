@@ -16,7 +16,7 @@ from typing import Any
 from flagstone.cli.runner import AT_END, UsageError
 from flagstone.disk.writing import TEMP_FILES
 from flagstone.errors import InputError
-from flagstone.tables.remote import Location, RemoteFile
+from flagstone.tables.files import Location, RemoteFile
 
 _STREAM = re.compile(r"-|/dev/stdin|/dev/fd/(\d+)")
 #: Of a stream that is read once, so much is kept for the looks that come before the reading.

@@ -38,9 +38,9 @@ from flagstone.tables.encoded import (
     EncodedBatch,
     RowCache,
     first_rows,
+    prefetch,
 )
 from flagstone.tables.partitions import Dataset, Partition
-from flagstone.tables.prefetch import prefetch
 
 if TYPE_CHECKING:
     from flagstone.distributed import DaskExecutor

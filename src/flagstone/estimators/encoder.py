@@ -20,8 +20,7 @@ from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.contracts import check_parameters, one_of
 from flagstone.estimators.input_rows import feature_names, named_columns, plain_table
 from flagstone.exact import exact_array, exact_column, exact_floor, exact_integers, missing_entries
-from flagstone.tables.proposals import MissingEntry, Proposal, propose_columns
-from flagstone.tables.table import warn_of
+from flagstone.tables.proposals import MissingEntry, Proposal, propose_columns, warn_of
 
 _CONTRACTS = {
     "encoders": lambda name, value: None,

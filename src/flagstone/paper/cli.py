@@ -11,7 +11,7 @@ from flagstone.cli.runner import ARGUMENTS, OK, Interrupted, UsageError
 from flagstone.cli.verbs import ReproduceOptions
 from flagstone.errors import InputError
 from flagstone.paper.experiments import EXPERIMENTS, OtherConfigurationError, run
-from flagstone.tables.files import closest
+from flagstone.wording import closest
 
 
 def command(options: ReproduceOptions) -> int:

@@ -17,10 +17,9 @@ alarm=element (whole numbers, all in GF(2))
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.tables.batches import Batch, Place
 from flagstone.tables.encoded import EncodedBatch
-from flagstone.tables.files import BIT_ORDERS, FORMATS
 from flagstone.tables.frames import reorder
 from flagstone.tables.misfits import MisfitGroup, misfit_groups, misfit_lines
-from flagstone.tables.opening import open_table
+from flagstone.tables.opening import BIT_ORDERS, FORMATS, open_table
 from flagstone.tables.proposals import Proposal, propose
 from flagstone.tables.table import Table
 from flagstone.tables.written import as_written, frame_masks, frame_text, is_frames

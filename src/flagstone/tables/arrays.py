@@ -1,4 +1,4 @@
-"""NPY and NPZ: matrices, never unpickled, read a slice at a time.
+"""Arrays: NPY and NPZ files, never unpickled, and rows that are in memory already.
 
 What a header announces is held against the size of the file before anything is made of it.
 """
@@ -10,17 +10,25 @@ import math
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npformat
 
-from flagstone.errors import FormatError
-from flagstone.tables.batches import Array, Batch, Position, fail, rows_per_batch
-from flagstone.tables.limits import MOST_COLUMNS, check_row_bytes, check_width, reading
-from flagstone.tables.remote import Location, binary_file
+from flagstone.errors import FormatError, InputError
+from flagstone.tables.batches import (
+    Array,
+    Batch,
+    Reader,
+    Request,
+    reading,
+    rows_per_batch,
+)
+from flagstone.tables.columnar import as_numpy
+from flagstone.tables.files import Location, binary_file, check_row_bytes
 
 
 class _Layout(NamedTuple):
@@ -42,12 +50,8 @@ class _Layout(NamedTuple):
 
 
 @dataclass
-class NpyReader:
+class NpyReader(Reader):
     """Rows of a ``.npy`` file: a matrix, or a 1-D structured array with named columns."""
-
-    position_size: ClassVar[int] = 1
-    path: Location
-    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         with reading(self.path, "NPY"), self.path.open("rb") as stream:
@@ -55,40 +59,29 @@ class NpyReader:
         names, shape = layout.dtype.names, layout.shape
         if names:
             if len(shape) != 1:
-                fail(self.path, "", f"a structured array must have 1 dimension, not {len(shape)}")
+                self.fail("", f"a structured array must have 1 dimension, not {len(shape)}")
         elif len(shape) != 2:
-            fail(self.path, "", f"must be a matrix of rows, found {len(shape)} dimension(s)")
-        check_width(self.path, len(names) if names else shape[-1], self.max_columns)
-        _check_dtype(self.path, layout)
-        self.columns = tuple(names or (f"x{i}" for i in range(shape[-1])))
-        self.n_rows: int | None = shape[0]
+            self.fail("", f"must be a matrix of rows, found {len(shape)} dimension(s)")
+        self.check_width(len(names) if names else shape[-1])
+        _check_dtype(self, layout)
+        self.columns = tuple(names or _numbered(shape[-1]))
+        self.n_rows = shape[0]
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
+    def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield slices of the array."""
-        total = self._layout.shape[0]
-        size = min(rows_per_batch(len(columns), self._layout.row_bytes), most or 1 << 62)
-        chosen = _chosen(columns, self.columns)
+        size = min(rows_per_batch(len(asked.columns), self._layout.row_bytes), asked.most)
         with reading(self.path, "NPY"), self.path.open("rb") as stream:
-            for first in range((start or (0,))[0], total, size):
-                part = _rows(stream, self._layout, first, min(size, total - first))
-                values: Array | list[Array]
+            for first, n in _slices(self, asked, size):
+                part = _rows(stream, self._layout, first, n)
                 if part.dtype.names:
-                    values = [np.ascontiguousarray(part[name]) for name in columns]
+                    named = [np.ascontiguousarray(part[name]) for name in asked.columns]
+                    yield _batch(self, asked, first, named)
                 else:
-                    values = part if chosen is None else part[:, chosen]
-                _check_text(self.path, values, first + 1)
-                after = first + len(part)
-                yield Batch(tuple(columns), values, first + 1, None, (after,), after / total)
+                    yield _batch(self, asked, first, _columns_of(self, part, asked.columns))
 
 
 @dataclass
-class NpzReader:
+class NpzReader(Reader):
     """Rows of a ``.npz`` archive: one matrix and any 1-D arrays of its length, or 1-D arrays only.
 
     The matrix gives columns x0, x1, …; each 1-D array is one more column with its own name,
@@ -97,10 +90,6 @@ class NpzReader:
     a compressed archive larger than memory can be read; a matrix in Fortran order, whose rows are
     all over it, by way of a temporary file.
     """
-
-    position_size: ClassVar[int] = 1
-    path: Location
-    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         matrices: dict[str, _Layout] = {}
@@ -112,7 +101,7 @@ class NpzReader:
                     layout = _header(member, self.path, info.file_size)
                 key = info.filename.removesuffix(".npy")
                 if key in self._members:
-                    fail(self.path, "", f"two of its arrays are called {key!r}")
+                    self.fail("", f"two of its arrays are called {key!r}")
                 self._members[key] = info
                 if len(layout.shape) in (1, 2):
                     (vectors if len(layout.shape) == 1 else matrices)[key] = layout
@@ -120,63 +109,54 @@ class NpzReader:
         self._matrix: str | None = None
         self._width = 0
         if not matrices and len(lengths) == 1:
-            self.n_rows: int | None = lengths.pop()
-        else:
-            if len(matrices) != 1:
-                fail(
-                    self.path,
-                    "",
-                    f"must hold exactly one matrix (or 1-D arrays of one length), found "
-                    f"{len(matrices)} ({', '.join(sorted(matrices)) or 'none'}); save the one to "
-                    "read on its own",
-                )
+            self.n_rows = lengths.pop()
+        elif len(matrices) == 1:
             ((self._matrix, matrix),) = matrices.items()
             self.n_rows, self._width = matrix.shape
+        else:
+            self.fail(
+                "",
+                "must hold exactly one matrix (or 1-D arrays of one length), found "
+                f"{len(matrices)} ({', '.join(sorted(matrices)) or 'none'}); save the one to read "
+                "on its own",
+            )
         self._vectors = [key for key, v in vectors.items() if v.shape[0] == self.n_rows]
-        check_width(self.path, self._width + len(self._vectors), self.max_columns)
+        self.check_width(self._width + len(self._vectors))
         used = [*(vectors[key] for key in self._vectors), *matrices.values()]
         for layout in used:
-            _check_dtype(self.path, layout)
+            _check_dtype(self, layout)
         self._row_bytes = sum(layout.row_bytes for layout in used)
-        self.columns = (*(f"x{i}" for i in range(self._width)), *self._vectors)
+        self.columns = (*_numbered(self._width), *self._vectors)
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
+    def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield slices, decompressing as they come."""
-        size = rows_per_batch(self._width or len(columns), self._row_bytes)
-        skip = (start or (0,))[0]
-        total = self.n_rows or 0
-        asked = set(columns)
-        vectors = [v for v in self._vectors if v in asked]
-        keys = [*vectors, *([] if self._matrix is None else [self._matrix])]
+        size = rows_per_batch(self._width or len(asked.columns), self._row_bytes)
+        skip, total = (asked.start or (0,))[0], self.n_rows or 0
+        vectors = [v for v in self._vectors if v in set(asked.columns)]
         places = {name: i for i, name in enumerate(self.columns[: self._width])}
         with (
             reading(self.path, "NPZ"),
             zipfile.ZipFile(binary_file(self.path)) as archive,
             contextlib.ExitStack() as opened,
         ):
-            members = {key: _Stream(archive, self._members[key], self.path, opened) for key in keys}
+            streams = {
+                key: _Stream(archive, self._members[key], self.path, opened)
+                for key in [*vectors, *([] if self._matrix is None else [self._matrix])]
+            }
             for first in range(0, total, size):
-                parts = {k: m.rows(min(size, total - first)) for k, m in members.items()}
-                after = first + len(parts[keys[0]])
-                if after <= skip:
+                n = min(size, total - first)
+                cut = min(n, max(0, skip - first))
+                parts = {key: stream.rows(n)[cut:] for key, stream in streams.items()}
+                matrix = np.empty((0, 0)) if self._matrix is None else parts[self._matrix]
+                if cut == n:
                     continue
-                cut = max(0, skip - first)
-                matrix = np.empty((0, 0)) if self._matrix is None else parts[self._matrix][cut:]
+                values: Array | list[Array] = [
+                    matrix[:, places[name]] if name in places else parts[name]
+                    for name in (asked.columns if vectors else ())
+                ]
                 if not vectors:
-                    chosen = _chosen(columns, self.columns)
-                    values: Any = matrix if chosen is None else matrix[:, chosen]
-                else:
-                    values = [
-                        matrix[:, places[c]] if c in places else parts[c][cut:] for c in columns
-                    ]
-                _check_text(self.path, values, first + cut + 1)
-                yield Batch(tuple(columns), values, first + cut + 1, None, (after,), after / total)
+                    values = _columns_of(self, matrix, asked.columns)
+                yield _batch(self, asked, first + cut, values)
 
 
 class _Stream:
@@ -205,6 +185,116 @@ class _Stream:
             return _rows(self._member, self._layout, self._first - n, n)
         inner = self._layout.shape[1:]
         return _read(self._member, n * math.prod(inner), self._layout.dtype).reshape(n, *inner)
+
+
+class MemoryReader(Reader):
+    """Rows of an array or a frame, by the name that messages call them (``partition 3``).
+
+    Examples
+    --------
+    >>> from flagstone.tables import Table
+    >>> table = Table([MemoryReader.of(np.array([[1, 0], [2, 1]]), "partition 3")])
+    >>> encoding = Table([MemoryReader.of(np.eye(2, dtype=int), "p")]).encoding(2)
+    >>> list(table.rows(encoding))
+    Traceback (most recent call last):
+        ...
+    flagstone.errors.InputError: partition 3 row 2, column 'x0': 2 is not an element of GF(2) ...
+    """
+
+    def __init__(
+        self,
+        path: Location,
+        columns: Sequence[str],
+        values: Array | list[Array],
+        n_rows: int | None,
+    ) -> None:
+        super().__init__(path)
+        self.columns, self.values, self.n_rows = tuple(columns), values, n_rows
+
+    @classmethod
+    def of(cls, rows: Any, name: str, label: Any = None) -> MemoryReader:
+        """Take a matrix (columns x0, x1, …) or a pandas frame; a label beside it is called y."""
+        if isinstance(rows, np.ndarray):
+            if rows.ndim != 2:
+                raise InputError(f"{name}: must be a matrix of rows, got {rows.ndim} dimension(s)")
+            reader = cls(Path(name), _numbered(rows.shape[1]), rows, len(rows))
+        else:
+            reader = cls(Path(name), tuple(map(str, rows.columns)), [], len(rows))
+            reader.values = [
+                reader._column(rows.iloc[:, i], c) for i, c in enumerate(reader.columns)
+            ]
+        return reader if label is None else reader._beside(label)
+
+    def _column(self, column: Any, name: str) -> Array:
+        import pyarrow as pa
+
+        try:
+            found = pa.array(column, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            reason = " ".join(str(error).split())[:160]
+            raise InputError(
+                f"{self.path}, column {name!r}: a column must hold numbers, text, or true and "
+                f"false ({reason})"
+            ) from error
+        found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        return as_numpy(found, self, name)
+
+    def _beside(self, label: Any) -> MemoryReader:
+        column = label if isinstance(label, np.ndarray) else self._column(label, "y")
+        if column.shape != (self.n_rows,):
+            raise InputError(
+                f"{self.path}: {self.n_rows:,} rows, but its labels have the shape {column.shape}; "
+                "cut rows and labels at the same places"
+            )
+        if isinstance(self.values, np.ndarray) and self.values.dtype == column.dtype:
+            values: Any = np.concatenate([self.values, column[:, np.newaxis]], axis=1)
+        else:
+            values = [*(self.values if isinstance(self.values, list) else self.values.T), column]
+        return MemoryReader(self.path, (*self.columns, "y"), values, self.n_rows)
+
+    def batches(self, asked: Request) -> Iterator[Batch]:
+        """Yield slices of the columns."""
+        places = [self.columns.index(name) for name in asked.columns]
+        for first, n in _slices(self, asked, rows_per_batch(len(asked.columns))):
+            part = slice(first, first + n)
+            if isinstance(self.values, np.ndarray):
+                values = _columns_of(self, self.values[part], asked.columns)
+                yield _batch(self, asked, first, values)
+            else:
+                yield _batch(self, asked, first, [self.values[i][part] for i in places])
+
+
+def _slices(reader: Reader, asked: Request, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first row and the length of each batch."""
+    total = reader.n_rows or 0
+    for first in range((asked.start or (0,))[0], total, size):
+        yield first, min(size, total - first)
+
+
+def _batch(reader: Reader, asked: Request, first: int, values: Array | list[Array]) -> Batch:
+    """Return the batch that begins at a row, counted from 0; refuse text that is no text."""
+    for part in values if isinstance(values, list) else [values]:
+        if part.dtype.kind == "U" and part.size:
+            codes = np.ascontiguousarray(part).view(part.dtype.str[0] + "u4")
+            bad = (codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))
+            if bad.any():
+                row = first + 1 + int(np.argmax(bad.reshape(len(part), -1).any(axis=1)))
+                reader.fail(f"row {row}", "holds text that is no valid Unicode")
+    after = first + len(values[0] if isinstance(values, list) else values)
+    done = after / max(1, reader.n_rows or 0)
+    return Batch(values, first + 1, None, (after,), done)
+
+
+def _columns_of(reader: Reader, matrix: Array, columns: Sequence[str]) -> Array:
+    """Return the chosen columns of a matrix that holds the first columns of a reader."""
+    if tuple(columns) == reader.columns:
+        return matrix
+    places = {name: i for i, name in enumerate(reader.columns)}
+    return matrix[:, [places[name] for name in columns]]
+
+
+def _numbered(n: int) -> tuple[str, ...]:
+    return tuple(f"x{i}" for i in range(n))
 
 
 def _rows(stream: IO[bytes], layout: _Layout, first: int, n: int) -> Array:
@@ -245,28 +335,10 @@ def _read(stream: IO[bytes], n: int, dtype: np.dtype[Any]) -> Array:
     return out
 
 
-def _check_dtype(path: Location, layout: _Layout) -> None:
+def _check_dtype(reader: Reader, layout: _Layout) -> None:
     dtype = layout.dtype
     for part in [dtype[name] for name in dtype.names] if dtype.names else [dtype]:
         if part.kind not in "biufU" or part.shape or not part.itemsize:
-            fail(path, "", f"holds entries of type {part}; they must be numbers, text, or true "
-                 "and false, one per column")  # fmt: skip
-    check_row_bytes(path, "row 1", layout.row_bytes)
-
-
-def _check_text(path: Location, values: Array | list[Array], first_row: int) -> None:
-    """Refuse code points that are no characters: Python would choke on them later, or sooner."""
-    for part in values if isinstance(values, list) else [values]:
-        if part.dtype.kind == "U" and part.size:
-            codes = np.ascontiguousarray(part).view(part.dtype.str[0] + "u4")
-            bad = (codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))
-            if bad.any():
-                row = first_row + int(np.argmax(bad.reshape(len(part), -1).any(axis=1)))
-                fail(path, f"row {row}", "holds text that is no valid Unicode")
-
-
-def _chosen(columns: Sequence[str], all_columns: tuple[str, ...]) -> Array | None:
-    if tuple(columns) == all_columns:
-        return None
-    places = {name: i for i, name in enumerate(all_columns)}
-    return np.array([places[name] for name in columns], dtype=np.intp)
+            reader.fail("", f"holds entries of type {part}; they must be numbers, text, or true "
+                        "and false, one per column")  # fmt: skip
+    check_row_bytes(reader.path, "row 1", layout.row_bytes)

@@ -1,20 +1,30 @@
-"""Batches: what every reader of this package yields, and where each row came from."""
+"""What every reader yields, where each row came from, and how much of a file is believed.
+
+What a file announces is checked before memory is spent on it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from flagstone.algebra.bitrows import BitRows
-from flagstone.errors import InputError
-from flagstone.tables.remote import Location
+from flagstone.errors import FlagstoneError, FormatError, InputError, Parameter
+from flagstone.tables.files import Location
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Position: TypeAlias = "tuple[int, ...]"
 """Where to go on reading inside one file; what the numbers mean is the reader's business."""
+
+#: Flags take memory in proportion to the square of the columns: 2 GiB for so many over GF(2).
+MOST_COLUMNS = 1 << 17
+#: A cell, a value or a comment takes 100 to 250 bytes of memory once it is told from the others,
+#: however short its text is.
+MOST_PARTS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +55,9 @@ class Batch:
 
     Attributes
     ----------
-    columns : tuple of str
     values : 2-D array, BitRows, or list of 1-D arrays
-        One array for files that hold a matrix, packed rows for files that hold bits; one array
-        per column for tables.
+        The columns asked for: one array for files that hold a matrix, packed rows for files that
+        hold bits, one array per column for tables.
     first_row : int
         The number, in its file, of the first row of the batch (counted from 1).
     lines : range or array of int, or None
@@ -61,7 +70,6 @@ class Batch:
         Rows left out on request (frames of another length).
     """
 
-    columns: tuple[str, ...]
     values: Array | BitRows | list[Array]
     first_row: int
     lines: range | Array | None
@@ -95,25 +103,72 @@ class Batch:
         return replace(self, skipped=self.skipped + n_rows)
 
 
-class Reader(Protocol):
-    """One open file: its columns, its length if known, its rows in batches."""
+class Request(NamedTuple):
+    """What is asked of a reader.
 
+    Attributes
+    ----------
+    columns : sequence of str
+    kinds : mapping of str to str
+        What untyped text must be read as: integer, number or text, with a question mark if values
+        may be missing.
+    start : tuple of int or None
+        The position to go on from; None for the beginning.
+    most : int
+        How many rows are looked at: a batch need not hold more.
+    """
+
+    columns: Sequence[str]
+    kinds: Mapping[str, str] = {}
+    start: Position | None = None
+    most: int = 1 << 62
+
+
+@dataclass
+class Reader:
+    """One file: its columns, its length if known, its rows in batches.
+
+    Parameters
+    ----------
+    path : Path or RemoteFile
+    max_columns : int
+        Files with more columns are refused before memory is spent on them.
+    """
+
+    position_size: ClassVar[int] = 1  #: how many numbers say where a batch ends
     path: Location
-    columns: tuple[str, ...]
-    n_rows: int | None
-    position_size: ClassVar[int]  #: how many numbers say where a batch ends
+    max_columns: int = field(default=MOST_COLUMNS, kw_only=True)
+    columns: tuple[str, ...] = field(default=(), init=False)
+    n_rows: int | None = field(default=None, init=False)
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
-        """Yield the chosen columns; kinds say what untyped text must be read as.
+    def batches(self, asked: Request) -> Iterator[Batch]:
+        """Yield the chosen columns of all rows, in order."""
+        raise NotImplementedError
 
-        Who only takes a look says how many rows at ``most``: a batch need not hold more.
-        """
+    def fail(self, where: str, *problem: object) -> NoReturn:
+        """Raise InputError for something found inside the file."""
+        raise InputError(f"{self.path} {where}: " if where else f"{self.path}: ", *problem)
+
+    def check_width(self, n_columns: int) -> None:
+        """Refuse a file without columns, or with too many of them."""
+        if n_columns < 1:
+            raise InputError(f"{self.path}: has no columns")
+        if n_columns > self.max_columns:
+            raise InputError(
+                f"{self.path}: has {n_columns:,} columns, but up to {self.max_columns:,} are read: "
+                "memory grows with their square. Keep fewer, or ask for more with ",
+                Parameter("max_columns", n_columns),
+            )
+
+    def check_parts(self, where: str, n_parts: int, what: str, most: int = 0) -> None:
+        """Refuse a row that would take far more memory than its text, before it is taken apart."""
+        most = max(MOST_PARTS, most)
+        if n_parts > most:
+            self.fail(
+                where,
+                f"has {n_parts:,} {what}, but up to {most:,} are read: each takes memory of its "
+                "own; is this a file of rows, one per line?",
+            )
 
 
 def checked_start(start: Sequence[int], readers: Sequence[Reader]) -> tuple[int, Position]:
@@ -138,6 +193,29 @@ def rows_per_batch(n_columns: int, row_bytes: int = 0) -> int:
     return int(min(131_072, max(256, 4_194_304 // max(1, n_columns)), most))
 
 
-def fail(path: Location, where: str, *problem: object) -> NoReturn:
-    """Raise InputError for something found inside a file."""
-    raise InputError(f"{path} {where}: " if where else f"{path}: ", *problem)
+def repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs a second time.
+
+    >>> repeated(["a", "b", "a"])
+    'a'
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+@contextlib.contextmanager
+def reading(path: Location, kind: str) -> Iterator[None]:
+    """Turn what the parser of a format meets in a damaged file into a FormatError."""
+    try:
+        yield
+    except FlagstoneError:
+        raise
+    except Exception as error:  # parsers raise whatever they meet
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        raise FormatError(
+            f"{path} is no {kind} file, or it is cut short or damaged ({reason})"
+        ) from error

@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from flagstone.errors import FormatError
-from flagstone.tables.batches import Array, Batch, Position, Reader, fail, rows_per_batch
-from flagstone.tables.limits import MOST_COLUMNS, MOST_ROW_BYTES, check_width, reading
-from flagstone.tables.remote import Location, arrow_file
+from flagstone.tables.batches import (
+    Array,
+    Batch,
+    Reader,
+    Request,
+    reading,
+    rows_per_batch,
+)
+from flagstone.tables.files import MOST_ROW_BYTES, arrow_file
 
 #: Cells that are quicker made one by one.
 _FEW = 4096
@@ -32,8 +38,7 @@ def as_numpy(column: Any, reader: Reader, name: str) -> Array:
         return _objects(column.to_pylist()) if column.null_count else _plain(column)
     is_dictionary = pa.types.is_dictionary(column.type)
     if pa.types.is_nested(column.type.value_type if is_dictionary else column.type):
-        fail(
-            reader.path,
+        reader.fail(
             f"column {name!r}",
             f"holds {column.type}; a column must hold numbers, text, or true and false",
         )
@@ -92,12 +97,8 @@ def _objects(values: list[Any]) -> Array:
 
 
 @dataclass
-class ParquetReader:
+class ParquetReader(Reader):
     """Rows of a Parquet file, or of some of its row groups."""
-
-    position_size: ClassVar[int] = 1
-    path: Location
-    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         import pyarrow as pa
@@ -109,7 +110,7 @@ class ParquetReader:
             parquet.ParquetFile(source) as file,
         ):
             schema = file.schema_arrow
-            check_width(self.path, len(schema.names), self.max_columns)
+            self.check_width(len(schema.names))
             self.columns = tuple(schema.names)
             self._flat = {f.name for f in schema if not pa.types.is_nested(f.type)}
             self._groups = [
@@ -117,7 +118,7 @@ class ParquetReader:
                 for index in range(file.num_row_groups)
                 for group in [file.metadata.row_group(index)]
             ]
-            self.n_rows: int | None = file.metadata.num_rows
+            self.n_rows = file.metadata.num_rows
         self._before = 0  # rows of the file that belong to others
 
     def split(self, n_bytes: int) -> list[ParquetReader]:
@@ -137,16 +138,10 @@ class ParquetReader:
             room, before = room - group[2], before + group[1]
         return parts or [self]
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
+    def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the columns; row groups that a resumed run has behind it are not read."""
-        skip = (start or (self._before,))[0]
-        groups = self._groups
+        skip = (asked.start or (self._before,))[0]
+        columns, groups = asked.columns, self._groups
         before = self._before
         while groups and before + groups[0][1] <= skip:
             before += groups[0][1]
@@ -156,7 +151,7 @@ class ParquetReader:
                 # Arrow takes room for a power of two of rows, those left of a page included, and
                 # copies what fills less than half of it: three quarters are quickest.
                 power = (2 * rows_per_batch(len(columns)) // 3).bit_length() - 1
-                size = min(3 << min(power, 16), most or 1 << 62)
+                size = min(3 << min(power, 16), asked.most)
                 found = self._read([group[0] for group in groups], columns, size)
                 yield from _batches(self, found, columns, before, skip, size, self._before)
         except FormatError as error:
@@ -201,24 +196,18 @@ class ParquetReader:
 
 
 @dataclass
-class ArrowReader:
+class ArrowReader(Reader):
     """Rows of an Arrow IPC file or stream (Feather version 2 is the former).
 
     The chosen columns of one record batch are held in memory at a time.
     """
 
-    position_size: ClassVar[int] = 1
-    path: Location
-    max_columns: int = MOST_COLUMNS
-
     def __post_init__(self) -> None:
-
-        self.n_rows: int | None = None
         with reading(self.path, "Arrow"), arrow_file(self.path) as source:
             self._is_file = source.read(6) == b"ARROW1"
             source.seek(0)
             names = self._open(source).schema.names
-            check_width(self.path, len(names), self.max_columns)
+            self.check_width(len(names))
             self.columns = tuple(names)
 
     def _open(self, source: Any, columns: Sequence[str] | None = None) -> Any:
@@ -231,22 +220,15 @@ class ArrowReader:
         open_it = pa.ipc.open_file if self._is_file else pa.ipc.open_stream
         return open_it(source, options=options)
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
+    def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the columns of every record batch, cut to a bounded length."""
-
-        skip = (start or (0,))[0]
+        skip = (asked.start or (0,))[0]
         with reading(self.path, "Arrow"), arrow_file(self.path) as source:
-            found = file = self._open(source, columns)
+            found = file = self._open(source, asked.columns)
             if self._is_file:
                 found = (file.get_batch(i) for i in range(file.num_record_batches))
-            size = min(rows_per_batch(len(columns)), most or 1 << 62)
-            yield from _batches(self, found, columns, 0, skip, size)
+            size = min(rows_per_batch(len(asked.columns)), asked.most)
+            yield from _batches(self, found, asked.columns, 0, skip, size)
 
 
 def _validated(found: Iterator[Any]) -> Iterator[Any]:
@@ -275,7 +257,7 @@ def _batches(
             values = [as_numpy(parts[name], reader, name) for name in columns]
             after = at + batch.num_rows - 1
             done = (after - first_row) / reader.n_rows if reader.n_rows else 0.0
-            yield Batch(tuple(columns), values, at, None, (after,), done)
+            yield Batch(values, at, None, (after,), done)
         row += whole.num_rows
     if total not in (None, row - 1):
         raise ValueError(f"it announces {total:,} rows, but holds {row - 1:,}")

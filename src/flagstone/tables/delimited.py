@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
@@ -15,18 +15,16 @@ import numpy as np
 from flagstone.checks import shown
 from flagstone.encoding import MARKERS
 from flagstone.errors import InputError, Parameter
-from flagstone.exact import exact_integers
-from flagstone.tables.batches import Array, Batch, Position, fail
+from flagstone.exact import exact_integers, whole_number
+from flagstone.tables.batches import Array, Batch, Reader, Request, repeated
 from flagstone.tables.columnar import as_numpy
-from flagstone.tables.limits import MOST_COLUMNS, check_parts, check_width, repeated
-from flagstone.tables.remote import Location
-from flagstone.tables.textio import line_blocks, lines, whole_number
+from flagstone.tables.files import line_blocks, lines
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 
 
 @dataclass
-class DelimitedReader:
+class DelimitedReader(Reader):
     """Rows of a delimited text file; every row is one line.
 
     Parameters
@@ -39,24 +37,20 @@ class DelimitedReader:
     """
 
     position_size: ClassVar[int] = 3
-    path: Location
     delimiter: str = ","
     header: bool | None = None
-    n_rows: int | None = None
-    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         found = next(self._records(), None)
         if found is None:
-            fail(self.path, "", "is empty: a line of column names and rows are expected")
+            self.fail("", "is empty: a line of column names and rows are expected")
         self._header_line, cells = found
-        check_width(self.path, len(cells), self.max_columns)
+        self.check_width(len(cells))
         cells = [cell.strip() for cell in cells]
         if self.header is None:
             counting = [str(i) for i in range(len(cells))]
             if all(_NUMBER.fullmatch(cell) for cell in cells) and cells != counting:
-                fail(
-                    self.path,
+                self.fail(
                     f"line {self._header_line}",
                     f"looks like data, not like column names ({', '.join(cells[:4])}…); give ",
                     Parameter("header", False),
@@ -69,8 +63,7 @@ class DelimitedReader:
             self.columns = tuple(cells)
             twice = repeated(cells)
             if twice is not None:
-                fail(
-                    self.path,
+                self.fail(
                     f"line {self._header_line}",
                     f"two columns are called {twice!r}; rename one, or give ",
                     Parameter("header", False),
@@ -80,46 +73,38 @@ class DelimitedReader:
             self._header_line = 0
             self.columns = tuple(f"x{i}" for i in range(len(cells)))
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
+    def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the columns, each read as the kind it must have.
 
         Arrow is handed one block of whole lines at a time, in memory of its own. Left to read
         the file itself it reads ahead in a thread, which would call back into an interpreter
         that may be shutting down.
         """
-        offset, line, row = start or (self._data_offset(), self._header_line + 1, 1)
+        offset, line, row = asked.start or (self._data_offset(), self._header_line + 1, 1)
         for block, after, done in line_blocks(self.path, offset):
             part = block
-            if most is not None:
+            if asked.most < len(block):
                 held = (text for text in io.BytesIO(block) if text.strip(b"\r\n"))
-                part = b"".join(itertools.islice(held, most))
-            values: Array | list[Array] | None = self._digits(part, columns, kinds)
+                part = b"".join(itertools.islice(held, asked.most))
+            values: Array | list[Array] | None = self._digits(part, asked)
             if values is None:
-                values = self._columns(part, columns, kinds)
+                values = self._columns(part, asked)
             n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
             first_line, line = line, line + n_lines
             if values is None:
                 continue
             first, row = row, row + len(values if isinstance(values, np.ndarray) else values[0])
             lines = _lines_of_rows(block, range(first_line, line), row - first)
-            yield Batch(tuple(columns), values, first, lines, (after, line, row), done)
+            yield Batch(values, first, lines, (after, line, row), done)
 
-    def _digits(
-        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]
-    ) -> Array | None:
+    def _digits(self, block: bytes, asked: Request) -> Array | None:
         """Read a block in which every cell is one digit at once; None if it is another.
 
         A line is then as long as any other, and differs from a line of zeros by its digits alone.
         """
         end = b"\r\n" if block.endswith(b"\r\n") else b"\n"
         zeros = self.delimiter.encode().join([b"0"] * len(self.columns)) + end
-        whole = all(_is_integer(kinds.get(name, "integer")) for name in columns)
+        whole = all(_is_integer(asked.kinds.get(name, "integer")) for name in asked.columns)
         separates = self.delimiter.isascii() and not self.delimiter.isdigit()
         if not (block and whole and separates) or len(block) % len(zeros):
             return None
@@ -130,68 +115,69 @@ class DelimitedReader:
         if most[1::2].any() or most[2 * len(self.columns) :].any() or most[cells].max() > 9:
             return None
         digits = table[:, cells]
-        if tuple(columns) == self.columns:
+        if tuple(asked.columns) == self.columns:
             return digits
-        places = {name: index for index, name in enumerate(self.columns)}
-        return digits[:, [places[name] for name in columns]]
+        return digits[:, self._places(asked)]
 
-    def _columns(
-        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]
-    ) -> list[Array] | None:
+    def _places(self, asked: Request) -> list[int]:
+        places = {name: index for index, name in enumerate(self.columns)}
+        return [places[name] for name in asked.columns]
+
+    def _columns(self, block: bytes, asked: Request) -> list[Array] | None:
         """Read a block of lines by Arrow; None if all are blank."""
-        found = self._parse(block, columns, kinds)
+        found = self._parse(block, asked)
         if found is None:
             return None
         return [
             _whole_numbers(found.column(i))
-            if _is_integer(kinds.get(c)) and str(found.column(i).type) == "string"
+            if _is_integer(asked.kinds.get(c)) and str(found.column(i).type) == "string"
             else as_numpy(found.column(i), self, c)
-            for i, c in enumerate(columns)
+            for i, c in enumerate(asked.columns)
         ]
 
     def _data_offset(self) -> int:
         """Return where the rows begin: after the line of column names, if there is one."""
         return sum(map(len, itertools.islice(lines(self.path), self._header_line)))
 
-    def _parse(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> Any:
+    def _parse(self, block: bytes, asked: Request) -> Any:
         """Return the record batch of some whole lines; None if all are blank."""
         import pyarrow as pa
 
         if block.count(b"\r") > block.count(b"\r\n"):
-            self._check_carriage_returns(block, columns, kinds)
+            self._check_carriage_returns(block, asked)
         try:
-            return self._read(block, columns, kinds)
+            return self._read(block, asked)
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
             if "Empty CSV" in str(error):
                 return None
             problem = error
         # whole numbers written as 1.0 or +1 are none to Arrow: read them as text
-        relaxed = {c: "text" if _is_integer(kind) else kind for c, kind in kinds.items()}
+        relaxed = {c: "text" if _is_integer(kind) else kind for c, kind in asked.kinds.items()}
         try:
-            found = self._read(block, columns, relaxed)
+            found = self._read(block, asked._replace(kinds=relaxed))
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
-            self._explain(columns, kinds, problem)
-        whole = [(i, kinds[c]) for i, c in enumerate(columns) if _is_integer(kinds.get(c))]
+            self._explain(asked, problem)
+        kinds = [(i, asked.kinds.get(c)) for i, c in enumerate(asked.columns)]
+        whole = [(i, kind) for i, kind in kinds if kind and _is_integer(kind)]
         cells = ((cell, kind) for i, kind in whole for cell in found.column(i).to_pylist())
         if any(_cell_problem(cell, kind) for cell, kind in cells):
-            self._explain(columns, kinds, problem)
+            self._explain(asked, problem)
         return found
 
-    def _check_carriage_returns(
-        self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]
-    ) -> None:
+    def _check_carriage_returns(self, block: bytes, asked: Request) -> None:
         """Refuse those outside quotes, which end a row to Arrow, but no line to anybody else."""
         for line in block.split(b"\n"):
             try:
                 bare = line.decode(errors="replace").rstrip("\r")
                 next(csv.reader([bare], delimiter=self.delimiter), None)
             except csv.Error as error:
-                self._explain(columns, kinds, error)
+                self._explain(asked, error)
 
-    def _read(self, block: bytes, columns: Sequence[str], kinds: Mapping[str, str]) -> Any:
+    def _read(self, block: bytes, asked: Request) -> Any:
         import pyarrow as pa
         from pyarrow import csv as pacsv
 
+        columns, kinds = asked.columns, asked.kinds
         types = {"integer": pa.int64(), "number": pa.float64(), "text": pa.string()}
         memory = pa.allocate_buffer(len(block))
         memoryview(memory).cast("B")[:] = block
@@ -218,40 +204,36 @@ class DelimitedReader:
             for number, raw in enumerate(lines(self.path), 1):
                 cells = raw.count(self.delimiter.encode()) + 1  # or fewer, with quotes
                 what = f"cells (told apart by {self.delimiter!r})"
-                check_parts(self.path, f"line {number}", cells, what, self.max_columns)
+                self.check_parts(f"line {number}", cells, what, self.max_columns)
                 bare = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if bare:
                     yield number, next(csv.reader([bare], delimiter=self.delimiter))
         except UnicodeDecodeError:
-            fail(self.path, f"line {number}", "is not UTF-8 text")
+            self.fail(f"line {number}", "is not UTF-8 text")
         except csv.Error as error:
             reason = "a carriage return stands outside quotes; lines must end in \\n or \\r\\n"
             reason = reason if "new-line" in str(error) else f"cannot be read ({error})"
-            fail(self.path, f"line {number}", reason)
+            self.fail(f"line {number}", reason)
         except (EOFError, OSError) as error:
-            fail(self.path, f"after line {number}", f"cannot be read ({error})")
+            self.fail(f"after line {number}", f"cannot be read ({error})")
 
-    def _explain(
-        self, columns: Sequence[str], kinds: Mapping[str, str], error: Exception
-    ) -> NoReturn:
+    def _explain(self, asked: Request, error: Exception) -> NoReturn:
         """Find the line that the fast reader stumbled over, and say what is wrong with it."""
         records = self._records()
         if self.header:
             next(records, None)
-        indices = {name: index for index, name in enumerate(self.columns)}
-        places = {name: indices[name] for name in columns}
+        places = dict(zip(asked.columns, self._places(asked), strict=True))
         for number, cells in records:
             if len(cells) != len(self.columns):
-                fail(
-                    self.path,
+                self.fail(
                     f"line {number}",
                     f"the row has {len(cells)} cell(s), but there are {len(self.columns)} columns "
                     f"({'too short' if len(cells) < len(self.columns) else 'too long'})",
                 )
             for name, index in places.items():
-                problem = _cell_problem(cells[index], kinds.get(name, "text"))
+                problem = _cell_problem(cells[index], asked.kinds.get(name, "text"))
                 if problem:
-                    fail(self.path, f"line {number}, column {name!r}", problem)
+                    self.fail(f"line {number}, column {name!r}", problem)
         raise InputError(f"{self.path}: {error}") from error
 
 

@@ -1,14 +1,16 @@
 """Encoded batches: rows over a field, each of which knows where it stands.
 
-`first_rows` and `without_repeats` say which rows of a table count; `RowCache` keeps those that are
-read twice.
+`first_rows` and `without_repeats` say which rows of a table count; `prefetch` reads the next rows
+while the last ones are counted; `RowCache` keeps those that are read twice.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import queue
+import threading
 from collections.abc import Generator, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,12 +18,15 @@ from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Rows
 from flagstone.certificates.serial_dependence import first_of_runs
 from flagstone.tables.batches import Array, Batch, Place
-from flagstone.tables.remote import Location
+from flagstone.tables.files import Location
 
 #: Memory for rows that are looked at twice.
 CACHE_BYTES = 256_000_000
+#: Seconds that a read in progress may take before the end no longer waits for it.
+_PATIENCE = 10
 #: What stands behind a pointer to a rational: a fraction and its two integers.
 _OBJECT = 16
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -118,6 +123,50 @@ def without_repeats(batches: Iterator[EncodedBatch]) -> Batches:
         first[0] = last is None or bool((rows[0] != last).any())
         last = rows[-1].copy()
         yield batch.chosen(first)
+
+
+class _Ended(Exception):
+    """Nothing more comes: its cause says why, if something went wrong."""
+
+
+def prefetch(items: Generator[T, None, None], most: int = 2) -> Generator[T, None, None]:
+    """Pass items on in their order; up to ``most`` of them are made ahead, in a thread.
+
+    What comes out does not depend on the thread: an error is raised after all items before it.
+    Who stops early closes the generator, and the thread has then ended, too.
+
+    >>> list(prefetch(n * n for n in range(4)))
+    [0, 1, 4, 9]
+    """
+    made: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    room = threading.Semaphore(most)
+    is_enough = False
+
+    def make() -> None:
+        end = _Ended()
+        try:
+            while room.acquire() and not is_enough:
+                made.put(next(items))
+        except StopIteration:
+            pass
+        except BaseException as error:
+            end.__cause__ = error
+        made.put(end)
+
+    thread = threading.Thread(target=make, name="flagstone-prefetch", daemon=True)
+    thread.start()
+    try:
+        while not isinstance(item := made.get(), _Ended):
+            room.release()
+            yield item
+        if item.__cause__ is not None:
+            raise item.__cause__
+    finally:
+        is_enough = True
+        room.release()
+        thread.join(_PATIENCE)
+        if not thread.is_alive():
+            items.close()
 
 
 class RowCache:

@@ -1,84 +1,195 @@
-"""Which files a user means: paths, directories and globs, and the format of each."""
+"""Files: which ones are meant, on this machine or elsewhere, and their bytes and lines.
+
+A `RemoteFile`, on any filesystem that Arrow or fsspec knows, has as much of a path as readers need.
+Compression is known by what a file holds.
+"""
 
 from __future__ import annotations
 
-import difflib
+import bz2
+import contextlib
 import glob
+import gzip
+import io
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+import lzma
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
+from typing import IO, Any, TypeAlias, cast
 
-from flagstone.errors import InputError, Parameter
-from flagstone.tables.remote import Location, RemoteFile, find_remote, is_uri
-from flagstone.tables.textio import COMPRESSED
+from flagstone.errors import FormatError, InputError, MissingDependencyError
+from flagstone.wording import closest
 
-BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
-FORMATS = {
-    "csv": (".csv",),
-    "tsv": (".tsv", ".tab"),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
-    "npy": (".npy",),
-    "npz": (".npz",),
-    "jsonl": (".jsonl", ".ndjson"),
-    "hex": (".hex",),
-    "bits": (".bits",),
+#: A row is held in memory as a whole, and compressed files unpack to much more than their size.
+MOST_ROW_BYTES = 1 << 26
+#: Bytes of an unpacked member of an archive that are kept in memory.
+_IN_MEMORY = 1 << 26
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+BLOCK = 1 << 22
+#: By suffix, for names; and how files of each kind begin, whatever they are called.
+COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_MAGIC: dict[re.Pattern[bytes], Any] = {
+    re.compile(rb"\x1f\x8b\x08"): gzip.open,
+    re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"): bz2.open,
+    re.compile(rb"\xfd7zXZ\0"): lzma.open,
 }
-_TEXT, _FRAMES = ("csv", "tsv"), ("hex", "bits")
-APPLIES = {
-    "delimiter": _TEXT,
-    "header": _TEXT,
-    "bit_order": _FRAMES,
-    "length": _FRAMES,
-    "skip_fields": _FRAMES,
-}
-_MOST_COMPARED = 5_000
-_BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-class ReadingError(InputError):
-    """How files are to be read was said wrongly; nothing is wrong with the files."""
+@dataclass(frozen=True)
+class RemoteFile:
+    """One file of a filesystem of Arrow's, by the name that its user knows."""
+
+    filesystem: Any
+    path: str
+    size: int
+    shown: str
+
+    def __str__(self) -> str:
+        return self.shown
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePosixPath(self.path).name
+
+    @property
+    def suffix(self) -> str:
+        """What follows the last dot of the name, with it."""
+        return PurePosixPath(self.path).suffix
+
+    def with_suffix(self, suffix: str) -> PurePosixPath:
+        """The path with another suffix, to read a name through a compression."""
+        return PurePosixPath(self.path).with_suffix(suffix)
+
+    def stat(self) -> Any:
+        """As much as readers ask for: ``st_size``."""
+        return SimpleNamespace(st_size=self.size)
+
+    def open(self, mode: str = "rb") -> IO[bytes]:
+        """Open the file for reading bytes, at any place in it."""
+        return cast("IO[bytes]", io.BufferedReader(self.arrow_file()))
+
+    def arrow_file(self) -> Any:
+        """Open the file as Arrow reads it.
+
+        A member of a ZIP archive is unpacked first, in memory or, if it is large, to a temporary
+        file: to seek in it is to unpack it again and again, and in some versions of Python, where
+        others read from the archive at the same time, ends up at the wrong place.
+        """
+        import pyarrow as pa
+        from pyarrow import fs
+
+        handler = getattr(self.filesystem, "handler", None)
+        if not isinstance(handler, fs.FSSpecHandler):
+            return self.filesystem.open_input_file(self.path)
+        opened = handler.fs.open(self.path, mode="rb")
+        if isinstance(opened, zipfile.ZipExtFile):
+            with opened as member:
+                opened = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115
+                shutil.copyfileobj(member, opened)
+            opened.seek(0)
+        return pa.PythonFile(opened, mode="r")
 
 
-def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None:
-    """Refuse options that are wrong, or that no file of these formats can obey."""
-    known = set(formats)
-    for name, value in options.items():
-        if value is not None and not known & set(APPLIES[name]):
-            raise ReadingError(
-                Parameter(name),
-                f" is for {' and '.join(APPLIES[name])}, but the format is "
-                f"{' and '.join(sorted(known))}; leave it out",
+Location: TypeAlias = Path | RemoteFile
+
+
+def is_uri(source: object) -> bool:
+    """Say whether a source names a filesystem: ``s3://bucket/frames``."""
+    return isinstance(source, str) and _URI.match(source) is not None
+
+
+def arrow_file(path: Location) -> Any:
+    """Open a file as Arrow reads it."""
+    import pyarrow as pa
+
+    if isinstance(path, RemoteFile):
+        return path.arrow_file()
+    return pa.OSFile(str(path))
+
+
+def binary_file(path: Location) -> Any:
+    """Return what other libraries open: a path as it is, a remote file as a stream."""
+    return path.open("rb") if isinstance(path, RemoteFile) else path
+
+
+def from_anywhere(path: Location) -> Location:
+    """Return a file that processes in other folders find, too, and that keeps its name."""
+    if isinstance(path, RemoteFile) or path.is_absolute():
+        return path
+    from pyarrow import fs
+
+    return RemoteFile(fs.LocalFileSystem(), str(path.absolute()), path.stat().st_size, str(path))
+
+
+def find_remote(source: str, filesystem: Any = None) -> list[RemoteFile]:
+    """Return the file of a URI, or all files below it, sorted; hidden ones are left out.
+
+    ``filesystem`` is one of Arrow's or fsspec's, on which ``source`` is a path; without it the URI
+    says which one.
+    """
+    from pyarrow import fs
+
+    try:
+        if filesystem is None:
+            filesystem, path = _resolve(source)
+        else:
+            known = isinstance(filesystem, fs.FileSystem)
+            filesystem = filesystem if known else fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+            path = source
+        found = filesystem.get_file_info(path)
+        if found.type == fs.FileType.File:
+            return [RemoteFile(filesystem, path, found.size, source)]
+        if found.type != fs.FileType.Directory:
+            raise InputError(f"{source}: no such file or directory there")
+        below = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{source}: cannot be read ({reason})") from error
+    files = []
+    for info in sorted(below, key=lambda info: str(info.path)):
+        inside = str(info.path).removeprefix(path).strip("/")
+        if info.type == fs.FileType.File and not re.search(r"(^|/)[._]", inside):
+            files.append(
+                RemoteFile(filesystem, info.path, info.size, f"{source.rstrip('/')}/{inside}")
             )
-    delimiter = options.get("delimiter")
-    if delimiter is not None and not (
-        isinstance(delimiter, str)
-        and len(delimiter) == 1
-        and delimiter.isascii()
-        and delimiter not in '"\r\n\0'
-    ):
-        raise ReadingError(
-            Parameter("delimiter"),
-            f" must be one ASCII character, neither a quote nor a line end, got {delimiter!r}",
-        )
-    if (length := options.get("length")) is not None and (
-        not isinstance(length, int) or isinstance(length, bool) or length < 1
-    ):
-        raise ReadingError(
-            Parameter("length"), f" must be a positive number of bits, got {length!r}"
-        )
-    if (fields := options.get("skip_fields")) is not None and (
-        not isinstance(fields, int) or isinstance(fields, bool) or not 0 <= fields <= 99
-    ):
-        raise ReadingError(
-            Parameter("skip_fields"), f" must be a number of fields from 0 to 99, got {fields!r}"
-        )
-    if options.get("bit_order") not in (None, *BIT_ORDERS):
-        raise ReadingError(
-            Parameter("bit_order"),
-            f" must be one of {', '.join(BIT_ORDERS)}, got {options['bit_order']!r}",
-        )
+    if not files:
+        raise InputError(f"{source}: the directory holds no files")
+    return files
+
+
+def _resolve(uri: str) -> tuple[Any, str]:
+    """Return the filesystem of a URI and the path on it; Arrow's own come before fsspec's."""
+    from pyarrow import fs
+
+    if "::" not in uri:  # chains, such as zip://member::archive.zip, are fsspec's
+        try:
+            return cast("tuple[Any, str]", fs.FileSystem.from_uri(uri))
+        except ValueError as unknown:
+            if "nrecognized filesystem" not in str(unknown):
+                raise
+    scheme = uri.partition("://")[0]
+    try:
+        from fsspec.core import url_to_fs
+
+        filesystem, path = url_to_fs(uri)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{uri}: Arrow knows no filesystem {scheme!r}; install fsspec and its package for it "
+            f"({error})"
+        ) from error
+    return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path
 
 
 def expand(sources: Iterable[str | Location], filesystem: Any = None) -> list[Location]:
@@ -146,26 +257,95 @@ def _matching(pattern: Path) -> list[Path]:
     return sorted(p for p in found if p.is_file())
 
 
-def suffix_format(path: Location) -> str | None:
-    """Return the format that a file name says; None if it says none."""
-    stem = path.with_suffix("") if path.suffix in COMPRESSED else path
-    return _BY_SUFFIX.get(stem.suffix.lower())
+def open_binary(path: Location) -> IO[bytes]:
+    """Open a file for reading, undoing a compression that its first bytes show."""
+    stream = path.open("rb")
+    try:
+        start = cast("io.BufferedReader", stream).peek(10)[:10]
+        if start.startswith(_UTF16):
+            raise FormatError(
+                f"{path} is UTF-16 text; save it as UTF-8 (iconv -f utf-16 -t utf-8, or in "
+                "PowerShell: Out-File -Encoding utf8)"
+            )
+        opener = next((opener for magic, opener in _MAGIC.items() if magic.match(start)), None)
+        return stream if opener is None else cast("IO[bytes]", _Inside(opener(stream), stream))
+    except BaseException:
+        stream.close()
+        raise
 
 
-def format_of(path: Location) -> str:
-    """Return the format that a file name says, looking through a compression suffix."""
-    found = suffix_format(path)
-    if found is None:
+class _Inside(io.BufferedReader):
+    """A compressed stream, and the file it is read from, closed together."""
+
+    def __init__(self, stream: Any, file: IO[bytes]) -> None:
+        super().__init__(stream)
+        self._file = file
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+
+
+@contextlib.contextmanager
+def opened(path: Location) -> Iterator[IO[bytes]]:
+    """Open a file as :func:`open_binary` does; damage to a compressed one is a FormatError."""
+    with open_binary(path) as stream:
+        try:
+            yield stream
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            if not _is_compressed(stream):
+                raise
+            raise FormatError(f"{path} is compressed, and cut short or damaged") from error
+
+
+def _is_compressed(stream: IO[bytes]) -> bool:
+    return isinstance(getattr(stream, "raw", None), (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile))
+
+
+def lines(path: Location) -> Iterator[bytes]:
+    """Yield the lines of a file with their ends, one of them in memory at a time."""
+    with opened(path) as stream:
+        for number in itertools.count(1):
+            line = stream.readline(MOST_ROW_BYTES + 1)
+            if not line:
+                return
+            check_row_bytes(path, f"line {number}", len(line))
+            yield line
+
+
+def line_blocks(
+    path: Location, offset: int = 0, block: int = BLOCK
+) -> Iterator[tuple[bytes, int, float]]:
+    """Yield blocks of whole lines: (bytes, offset after them, share of the file read).
+
+    The last line needs no line end. ``offset`` counts uncompressed bytes, so a compressed
+    file is read again up to it, a plain one is entered right there. A byte-order mark is left out.
+    """
+    size = max(1, path.stat().st_size)
+    with opened(path) as stream:
+        plain = not _is_compressed(stream)
+        if offset:
+            stream.seek(offset)
+        if not offset and cast("io.BufferedReader", stream).peek(3)[:3] == _BYTE_ORDER_MARK:
+            offset = len(stream.read(3))
+        pieces: list[bytes] = []  # of a line whose end is still to come
+        while chunk := stream.read(block):
+            cut = chunk.rfind(b"\n") + 1
+            if cut:
+                whole = b"".join([*pieces, memoryview(chunk)[:cut]])
+                pieces = []
+                offset += len(whole)
+                yield whole, offset, offset / size if plain else 0.0
+            pieces.append(chunk[cut:])
+            check_row_bytes(path, f"the line at byte {offset:,}", sum(map(len, pieces)))
+        if rest := b"".join(pieces):
+            yield rest, offset + len(rest), 1.0
+
+
+def check_row_bytes(path: Location, where: str, n_bytes: int) -> None:
+    """Refuse a row that is longer than any table needs."""
+    if n_bytes > MOST_ROW_BYTES:
         raise InputError(
-            f"{path}: the name does not say the format; give ",
-            Parameter("format"),
-            f" as one of {', '.join(FORMATS)}",
+            f"{path} {where} is longer than {MOST_ROW_BYTES >> 20} MiB, the most that one row may "
+            "take; is this a file of rows, one per line?"
         )
-    return found
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the closest known names, or nothing; of very many, the first are tried."""
-    some = [n for n in itertools.islice(known, _MOST_COMPARED) if len(n) < 100]
-    names = difflib.get_close_matches(name[:100], some, n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(repr(n) for n in names)}?" if names else ""

@@ -21,13 +21,10 @@ from flagstone._kernels import kernels
 from flagstone.algebra.bitrows import BitRows, Words, pack
 from flagstone.errors import InputError, InputWarning, Parameter
 from flagstone.notation import ALPHABETS, FrameProblem, WrittenFrame, digit_bits, parse_frames
-from flagstone.tables.batches import Array, Batch, Position, fail
+from flagstone.tables.batches import Array, Batch, Reader, Request
 from flagstone.tables.blanking import Blanking
-from flagstone.tables.files import BIT_ORDERS
+from flagstone.tables.files import check_row_bytes, line_blocks
 from flagstone.tables.layouts import QUOTED, detect, hint, is_row, skipping
-from flagstone.tables.limits import MOST_COLUMNS, check_parts, check_row_bytes, check_width
-from flagstone.tables.remote import Location
-from flagstone.tables.textio import line_blocks
 from flagstone.wording import counted
 
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.
@@ -76,7 +73,7 @@ def length_text(lengths: Mapping[int, int]) -> str:
 
 
 @dataclass
-class FrameReader:
+class FrameReader(Reader):
     """Rows of bits from a text file of hexadecimal or bit strings.
 
     Parameters
@@ -96,17 +93,12 @@ class FrameReader:
 
     position_size: ClassVar[int] = 3
     only_bits: ClassVar[bool] = True
-    path: Location
     notation: str = "hex"
     bit_order: str = "msb"
     length: int | None = None
     skip_fields: int | None = None
-    n_rows: int | None = None
-    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
-        if self.bit_order not in BIT_ORDERS:
-            raise InputError(f"bit order must be one of {BIT_ORDERS}, got {self.bit_order!r}")
         self._has_comments = True
         head, number = self._head()
         self._sample = list(filter(is_row, head))
@@ -121,9 +113,9 @@ class FrameReader:
         found = list(itertools.islice(frames, _LOOKED))
         lengths = Counter(frame.n_bits for frame in found)
         if not lengths:
-            fail(self.path, f"line {number}", "a row without bits, and no other row follows")
+            self.fail(f"line {number}", "a row without bits, and no other row follows")
         self.n_bits = self.length or lengths.most_common(1)[0][0]
-        check_width(self.path, self.n_bits, self.max_columns)
+        self.check_width(self.n_bits)
         self.columns = tuple(f"x{i}" for i in range(self.n_bits))
         if self.notation == "hex":
             self._warn_of_bits(b"".join(frame.digits for frame in found), len(found) == _LOOKED)
@@ -165,15 +157,10 @@ class FrameReader:
                 stacklevel=2,
             )
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
+    def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the rows, packed."""
-        offset, line, row = start or (0, 1, 1)
+        columns = asked.columns
+        offset, line, row = asked.start or (0, 1, 1)
         chosen = None
         if tuple(columns) != self.columns:
             chosen = np.array([int(name[1:]) for name in columns])
@@ -185,7 +172,7 @@ class FrameReader:
                 rows = self._arranged(rows, chosen)
             first, row = row, row + len(rows)
             if len(rows) or skipped:
-                yield Batch(tuple(columns), rows, first, lines, (after, line, row), done, skipped)
+                yield Batch(rows, first, lines, (after, line, row), done, skipped)
 
     def lengths(self) -> Counter[int]:
         """Count the rows of each length, as far as a look at the beginning of the file goes."""
@@ -205,7 +192,7 @@ class FrameReader:
             text, held = held + block, b""
             if b"*" in text and self._has_comments:  # a single byte is found fast
                 where = f"the lines before byte {after:,}"
-                check_parts(self.path, where, text.count(b"/*"), "comments (/* */)")
+                self.check_parts(where, text.count(b"/*"), "comments (/* */)")
                 plain, cut = _without_comments(text)
                 text, held = plain[:cut], text[cut:]
                 check_row_bytes(self.path, f"the comment before byte {after:,}", len(held))
@@ -279,15 +266,14 @@ class FrameReader:
 
     def _refuse(self, number: int, problem: FrameProblem) -> NoReturn:
         remedy = problem.remedy or hint(self._sample, self.notation)
-        fail(self.path, f"line {number}", str(problem), *remedy)
+        self.fail(f"line {number}", str(problem), *remedy)
 
     def _refuse_length(self, number: int, n_bits: int) -> NoReturn:
         try:
             lengths = self.lengths()
         except InputError:  # of a stream that cannot be read again
             lengths = Counter([self.n_bits, n_bits])
-        fail(
-            self.path,
+        self.fail(
             f"line {number}",
             f"the row has {n_bits} bits, others have {self.n_bits} ({length_text(lengths)}); give ",
             Parameter("length", most_common(lengths)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
@@ -16,39 +16,29 @@ import numpy as np
 
 from flagstone.errors import Parameter
 from flagstone.exact import exact_integer, exact_integers
-from flagstone.tables.batches import Array, Batch, Position, fail
-from flagstone.tables.limits import MOST_COLUMNS, check_parts, check_width, repeated
-from flagstone.tables.remote import Location
-from flagstone.tables.textio import line_blocks
+from flagstone.tables.batches import Array, Batch, Reader, Request, repeated
+from flagstone.tables.files import line_blocks
 
 #: A batch ends after the line with which it has this many cells.
 _MOST_CELLS = 1 << 20
 
 
 @dataclass
-class JsonLinesReader:
+class JsonLinesReader(Reader):
     """Rows of a JSON-lines file; the first row names the columns, the others must agree."""
 
     position_size: ClassVar[int] = 3
-    path: Location
-    n_rows: int | None = None
-    max_columns: int = MOST_COLUMNS
 
     def __post_init__(self) -> None:
         first = next(self._records(), None)
         if first is None:
-            fail(self.path, "", "is empty: one JSON object or array per line is expected")
+            self.fail("", "is empty: one JSON object or array per line is expected")
         self.columns = tuple(first[1])
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        kinds: Mapping[str, str],
-        start: Position | None,
-        most: int | None = None,
-    ) -> Iterator[Batch]:
+    def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the columns as arrays of what the lines hold."""
-        offset, line, row = start or (0, 1, 1)
+        columns = asked.columns
+        offset, line, row = asked.start or (0, 1, 1)
         for block, after, done in line_blocks(self.path, offset):
             offset = after - len(block)
             texts = block.split(b"\n")
@@ -65,7 +55,7 @@ class JsonLinesReader:
                 first, row = row, row + len(records)
                 lines = np.array([number for number, _ in records], dtype=np.int64)
                 values = [self._column(name, records) for name in columns]
-                yield Batch(tuple(columns), values, first, lines, (offset, line, row), done)
+                yield Batch(values, first, lines, (offset, line, row), done)
                 records = []
 
     def _rows(
@@ -85,21 +75,19 @@ class JsonLinesReader:
             return
         lengths = {len(found) for found in frames.values()}
         if len(lengths) > 1:
-            fail(
-                self.path,
+            self.fail(
                 f"line {line}",
                 f"{' and '.join(map(repr, frames))} hold different numbers of frames; choose one "
                 "with ",
                 Parameter("columns"),
             )
         n_frames, chosen = lengths.pop(), {name: record[name] for name in columns}
-        check_parts(self.path, f"line {line}", n_frames * len(columns), "cells in all its frames")
+        self.check_parts(f"line {line}", n_frames * len(columns), "cells in all its frames")
         for index in range(n_frames):
             yield line, chosen | {name: found[index] for name, found in frames.items()}
 
     def _refuse(self, line: int, name: str) -> NoReturn:
-        fail(
-            self.path,
+        self.fail(
             f"line {line}, column {name!r}",
             "an array or object inside a row; a column must hold numbers, text, true and false, or "
             "frames",
@@ -119,23 +107,22 @@ class JsonLinesReader:
 
     def _record(self, text: bytes, line: int) -> dict[str, Any]:
         n_values = sum(map(text.count, (b",", b":", b"[", b"{")))  # or fewer, with texts
-        check_parts(self.path, f"line {line}", n_values, "values and names", 4 * self.max_columns)
+        self.check_parts(f"line {line}", n_values, "values and names", 4 * self.max_columns)
         try:
             found = _parse(text)
         except (ValueError, RecursionError) as error:
-            fail(self.path, f"line {line}", f"is not JSON that can be read ({error})")
+            self.fail(f"line {line}", f"is not JSON that can be read ({error})")
         if not isinstance(found, (dict, list)) or not found:
-            fail(self.path, f"line {line}", "must hold an object or an array with values")
-        check_width(self.path, len(found), self.max_columns)
+            self.fail(f"line {line}", "must hold an object or an array with values")
+        self.check_width(len(found))
         if isinstance(found, list):
             found = dict(zip(_numbered(len(found)), found, strict=True))
-        columns = getattr(self, "columns", tuple(found))
+        columns = self.columns or tuple(found)
         if tuple(found) != columns and found.keys() != (known := set(columns)):
             missing = [name for name in columns if name not in found]
             extra = [name for name in found if name not in known]
             problem = f"lacks {missing[0]!r}" if missing else f"has {extra[0]!r}, unknown so far"
-            fail(
-                self.path,
+            self.fail(
                 f"line {line}",
                 f"{problem}; every line must hold the {len(columns)} columns of the first one "
                 f"({'too short' if missing else 'too long'})",

@@ -4,24 +4,97 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from flagstone.errors import FormatError, InputError, InputWarning, Parameter
-from flagstone.tables.batches import Reader
-from flagstone.tables.files import (
-    APPLIES,
-    FORMATS,
-    ReadingError,
-    check_reading,
-    closest,
-    expand,
-    format_of,
-)
-from flagstone.tables.limits import MOST_COLUMNS
-from flagstone.tables.remote import Location, RemoteFile
+from flagstone.tables.arrays import NpyReader, NpzReader
+from flagstone.tables.batches import MOST_COLUMNS, Reader
+from flagstone.tables.columnar import ArrowReader, ParquetReader
+from flagstone.tables.delimited import DelimitedReader
+from flagstone.tables.files import COMPRESSED, Location, RemoteFile, expand
+from flagstone.tables.frames import FrameReader
+from flagstone.tables.jsonlines import JsonLinesReader
 from flagstone.tables.table import Table
+from flagstone.wording import closest
+
+#: The reader of each format, and how its files are called.
+_READERS: dict[str, tuple[Callable[..., Reader], tuple[str, ...]]] = {
+    "csv": (DelimitedReader, (".csv",)),
+    "tsv": (DelimitedReader, (".tsv", ".tab")),
+    "parquet": (ParquetReader, (".parquet", ".pq")),
+    "arrow": (ArrowReader, (".arrow", ".feather", ".ipc", ".arrows")),
+    "npy": (NpyReader, (".npy",)),
+    "npz": (NpzReader, (".npz",)),
+    "jsonl": (JsonLinesReader, (".jsonl", ".ndjson")),
+    "hex": (FrameReader, (".hex",)),
+    "bits": (FrameReader, (".bits",)),
+}
+FORMATS = {name: suffixes for name, (_, suffixes) in _READERS.items()}
+BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
+_BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
+_TEXT, _FRAMES = ("csv", "tsv"), ("hex", "bits")
+#: The formats that each option is for.
+APPLIES = {
+    "delimiter": _TEXT,
+    "header": _TEXT,
+    "bit_order": _FRAMES,
+    "length": _FRAMES,
+    "skip_fields": _FRAMES,
+}
+#: What the value of an option must be.
+_MUST: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "delimiter": (
+        lambda v: isinstance(v, str) and len(v) == 1 and v.isascii() and v not in '"\r\n\0',
+        "one ASCII character, neither a quote nor a line end",
+    ),
+    "length": (lambda v: _is_integer(v) and v >= 1, "a positive number of bits"),
+    "skip_fields": (lambda v: _is_integer(v) and 0 <= v <= 99, "a number of fields from 0 to 99"),
+    "bit_order": (lambda v: v in BIT_ORDERS, f"one of {', '.join(BIT_ORDERS)}"),
+}
+
+
+class ReadingError(InputError):
+    """How files are to be read was said wrongly; nothing is wrong with the files."""
+
+
+def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None:
+    """Refuse options that are wrong, or that no file of these formats can obey."""
+    known = set(formats)
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if not known & set(APPLIES[name]):
+            raise ReadingError(
+                Parameter(name),
+                f" is for {' and '.join(APPLIES[name])}, but the format is "
+                f"{' and '.join(sorted(known))}; leave it out",
+            )
+    for name, (is_good, must) in _MUST.items():
+        if name in given and not is_good(given[name]):
+            raise ReadingError(Parameter(name), f" must be {must}, got {given[name]!r}")
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def suffix_format(path: Location) -> str | None:
+    """Return the format that a file name says; None if it says none."""
+    stem = path.with_suffix("") if path.suffix in COMPRESSED else path
+    return _BY_SUFFIX.get(stem.suffix.lower())
+
+
+def format_of(path: Location) -> str:
+    """Return the format that a file name says, looking through a compression suffix."""
+    found = suffix_format(path)
+    if found is None:
+        raise InputError(
+            f"{path}: the name does not say the format; give ",
+            Parameter("format"),
+            f" as one of {', '.join(FORMATS)}",
+        )
+    return found
 
 
 def open_table(
@@ -95,16 +168,16 @@ def open_table(
 
 def _format(path: Location) -> str:
     """Return the format that a name says; if it says none, say what the lines look like."""
-    try:
-        return format_of(path)
-    except InputError:
+    found = suffix_format(path)
+    if found is None:
         notation = _looks_like(path)
         if notation is None:
-            raise
-    raise InputError(
-        f"{path}: the name does not say the format; its first lines look like frames: give ",
-        Parameter("format", notation),
-    )
+            return format_of(path)
+        raise InputError(
+            f"{path}: the name does not say the format; its first lines look like frames: give ",
+            Parameter("format", notation),
+        )
+    return found
 
 
 def _looks_like(path: Location) -> str | None:
@@ -137,37 +210,21 @@ def _reader(path: Location, format: str, options: Mapping[str, Any], most: int) 
             pass
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    if format in ("csv", "tsv"):
-        from flagstone.tables.delimited import DelimitedReader
-
-        given, usual = options["delimiter"], {"csv": ",", "tsv": "\t"}[format]
-        reader = DelimitedReader(path, given or usual, options["header"], max_columns=most)
-        other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
-        if given is None and len(reader.columns) == 1 and other is not None:
-            raise InputError(
-                f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates "
-                "the cells, give ",
-                Parameter("delimiter", other),
-                ", else ",
-                Parameter("delimiter", usual),
-            )
-        return reader
-    if format in ("hex", "bits"):
-        from flagstone.tables.frames import FrameReader
-
-        order = options["bit_order"] or "msb"
-        length, fields = options["length"], options["skip_fields"]
-        return FrameReader(path, format, order, length, fields, max_columns=most)
-    if format == "jsonl":
-        from flagstone.tables.jsonlines import JsonLinesReader
-
-        return JsonLinesReader(path, max_columns=most)
-    if format in ("parquet", "arrow"):
-        from flagstone.tables import columnar
-
-        tabular = columnar.ParquetReader if format == "parquet" else columnar.ArrowReader
-        return tabular(path, max_columns=most)
-    from flagstone.tables import arrays
-
-    matrix = arrays.NpyReader if format == "npy" else arrays.NpzReader
-    return matrix(path, max_columns=most)
+    make = _READERS[format][0]
+    given: dict[str, Any] = {k: v for k, v in options.items() if format in APPLIES[k]}
+    if format in _FRAMES:
+        given |= {"notation": format, "bit_order": given["bit_order"] or "msb"}
+    if format not in _TEXT:
+        return make(path, **given, max_columns=most)
+    usual = {"csv": ",", "tsv": "\t"}[format]
+    reader = make(path, given["delimiter"] or usual, given["header"], max_columns=most)
+    other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
+    if given["delimiter"] is None and len(reader.columns) == 1 and other is not None:
+        raise InputError(
+            f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates the "
+            "cells, give ",
+            Parameter("delimiter", other),
+            ", else ",
+            Parameter("delimiter", usual),
+        )
+    return reader

@@ -20,11 +20,11 @@ from flagstone.encoding import Encoding
 from flagstone.errors import InputError, Parameter
 from flagstone.guarantees.exact import positive
 from flagstone.shards import Shard, ShardTask, too_few
+from flagstone.tables.arrays import MemoryReader
 from flagstone.tables.encoded import Batches, first_rows, without_repeats
-from flagstone.tables.memory import MemoryReader
+from flagstone.tables.files import from_anywhere
 from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import SAMPLE_ROWS
-from flagstone.tables.remote import from_anywhere
 from flagstone.tables.table import Table
 
 #: Of a Parquet file, unpacked: some ten seconds of work, and memory for a small part of it.

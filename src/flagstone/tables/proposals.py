@@ -8,6 +8,7 @@ model).
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,10 +20,9 @@ from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Field
 from flagstone.checks import shown
 from flagstone.encoding import MARKERS, MISSING, BadEntry, ColumnEncoder, frame_lengths, texts
-from flagstone.errors import InputError, Parameter
-from flagstone.exact import exact_integers, exact_rational, missing_entries
+from flagstone.errors import InputError, InputWarning, Parameter
+from flagstone.exact import exact_integers, exact_rational, missing_entries, whole_number
 from flagstone.tables.batches import Array
-from flagstone.tables.textio import whole_number
 
 SAMPLE_ROWS = 10_000
 _MOST_CATEGORIES = 32
@@ -362,3 +362,50 @@ def refusal(
         *([] if columns or first.column == label else [", or leave it out with "]),
         *([] if columns or first.column == label else [Parameter("columns", [f"-{first.column}"])]),
     ]
+
+
+def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
+    """Say once which texts may be missing values, and which numbers are binary floats."""
+    marked = {p.column: p.marker for p in proposals if p.marker is not None}
+    if marked:
+        column, marker = next(iter(marked.items()))
+        more = f" (and {len(marked) - 1} more)" if len(marked) > 1 else ""
+        told: list[str | Parameter] = [
+            f"{file}: the text {marker!r} in column {column!r}{more} is "
+        ]
+        if missing == "refuse":
+            told += ["read as a value; if it means a missing value, give "]
+            told += [Parameter("missing", "drop"), " or ", Parameter("missing", "level")]
+        else:
+            told += [
+                "taken for a missing value; if it is a value, list it with ",
+                Parameter("encode"),
+            ]
+        warnings.warn(InputWarning(*told), stacklevel=3)
+    binary = [p for p in proposals if p.float_example and p.encoder and not p.encoder.values]
+    if binary:
+        names = ", ".join(repr(p.column) for p in binary[:3]) + (", …" if binary[3:] else "")
+        warnings.warn(
+            InputWarning(
+                f"{file}: binary floats (in {names}) are read by their shortest decimal form, such "
+                f"as {binary[0].float_example}; to refuse them give ",
+                Parameter("floats", "refuse"),
+            ),
+            stacklevel=3,
+        )
+
+
+def warn_left_out(proposals: Sequence[Proposal], file: str) -> None:
+    """Say which columns nobody named are left out, and why."""
+    if not proposals:
+        return
+    shared: dict[str, list[str]] = {}
+    for proposal in proposals:
+        shared.setdefault(proposal.reason, []).append(proposal.column)
+    told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
+    warnings.warn(
+        InputWarning(
+            f"{file}: left out {told}; to read them, name them with ", Parameter("columns")
+        ),
+        stacklevel=3,
+    )

@@ -6,18 +6,15 @@ import dataclasses
 import fnmatch
 import hashlib
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.encoding import BadEntry, ColumnEncoder, EncodedError, Encoding, frame_lengths
-from flagstone.errors import InputError, InputWarning, Parameter
-from flagstone.tables.batches import Batch, Position, Reader, checked_start
+from flagstone.errors import InputError, Parameter
+from flagstone.tables.batches import Batch, Reader, Request, checked_start, repeated
 from flagstone.tables.encoded import Batches, EncodedBatch
-from flagstone.tables.files import closest
 from flagstone.tables.frames import length_text, most_common
-from flagstone.tables.limits import check_names
 from flagstone.tables.naming import columns_meant
 from flagstone.tables.proposals import (
     SAMPLE_ROWS,
@@ -28,7 +25,10 @@ from flagstone.tables.proposals import (
     largest,
     propose_columns,
     refusal,
+    warn_left_out,
+    warn_of,
 )
+from flagstone.wording import closest
 
 
 class Table:
@@ -53,7 +53,14 @@ class Table:
         self.files = [reader.path for reader in readers]
         counts = [reader.n_rows for reader in readers]
         self.n_rows = None if None in counts else sum(n for n in counts if n is not None)
-        check_names(self.files[0], self.columns)
+        if (twice := repeated(self.columns)) is not None:
+            raise InputError(f"{self.files[0]}: two columns are called {twice!r}; rename one")
+        try:
+            "".join(self.columns).encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{self.files[0]}: the name of a column is no valid Unicode ({error})"
+            ) from None
         for reader in readers[1:]:
             if reader.columns != self.columns:
                 odd = sorted(set(reader.columns) ^ set(self.columns))
@@ -82,8 +89,9 @@ class Table:
         self._check_columns(chosen)
         first, position = checked_start(start, self.readers) if start is not None else (0, None)
         for index in range(first, len(self.readers)):
-            here: Position | None = position if index == first else None
-            for batch in self.readers[index].batches(chosen, kinds or {}, here, most):
+            here = position if index == first else None
+            asked = Request(chosen, kinds or {}, here, most or 1 << 62)
+            for batch in self.readers[index].batches(asked):
                 yield index, batch
 
     def rows(
@@ -276,7 +284,7 @@ class Table:
         if refused:
             frames = next((e for e in encoders.values() if e and e.kind == "hex"), None)
             raise InputError(*refusal(refused, F.name, label, str(self.files[0]), frames))
-        _warn_left_out(left_out, str(self.files[0]))
+        warn_left_out(left_out, str(self.files[0]))
         features = tuple(e for n in chosen if (e := encoders[n]) is not None)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
@@ -360,53 +368,6 @@ class Table:
                 content = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
             digest.update(json.dumps([str(path), content]).encode())
         return digest.hexdigest()
-
-
-def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
-    """Say once which texts may be missing values, and which numbers are binary floats."""
-    marked = {p.column: p.marker for p in proposals if p.marker is not None}
-    if marked:
-        column, marker = next(iter(marked.items()))
-        more = f" (and {len(marked) - 1} more)" if len(marked) > 1 else ""
-        told: list[str | Parameter] = [
-            f"{file}: the text {marker!r} in column {column!r}{more} is "
-        ]
-        if missing == "refuse":
-            told += ["read as a value; if it means a missing value, give "]
-            told += [Parameter("missing", "drop"), " or ", Parameter("missing", "level")]
-        else:
-            told += [
-                "taken for a missing value; if it is a value, list it with ",
-                Parameter("encode"),
-            ]
-        warnings.warn(InputWarning(*told), stacklevel=3)
-    binary = [p for p in proposals if p.float_example and p.encoder and not p.encoder.values]
-    if binary:
-        names = ", ".join(repr(p.column) for p in binary[:3]) + (", …" if binary[3:] else "")
-        warnings.warn(
-            InputWarning(
-                f"{file}: binary floats (in {names}) are read by their shortest decimal form, such "
-                f"as {binary[0].float_example}; to refuse them give ",
-                Parameter("floats", "refuse"),
-            ),
-            stacklevel=3,
-        )
-
-
-def _warn_left_out(proposals: Sequence[Proposal], file: str) -> None:
-    """Say which columns nobody named are left out, and why."""
-    if not proposals:
-        return
-    shared: dict[str, list[str]] = {}
-    for proposal in proposals:
-        shared.setdefault(proposal.reason, []).append(proposal.column)
-    told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
-    warnings.warn(
-        InputWarning(
-            f"{file}: left out {told}; to read them, name them with ", Parameter("columns")
-        ),
-        stacklevel=3,
-    )
 
 
 def _lookup(wanted: Mapping[str, str], name: str) -> str | None:

@@ -10,8 +10,8 @@ import numpy as np
 from flagstone.algebra.fields import Array
 from flagstone.errors import InputError, Parameter
 from flagstone.finding import Finding
-from flagstone.tables.files import suffix_format
 from flagstone.tables.frames import reorder
+from flagstone.tables.opening import suffix_format
 
 
 def frame_masks(finding: Finding) -> list[str]:

@@ -25,9 +25,8 @@ from flagstone.frames.captures.formats import (
 from flagstone.frames.captures.line_codes import decode
 from flagstone.notation import ALPHABETS, FrameProblem
 from flagstone.tables import Place
-from flagstone.tables.files import expand
+from flagstone.tables.files import expand, opened
 from flagstone.tables.naming import columns_meant
-from flagstone.tables.textio import opened
 from flagstone.wording import counted
 
 #: So many bits of frames are held in memory, a byte for each.
