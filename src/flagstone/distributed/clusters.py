@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import multiprocessing
 import os
 import socket
 import tempfile
@@ -58,6 +59,7 @@ def _started(stack: contextlib.ExitStack, n_workers: int) -> Any:
 
     known = "distributed.nanny.pre-spawn-environ"
     try:
+        multiprocessing.get_context("spawn").Lock()  # Dask may wait forever where this is refused
         folder = stack.enter_context(_folder())
         stack.enter_context(safe_path())
         settings = {
