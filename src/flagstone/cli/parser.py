@@ -22,13 +22,13 @@ INPUT, COLUMNS, RULE = "Input", "Columns and encoding", "Rule and promises"
 OUTPUT, SCALE = "Output", "Scale"
 GROUPS = (INPUT, COLUMNS, RULE, OUTPUT, SCALE)
 
-#: Words for values that are numbers, the last two between 0 and 1; all others are texts.
-NUMBERS: dict[str, type[int] | type[float]] = {
-    "NUMBER": int,
-    "BITS": int,
-    "SECONDS": float,
-    "PROBABILITY": float,
-    "SHARE": float,
+#: Words for values that are numbers, and between which they lie; all others are texts.
+NUMBERS: dict[str, tuple[type[int] | type[float], float, float]] = {
+    "NUMBER": (int, 1, math.inf),
+    "BITS": (int, 1, math.inf),
+    "SECONDS": (float, 0, math.inf),
+    "PROBABILITY": (float, 0, 1),
+    "SHARE": (float, 0, 1),
 }
 
 
@@ -65,7 +65,7 @@ class Option:
     default : object
         What the verb gets if it is left out.
     least : float, optional
-        The smallest number that is allowed.
+        The smallest number that is allowed, if not that of its word.
     choices : tuple of str
         All values that are allowed.
     many : bool
@@ -134,20 +134,17 @@ class Option:
             raise argparse.ArgumentTypeError(
                 f"must be one of {', '.join(self.choices)}, got {text!r}"
             )
-        kind = NUMBERS.get(self.value)
-        if kind is None:
+        if self.value not in NUMBERS:
             return text
-        least, most, limits = self.least, math.inf, ""
-        if self.value in ("PROBABILITY", "SHARE"):
-            least, most, limits = 0, 1, " between 0 and 1"
-        elif least is not None:
-            limits = f" of at least {least:g}"
+        kind, least, most = NUMBERS[self.value]
+        least = least if self.least is None else self.least
         with contextlib.suppress(ValueError):
             value = kind(text)
-            if least is None or least <= value <= most:
+            if least <= value <= most:
                 return value
         name = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"must be {name}{limits}, got {text!r}")
+        limits = f"of at least {least:g}" if most == math.inf else f"between {least} and {most}"
+        raise argparse.ArgumentTypeError(f"must be {name} {limits}, got {text!r}")
 
 
 def option(usage: str, help: str, group: str = INPUT, **details: Any) -> Any:

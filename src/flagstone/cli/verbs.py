@@ -13,17 +13,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from flagstone.cli import json_keys as keys
-from flagstone.cli.parser import (
-    COLUMNS,
-    INPUT,
-    OUTPUT,
-    RULE,
-    SCALE,
-    Option,
-    Verb,
-    as_field,
-    option,
-)
+from flagstone.cli.parser import COLUMNS, INPUT, OUTPUT, RULE, SCALE, Option, Verb, as_field, option
 
 _Record = TypeVar("_Record")
 
@@ -55,13 +45,9 @@ PUBLISH_SEED = Option("--seed TEXT", "Publish a seed with the flag", OUTPUT)
 FLAG_OUTPUT = Option("-o, --output FILE", "The flag file to write", OUTPUT, required=True)
 LABEL = Option("-l, --label COLUMN", "The label column", COLUMNS)
 DEGREE = Option(
-    "--degree NUMBER",
-    "Also use products of up to this many columns: x0·x1",
-    COLUMNS,
-    default=1,
-    least=1,
+    "--degree NUMBER", "Also use products of up to this many columns: x0·x1", COLUMNS, default=1
 )
-JOBS = Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1)
+JOBS = Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1, least=-1)
 RULE_NAME = Option(
     "--rule NAME", "How a threshold is drawn: index, heavy (the paper's)", RULE, default="index"
 )
@@ -98,7 +84,7 @@ class ReadOptions:
         "--bit-order NAME", "Bits of frames: msb, lsb (in bytes), nibble or reversed (msb)", INPUT
     )
     length: int | None = option(
-        "--length BITS", "Read only frames of this many bits; count the others", INPUT, least=1
+        "--length BITS", "Read only frames of this many bits; count the others", INPUT
     )
     skip_fields: int | None = option(
         "--skip-fields NUMBER",
@@ -107,7 +93,7 @@ class ReadOptions:
         least=0,
     )
     max_columns: int | None = option(
-        "--max-columns NUMBER", "Refuse files with more columns (131072)", INPUT, least=1
+        "--max-columns NUMBER", "Refuse files with more columns (131072)", INPUT
     )
 
 
@@ -223,9 +209,7 @@ class WorkerOptions:
     cluster: str | None = option(
         "--cluster ADDRESS", "Read by a running Dask cluster: tcp://host:8786", SCALE
     )
-    workers: int | None = option(
-        "--workers NUMBER", "Read by this many processes here", SCALE, least=1
-    )
+    workers: int | None = option("--workers NUMBER", "Read by this many processes here", SCALE)
     partition: str | None = option(
         "--partition none|files|SIZE",
         "Summarize apart: none, files (with --workers) or parts of a SIZE",
@@ -241,7 +225,7 @@ class RunOptions(WorkerOptions):
         "--checkpoint FILE", "Save the state; the same command resumes from it", SCALE
     )
     checkpoint_every: float = option(
-        "--checkpoint-every SECONDS", "Time between saves", SCALE, default=10.0, least=0
+        "--checkpoint-every SECONDS", "Time between saves", SCALE, default=10.0
     )
     cache_size: str | None = option(
         "--cache-size SIZE", "Memory for packed rows; what fits is read only once (256MB)", SCALE
@@ -265,7 +249,7 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions, ColumnOptions):
         "--confidence PROBABILITY", "Confidence of what the rows certify", RULE, default=0.99
     )
     max_rows: int | None = option(
-        "--max-rows NUMBER", "Use the first rows only, exactly this many", INPUT, least=1
+        "--max-rows NUMBER", "Use the first rows only, exactly this many", INPUT
     )
     draw_rows: int | None = option(
         "--draw-rows NUMBER", "Use the first rows; the seed draws how many, up to this", RULE
@@ -379,10 +363,7 @@ class CaptureOptions:
         "-f, --format NAME", "hex, bits, rtl_433, json, candump, csv, c, bitbench, can, raw", INPUT
     )
     length: int | None = option(
-        "--length BITS",
-        "Read only frames of this many bits; for raw: bits of a record",
-        INPUT,
-        least=1,
+        "--length BITS", "Read only frames of this many bits; for raw: bits of a record", INPUT
     )
     skip_fields: int | None = option(
         "--skip-fields NUMBER",
@@ -393,7 +374,7 @@ class CaptureOptions:
     skip_bad_lines: bool = option(
         "--skip-bad-lines", "Leave out, and count, the lines that cannot be read", INPUT
     )
-    max_rows: int | None = option("--max-rows NUMBER", "Read only the first frames", INPUT, least=1)
+    max_rows: int | None = option("--max-rows NUMBER", "Read only the first frames", INPUT)
     decode: Sequence[str] | None = option(
         "--decode CODE",
         "Undo [differential-]manchester, invert, nrzi, reverse-bytes",
@@ -470,7 +451,7 @@ class FrameOptions(OutputOptions, RuleOptions, CaptureOptions):
 @verb(
     "show",
     "show what a saved finding or flag says",
-    "flagstone.cli.show:command",
+    "flagstone.cli.flags:show",
     "Use",
     ("flagstone show frames.json --report frames.html",),
     common="--report --plot --force --json --as --seed",
@@ -568,7 +549,7 @@ class CompareOptions:
 class PromiseOptions:
     """What is to be promised, for a plan without rows."""
 
-    dim: int | None = option("-d, --dim NUMBER", "Number of feature columns", RULE, least=1)
+    dim: int | None = option("-d, --dim NUMBER", "Number of feature columns", RULE)
     rho: float | None = option(
         "--rho PROBABILITY", "Largest probability that two samples answer differently", RULE
     )
@@ -673,8 +654,8 @@ class AuditOptions(RuleOptions, ColumnOptions):
         "Fresh samples instead of files: geometric, uniform or blocks",
         choices=("geometric", "uniform", "blocks"),
     )
-    dim: int = option("--dim NUMBER", "With --law: dimension", default=20, least=1)
-    rows: int = option("--rows NUMBER", "With --law: rows", default=1000, least=1)
+    dim: int = option("--dim NUMBER", "With --law: dimension", default=20)
+    rows: int = option("--rows NUMBER", "With --law: rows", default=1000)
     estimator: str | None = option(
         "--estimator NAME",
         "parity, elimination, span, constraints, equations or subspace",
@@ -709,11 +690,9 @@ class AuditOptions(RuleOptions, ColumnOptions):
     confidence: float = option(
         "--confidence PROBABILITY", "Confidence of intervals and verdict", RULE, default=0.95
     )
-    pairs: int = option(
-        "--pairs NUMBER", "Compare at most this many pairs", RULE, default=200, least=1
-    )
+    pairs: int = option("--pairs NUMBER", "Compare at most this many pairs", RULE, default=200)
     disagreements: int | None = option(
-        "--disagreements NUMBER", "Stop after this many pairs that differ", RULE, least=1
+        "--disagreements NUMBER", "Stop after this many pairs that differ", RULE
     )
     width: float | None = option(
         "--width SHARE", "Stop once the interval is this narrow: 0.05", RULE

@@ -99,7 +99,8 @@ def need_matplotlib() -> None:
     """Say what to install if matplotlib is missing, before any work is done."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingDependencyError(
-            "drawing needs matplotlib: install it with pip install 'flagstone[plot]'"
+            "drawing needs matplotlib: pip install 'flagstone[plot]' (the scree plot of an "
+            "answer as .svg needs nothing)"
         )
 
 
