@@ -1,6 +1,7 @@
 """From a pilot to a certificate: one flag, shards, the heavy rule, what would help."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -121,11 +122,11 @@ def test_heavy_rule():
     assert half.rho == pytest.approx((half.t_first - 1) / (2 * outcome.t_first - 1.5), abs=0.03)
 
 
-def test_certificates_survive_json():
+def test_certificates_survive_json_and_certifiers_pickling():
     certifier = certifier_of()
     outcome = certifier.certificate(PLANE, threshold=100)
     assert Certificate(**json.loads(json.dumps(outcome.to_dict()))) == outcome
-    read = Certifier.from_dict(json.loads(json.dumps(certifier.to_dict())))
+    read = pickle.loads(pickle.dumps(certifier))
     assert read.certificate(PLANE, threshold=100) == outcome
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -182,19 +182,16 @@ class Certifier:
                 f"the certifiers do not fit: one is for a confidence of {self.confidence:g}, the "
                 f"other for {other.confidence:g}; make both from one plan"
             )
-        if self.plan is not other.plan and self.plan.to_dict() != other.plan.to_dict():
+        if self.plan != other.plan:
             raise InputError("the certifiers do not fit: make both from one plan")
         both = self.empty()
         for part in (self, other):
-            both._add(part.n_rows, part.n_runs, part.counts)
+            both.n_rows, both.n_runs = both.n_rows + part.n_rows, both.n_runs + part.n_runs
+            both.counts = both.counts + part.counts
             for side, totals in both._before.items():
                 for i, total in enumerate(totals):
                     total.update(part.outcomes(i, side))
         return both
-
-    def _add(self, n_rows: int, n_runs: int, counts: Array) -> None:
-        self.n_rows, self.n_runs = self.n_rows + n_rows, self.n_runs + n_runs
-        self.counts = self.counts + counts
 
     def certificate(
         self,
@@ -352,25 +349,3 @@ class Certifier:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return math.ceil(self.plan.n_rows * high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; a piece that has not ended is left out."""
-        pieces = {
-            side: [
-                sorted([x, n, times] for (x, n), times in self.outcomes(i, side).items())
-                for i in range(len(self.plan.parts))
-            ]
-            for side in _SIDES
-        }
-        seen = {"n_rows": self.n_rows, "n_runs": self.n_runs, "counts": self.counts.tolist()}
-        return {"confidence": self.confidence, "plan": self.plan.to_dict(), **seen, **pieces}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Certifier:
-        """Read what `to_dict` wrote; rows that come later begin a new run."""
-        read = cls(CertificatePlan.from_dict(values["plan"]), values["confidence"])
-        read._add(values["n_rows"], values["n_runs"], np.array(values["counts"]))
-        for side, totals in read._before.items():
-            for total, pieces in zip(totals, values[side], strict=True):
-                total.update({(x, n): times for x, n, times in pieces})
-        return read

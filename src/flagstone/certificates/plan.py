@@ -11,17 +11,14 @@ expected. The least credit was adjusted last, on frames alone.
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Rows, as_field
+from flagstone.algebra.fields import Array, Rows
 from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import canonical_text
 from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
@@ -63,7 +60,7 @@ class SpacePlan:
     outside: SidePlan | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class CertificatePlan:
     """Everything that is fixed before the certifying rows are seen.
 
@@ -122,40 +119,6 @@ class CertificatePlan:
                 "order they came: give every row as often as it was seen"
             )
         return self.spaces.field.rows(X, dim=self.spaces.dim)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        field, basis = self.spaces.field, self.spaces.field.array(self.spaces.canonical)
-        return {
-            **{name: getattr(self, name) for name in _NUMBERS},
-            "field": field.name,
-            "dim": self.spaces.dim,
-            "basis": canonical_text(field, basis).decode().splitlines(),
-            "parts": json.loads(json.dumps([asdict(part) for part in self.parts])),
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> CertificatePlan:
-        """The inverse of `to_dict`."""
-        field = as_field(values["field"])
-        number = str if field.order is None else int
-        basis = np.empty((len(values["basis"]), values["dim"]), dtype=object)
-        for row, text in zip(basis, values["basis"], strict=True):
-            row[:] = [number(entry) for entry in text.split()]
-        parts = tuple(_space_plan_from(part) for part in values["parts"])
-        spaces = NestedSpaces(field, field.rows(basis), [part.dim for part in parts])
-        return cls(**{name: values[name] for name in _NUMBERS}, spaces=spaces, parts=parts)
-
-
-_NUMBERS = ("n_rows", "n_pilot", "rule", "t_min", "t_max", "stride")
-
-
-def _space_plan_from(values: Mapping[str, Any]) -> SpacePlan:
-    sides = [
-        side and SidePlan(Cut(**side["cut"]), tuple(side["rates"]))
-        for side in (values["inside"], values["outside"])
-    ]
-    return SpacePlan(values["dim"], values["weight"], *sides)
 
 
 def _chosen(

@@ -49,9 +49,9 @@ class NestedSpaces:
     [0, 1, 2, 3]
     """
 
-    def __init__(self, field: Field, basis: Rows, dims: Any, flag: Flag | None = None) -> None:
+    def __init__(self, field: Field, basis: Rows, dims: Any) -> None:
         self.field, self.basis, self.dims = field, basis, tuple(dims)
-        self.dim, self._flag = width(basis), flag
+        self.dim = width(basis)
         # v = y·full, so y = v·inverse
         self._inverse = field.trusted(field.completed_inverse(basis))
 
@@ -59,13 +59,18 @@ class NestedSpaces:
     def of_flag(cls, flag: Flag, dims: Any) -> NestedSpaces:
         """Return the spaces of a flag that have these dimensions."""
         basis = flag.adapted_basis(canonical=False)[0][: max(dims, default=0)]
-        return cls(flag.field, basis, dims, flag.copy())
+        return cls(flag.field, basis, dims)
 
-    @property
-    def canonical(self) -> Rows:
-        """The basis to write down: the same for equal flags. To place rows, any will do."""
-        basis = self.basis if self._flag is None else self._flag.adapted_basis()[0]
-        return basis[: len(self.basis)]
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NestedSpaces):
+            return NotImplemented
+        return self._subspaces() == other._subspaces()
+
+    def __hash__(self) -> int:
+        return hash((self.field, self.dims))
+
+    def _subspaces(self) -> list[Subspace]:
+        return [self.subspace(i) for i in range(len(self.dims))]
 
     def subspace(self, i: int) -> Subspace:
         """Return the space with index i, the smallest first."""

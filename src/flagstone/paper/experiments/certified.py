@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -194,26 +194,37 @@ def _pilot_reused(case: Case, rows: Array, confidence: float) -> Certifier:
 
 def _delta_not_shared(case: Case, rows: Array, confidence: float) -> Certifier:
     """Every space has all of δ for its share of rows outside, which gets a quarter of its part."""
-    values = certifier_of(case, rows, confidence).to_dict()
-    for part in values["plan"]["parts"]:
-        part["weight"] = 4.0
-    return Certifier.from_dict(values)
+    certifier = certifier_of(case, rows, confidence)
+    parts = tuple(replace(part, weight=4.0) for part in certifier.plan.parts)
+    certifier.plan = replace(certifier.plan, parts=parts)
+    return certifier
 
 
-def _blocks_of_all_rows(case: Case, rows: Array, confidence: float) -> Certifier:
+class _BlocksOfAllRows(Certifier):
     """A piece ends when *all* its rows, not those inside U alone, have a span that holds U."""
-    honest = certifier_of(case, rows, confidence)
-    plan, values = honest.plan, honest.to_dict()
-    words = rows[plan.n_pilot :] @ (1 << np.arange(rows.shape[1]))
-    for i, part in enumerate(values["plan"]["parts"]):
-        longest = 4 * rows.shape[1]
-        part["inside"]["cut"] |= {"credit": longest, "most": 1}
-        wanted = plan.spaces.subspace(i).basis @ (1 << np.arange(rows.shape[1]))
-        values["inside"][i] = _until_held(words.tolist(), wanted.tolist(), longest)
-    return Certifier.from_dict(values)
+
+    blocks: list[Counter[tuple[int, int]]]
+
+    @classmethod
+    def of(cls, case: Case, rows: Array, confidence: float) -> Certifier:
+        k, longest = pilot_rows(len(rows)), 4 * rows.shape[1]
+        plan = _planned(case, rows[:k], confidence).plan
+        parts = [
+            replace(p, inside=replace(p.inside, cut=replace(p.inside.cut, credit=longest, most=1)))
+            for p in plan.parts
+        ]
+        certifier = cls(replace(plan, parts=tuple(parts)), confidence)
+        bits = 1 << np.arange(rows.shape[1])
+        words = (rows[k:] @ bits).tolist()
+        spaces = [plan.spaces.subspace(i).basis @ bits for i in range(len(parts))]
+        certifier.blocks = [_until_held(words, wanted.tolist(), longest) for wanted in spaces]
+        return certifier.update(rows[k:])
+
+    def outcomes(self, i: int, side: str) -> Counter[tuple[int, int]]:
+        return self.blocks[i] if side == "inside" else super().outcomes(i, side)
 
 
-def _until_held(words: list[int], wanted: list[int], longest: int) -> list[list[int]]:
+def _until_held(words: list[int], wanted: list[int], longest: int) -> Counter[tuple[int, int]]:
     """How often a piece that begins early enough to count had value 1 or 0 and which length."""
     pieces: Counter[tuple[int, int]] = Counter()
     begin = 0
@@ -226,7 +237,7 @@ def _until_held(words: list[int], wanted: list[int], longest: int) -> list[list[
             length, held = length + 1, not any(_reduced(vector, span) for vector in wanted)
         pieces[int(held), length] += 1
         begin += length
-    return [[*piece, times] for piece, times in sorted(pieces.items())]
+    return pieces
 
 
 def _reduced(word: int, span: list[int]) -> int:
@@ -239,7 +250,7 @@ def _reduced(word: int, span: list[int]) -> int:
 MISTAKES: dict[str, tuple[Case, Callable[[Case, Array, float], Certifier]]] = {
     "pilot rows reused": (_SPARSE, _pilot_reused),
     "δ not shared": (CASES["geometric, 10 units"], _delta_not_shared),
-    "blocks of all rows": (CASES["triangle"], _blocks_of_all_rows),
+    "blocks of all rows": (CASES["triangle"], _BlocksOfAllRows.of),
 }
 
 
