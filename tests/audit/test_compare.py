@@ -21,13 +21,17 @@ def run(output=None, predicted=None, **attributes):
 
 
 def same(a, b, compare="auto", kind="other", tolerance=0.0):
-    found = PairComparison(compare, kind, tolerance=tolerance).pair(a, b)
+    comparison = PairComparison(compare, tolerance=tolerance)
+    comparison.fit(kind)
+    found = comparison.pair(a, b)
     return found["outcome"] == "agree"
 
 
 def agreeing(a, b, kind="other"):
     """Say of each row whether two outputs agree on it."""
-    found = PairComparison("auto", kind, n_fixed=len(a.predicted)).pair(a, b)
+    comparison = PairComparison("auto", n_fixed=len(a.predicted))
+    comparison.fit(kind)
+    found = comparison.pair(a, b)
     packed = np.frombuffer(bytes.fromhex(found["inputs"]), dtype=np.uint8)
     return np.unpackbits(packed, count=len(a.predicted)).astype(bool)
 
@@ -147,15 +151,15 @@ def test_shared_equations_by_hand():
     assert similarity("equations", a, span([1, 0, 1]), None) == 0.0
     with pytest.raises(TaskError, match="estimators"):
         similarity("equations", a, run(), None)
-    comparison = PairComparison("auto", "span")
-    comparison.fit(a)
+    comparison = PairComparison()
+    comparison.fit("span", first=a)
     assert comparison.similarities == ("equations",)
 
 
 def test_what_is_compared_by_default_fits_the_output():
     def named(output, kind="other", compare="auto"):
-        comparison = PairComparison(compare, kind)
-        comparison.fit(output)
+        comparison = PairComparison(compare)
+        comparison.fit(kind, first=output)
         return comparison.similarities
 
     assert named(run(coef_=np.array([1.0, 2.0]))) == ("coef_distance",)
@@ -171,13 +175,13 @@ def test_what_is_compared_by_default_fits_the_output():
 
 def test_comparisons_that_make_no_sense_are_refused():
     with pytest.raises(InputError, match=r"one of auto, fingerprint, .* got 'shape'"):
-        PairComparison("shape", "other")
+        PairComparison("shape")
     with pytest.raises(InputError, match="a name or a function, got 3"):
-        PairComparison(3, "other")
-    assert PairComparison(lambda a, b: True, "other").anonymous
-    assert PairComparison(lambda a, b: True, "other").label == "your function"
-    assert PairComparison(lambda a, b: True, "other", name="mine").label == "mine"
-    named = PairComparison(test_similarities_by_hand, "other")
+        PairComparison(3)
+    assert PairComparison(lambda a, b: True).anonymous
+    assert PairComparison(lambda a, b: True).label == "your function"
+    assert PairComparison(lambda a, b: True, name="mine").label == "mine"
+    named = PairComparison(test_similarities_by_hand)
     assert not named.anonymous
     assert named.label == "test_similarities_by_hand"
     with pytest.raises(TaskError, match="SimpleNamespace has no fingerprint_"):

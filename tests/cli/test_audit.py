@@ -53,7 +53,7 @@ def test_every_pair_in_error_is_exit_code_1(run, monkeypatch):
     monkeypatch.setattr(
         Task,
         "run",
-        lambda task, pair, _: Pair(pair, "both_error", 0.0, error=f"ValueError: {pair}"),
+        lambda task, pair: Pair(pair, "both_error", 0.0, error=f"ValueError: {pair}"),
     )
     done = run("audit", *LAW, "--claim", "0.05")
     assert done.code == 1
@@ -164,10 +164,10 @@ def test_a_file_keeps_several_audits(run, place):
 def test_an_interrupted_audit_says_what_is_kept_and_how_to_go_on(run, place, monkeypatch):
     honest = Task.run
 
-    def interrupted(task, pair, on_error):
+    def interrupted(task, pair):
         if pair == 7:
             raise KeyboardInterrupt
-        return honest(task, pair, on_error)
+        return honest(task, pair)
 
     whole = run("audit", *LAW).out
     with monkeypatch.context() as patch:

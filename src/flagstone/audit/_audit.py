@@ -35,12 +35,10 @@ def audit(
     max_width: float | None = None,
     confidence: float = 0.95,
     claim: float | None = None,
-    integrate: bool | None = None,
     seed: int | str = 0,
     name: str | None = None,
     file: str | os.PathLike[str] | None = None,
     n_jobs: int = 1,
-    on_error: str = "count",
     progress: bool | None = None,
 ) -> AuditResult:
     """Measure how replicable a learner is: run it on pairs of samples, and compare the outputs.
@@ -54,8 +52,9 @@ def audit(
     ----------
     learner : estimator, pipeline or function
         An object with ``fit``, of which every parameter called ``random_state`` is set to the
-        seed of the pair; or a function ``learn(X, y, seed)`` that returns any output: a fitted
-        model, a function that predicts, coefficients, a set of features, ….
+        seed of the pair; or a function ``learn(X, y, seed)`` or ``learn(X, y)`` that returns any
+        output: a fitted model, a function that predicts, coefficients, a set of features, ….
+        Runs that fail count as disagreements, and their errors are shown.
     X : array, data frame, distribution or function
         A table: random disjoint halves are the two samples. A
         :class:`~flagstone.distributions.Distribution` or a function ``sampler(m, rng)`` that
@@ -88,8 +87,6 @@ def audit(
         Of the intervals.
     claim : float, optional
         A claimed ρ, the rate at which two outputs may differ, to be judged.
-    integrate : bool, optional
-        Integrate the threshold of our rules out exactly. Default: wherever that is possible.
     seed : int or str
         Starts every random stream. The same data and seed give the same samples to all learners.
     name : str, optional
@@ -100,8 +97,6 @@ def audit(
         interrupted audit continues where it stopped. A file may hold several audits.
     n_jobs : int
         Processes (-1: one for each processor). The result does not depend on it.
-    on_error : {"count", "raise"}
-        Whether a run that fails counts as a disagreement (its error is shown), or ends the audit.
     progress : bool, optional
         Show a bar with the remaining time; by default on terminals and in notebooks.
 
@@ -120,6 +115,8 @@ def audit(
 
     The held-out rows are in no sample. Some of them are the same for all pairs (pointwise), the
     others are drawn again for each pair (approximate): up to 200 of each, of a table a tenth.
+    Clusterers without ``predict`` label only the rows of their fit, so both samples then include
+    the held-out rows.
 
     Examples
     --------
@@ -147,14 +144,11 @@ def audit(
         positive("max_disagreements", max_disagreements)
     if max_width is not None and not 0 < max_width <= 1:
         raise InputError(f"max_width must lie in (0, 1], got {max_width}")
-    if on_error not in {"count", "raise"}:
-        raise InputError(f"on_error must be 'count' or 'raise', got {on_error!r}")
     check_jobs(n_jobs)
     check_confidence(confidence)
     named = Learner(learner, name)
     data = as_data(X, y, m, groups=groups, bootstrap=bootstrap, name=name)
-    options: dict[str, Any] = {"integrate": integrate, "tolerance": tolerance}
-    task = Task(named, data, compare, seed=seed, name=name, **options)
+    task = Task(named, data, compare, tolerance=tolerance, seed=seed, name=name)
 
     def enough(done: list[Pair]) -> bool:
         most = max_disagreements
@@ -170,9 +164,7 @@ def audit(
     with open_file(file, task) as (known, keep):
         deterministic = task.repeat()
         with progress_bar(named.name, progress, notebooks=True) as show:
-            done = collect(
-                task, known, keep, enough, pairs=pairs, n_jobs=n_jobs, on_error=on_error, show=show
-            )
+            done = collect(task, known, keep, enough, pairs=pairs, n_jobs=n_jobs, show=show)
     return _result(
         task.comparison,
         done,
@@ -228,10 +220,10 @@ def summarize(
         raise InputError(f"at least 2 outputs are compared, got {len(outputs)}")
     check_confidence(confidence)
     runs = [Trial(output, _given(output, X)) for output in outputs]
-    rows = 0 if runs[0].predicted is None else len(runs[0].predicted)
-    kind = kind_of(outputs[0], y)
-    rules = PairComparison(compare, kind, y, tolerance=tolerance, n_fixed=rows)
-    rules.fit(runs[0])
+    first = runs[0].predicted
+    rows = 0 if first is None else len(first)
+    rules = PairComparison(compare, tolerance=tolerance, n_fixed=rows)
+    rules.fit(kind_of(outputs[0], y, first), y, runs[0])
     done = [Pair(i // 2, **rules.pair(runs[i], runs[i + 1], y)) for i in range(0, len(runs) - 1, 2)]
     left = ", the last one left over" if len(outputs) % 2 else ""
     data = f"{len(outputs)} outputs in disjoint pairs{left}"

@@ -57,28 +57,22 @@ class PairComparison:
 
     Parameters
     ----------
-    compare : str or function
+    compare, tolerance, name
         See :func:`~flagstone.audit.audit`.
-    kind : str
-        Of the learner.
-    y : array, optional
-        The labels, for the default tolerance.
-    n_fixed, fresh : int
-        The first ``n_fixed`` held-out rows are the fixed inputs; the share of rows on which
-        outputs agree is that of the rows from number ``fresh`` on.
+    integrate : bool
+        Whether outputs are findings of our rules, whose threshold is integrated out.
+    n_fixed : int
+        The first held-out rows, as many as this, are the fixed inputs.
     """
 
     def __init__(
         self,
-        compare: str | Callable[[Any, Any], Any],
-        kind: str,
-        y: Any = None,
+        compare: str | Callable[[Any, Any], Any] = "auto",
         *,
         tolerance: float | None = None,
         integrate: bool = False,
         name: str | None = None,
         n_fixed: int = 0,
-        fresh: int = 0,
     ) -> None:
         if isinstance(compare, str) and compare not in _NAMES:
             raise InputError(
@@ -86,10 +80,7 @@ class PairComparison:
             )
         if not isinstance(compare, str) and not callable(compare):
             raise InputError(f"compare must be a name or a function, got {compare!r}")
-        if tolerance is None:
-            near = kind == "regressor" and y is not None
-            tolerance = _CLOSE * float(np.std(y)) if near else 0.0
-        if not 0 <= tolerance < np.inf:
+        if tolerance is not None and not 0 <= tolerance < np.inf:
             raise InputError(f"tolerance must be a number of at least 0, got {tolerance}")
         self.function = None if isinstance(compare, str) else compare
         self.named = compare if isinstance(compare, str) else "function"
@@ -98,14 +89,23 @@ class PairComparison:
             self.identity, self.anonymous = identified(self.function, name)
         label = self.identity.partition("#")[0].rpartition(".")[2]
         self.label = "your function" if label == "<lambda>" else label
-        self.kind, self.tolerance, self.integrate = kind, float(tolerance), integrate
-        self.n_fixed, self.fresh = n_fixed, fresh
-        self.clusters = kind == "clusterer" or compare == "adjusted_rand"
-        self.notion = ""
+        self.integrate, self.n_fixed = integrate, n_fixed
+        self.given_tolerance = None if tolerance is None else float(tolerance)
+        self.kind = self.notion = ""
+        self.tolerance = self.given_tolerance or 0.0
         self.similarities: tuple[str, ...] = ()
 
-    def fit(self, first: Trial | None) -> None:
-        """Choose what fits outputs like the first one: what is the same, which similarities."""
+    @property
+    def clusters(self) -> bool:
+        """Whether predictions are names of clusters, which mean nothing by themselves."""
+        return self.kind == "clusterer" or self.named == "adjusted_rand"
+
+    def fit(self, kind: str, y: Any = None, first: Trial | None = None) -> None:
+        """Choose what fits the kind of a learner, and outputs like the first one."""
+        self.kind = kind
+        if self.given_tolerance is None:
+            near = kind == "regressor" and y is not None
+            self.tolerance = _CLOSE * float(np.std(y)) if near else 0.0
         if first is not None:
             self.notion = self._notion(first)
         if self.named in SIMILARITIES:
@@ -156,8 +156,8 @@ class PairComparison:
         if self.integrate:
             found["exact"] = 1.0 - _integrated(a, b)
         if agree is not None and len(agree):
-            fresh = agree[self.fresh :]
-            found["approximate"] = float(fresh.mean()) if len(fresh) else None
+            fresh = agree[self.n_fixed :]
+            found["approximate"] = float((fresh if len(fresh) else agree).mean())
             found["inputs"] = np.packbits(agree[: self.n_fixed]).tobytes().hex()
         return found
 

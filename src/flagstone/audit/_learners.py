@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, clone, is_classifier, is_regressor
+from sklearn.utils.multiclass import type_of_target
 
 from flagstone.audit.data import Array, Sample, array_hash, identified, stacked
 from flagstone.checks import owner_of
@@ -54,12 +56,22 @@ class Learner:
     def __init__(self, learner: Any, name: str | None = None) -> None:
         if isinstance(learner, type):
             raise InputError(f"give an instance, not the class: {learner.__name__}(...)")
+        owner = getattr(learner, "__self__", None)
+        if callable(getattr(owner, "fit", None)):  # all runs would return this one object
+            raise InputError(f"give the {type(owner).__name__} itself, not {learner.__name__}")
         self.learner = learner
         self.is_function = not callable(getattr(learner, "fit", None))
         self.anonymous = False
+        self._random_states: list[str] = []
         if self.is_function:
-            _check_function(learner)
+            self.takes_seed = _takes_seed(learner)
             self.identity, self.anonymous = identified(learner, name)
+        elif callable(getattr(learner, "get_params", None)):
+            names = [(name, name.rpartition("__")[2]) for name in learner.get_params()]
+            self._random_states = [name for name, end in names if end == "random_state"]
+            if hasattr(type(last_step(learner)), "finding_"):  # no audit reads certificates
+                off = {name: False for name, end in names if end == "certify"}
+                self.learner = clone(learner).set_params(**off)
         steps = [type(step).__name__ for _, step in getattr(learner, "steps", [])]
         known = getattr(learner, "__name__", type(learner).__name__)
         self.name = name or " + ".join(steps) or str(known)
@@ -71,7 +83,7 @@ class Learner:
     def run(self, sample: Sample, seed: int, held_out: Any, clusters: bool = False) -> Trial:
         """Learn from a sample with a seed, and predict the held-out rows."""
         if self.is_function:
-            output = self.learner(sample.X, sample.y, seed)
+            output = self.learner(sample.X, sample.y, *[seed][: self.takes_seed])
             return Trial(output, predictions(output, held_out))
         fresh = self._seeded(seed)
         if clusters and len(held_out) and not hasattr(fresh, "predict"):
@@ -90,42 +102,45 @@ class Learner:
             if hasattr(fresh, "random_state"):
                 fresh.random_state = seed
             return fresh
-        from sklearn.base import clone
-
-        values: dict[str, Any] = {"random_state": seed}
-        if hasattr(type(last_step(self.learner)), "finding_"):  # no audit reads certificates
-            values["certify"] = False
-        names = [(name, name.rpartition("__")[2]) for name in self.learner.get_params()]
-        return clone(self.learner).set_params(
-            **{name: values[end] for name, end in names if end in values}
-        )
+        return clone(self.learner).set_params(**dict.fromkeys(self._random_states, seed))
 
 
-def _check_function(learner: Any) -> None:
-    if not callable(learner):
+def _takes_seed(function: Any) -> bool:
+    """Say whether a function is called as learn(X, y, seed), or as learn(X, y)."""
+    if not callable(function):
         raise InputError(
             "a learner is an object with a method fit, or a function learn(X, y, seed); got "
-            f"{type(learner).__name__}"
+            f"{type(function).__name__}"
         )
     try:
-        inspect.signature(learner).bind(None, None, 0)
-    except TypeError as error:
-        name = getattr(learner, "__name__", type(learner).__name__)
-        raise InputError(
-            f"a function is called as learn(X, y, seed), which {name} does not allow: {error}"
-        ) from None
+        signature = inspect.signature(function)
     except ValueError:  # some callables of C have no signature
-        pass
+        return True
+    try:
+        last = list(signature.bind(None, None, 0).arguments)[-1]
+    except TypeError:
+        last = ""
+    # Another third parameter, such as a penalty with a default, is no place for a seed.
+    if last in ("seed", "random_state") or (
+        last and signature.parameters[last].default is inspect.Parameter.empty
+    ):
+        return True
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise InputError(
+            "a function is called as learn(X, y, seed) or learn(X, y), which "
+            f"{name} does not allow: {error}"
+        ) from None
+    return False
 
 
-def kind_of(learner: Any, y: Any) -> str:
+def kind_of(learner: Any, y: Any, predicted: Array | None = None) -> str:
     """Return "classifier", "regressor", "clusterer", "span" (ours, no labels) or "other".
 
-    What a function learns is read off its labels.
+    What is no estimator is judged by labels and predictions.
     """
-    from sklearn.base import BaseEstimator, ClusterMixin, is_classifier, is_regressor
-    from sklearn.utils.multiclass import type_of_target
-
     last = last_step(learner)
     if isinstance(last, ClusterMixin):
         return "clusterer"
@@ -135,6 +150,8 @@ def kind_of(learner: Any, y: Any) -> str:
         return "span" if hasattr(type(last), "finding_") and y is None else "other"
     if y is None:
         return "other"
+    if predicted is not None and predicted.dtype.kind == "f" and (predicted % 1).any():
+        return "regressor"
     targets = {"binary": "classifier", "multiclass": "classifier", "continuous": "regressor"}
     return targets.get(type_of_target(y), "other")
 

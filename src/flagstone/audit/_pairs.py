@@ -89,33 +89,21 @@ class Task:
         data: Data,
         compare: Any = "auto",
         *,
-        integrate: bool | None = None,
         tolerance: float | None = None,
         seed: int | str = 0,
         name: str | None = None,
     ) -> None:
         self.learner, self.data, self.seed = learner, data, str(seed)
         self._stream_id = strong_id_of({"data": data.canonical(), "seed": self.seed})
+        self._generator = np.random.RandomState()
         self.fixed = data.hold_out(self.stream("inputs"))
-        y = data.y if isinstance(data, DividedTable) else self.fixed.y
-        n_fixed = len(self.fixed.X)
+        self._y = data.y if isinstance(data, DividedTable) else self.fixed.y
         by_answer = isinstance(compare, str) and compare in ("auto", "fingerprint")
         ours = by_answer and hasattr(type(last_step(learner.learner)), "finding_")
-        if integrate and not ours:
-            raise InputError(
-                "integrate=True compares the answers of our estimators for all thresholds, by "
-                "their fingerprints; use integrate=False"
-            )
         self.comparison = PairComparison(
-            compare,
-            kind_of(learner.learner, y),
-            y,
-            tolerance=tolerance,
-            integrate=ours if integrate is None else bool(integrate),
-            name=name,
-            n_fixed=n_fixed,
-            fresh=n_fixed,
+            compare, tolerance=tolerance, integrate=ours, name=name, n_fixed=len(self.fixed.X)
         )
+        self.comparison.fit(kind_of(learner.learner, self._y), self._y)
 
     def canonical(self) -> dict[str, Any]:
         """Return plain data that identify the task."""
@@ -124,8 +112,7 @@ class Task:
             "learner": self.learner.canonical(),
             "data": self.data.canonical(),
             "compare": self.comparison.identity,
-            "tolerance": self.comparison.tolerance.hex(),
-            "integrate": self.comparison.integrate,
+            "tolerance": self.comparison.given_tolerance,
             "seed": self.seed,
         }
 
@@ -135,8 +122,8 @@ class Task:
         return strong_id_of(self.canonical())
 
     def stream(self, purpose: int | str) -> np.random.RandomState:
-        """Return the random stream of a pair, or of another purpose."""
-        return random_stream(f"{self._stream_id}/{purpose}")
+        """Start the random stream of a pair, or of another purpose; it ends the one before."""
+        return random_stream(f"{self._stream_id}/{purpose}", self._generator)
 
     def coins(self, pair: int) -> int:
         """Return the seed that the two runs of a pair share."""
@@ -161,20 +148,21 @@ class Task:
         The first run tells the comparison what outputs are like.
         """
         sample, _, held_out = self.samples(0)
-        first = None
         try:
-            first, second = (self._learn(sample, 0, held_out) for _ in range(2))
-            self.comparison.fit(first)
-            outcome = self.comparison.pair(first, second)["outcome"]
+            first = self._learn(sample, 0, held_out)
+            kind = self.comparison.kind
+            if self.learner.is_function:
+                kind = kind_of(first.output, self._y, first.predicted)
+            self.comparison.fit(kind, self._y, first)
+            outcome = self.comparison.pair(first, self._learn(sample, 0, held_out))["outcome"]
         except TaskError:
             raise
         except Exception:  # the pairs will show it
-            self.comparison.fit(first)
             return None
         return outcome not in ("differ", "one_bottom")
 
-    def run(self, pair: int, on_error: str = "count") -> Pair:
-        """Run pair number ``pair``; what a learner raises is counted, or passed on ("raise")."""
+    def run(self, pair: int) -> Pair:
+        """Run pair number ``pair``; what a learner raises is counted."""
         start = time.perf_counter()
         *samples, held_out = self.samples(pair)
         failed: list[Exception] = []
@@ -183,7 +171,7 @@ class Task:
             try:
                 return step(*inputs)
             except Exception as problem:
-                if on_error == "raise" or isinstance(problem, TaskError):
+                if isinstance(problem, TaskError):
                     raise
                 failed.append(problem)
 
@@ -210,7 +198,6 @@ def collect(
     *,
     pairs: int,
     n_jobs: int,
-    on_error: str,
     show: Update,
 ) -> list[Pair]:
     """Return pairs 0, 1, … until there are enough: those known, then those that are run and kept.
@@ -223,7 +210,7 @@ def collect(
         done.append(known[len(done)])
     while len(done) < pairs and not enough(done):
         batch = range(len(done), min(len(done) + _BATCH, pairs))
-        missing = [(pair, on_error) for pair in batch if pair not in known]
+        missing = [(pair,) for pair in batch if pair not in known]
         found = in_processes(task.run, missing, n_jobs)
         fresh: list[Pair] = []
         # An interrupt that struck inside a learner might be taken for an error of its own.

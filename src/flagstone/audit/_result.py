@@ -371,8 +371,7 @@ class AuditResult(Display):
         axis.set_ylim(-0.02, 1.02)
         axis.set_xlabel("pairs")
         axis.set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
-        axis.set_title(self.learner, loc="left", fontsize=7)
-        axis.legend(loc="best")
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=self.learner)
 
 
 def measures_of(result: AuditResult, pairs: Sequence[Pair]) -> dict[str, Measure]:
