@@ -56,12 +56,16 @@ class PythonBuffer {
 // A new NumPy array of zeros.
 class NewArray {
   public:
-    NewArray(std::initializer_list<std::size_t> shape, const char *dtype)
-        : array_(zeros(shape, dtype)), rows_(*shape.begin()), buffer_(array_, PyBUF_WRITABLE) {}
+    NewArray(std::initializer_list<std::size_t> shape, const char *dtype) : rows_(*shape.begin()) {
+        nb::list sizes;
+        for (std::size_t n : shape) sizes.append(n);
+        array_ = nb::module_::import_("numpy").attr("zeros")(nb::tuple(sizes), dtype);
+        data_ = nb::cast<nb::ndarray<>>(array_).data();
+    }
 
     template <class T>
     T *data() const {
-        return buffer_.data<T>();
+        return static_cast<T *>(data_);
     }
     nb::object array() const { return array_; }
     // The first n rows, in an array of their own unless they are all.
@@ -71,15 +75,9 @@ class NewArray {
     }
 
   private:
-    static nb::object zeros(std::initializer_list<std::size_t> shape, const char *dtype) {
-        nb::list sizes;
-        for (std::size_t n : shape) sizes.append(n);
-        return nb::module_::import_("numpy").attr("zeros")(nb::tuple(sizes), dtype);
-    }
-
     nb::object array_;
     std::size_t rows_;
-    PythonBuffer buffer_;
+    void *data_;
 };
 
 // Raises the error of a signal such as Ctrl-C; `pause` is for kernels, which run without the GIL.

@@ -34,6 +34,10 @@ struct CountedBasis {
     const std::int64_t *counts;  // positive
 };
 
+// Writes 0, ..., n - 1 in the order of their counts, falling or rising; those of equal count keep
+// theirs. In field_bindings.cpp, once for all versions.
+void sort_by_count(const std::int64_t *counts, std::size_t n, bool falling, std::size_t *order);
+
 // A counted flag (docs/theory/flag.md, S2). Not to be used by two threads at once.
 class Flag {
   public:

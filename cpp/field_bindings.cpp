@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,13 @@ namespace flagstone {
 
 Flag::~Flag() = default;
 Field::~Field() = default;
+
+void sort_by_count(const std::int64_t *counts, std::size_t n, bool falling, std::size_t *order) {
+    std::iota(order, order + n, std::size_t{0});
+    std::stable_sort(order, order + n, [=](std::size_t i, std::size_t j) {
+        return falling ? counts[i] > counts[j] : counts[i] < counts[j];
+    });
+}
 
 namespace {
 

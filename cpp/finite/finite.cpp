@@ -253,7 +253,11 @@ class FieldOf final : public Field {
             claims.count(r) = std::int64_t(i);
             std::memcpy(backwards.data() + r * size, claims.row(r), size * sizeof(backwards[0]));
         }
-        const Buffer<std::size_t> places = falling(chain);
+        Buffer<std::int64_t> counts(size);
+        for (std::size_t i = 0; i < size; ++i) counts[i] = chain.count(i);
+        Buffer<std::size_t> order(size), places(size);
+        sort_by_count(counts.data(), size, true, order.data());
+        for (std::size_t k = 0; k < size; ++k) places[order[k]] = k;
         for (std::size_t i = 0; i < size; ++i) {
             cz[places[i]] = chain.count(i);
             for (std::size_t j = 0; j < dim; ++j) write(Z, places[i] * dim + j, chain.row(i)[j]);
@@ -277,19 +281,6 @@ class FieldOf final : public Field {
             throw std::invalid_argument("the rows of a basis must be linearly independent");
         for (std::size_t i = 0; i < chain.size(); ++i) chain.count(i) = basis.counts[i];
         return chain;
-    }
-
-    // The place of each position of a chain by falling count.
-    static Buffer<std::size_t> falling(const Chain<A> &chain) {
-        Buffer<std::size_t> sorted(chain.size()), places(chain.size());
-        for (std::size_t i = 0; i < chain.size(); ++i) {
-            std::size_t k = i;
-            for (; k > 0 && chain.count(sorted[k - 1]) < chain.count(i); --k)
-                sorted[k] = sorted[k - 1];
-            sorted[k] = i;
-        }
-        for (std::size_t k = 0; k < chain.size(); ++k) places[sorted[k]] = k;
-        return places;
     }
 
     A field_;

@@ -41,13 +41,13 @@ class Tables {
             modulus_ |= polynomial[t] % 2 << t;
         }
         build_logarithms();
+        build_parts();
         if (kBinary) return;
         bound_ = Plane(kHalf - kHalf % p);
         for (greatest_ = p; 2 * greatest_ < bound_;) greatest_ *= 2;
         for (highest_bit_ = 1; 2 * highest_bit_ < p;) highest_bit_ *= 2;
         remainders_ = Buffer<Plane>(bound_);
         for (std::uint32_t a = 0; a < bound_; ++a) remainders_[a] = Plane(a % p);
-        build_parts();
     }
 
     std::uint64_t order() const { return q_; }
@@ -113,31 +113,20 @@ class Tables {
 
     // Write down the multiples of a settled block of factors, group by group.
     void prepare(const Plane *factors, Plane *multiples) const {
-        Plane power[kMostDigits * kLanes],
-            sixteen[kMostDigits * kLanes];  // x^t, 16 x^t times these
+        Plane power[kMostDigits * kLanes];  // x^t times the factors
         std::memcpy(power, factors, block() * sizeof(Plane));
         Plane *first = multiples, *end = multiples;  // of the group so far
         const std::size_t size = block();
-        const auto begin_group = [&] {
-            first = end;
-            std::memset(first, 0, size * sizeof(Plane));
-            end += size;
-        };
-        const auto extend_group = [&](std::size_t radix, const Plane *generator) {
-            const std::size_t before = std::size_t(end - first);
-            for (Plane *stop = first + radix * before; end != stop; end += size)
-                add_blocks(end - before, generator, end);
-        };
         for (std::size_t t = 0; t < k_; ++t) {
-            if (t % groups_.digits == 0) begin_group();
-            extend_group(groups_.radix, power);
-            if (groups_.halves) {
-                add_blocks(power, power, sixteen);
-                for (int n = 0; n < 3; ++n) add_blocks(sixteen, sixteen, sixteen);
-                begin_group();
-                extend_group(p_ / 16 + 1, sixteen);
+            if (t > 0) multiply_by_x(power);
+            if (t % groups_.digits == 0) {
+                first = end;
+                std::memset(first, 0, size * sizeof(Plane));
+                end += size;
             }
-            if (t + 1 < k_) multiply_by_x(power);
+            const std::size_t before = std::size_t(end - first);
+            for (Plane *stop = first + p_ * before; end != stop; end += size)
+                add_blocks(end - before, power, end);
         }
     }
 
@@ -164,27 +153,23 @@ class Tables {
     static constexpr std::size_t kMostDigits = 16;
     static constexpr std::uint32_t kHalf = std::uint32_t{1} << (8 * sizeof(Plane) - 1);
 
-    // How the digits of an element are grouped: at most 4 groups of few values each.
+    // How the digits of an element are grouped: at most 4 groups, of few values each.
     struct Groups {
-        Groups(std::uint32_t p, unsigned k) : halves(p > 61) {
-            digits = 1;
+        Groups(std::uint32_t p, unsigned k) {
             for (std::size_t values = p * p; values <= 27; values *= p) ++digits;
             if (digits < (k + 3) / 4) digits = (k + 3) / 4;
-            number = halves ? 2 * k : (k + digits - 1) / digits;
-            radix = halves ? 16 : p;
-            for (unsigned t = 0, values = 1; t < k; ++t) {
-                values *= radix;
+            number = (k + digits - 1) / digits;
+            for (std::size_t t = 0, values = 1; t < k; ++t) {
+                values *= p;
                 if ((t + 1) % digits != 0 && t + 1 < k) continue;
-                entries += values + (halves ? p / 16 + 1 : 0);
+                entries += values;
                 values = 1;
             }
         }
         std::size_t rows() const { return number == 3 ? 1 : 4 / number; }  // that 4 lookups serve
 
-        bool halves;         // digits are split into a multiple of 16 and a rest: two groups each
-        std::size_t digits;  // in a group
-        std::size_t number;  // of groups
-        std::size_t radix;   // values of a digit, or of its rest
+        std::size_t digits = 1;   // in a group
+        std::size_t number;       // of groups
         std::size_t entries = 0;  // values of all groups together
     };
 
@@ -197,7 +182,7 @@ class Tables {
             Plane *block = panel + columns[i] * size;
             const Plane *terms[number * n];
             for (std::size_t k = 0; k < n; ++k) {
-                const std::uint64_t parts = parts_of(rows[k][columns[i]]);
+                const std::uint64_t parts = parts_[rows[k][columns[i]]];
                 for (std::size_t g = 0; g < number; ++g)
                     terms[k * number + g] =
                         multiples + k * of_row + (parts >> 16 * g & 0xffff) * kLanes;
@@ -212,15 +197,6 @@ class Tables {
                 store(block + b, w);
             }
         }
-    }
-
-    // Which multiple of each group makes up the product by x: where it begins, 16 bits per group.
-    std::uint64_t parts_of(Cell x) const {
-        if constexpr (!kBinary) return parts_[x];
-        std::uint64_t parts = x & 15;
-        for (unsigned g = 1; g < 2 * sizeof(Plane); ++g)
-            parts |= std::uint64_t((x >> 4 * g & 15) + 16 * g) << 16 * g;
-        return parts;
     }
 
     // x + y, all of them settled; p in every lane.
@@ -288,23 +264,17 @@ class Tables {
         }
     }
 
+    // Which multiple of each group makes up the product by x: where it begins, 16 bits per group.
     void build_parts() {
         parts_ = Buffer<std::uint64_t>(q_);
         for (std::uint32_t a = 0; a < q_; ++a) {
             std::uint64_t entry = 0, base = 0, values = 1, g = 0;
-            const auto end_group = [&] {
+            for (std::uint32_t t = 0, rest = a; t < k_; ++t, rest /= p_) {
+                entry += rest % p_ * values;
+                values *= p_;
+                if ((t + 1) % groups_.digits != 0 && t + 1 < k_) continue;
                 parts_[a] |= (base + entry) * planes_ << 16 * g++;
                 base += values, entry = 0, values = 1;
-            };
-            for (std::uint32_t t = 0, rest = a; t < k_; ++t, rest /= p_) {
-                const std::uint32_t x = rest % p_;
-                entry += x % groups_.radix * values;
-                values *= groups_.radix;
-                if ((t + 1) % groups_.digits == 0 || t + 1 == k_) end_group();
-                if (groups_.halves) {
-                    entry = x / 16, values = p_ / 16 + 1;
-                    end_group();
-                }
             }
         }
     }

@@ -303,28 +303,13 @@ void CountedFlag::choose_start() {
     start_ = 2 * (dim_ - z) <= dim_ ? z : 0;
 }
 
-// Brings the elements back into the order of their counts, by merging ever longer sorted parts.
+// Brings the elements back into the order of their counts.
 void CountedFlag::sort_elements() {
-    Buffer<std::size_t> buffer(2 * dim_);
-    std::size_t *order = buffer.data(), *merged = order + dim_;
-    for (std::size_t q = 0; q < dim_; ++q) order[q] = q;
-    for (std::size_t size = 1; size < dim_; size *= 2) {
-        for (std::size_t begin = 0; begin < dim_; begin += 2 * size) {
-            const std::size_t middle = smaller(begin + size, dim_), end = smaller(middle + size, dim_);
-            std::size_t a = begin, b = middle;
-            for (std::size_t k = begin; k < end; ++k) {
-                const bool left =
-                    b == end || (a < middle && counts_[order[a]] <= counts_[order[b]]);
-                merged[k] = order[left ? a++ : b++];
-            }
-        }
-        std::size_t *sorted = merged;
-        merged = order;
-        order = sorted;
-    }
+    Buffer<std::size_t> order(dim_);
+    sort_by_count(counts_.data(), dim_, false, order.data());
     for (std::size_t q = 0; q < dim_; ++q) before_[q] = counts_[order[q]];
     counts_ = before_;
-    map_.sort(order);
+    map_.sort(order.data());
     Buffer<Word> sorted(basis_.size());
     for (std::size_t q = 0; q < dim_; ++q)
         std::memcpy(sorted.data() + q * stride_, basis(order[q]), 8 * width_);

@@ -141,16 +141,10 @@ void products(Packed rows, Packed functionals, Matrix<Byte> result, Pause pause)
     if (number < 8) return;
     const std::size_t words = (number + kVectorBits - 1) / kVectorBits * kVectorWords;
     Buffer<Word> columns(64 * width * words);
-    for (std::size_t k = 0; k < width; ++k)
-        for (std::size_t word = 0; word < words; word += kVectorWords) {
-            alignas(kVectorBytes) Word block[64 * kVectorWords] = {};
-            for (std::size_t j = 0; j < kVectorBits && 64 * word + j < number; ++j)
-                block[j % 64 * kVectorWords + j / 64] = functionals[64 * word + j][k];
-            transpose_64(reinterpret_cast<Vector *>(block));
-            for (std::size_t c = 0; c < 64; ++c)
-                copy(columns.data() + (64 * k + c) * words + word, block + c * kVectorWords,
-                     kVectorWords);
-        }
+    for (std::size_t j = 0; j < number; ++j)
+        for (std::size_t k = 0; k < width; ++k)
+            for (Word rest = functionals[j][k]; rest; rest &= rest - 1)
+                set_bit(columns.data() + (64 * k + lowest_bit(rest)) * words, j);
     in_portions(rows.rows, width * (number / 4 + 1), pause, [&](std::size_t first, std::size_t n) {
         Buffer<Word> bits(n * words);
         add_named(rows.part(first, n), {columns.data(), 64 * width, words},
@@ -239,12 +233,7 @@ std::size_t merge_bases(std::size_t dim, CountedBasis first, CountedBasis second
         pacer.did(dim * width);
     }
     Buffer<std::size_t> order(rank);
-    for (std::size_t i = 0; i < rank; ++i) {
-        std::size_t k = i;
-        for (; k > 0 && counts[order[k - 1]] < counts[i]; --k)
-            order[k] = order[k - 1];
-        order[k] = i;
-    }
+    sort_by_count(counts.data(), rank, true, order.data());
     for (std::size_t i = 0; i < rank; ++i, Z += width) {
         const std::size_t q = order[i];
         copy(Z, claims.has(q) ? claims[q] + width : x[q], width);

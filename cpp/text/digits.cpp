@@ -198,7 +198,6 @@ class LineReader {
                shape_.read(bytes_ + p, row()) && !exceeds(row()[n_words_ - 1])) {
             end_line(1);
             p += length;
-            misses_ = wait_ = 0;
         }
         return p;
     }
@@ -250,16 +249,11 @@ class LineReader {
         ++found_.n_lines;
     }
 
-    // Notes the shape of a line. If no line had the last shapes, this one is likely to be no
-    // better: it is noted after twice as many lines as the last time.
+    // Notes the shape of a line that is as long as the one before: more may be like it.
     void note_shape(std::size_t start, std::size_t length, std::size_t n_digits) {
-        if (wait_ > 0) {
-            --wait_;
-        } else if (length <= kLongest) {
+        if (length == last_length_ && length <= kLongest)
             shape_.note(bytes_ + start, length, places_.data(), n_digits);
-            misses_ += misses_ < 10;
-            wait_ = (std::size_t{1} << misses_) - 2;
-        }
+        last_length_ = length;
     }
 
     // Reads the frame at `p` into the next row, and moves `p` to what follows: the end of the line,
@@ -379,7 +373,7 @@ class LineReader {
     Byte values_[256];  // of digits, the first bit lowest
     Byte last_digit_ = 0;
     Shape<kWidth> shape_;
-    std::size_t misses_ = 0, wait_ = 0;
+    std::size_t last_length_ = 0;
     TextRows &found_;
 };
 
