@@ -232,10 +232,16 @@ def test_long_calls_can_be_interrupted(version):
         call()
         full = time.perf_counter() - start
         main = threading.main_thread().ident
-        timer = threading.Timer(full / 20, signal.pthread_kill, (main, signal.SIGINT))
-        start = time.perf_counter()
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            call()
-        assert time.perf_counter() < start + 0.9 * full
-        timer.join()
+        for _ in range(50):
+            timer = threading.Timer(full / 20, signal.pthread_kill, (main, signal.SIGINT))
+            has_ended = False
+            try:
+                timer.start()
+                call()
+                has_ended = True  # on a busy machine, the signal may come late
+                timer.join()
+            except KeyboardInterrupt:
+                if not has_ended:
+                    break
+        else:
+            pytest.fail("no call was interrupted")
