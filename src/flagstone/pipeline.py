@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from flagstone.algebra import FieldLike, Flag, as_field, merge_tree, width
+from flagstone.checkpoints import ShardCheckpoint
 from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
@@ -138,12 +139,11 @@ class Executor(Protocol):
         call: ShardCall,
         shards: Sequence[Shard],
         merge: Callable[[Any, Any], Any],
-        finished: Mapping[int, Any] | None = None,
-        keep: Callable[[int, Any], None] | None = None,
+        kept: ShardCheckpoint | None = None,
     ) -> Any:
         """Return the results of all shards, merged by the fixed tree.
 
-        Results that are ``finished`` are not computed; ``keep`` is called with each other one.
+        Results that a checkpoint has are not computed; it keeps the others.
         """
 
     def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
@@ -168,16 +168,15 @@ class LocalExecutor:
         call: ShardCall,
         shards: Sequence[Shard],
         merge: Callable[[Any, Any], Any],
-        finished: Mapping[int, Any] | None = None,
-        keep: Callable[[int, Any], None] | None = None,
+        kept: ShardCheckpoint | None = None,
     ) -> Any:
         """Return the results of all shards, merged by the fixed tree."""
-        results = dict(finished or {})
+        results: dict[int, Any] = {} if kept is None else dict(kept.finished)
         for number, shard in enumerate(shards):
             if number not in results:
                 results[number] = call(number, self.opened(number, shard))
-                if keep is not None:
-                    keep(number, results[number])
+                if kept is not None:
+                    kept.keep(number, results[number])
         return merge_tree([results[number] for number in range(len(shards))], merge)
 
     def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
@@ -249,21 +248,15 @@ class Pipeline:
         raise too_few(n_rows, n_rows - left)
 
     def summarize(
-        self,
-        *,
-        finished: Mapping[int, ShardSummary] | None = None,
-        keep: Callable[[int, ShardSummary], None] | None = None,
-        begun: ShardSummary | None = None,
+        self, kept: ShardCheckpoint | None = None, *, begun: ShardSummary | None = None
     ) -> ShardSummary:
         """Return the summary of all shards.
 
-        A checkpoint has those that are ``finished``, will ``keep`` the others, or has ``begun`` the
-        only one.
+        A checkpoint has those that are finished, and keeps the others; of the only shard an earlier
+        run may have ``begun`` one.
         """
         call = ShardCall(summarize_shard, self.task, own=None if begun is None else [[begun]])
-        summary: ShardSummary = self.executor.reduce(
-            call, self.shards, ShardSummary.merge, finished, keep
-        )
+        summary: ShardSummary = self.executor.reduce(call, self.shards, ShardSummary.merge, kept)
         if not sum(summary.sizes):
             raise InputError(f"{self.shards[0].name}: none of the partitions holds a row")
         return summary

@@ -197,7 +197,7 @@ def test_a_lost_scheduler_costs_only_unfinished_partitions(own_cluster, folder, 
             pytest.raises(ClusterError, match="the cluster went away"),
             open_checkpoint(checkpoint, "id", "2026", task, PARTS) as kept,
         ):
-            pipeline.summarize(finished=kept.finished, keep=kept.keep)
+            pipeline.summarize(kept)
     n_kept = len(checkpoint.read_text().splitlines()) - 1
     assert 3 <= n_kept < PARTS
     with own_cluster() as second, Client(second, set_as_default=False) as client:
@@ -206,7 +206,7 @@ def test_a_lost_scheduler_costs_only_unfinished_partitions(own_cluster, folder, 
         with open_checkpoint(checkpoint, "id", "2026", task, PARTS) as kept:
             assert len(kept.finished) == n_kept
             pipeline = Pipeline(task, data.partitions, again)
-            summary = pipeline.summarize(finished=kept.finished, keep=kept.keep)
+            summary = pipeline.summarize(kept)
     assert len(told) == PARTS - n_kept
     assert summary.summary.to_bytes() == asked(str(folder)).flag.to_bytes()
 

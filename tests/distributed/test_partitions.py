@@ -295,6 +295,33 @@ def test_a_damaged_row_group_is_named_and_nothing_is_written(folder, tmp_path):
         distributed.ask(str(tmp_path), SpanQuestion(), RULE, COINS)
 
 
+def test_rows_that_coins_draw_are_those_of_one_partition(folder):
+    rule = IndexRule(t_max=60, draw_rows=ROWS)
+    with pytest.raises(InputError, match="draw_rows is for rows that are summarized together"):
+        distributed.ask(str(folder), SpanQuestion(), rule, COINS)
+    found = distributed.ask(str(folder), SpanQuestion(), rule, COINS, partition="none")
+    assert found.rows.read == rule.n_rows(COINS)
+    assert found.answer == distributed.ask(str(folder), SpanQuestion(), RULE, COINS).answer
+
+
+def test_a_run_with_a_fresh_seed_goes_on_with_the_seed_it_began_with(folder, tmp_path, monkeypatch):
+    checkpoint = tmp_path / "leaves.jsonl"
+    fresh = {"checkpoint": checkpoint, "seed_is_fresh": True}
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("flagstone.pipeline.Pipeline.ask", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            distributed.ask(str(folder), SpanQuestion(), RULE, Coins("first"), **fresh)
+    found = distributed.ask(str(folder), SpanQuestion(), RULE, Coins("second"), **fresh)
+    assert found.seed == "first"
+    assert (
+        found.threshold == distributed.ask(folder, SpanQuestion(), RULE, Coins("first")).threshold
+    )
+
+
 def test_finished_partitions_are_kept_and_not_read_again(folder, tmp_path, monkeypatch):
     data = tmp_path / "data"
     data.mkdir()
@@ -375,7 +402,7 @@ def small_store(path, n_partitions=3):
     data = Dataset.of(X)
     job = ShardTask(SpanQuestion(), data.encoding(2))
     with open_checkpoint(path, "mine", "7", job, n_partitions) as store:
-        on_dask(job, data).summarize(finished=store.finished, keep=store.keep)
+        on_dask(job, data).summarize(store)
         return job, dict(store.finished)
 
 

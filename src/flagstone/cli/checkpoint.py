@@ -200,7 +200,7 @@ class ShardsCheckpoint:
 
     def summarize(self, pipeline: Pipeline) -> ShardSummary:
         """Return the summary of all shards, of which finished ones are not read again."""
-        return pipeline.summarize(finished=self._kept.finished, keep=self._kept.keep)
+        return pipeline.summarize(self._kept)
 
     def finish(self) -> None:
         """Forget finished shards: everything they stood for is written."""

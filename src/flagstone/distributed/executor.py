@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from flagstone._version import __version__
-from flagstone.algebra.flag import merge_tree
+from flagstone.algebra import merge_tree
+from flagstone.checkpoints import ShardCheckpoint
 from flagstone.errors import FlagstoneError, InputError, MissingDependencyError
 from flagstone.shards import Shard, ShardCall, ShardTask
 from flagstone.tables.partitions import Partition
@@ -50,11 +51,10 @@ class DaskExecutor:
         call: ShardCall,
         shards: Sequence[Shard],
         merge: Callable[[Any, Any], Any],
-        finished: Mapping[int, Any] | None = None,
-        keep: Callable[[int, Any], None] | None = None,
+        kept: ShardCheckpoint | None = None,
     ) -> Any:
         """Compute a function of every shard, and merge: see `flagstone.pipeline.Executor`."""
-        known = dict(finished or {})
+        known = {} if kept is None else dict(kept.finished)
         parts = self.delayed(call, shards)
         for number, value in known.items():
             parts[number] = self._shared(value)
@@ -69,8 +69,8 @@ class DaskExecutor:
             number = numbers.get(key)
             if number in left:
                 left.discard(number)
-                if keep is not None:
-                    keep(number, value())
+                if kept is not None:
+                    kept.keep(number, value())
                 self.on_progress(len(parts) - len(left), len(parts))
 
         if self.client is None:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flagstone.algebra.fields import FieldLike
-from flagstone.algebra.flag import Flag
+from flagstone.algebra import FieldLike, Flag
 from flagstone.checkpoints import digest_of, open_checkpoint
 from flagstone.coins import Coins, fresh_seed
 from flagstone.distributed.executor import DaskExecutor
@@ -108,8 +107,14 @@ def ask(
         partition=partition,
         **reading,
     )
+    used = rule.n_rows(coins)
+    if used is not None and len(data.partitions) > 1:
+        raise InputError(
+            Parameter("draw_rows"), " is for rows that are summarized together: do not cut them"
+        )
     task = ShardTask(question, encoding, pilot=certify)
-    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.max_rows)
+    pipeline = Pipeline(task, data.partitions, DaskExecutor(client))
+    pipeline = pipeline.first(data.max_rows if used is None else used)
     known = data.identity(pipeline.shards) if checkpoint is not None else None
     identity = digest_of(known, question.to_dict(), encoding.to_dict(), certify)
     with open_checkpoint(
@@ -120,7 +125,7 @@ def ask(
         len(pipeline.shards),
         seed_is_fresh=seed_is_fresh,
     ) as kept:
-        summary = pipeline.summarize(finished=kept.finished, keep=kept.keep)
+        summary, coins = pipeline.summarize(kept), Coins(kept.seed)
         notes = {"partition": data.cut, **summary.notes(encoding)}
         finding = pipeline.ask(summary, rule, coins, seed_is_fresh=seed_is_fresh, provenance=notes)
         if certify:
