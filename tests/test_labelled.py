@@ -48,7 +48,7 @@ def features_of(kind: str, order: int, rng: np.random.RandomState):
     """A law on pairs (finite, uniform, or a mixture of both) and the mass of every pair."""
     points = every_row(2, order)
     masses = rng.dirichlet(np.ones(len(points)))
-    finite = dist.finite(points, masses, order)
+    finite = dist.Finite(points, masses, order)
     V = dist.random_subspace(rng.randint(0, 3), 2, rng, order)
     uniform, share = dist.UniformOn(V), V.contains(points) / order**V.dim
     if kind == "mixture":
@@ -96,7 +96,7 @@ def test_damaged_labels_are_uniform_among_the_others(order, corruption):
     """Drawn row by row and drawn by weights: every shift of the label has its own share."""
     m = 40_000
     field = GF(order)
-    features = dist.finite([[1, 0], [0, 1], [1, 1], [0, 0]], [0.4, 0.3, 0.2, 0.1], field)
+    features = dist.Finite([[1, 0], [0, 1], [1, 1], [0, 0]], [0.4, 0.3, 0.2, 0.1], field)
     law = dist.planted_parity([1, order - 1], features=features, intercept=1, corruption=corruption)
     X, y = law.sample_xy(m, rng=1)
     one_by_one = X, y, np.ones(m, dtype=int)

@@ -102,7 +102,7 @@ def test_tests_named_on_the_pages_exist(link):
     assert not name or f"def {name}(" in text
 
 
-BOUNDS = [*guarantees.__all__, "index_window", "heavy_window", "mean_failure", "pilot_share"]
+BOUNDS = [*guarantees.__all__, "index_window", "mean_failure", "pilot_share"]
 
 
 @pytest.mark.parametrize("name", sorted(n for n in BOUNDS if n.islower()))

@@ -10,7 +10,6 @@ from flagstone.certificates.claims import (
     CertifiedSpace,
     RowBounds,
     SharesBetween,
-    heavy_window,
     index_window,
     mean_failure,
 )
@@ -155,7 +154,7 @@ def test_heavy_window_is_an_upper_bound(name, m):
     for first, last in product(range(1, m + 2), repeat=2):
         if first <= last:
             rho = np.mean(truth[first - 1 : last])
-            assert rho <= heavy_window(known, first, last) + 1e-12
+            assert rho <= mean_failure(known, "heavy", first, last, samples=2) + 1e-12
 
 
 @pytest.mark.parametrize("rule", ["index", "heavy"])
@@ -206,5 +205,5 @@ def test_pairs_are_passed_over_only_where_they_cannot_matter(n_rows):
 def test_nothing_certified_says_nothing():
     spaces = [CertifiedSpace.zero(), CertifiedSpace(1, (), ()), CertifiedSpace.full(2)]
     assert index_window(spaces, RowBounds(10**6, np.ones((3, 3)), np.zeros(3), 2), 1, 10) == 1.0
-    assert heavy_window(spaces, 1, 10) == 1.0
+    assert mean_failure(spaces, "heavy", 1, 10, samples=2) == 1.0
     assert spaces[1].certain("index", 0.5) == (None, None)

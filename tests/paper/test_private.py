@@ -281,7 +281,7 @@ def test_draws_take_as_long_for_small_alpha_as_for_large():
         assert 0.5 < mean < 1.5
 
 
-@pytest.mark.parametrize("source", [private.SystemSource(), None])
+@pytest.mark.parametrize("source", [private.RandomSource(), None])
 def test_whole_numbers_below_any_bound(source):
     source = source or private.SeededSource(np.random.default_rng(0))
     assert source.below(1) == 0

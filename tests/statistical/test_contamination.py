@@ -46,7 +46,7 @@ def test_threshold_with_a_start(dim):
 
 
 PLANE = Subspace.span(np.eye(5, dtype=int)[:3])
-OUTLIERS = laws.finite([[0, 0, 0, 1, 0], [0, 0, 1, 0, 1]], [0.5, 0.5])
+OUTLIERS = laws.Finite([[0, 0, 0, 1, 0], [0, 0, 1, 0, 1]], [0.5, 0.5])
 
 
 @pytest.mark.parametrize("rule", ["index", "heavy"])

@@ -19,7 +19,7 @@ RATE = 0.005
 SPANS = {
     "geometric": (laws.geometric(DIM), 0.0),
     "blocks": (
-        laws.finite(np.pad(laws.blocks(4).support, ((0, 0), (0, 2))), laws.blocks(4).probabilities),
+        laws.Finite(np.pad(laws.blocks(4).support, ((0, 0), (0, 2))), laws.blocks(4).probabilities),
         0.0,
     ),
     "rare direction": (laws.rare_direction(DIM, 1000), 0.0),

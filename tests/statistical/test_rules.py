@@ -3,16 +3,16 @@
 import pytest
 
 from flagstone.audit import tradeoff
-from flagstone.distributions import blocks, finite, geometric
+from flagstone.distributions import Finite, blocks, geometric
 from tests.statistical.tools import np
 
 UNITS = np.eye(20, dtype=int)
 PLACES = np.arange(1, 21)
 LAWS = {
     "geometric": (geometric(20), "index"),
-    "zipf": (finite(UNITS, 1 / PLACES / (1 / PLACES).sum()), "heavy"),
+    "zipf": (Finite(UNITS, 1 / PLACES / (1 / PLACES).sum()), "heavy"),
     "blocks": (blocks(16), "heavy"),
-    "clusters": (finite(UNITS, [0.09] * 10 + [0.01] * 10), "heavy"),
+    "clusters": (Finite(UNITS, [0.09] * 10 + [0.01] * 10), "heavy"),
 }
 SLOW = [pytest.param(name, marks=pytest.mark.statistical) for name in ("blocks", "clusters")]
 

@@ -115,7 +115,7 @@ def on_basis(expected, m):
     masses = np.asarray(expected, dtype=float) / m
     assert masses.sum() <= 1
     support = np.vstack([np.eye(len(masses), dtype=int), np.zeros((1, len(masses)), dtype=int)])
-    return laws.finite(support, [*masses, 1 - math.fsum(masses)])
+    return laws.Finite(support, [*masses, 1 - math.fsum(masses)])
 
 
 def staircase(dim, length, m, start=0):
@@ -139,7 +139,7 @@ def rotated(law, seed):
     while True:
         basis = rng.randint(0, 2, size=(law.dim, law.dim))
         if Subspace.span(basis).dim == law.dim:
-            return laws.finite(law.support @ basis % 2, law.probabilities)
+            return laws.Finite(law.support @ basis % 2, law.probabilities)
 
 
 def rivals(dim, length, m):
@@ -147,7 +147,7 @@ def rivals(dim, length, m):
     support = np.vstack([np.eye(dim, dtype=int), np.ones((1, dim), dtype=int)])
     masses = np.full(dim + 1, 0.9 * dim * length / (dim + 1) / m)
     support = np.vstack([support, np.zeros((1, dim), dtype=int)])
-    return laws.finite(support, [*masses, 1 - math.fsum(masses)])
+    return laws.Finite(support, [*masses, 1 - math.fsum(masses)])
 
 
 def hard_laws(dim, m, window):
@@ -164,7 +164,7 @@ def hard_laws(dim, m, window):
         "rising gaps": rotated(rising_gaps(dim, just_below, m), 2),
         "rival spaces": rivals(dim, just_below, m),
         "geometric": laws.geometric(dim),
-        "square-root blocks": laws.finite(padded, block.probabilities),
+        "square-root blocks": laws.Finite(padded, block.probabilities),
         "rare direction": laws.rare_direction(dim, m),
         "planted with outliers": laws.planted_subspace(plane, contamination=0.02),
     }

@@ -20,7 +20,6 @@ from flagstone.algebra.subspace import Subspace
 from flagstone.certificates.claims import (
     Claims,
     claims_of_pieces,
-    heavy_window,
     index_window,
     mean_failure,
 )
@@ -326,7 +325,7 @@ class Certifier:
         first, last = self._window(factor)
         if self.plan.rule == "index":
             return index_window(claims.spaces, claims.bounds, first, int(last))
-        return heavy_window(claims.spaces, first, last)
+        return mean_failure(claims.spaces, "heavy", first, last, samples=2)
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:
         """Try more and more rows that look like these, then narrow down.

@@ -317,24 +317,21 @@ def _cheapest(cost: Array) -> float:
     return float(best[-1])
 
 
-def heavy_window(spaces: Sequence[CertifiedSpace], t_min: int, t_max: int | float) -> float:
-    """The least ρ that S34 gives for t uniform on the reals in (t_min − 1, t_max]; at most 1.
+def mean_failure(
+    spaces: Sequence[CertifiedSpace], rule: str, t_min: int, t_max: int | float, samples: int = 1
+) -> float:
+    """The mean over the window of P[one of the samples misses the space known best at t].
+
+    With two samples it bounds the ρ of the heavy rule, t uniform on (t_min − 1, t_max] (S34).
 
     Examples
     --------
     >>> plane = CertifiedSpace(2, ((110, 0.0005),), ((10, 0.0005),))
-    >>> heavy_window([plane], 11, 100)
+    >>> mean_failure([plane], "heavy", 11, 100, samples=2)
     0.002
-    >>> heavy_window([plane], 1, 100)  # nothing is known for t ≤ 10
+    >>> mean_failure([plane], "heavy", 1, 100, samples=2)  # nothing is known for t ≤ 10
     0.1018
     """
-    return mean_failure(spaces, "heavy", t_min, t_max, samples=2)
-
-
-def mean_failure(
-    spaces: Sequence[CertifiedSpace], rule: str, t_min: int, t_max: int | float, samples: int = 1
-) -> float:
-    """The mean over the window of P[one of the samples misses the space known best at t]."""
     low = t_min - 1
     marks = {t for space in spaces for pair in space.pairs(rule) for t in pair[:2]}
     cuts = sorted({low, t_max} | {t for t in marks if low < t < t_max})

@@ -16,7 +16,6 @@ from flagstone.distributions._labelled import LabelledParity
 from flagstone.distributions._laws import Distribution, Finite, Mixture, UniformOn
 from flagstone.distributions._named import (
     blocks,
-    finite,
     geometric,
     planted_parity,
     planted_subspace,
@@ -32,7 +31,6 @@ __all__ = [
     "Mixture",
     "UniformOn",
     "blocks",
-    "finite",
     "geometric",
     "planted_parity",
     "planted_subspace",

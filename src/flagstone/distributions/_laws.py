@@ -210,7 +210,7 @@ class UniformOn(Distribution):
         if subspace.field.order is None:
             raise InputError(
                 "there is no uniform law on a subspace over QQ; "
-                "use a finite distribution: finite(support, probabilities, field='QQ')"
+                "use a finite one: Finite(support, probabilities, field='QQ')"
             )
         self.subspace = subspace
         self.field = subspace.field
@@ -279,9 +279,9 @@ class Mixture(Distribution):
     --------
     The probability of a subspace is the mixture of the probabilities:
 
-    >>> from flagstone.distributions import finite, uniform, Mixture
+    >>> from flagstone.distributions import Finite, Mixture, uniform
     >>> from flagstone import Subspace
-    >>> D = Mixture([finite([[1, 1, 1]], [1.0]), uniform(3)], [0.75, 0.25])
+    >>> D = Mixture([Finite([[1, 1, 1]], [1.0]), uniform(3)], [0.75, 0.25])
     >>> D.probability(Subspace.span([[1, 1, 1]])) == 0.75 + 0.25 * 2 / 8
     True
     """

@@ -36,11 +36,6 @@ def _checked(dim: int) -> int:
     return dim
 
 
-def finite(support: npt.ArrayLike, probabilities: npt.ArrayLike, field: FieldLike = 2) -> Finite:
-    """Return the law with the given support and probabilities (see :class:`Finite`)."""
-    return Finite(support, probabilities, field)
-
-
 def uniform(dim: int, field: FieldLike = 2) -> UniformOn:
     """Return the uniform law on :math:`F^d`, the one case where elimination is replicable.
 
@@ -100,20 +95,12 @@ def _on_basis(masses: list[float], field: Field, name: str) -> Finite:
     return Finite(support, [*masses, 1.0 - math.fsum(masses)], field, name=name)
 
 
-def rare_direction(
-    dim: int, m: int, field: FieldLike = 2, *, subspace: Subspace | None = None
-) -> Mixture:
+def rare_direction(dim: int, m: int, field: FieldLike = 2) -> Mixture:
     """Return the paper's :math:`\\mathcal{D}_m`: a rare direction beside a proper subspace.
 
-    Uniform on V with probability :math:`1 - 1/m`, else a fixed u outside V. The span of ``m`` rows
-    misses u with probability :math:`(1-1/m)^m \\approx 0.37`: elimination is not replicable.
-
-    Parameters
-    ----------
-    dim, m : int
-        The dimension, and the sample size that the law is hard for.
-    subspace : Subspace, optional
-        V; the default is spanned by all unit vectors but the last, and then u is the last one.
+    Uniform on the span of all unit vectors but the last with probability :math:`1 - 1/m`, else the
+    last one. The span of ``m`` rows misses it with probability :math:`(1-1/m)^m \\approx 0.37`:
+    elimination is not replicable.
 
     Examples
     --------
@@ -125,22 +112,13 @@ def rare_direction(
     """
     if m < 1:
         raise InputError(f"m must be at least 1, got {m}")
-    if subspace is None:
-        field = as_field(field)
-        if dim < 2:
-            raise InputError(f"dim must be at least 2 for a proper non-zero subspace, got {dim}")
-        subspace = Subspace.span(np.eye(dim, dtype=np.int64)[:-1], field=field)
-    if subspace.ambient_dim != dim or subspace.dim >= dim:
-        raise InputError(
-            f"the subspace must be a proper one of dimension < {dim} in dimension {dim}, "
-            f"got dimension {subspace.dim} in {subspace.ambient_dim}"
-        )
-    eye = np.eye(dim, dtype=np.int64)
-    outside = eye[~np.asarray(subspace.contains(eye), dtype=bool)][-1:]
+    if dim < 2:
+        raise InputError(f"dim must be at least 2 for a proper non-zero subspace, got {dim}")
+    field, eye = as_field(field), np.eye(dim, dtype=np.int64)
     return Mixture(
-        [UniformOn(subspace), Finite(outside, [1.0], subspace.field)],
+        [UniformOn(Subspace.span(eye[:-1], field=field)), Finite(eye[-1:], [1.0], field)],
         [1.0 - 1.0 / m, 1.0 / m],
-        name=f"rare_direction(dim={dim}, m={m}, field={subspace.field.name})",
+        name=f"rare_direction(dim={dim}, m={m}, field={field.name})",
     )
 
 

@@ -31,17 +31,9 @@ from flagstone.guarantees.exact import (
 )
 from flagstone.guarantees.rules import index_rows
 
-# Printed: gap ≤ 3·√(m ln 1/δ). Replacing a row moves a multiplicity by 2, not 1, which makes it 4.
-_PRINTED, _CORRECTED = 3, 4
-
-
-def _gap_constant(corrected: bool) -> int:
-    return _CORRECTED if corrected else _PRINTED
-
-
-def _log_floor(corrected: bool) -> float:
-    # The step 2√m + 2√(m·L) ≤ 4√(m·L) needs L ≥ 1; below that L is replaced by 1.
-    return 1.0 if corrected else 0.0
+#: Printed: gap ≤ 3·√(m ln 1/δ). Replacing a row moves a multiplicity by 2, not 1: 4, and the step
+#: 2√m + 2√(m·L) ≤ 4√(m·L) needs L ≥ 1; below that L is replaced by 1.
+_CONSTANT_AND_LEAST_LOG = {False: (3, 0.0), True: (4, 1.0)}
 
 
 def paper_gap(n_rows: int, delta: Share, *, corrected: bool = False) -> float:
@@ -57,8 +49,8 @@ def paper_gap(n_rows: int, delta: Share, *, corrected: bool = False) -> float:
     True
     """
     m, share = positive("n_rows", n_rows), check_share("delta", delta)
-    log = times_log(Fraction(m), 1 / share, at_least=_log_floor(corrected))
-    return _gap_constant(corrected) * root(log)
+    constant, least = _CONSTANT_AND_LEAST_LOG[corrected]
+    return constant * root(times_log(Fraction(m), 1 / share, at_least=least))
 
 
 def paper_length(dim: int, rho: Share, n_rows: int, *, corrected: bool = False) -> float:
@@ -82,8 +74,8 @@ def paper_length(dim: int, rho: Share, n_rows: int, *, corrected: bool = False) 
     276931
     """
     d, share, m = check_dim(dim), check_share("rho", rho), positive("n_rows", n_rows)
-    factor = (4 * _gap_constant(corrected) * d / share) ** 2 * m
-    return root(times_log(factor, 2 / share, at_least=_log_floor(corrected)))
+    constant, least = _CONSTANT_AND_LEAST_LOG[corrected]
+    return root(times_log((4 * constant * d / share) ** 2 * m, 2 / share, at_least=least))
 
 
 def paper_rows(dim: int, rho: Share, eps: Share, *, corrected: bool = False) -> int:
@@ -99,8 +91,8 @@ def paper_rows(dim: int, rho: Share, eps: Share, *, corrected: bool = False) -> 
     True
     """
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
-    factor = (4 * _gap_constant(corrected) * d**3 / (r * e)) ** 2
-    return math.ceil(times_log(factor, 2 / r, at_least=_log_floor(corrected)))
+    constant, least = _CONSTANT_AND_LEAST_LOG[corrected]
+    return math.ceil(times_log((4 * constant * d**3 / (r * e)) ** 2, 2 / r, at_least=least))
 
 
 def generalization_rows(dim: int, eps: Share, delta: Share, *, order: int | None = 2) -> int | None:

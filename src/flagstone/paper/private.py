@@ -31,7 +31,6 @@ from flagstone.guarantees.exact import check_share
 from flagstone.paper.private_learner import (
     RandomSource,
     SeededSource,
-    SystemSource,
     boosted_learner,
     noisy_argmin,
 )
@@ -239,7 +238,7 @@ class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # ty
 
 def _source(random_state: Any) -> RandomSource:
     if random_state is None:
-        return SystemSource()
+        return RandomSource()
     if isinstance(random_state, np.random.Generator):
         return SeededSource(random_state)
     try:

@@ -14,7 +14,6 @@ import os
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,20 +23,8 @@ from flagstone.answers import ParityRule
 from flagstone.guarantees.paper import blocks_needed
 
 
-class RandomSource(Protocol):
-    """Secret randomness."""
-
-    def coin(self, p: Fraction, /) -> bool: ...
-
-    def below(self, n: int, /) -> int: ...
-
-    def subset(self, n: int, p: Fraction, /) -> Array: ...
-
-    def vector(self, name: str, field: Any, length: int, /) -> Array: ...
-
-
-class SystemSource:
-    """Randomness from the operating system, never from a seed."""
+class RandomSource:
+    """Secret randomness: from the operating system, never from a seed."""
 
     def __init__(self) -> None:
         self._random = random.SystemRandom()
@@ -62,7 +49,7 @@ class SystemSource:
         return np.array(draws, dtype=field.dtype)
 
 
-class SeededSource:
+class SeededSource(RandomSource):
     """Reproducible randomness for tests and experiments: not private."""
 
     def __init__(self, generator: np.random.Generator) -> None:

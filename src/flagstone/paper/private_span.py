@@ -15,7 +15,7 @@ from flagstone.answers import ParityRule
 from flagstone.coins import Coins
 from flagstone.guarantees import private_span_rho, private_span_start
 from flagstone.guarantees.exact import positive
-from flagstone.paper.private_learner import RandomSource, SystemSource, integer_laplace
+from flagstone.paper.private_learner import RandomSource, integer_laplace
 from flagstone.question import ParityQuestion
 
 #: Draws integer noise of law ∝ exp(−γ|z|) from secret randomness.
@@ -96,19 +96,11 @@ def private_span(
     F = as_field(field)
     rows = F.rows(X)
     flag = Flag(width(rows), F).update(rows)
-    return noisy_heavy(flag, alpha, delta, length, Coins(random_state), source or SystemSource())
+    return noisy_heavy(flag, alpha, delta, length, Coins(random_state), source or RandomSource())
 
 
 def private_parity(
-    X: Any,
-    y: Any,
-    *,
-    alpha: float,
-    delta: float,
-    length: int,
-    random_state: int | str,
-    field: FieldLike = 2,
-    source: RandomSource | None = None,
+    X: Any, y: Any, *, random_state: int | str, field: FieldLike = 2, **parameters: Any
 ) -> ParityRule:
     """Return a linear rule that comes out the same on a fresh sample and protects every row.
 
@@ -126,15 +118,7 @@ def private_parity(
     """
     F = as_field(field)
     rows = ParityQuestion().lift(F, F.rows(X), F.elements(y))
-    span = private_span(
-        rows,
-        alpha=alpha,
-        delta=delta,
-        length=length,
-        random_state=random_state,
-        field=F,
-        source=source,
-    )
+    span = private_span(rows, random_state=random_state, field=F, **parameters)
     return ParityRule.from_subspace(span.subspace, coins=Coins(random_state))
 
 

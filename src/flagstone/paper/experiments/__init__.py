@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from typing import Any
 
 from flagstone.errors import InputError
 from flagstone.paper.experiments._runner import (
@@ -50,10 +51,7 @@ def run(
     out: str | os.PathLike[str],
     seed: int | str = 2026,
     quick: bool = False,
-    resume: bool = True,
-    overwrite: bool = False,
-    n_jobs: int = 1,
-    progress: bool | None = None,
+    **options: Any,
 ) -> Result:
     """Run an experiment and save its figure and numbers.
 
@@ -92,11 +90,5 @@ def run(
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
     changes = experiment.small if quick else {}
-    return run_experiment(
-        dataclasses.replace(experiment, **changes, seed=str(seed)),
-        out=out,
-        resume=resume,
-        overwrite=overwrite,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    experiment = dataclasses.replace(experiment, **changes, seed=str(seed))
+    return run_experiment(experiment, out=out, **options)
