@@ -136,9 +136,9 @@ def test_rows_that_are_not_one_hot_keep_their_equations():
     assert (found.rows.tolist(), found.implied) == ([[1, 1, 0]], 0)
 
 
-def squares_of(field, table, **columns):
+def squares_of(field, table, degree=2, **columns):
     """The new equations of degree two of a table, and the number of all."""
-    encoding = replace(encoding_of(field, **columns), degree=2)
+    encoding = replace(encoding_of(field, **columns), degree=degree)
     cells = [np.array(column, dtype=object) for column in zip(*table, strict=True)]
     X = field.array(encoding.rows(cells)[0])
     ones = np.full((len(X), 1), field.one, dtype=field.dtype)
@@ -163,6 +163,14 @@ def test_products_of_one_hot_columns_are_no_news(field):
     # what is missing among the pairs is
     some = [row for row in every if row[:2] != ("r", "l")]
     assert squares_of(field, some, **columns)[0] == ["never colour = r and size = l"]
+
+
+@pytest.mark.parametrize("field", [GF(2), GF(5), QQ], ids=str)
+@pytest.mark.parametrize("degree", [2, 3])
+def test_products_of_constants_are_no_news(field, degree):
+    columns = {"a": "onehot:x,y", "b": "onehot:u,v", "c": "element", "d": "levels:no,yes"}
+    table = [("x", b, 1, d) for b in "uv" for d in ("no", "yes")]
+    assert squares_of(field, table, degree=degree, **columns)[0] == []
 
 
 def test_a_product_that_decides_a_column_is_worded():

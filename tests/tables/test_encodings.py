@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import GF, QQ, pack
-from flagstone.encoding import ColumnEncoder, EncodedError, Encoding
+from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
 from flagstone.errors import FormatError
 
 
@@ -44,7 +44,7 @@ def test_a_matrix_and_its_columns_are_encoded_alike(data, order, dtype):
         lows = [] if np.dtype(dtype).kind == "u" else [-1]
         matrix[i, j] = data.draw(st.sampled_from([order, order + 1, *lows]))
         for given_as in (whole, of_columns):
-            with pytest.raises(EncodedError, match="is not an element of") as caught:
+            with pytest.raises(BadEntry, match="is not an element of") as caught:
                 encoding.matrix(given_as(matrix.astype(dtype)))
             assert (caught.value.index, caught.value.column) == (i, f"x{j}")
             assert str(caught.value) == caught.value.problem
@@ -57,7 +57,7 @@ def test_fractions_of_a_matrix_are_not_rounded(bad):
     matrix = np.array([[0.0, 1.0], [1.0, bad]])
     for order in (2, 7):
         for given_as in (whole, of_columns):
-            with pytest.raises(EncodedError, match=f"{bad} is not an element of GF") as caught:
+            with pytest.raises(BadEntry, match=f"{bad} is not an element of GF") as caught:
                 elements(GF(order), 2).matrix(given_as(matrix))
             assert (caught.value.index, caught.value.column) == (1, "x1")
 
@@ -99,7 +99,7 @@ def test_encoders_of_any_width_share_a_matrix():
     one = Encoding(GF(3), (ColumnEncoder("n", "bits", ("2",)),))
     assert one.matrix(matrix[:, :1]).tolist() == [[0, 1], [1, 0], [1, 1]]
     matrix[2, 3] = 6
-    with pytest.raises(EncodedError, match="6 is none of the listed values 7, 5") as caught:
+    with pytest.raises(BadEntry, match="6 is none of the listed values 7, 5") as caught:
         MIXED.matrix(matrix)
     assert (caught.value.index, caught.value.column) == (2, "y")
 
@@ -180,7 +180,7 @@ def test_rows_are_those_of_the_matrix_in_the_form_of_the_field(
     if matrix.max(initial=0) == order:
         errors = []
         for encode in (encoding.matrix, encoding.rows):
-            with pytest.raises(EncodedError) as caught:
+            with pytest.raises(BadEntry) as caught:
                 encode(values)
             errors.append(vars(caught.value))
         assert errors[0] == errors[1]

@@ -12,7 +12,7 @@ from flagstone.encoding._column import (
     frame_lengths,
     texts,
 )
-from flagstone.encoding._encoding import EncodedError, Encoding
+from flagstone.encoding._encoding import Encoding
 from flagstone.encoding._monomials import Monomials
 from flagstone.encoding._news import News, news
 from flagstone.encoding._words import cells, constant_text, number_text, worded, worded_rule
@@ -22,7 +22,6 @@ __all__ = [
     "MISSING",
     "BadEntry",
     "ColumnEncoder",
-    "EncodedError",
     "Encoding",
     "Monomials",
     "News",

@@ -54,12 +54,11 @@ _MOST_BITS = 1 << 17
 
 
 class BadEntry(ValueError):
-    """An entry that an encoder refuses: its index in the batch, and why."""
+    """An entry that an encoder refuses: its index in the batch, why, and its column."""
 
-    def __init__(self, index: int, problem: str) -> None:
+    def __init__(self, index: int, problem: str, column: str = "") -> None:
         super().__init__(problem)
-        self.index = index
-        self.problem = problem
+        self.index, self.problem, self.column = index, problem, column
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +171,10 @@ class ColumnEncoder:
         Values that are not listed become zeros if they are to be ignored.
         """
         if self.kind == "element":
-            return self._elements(values, field)[:, np.newaxis]
+            exact = self.values == ("exact",)
+            rational = field.order is None
+            found = _rationals(values, exact) if rational else _finite_elements(values, field)
+            return found[:, np.newaxis]
         if self.kind in ("levels", "onehot"):
             codes = self._codes(values, refuse=not ignore_unknown)
             if self.kind == "levels":
@@ -224,11 +226,6 @@ class ColumnEncoder:
         unlisted |= {""}.difference(self.values)
         gaps = [isinstance(cell, str) and cell.strip() in unlisted for cell in values.tolist()]
         return np.asarray(missing_entries(values) | np.array(gaps, dtype=bool))
-
-    def _elements(self, values: Array, field: Field) -> Array:
-        if field.order is None:
-            return _rationals(values, exact=self.values == ("exact",))
-        return _finite_elements(values, field)
 
     def _codes(self, values: Array, *, refuse: bool) -> Array:
         """Return the place of each entry among the listed values, -1 for others."""
@@ -309,7 +306,7 @@ def _not_in(field: Field) -> str:
     return f"is not an element of {field.name} ({top})"
 
 
-def _rationals(values: Array, *, exact: bool) -> Array:
+def _rationals(values: Array, exact: bool) -> Array:
     """Return numbers as fractions; binary floats by their shortest decimal form, or refused."""
     out = np.empty(len(values), dtype=object)
     # a float of 32 bits has a shorter form than the float of 64 bits that tolist makes of it

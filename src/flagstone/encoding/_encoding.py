@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,16 +16,6 @@ from flagstone.algebra.fields import Array, Field, Rows, as_field
 from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
 from flagstone.encoding._monomials import Monomials
 from flagstone.errors import FormatError
-
-
-class EncodedError(ValueError):
-    """An entry that does not fit, by its index in the batch; the table adds the place."""
-
-    def __init__(self, index: int, column: str, problem: str) -> None:
-        super().__init__(problem)
-        self.index = index
-        self.column = column
-        self.problem = problem
 
 
 @dataclass(frozen=True)
@@ -56,15 +47,21 @@ class Encoding:
         """The features as products of encoded columns."""
         names = tuple(name for encoder in self.encoders for name in encoder.names)
         groups: list[int] = []
-        for encoder in self.encoders:
-            first = len(groups)
+        for encoder, part in self.parts:
             if encoder.kind == "onehot":
-                groups += [first] * encoder.width
-            elif encoder.is_binary:
-                groups += range(first, first + encoder.width)
+                groups += [part.start] * encoder.width
             else:
-                groups += [-1] * encoder.width
+                groups += range(part.start, part.stop) if encoder.is_binary else [-1]
         return Monomials(self.field, self.degree, names, tuple(groups))
+
+    @cached_property
+    def parts(self) -> tuple[tuple[ColumnEncoder, slice], ...]:
+        """The encoder of each column of the table, and which encoded columns are its own."""
+        stops = list(itertools.accumulate(encoder.width for encoder in self.encoders))
+        return tuple(
+            (encoder, slice(stop - encoder.width, stop))
+            for encoder, stop in zip(self.encoders, stops, strict=True)
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -176,7 +173,7 @@ class Encoding:
                     found[found] = encoder.fits(column[found])
                 except BadEntry as bad:
                     at = int(found.nonzero()[0][bad.index])
-                    raise EncodedError(at, encoder.column, bad.problem) from None
+                    raise BadEntry(at, bad.problem, encoder.column) from None
             kept = found if kept is None else kept & found
         return None if kept is None or kept.all() else kept
 
@@ -188,9 +185,11 @@ class Encoding:
         if isinstance(values, BitRows):
             values = values.unpack()
         if isinstance(values, np.ndarray):
-            if self._is_plain:
-                return self._dense(values)
-            values = [values[:, index] for index in range(values.shape[1])]
+            order = self.field.order
+            is_whole = self._is_plain and values.dtype.kind in "bui"
+            if order and is_whole and _all_below(values, order):
+                return values.astype(self.field.dtype, copy=False)
+            values = list(values.T)
         n_columns = sum(encoder.width for encoder in self._all)
         # column by column into column-major memory: every write is contiguous
         out = np.empty((len(values[0]), n_columns), dtype=self.field.dtype, order="F")
@@ -199,23 +198,9 @@ class Encoding:
             try:
                 part = encoder.encode(column, self.field)
             except BadEntry as bad:
-                raise EncodedError(bad.index, encoder.column, bad.problem) from None
+                raise BadEntry(bad.index, bad.problem, encoder.column) from None
             out[:, place : place + part.shape[1]] = part
             place += part.shape[1]
-        return out
-
-    def _dense(self, matrix: Array) -> Array:
-        order = self.field.order
-        if order and matrix.dtype.kind in "bui":
-            fits = matrix.size == 0 or (int(matrix.min()) >= 0 and int(matrix.max()) < order)
-            if fits:
-                return matrix.astype(self.field.dtype, copy=False)
-        out = np.empty(matrix.shape, dtype=self.field.dtype, order="F")
-        for index, encoder in enumerate(self._all):
-            try:
-                out[:, [index]] = encoder.encode(matrix[:, index], self.field)
-            except BadEntry as bad:
-                raise EncodedError(bad.index, encoder.column, bad.problem) from None
         return out
 
     def to_dict(self) -> dict[str, Any]:
@@ -245,6 +230,10 @@ class Encoding:
             return found
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise FormatError(f"the encoders cannot be read ({error})") from error
+
+
+def _all_below(values: Array, order: int) -> bool:
+    return not values.size or (int(values.min()) >= 0 and int(values.max()) < order)
 
 
 def _packed(values: BitRows | Array | Sequence[Array]) -> BitRows | None:

@@ -91,14 +91,14 @@ def news(answer: Constraints, encoding: Encoding, *, search: bool = True) -> New
     constants = tuple(
         (int(np.flatnonzero(row[:-1])[0]), row[-1]) for row in E[single]
     )  # the form is reduced: an equation e_i = v that follows is one of its rows
-    groups = tuple(_groups(words))
+    groups = [range(*part.indices(answer.dim)) for e, part in words.parts if e.kind == "onehot"]
     form = _NormalForm(F, terms, constants, groups)
     rows = basis = E[~single]
-    if form.sums:
+    if form.has_groups or words.degree > 1:
         span = Subspace.span(form.reduced(rows), F, answer.dim + 1)
         basis = span.basis
         if answer.dim in span.pivots:  # rows are not one-hot: nothing is known of the columns
-            form, basis = _NormalForm(F, terms, constants, ()), rows
+            form, basis = _NormalForm(F, terms, constants, []), rows
     rows = _sparse(form, rows, basis, search)
     return News(rows, len(E) - len(rows) - len(constants), constants, words)
 
@@ -131,32 +131,28 @@ def _category(encoder: ColumnEncoder) -> str | None:
     return name if encoder.kind == "element" and equals else None
 
 
-def _groups(encoding: Encoding) -> Iterator[tuple[int, ...]]:
-    """Return the columns of each one-hot encoder."""
-    place = 0
-    for encoder in encoding.encoders:
-        stop = place + encoder.width
-        if encoder.kind == "onehot":
-            yield tuple(range(place, stop))
-        place = stop
-
-
 @dataclass(frozen=True)
 class _KnownSum:
-    """Columns that sum to ``value``, or to that many times the column ``other`` if it is not -1.
+    """Columns that sum to ``value`` times the column ``other``; to ``value`` if that is -1.
 
-    Of one-hot columns and their products with ``factor``, some columns multiplied.
+    They are products of a constant or of one-hot columns with ``factor``, some columns multiplied.
     """
 
     columns: list[int]
     value: Any
-    other: int = -1
-    factor: tuple[int, ...] = ()
+    other: int
+    factor: tuple[int, ...]
+
+    def take_off(self, field: Field, rows: Array, amounts: Array) -> None:
+        """Subtract the sum from each row, as often as said."""
+        rows[:, self.columns] = field.sub(rows[:, self.columns], amounts[:, np.newaxis])
+        change = field.mul(amounts, np.full(len(rows), self.value, dtype=field.dtype))
+        combine = field.sub if self.other == -1 else field.add
+        rows[:, self.other] = combine(rows[:, self.other], change)
 
 
 class _NormalForm:
-    """Rewrites equations with what is known: constants are inserted, and of columns that sum to
-    something known the most frequent coefficient is taken off.
+    """Rewrites equations with what is known of constants, one-hot columns and their products.
 
     ``terms`` says which columns of the table each column is the product of.
     """
@@ -166,81 +162,57 @@ class _NormalForm:
         field: Field,
         terms: Sequence[tuple[int, ...]],
         constants: Sequence[tuple[int, Any]],
-        groups: Sequence[tuple[int, ...]],
+        groups: Sequence[range],
     ) -> None:
-        self.field, self.dim, self.constants = field, len(terms), constants
+        self.field, self.dim = field, len(terms)
         self.degrees = np.array([len(term) for term in terms])
-        known, self.groups = dict(constants), []
+        known, place = dict(constants), {term: i for i, term in enumerate(terms)}
+        bases: list[tuple[list[int], Any]] = [([i], value) for i, value in constants]
         for group in groups:
-            free = [i for i in group if i not in known]
             rest = field.one
             for i in group:
                 if i in known:
                     rest = field.sub(_one(field, rest), _one(field, known[i]))[0]
-            if free:
-                self.groups.append((free, rest))
-        self.sums = list(self._products(terms, known))
-        self.sums += [_KnownSum(free, rest) for free, rest in self.groups]
-
-    def _products(
-        self, terms: Sequence[tuple[int, ...]], known: dict[int, Any]
-    ) -> Iterator[_KnownSum]:
-        """Yield what is known of products: those of constants, then those of one-hot columns."""
-        place = {term: i for i, term in enumerate(terms)}
+            if free := [i for i in group if i not in known]:
+                bases.append((free, rest))
+        self.has_groups = len(bases) > len(known)
+        self._bases = bases
+        # products of many columns first: taking them off changes those of fewer
+        self._sums: list[_KnownSum] = []
         degree = max(map(len, terms), default=1)
-        for i, term in reversed(list(enumerate(terms))) if degree > 1 else ():
-            constant = next((c for c in term if c in known), None)
-            if constant is not None and len(term) > 1:
-                at = term.index(constant)
-                factor = term[:at] + term[at + 1 :]
-                yield _KnownSum([i], known[constant], place[factor], factor)
-        for factor in reversed(terms) if degree > 1 else ():
-            for free, rest in self.groups:
-                products = [place.get(tuple(sorted((*factor, i)))) for i in free]
-                if None not in products and not any(c in known for c in factor):
-                    yield _KnownSum(products, rest, place[factor], factor)  # type: ignore[arg-type]
+        for factor in [*(t for t in reversed(terms) if len(t) < degree), ()]:
+            has_constant = any(i in known for i in factor)
+            for columns, value in bases[: len(known) if has_constant else None]:
+                products = [place.get(tuple(sorted((*factor, i))), -1) for i in columns]
+                if -1 not in products:
+                    self._sums.append(_KnownSum(products, value, place.get(factor, -1), factor))
 
     def reduced(self, rows: Array, turn: int = 0) -> Array:
-        """Return rows in which constants and one column of each group have the coefficient 0, and
-        so have all products of them."""
-        out = self._inserted(rows)
-        last = [free[-1 - turn % len(free)] for free, _ in self.groups]
+        """Return rows in which one column of each known sum has the coefficient 0."""
+        out = np.array(rows)
+        last = {columns[-1 - turn % len(columns)] for columns, _ in self._bases}
 
-        def order(known: _KnownSum) -> int:
-            return -sum(c in last for c in known.factor)
+        def order(known: _KnownSum) -> tuple[int, int]:
+            return -len(known.factor), -sum(i in last for i in known.factor)
 
-        for known in sorted(self.sums, key=order):
-            self._take_off(out, known, out[:, known.columns[-1 - turn % len(known.columns)]].copy())
+        for known in sorted(self._sums, key=order):
+            amounts = out[:, known.columns[-1 - turn % len(known.columns)]].copy()
+            known.take_off(self.field, out, amounts)
         return out
 
     def shortest(self, rows: Array) -> Array:
         """Return rows with as few terms as constants and sums allow."""
-        F, out = self.field, self._inserted(rows)
-        for known in self.sums:
-            part = out[:, known.columns]
-            if F.order == 2:
-                amount = 2 * part.sum(axis=1, dtype=np.int64) > len(known.columns)
-            elif len(known.columns) == 1:
-                amount = part[:, 0]
-            else:
-                amount = np.array([_mode(row) for row in part.tolist()], dtype=F.dtype)
-            self._take_off(out, known, amount)
-        return out if F.order == 2 else _stacked(F, [_scaled(F, row) for row in out], out)
-
-    def _inserted(self, rows: Array) -> Array:
         F, out = self.field, np.array(rows)
-        for column, value in self.constants:
-            shown = F.mul(out[:, column], np.full(len(out), value, dtype=F.dtype))
-            out[:, -1] = F.sub(out[:, -1], shown)
-            out[:, column] = F.zero
-        return out
-
-    def _take_off(self, out: Array, known: _KnownSum, amount: Array) -> None:
-        F, amount = self.field, amount.astype(self.field.dtype)
-        out[:, known.columns] = F.sub(out[:, known.columns], amount[:, np.newaxis])
-        change = F.mul(amount, np.full(len(out), known.value, dtype=F.dtype))
-        combine = F.sub if known.other == -1 else F.add  # right-hand side, or another column
-        out[:, known.other] = combine(out[:, known.other], change)
+        for known in self._sums:
+            part = out[:, known.columns]
+            if len(known.columns) == 1:
+                amounts = part[:, 0]
+            elif F.order == 2:
+                amounts = 2 * part.sum(axis=1, dtype=np.int64) > len(known.columns)
+            else:
+                amounts = np.array([_mode(row) for row in part.tolist()], dtype=F.dtype)
+            known.take_off(F, out, amounts)
+        return out if F.order == 2 else _stacked(F, [_scaled(F, row) for row in out], out)
 
 
 def _sparse(form: _NormalForm, rows: Array, basis: Array, search: bool) -> Array:

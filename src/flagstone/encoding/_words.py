@@ -49,13 +49,12 @@ def cells(
     >>> cells(e, [0, 1, 1])
     {'ring': 'o', 'x': '1'}
     """
-    found, place = {}, 0
-    for encoder in encoding.encoders:
-        stop = place + encoder.width
-        if columns is None or encoder.column in columns:
-            found[encoder.column] = _cell(encoding.field, encoder, row[place:stop])
-        place = stop
-    if encoding.label is not None and len(row) > place:
+    found = {
+        encoder.column: _cell(encoding.field, encoder, row[part])
+        for encoder, part in encoding.parts
+        if columns is None or encoder.column in columns
+    }
+    if encoding.label is not None and len(row) > sum(e.width for e in encoding.encoders):
         found[encoding.label.column] = _cell(encoding.field, encoding.label, row[-1:])
     return found
 
@@ -151,28 +150,23 @@ def worded_rule(encoding: Encoding, coef: Array, constant: Any) -> str | None:
 
 def constant_text(encoding: Encoding, column: int, value: Any) -> str:
     """Return that a column is constant, in the words of the table."""
-    F, place = encoding.field, 0
-    for encoder in encoding.encoders:
-        stop = place + encoder.width
-        if column < stop:
-            break
-        place = stop
-    else:
-        return f"{encoding.names[column]} = {number_text(F, value)}"
-    if encoder.kind == "onehot":
-        level = encoder.values[column - place]
-        return f"{encoder.column} is {'always' if value else 'never'} {level}"
-    if encoder.kind in ("levels", "above"):
-        return f"{encoder.column} is always {_cell(F, encoder, [value])}"
+    F = encoding.field
+    for encoder, part in encoding.parts:
+        if column not in range(part.start, part.stop):
+            continue
+        if encoder.kind == "onehot":
+            level = encoder.values[column - part.start]
+            return f"{encoder.column} is {'always' if value else 'never'} {level}"
+        if encoder.kind in ("levels", "above"):
+            return f"{encoder.column} is always {_cell(F, encoder, [value])}"
     return f"{encoding.names[column]} = {number_text(F, value)}"
 
 
 def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
     """Return what a sum of columns is a sum of; None where a column is no statement."""
-    F, found, place = encoding.field, [], 0
-    for encoder in encoding.encoders:
-        part = coef[place : place + encoder.width]
-        place += len(part)
+    F, found, width = encoding.field, [], 0
+    for encoder, place in encoding.parts:
+        part, width = coef[place], place.stop
         used = np.flatnonzero(part != 0).tolist()
         if not used:
             continue
@@ -190,7 +184,7 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
             found.append(statement)
         else:
             return None
-    for i in place + np.flatnonzero(coef[place:] != 0):
+    for i in width + np.flatnonzero(coef[width:] != 0):
         product = _product(encoding, encoding.monomials.terms[i], coef[i])
         if product is None:
             return None

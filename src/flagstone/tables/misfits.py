@@ -118,14 +118,10 @@ def _equations(finding: Finding, X: Array) -> tuple[list[str], Array, Array]:
 
 def _columns(finding: Finding, used: Array) -> tuple[str, ...]:
     """Return the columns of the table whose encoded columns are used, and the label."""
-    encoding, place, found = finding.words, 0, []
+    encoding = finding.words
     n_columns = sum(encoder.width for encoder in encoding.encoders)
     products = bool(used[n_columns : finding.answer.dim].any())  # then any column may matter
-    for encoder in encoding.encoders:
-        stop = place + encoder.width
-        if products or used[place:stop].any():
-            found.append(encoder.column)
-        place = stop
+    found = [e.column for e, part in encoding.parts if products or used[part].any()]
     label = [] if encoding.label is None else [encoding.label.column]
     return tuple(dict.fromkeys(found + label))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from flagstone.algebra.fields import FieldLike, as_field
-from flagstone.encoding import BadEntry, ColumnEncoder, EncodedError, Encoding, frame_lengths
+from flagstone.encoding import BadEntry, ColumnEncoder, Encoding, frame_lengths
 from flagstone.errors import InputError, Parameter
 from flagstone.tables.batches import Batch, Reader, Request, checked_start, repeated
 from flagstone.tables.encoded import Batches, EncodedBatch
@@ -118,7 +118,7 @@ class Table:
                     chosen = kept.nonzero()[0]
                     batch = batch.leaving_out(len(batch) - len(chosen))
                 rows, labels = encoding.rows(batch.values if kept is None else batch.some(kept))
-            except EncodedError as bad:
+            except BadEntry as bad:
                 at = bad.index if chosen is None else int(chosen[bad.index])
                 place = batch.place(self.files[index], at)
                 role = ""
