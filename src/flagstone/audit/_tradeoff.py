@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import FieldLike, Rows, as_field
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import FieldLike, Rows, Subspace, as_field
 from flagstone.audit.data import HALVES, Data, Sample, Sampler, as_data
 from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
 from flagstone.audit.intervals import standard_error

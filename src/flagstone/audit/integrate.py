@@ -17,10 +17,7 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
-from flagstone.algebra.fields import FieldLike, as_field, width
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Staircase
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import FieldLike, Flag, Staircase, Subspace, as_field, width
 from flagstone.coins import Coins
 from flagstone.errors import InputError
 from flagstone.finding import Finding

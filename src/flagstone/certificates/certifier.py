@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Rows
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Flag, Rows, Subspace
 from flagstone.certificates.claims import (
     Claims,
     claims_of_pieces,

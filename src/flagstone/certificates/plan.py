@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Rows
-from flagstone.algebra.flag import Flag
+from flagstone.algebra import Array, Flag, Rows
 from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError

@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 
 from flagstone._kernels import kernels
-from flagstone.algebra.bitrows import BitRows
-from flagstone.algebra.fields import Array, Field, Rows, width
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, BitRows, Field, Flag, Rows, Subspace, width
 from flagstone.guarantees.coverage import start_points
 from flagstone.guarantees.promise import Counted
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from flagstone.algebra.flag import merge_flags
-from flagstone.algebra.staircase import Staircase
+from flagstone.algebra import Staircase, merge_flags
 from flagstone.cli.answering import identity_of
 from flagstone.cli.inputs import expect_seed, open_source, question_for, reading_of
 from flagstone.cli.output import number, print_json, safe

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Rows
-from flagstone.algebra.flag import Flag
+from flagstone.algebra import Flag, Rows
 from flagstone.cli.checkpoint import RunCheckpoint, ShardsCheckpoint
 from flagstone.cli.inputs import InputSource
 from flagstone.cli.output import print_stderr

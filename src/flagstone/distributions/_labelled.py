@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from flagstone.algebra.fields import Field
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Field, Subspace
 from flagstone.distributions._laws import (
     Array,
     Distribution,

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from flagstone.algebra.fields import Field, FieldLike, as_field
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Field, FieldLike, Subspace, as_field
 from flagstone.checks import checked_integer
 from flagstone.errors import InputError
 

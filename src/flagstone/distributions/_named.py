@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from flagstone.algebra.fields import Field, FieldLike, as_field
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Field, FieldLike, Subspace, as_field
 from flagstone.checks import checked_dim
 from flagstone.distributions._labelled import LabelledParity
 from flagstone.distributions._laws import (

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from flagstone._kernels import kernels
-from flagstone.algebra.bitrows import BitRows
-from flagstone.algebra.fields import Array, Field, Rows, as_field
+from flagstone.algebra import Array, BitRows, Field, Rows, as_field
 from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
 from flagstone.encoding._monomials import Monomials
 from flagstone.errors import FormatError

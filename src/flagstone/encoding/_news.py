@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Field
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Field, Subspace
 from flagstone.encoding._column import ColumnEncoder
 from flagstone.encoding._encoding import Encoding
 

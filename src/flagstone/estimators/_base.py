@@ -12,10 +12,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from flagstone.algebra.fields import Array, Field, Rows, as_field, width
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.lift import chunks, value_order
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import (
+    Array,
+    Field,
+    Flag,
+    Rows,
+    Subspace,
+    as_field,
+    chunks,
+    value_order,
+    width,
+)
 from flagstone.answers import Answer
 from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed

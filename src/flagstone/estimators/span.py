@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import TransformerMixin
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators.contracts import documented

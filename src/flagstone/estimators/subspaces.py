@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.estimators.classifier import SpanClassifier, indicators
 from flagstone.estimators.coders import SignCoder

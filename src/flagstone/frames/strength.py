@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.answers.relations import rank
 from flagstone.frames.digests import Digest, Solved

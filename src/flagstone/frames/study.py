@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flagstone.algebra.fields import GF, Array
-from flagstone.algebra.flag import Flag
+from flagstone.algebra import GF, Array, Flag
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding

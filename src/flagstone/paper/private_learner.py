@@ -17,8 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Field, Rows, width
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Field, Rows, Subspace, width
 from flagstone.answers import ParityRule
 from flagstone.guarantees.paper import blocks_needed
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flagstone.algebra.fields import FieldLike, as_field, width
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import FieldLike, Flag, Subspace, as_field, width
 from flagstone.answers import ParityRule
 from flagstone.coins import Coins
 from flagstone.guarantees import private_span_rho, private_span_start

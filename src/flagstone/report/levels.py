@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from flagstone.algebra.staircase import Step
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Step, Subspace
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
 from flagstone.encoding import constant_text, news, worded

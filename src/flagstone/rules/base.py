@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from flagstone import guarantees as g
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Staircase, Step
+from flagstone.algebra import Flag, Staircase, Step
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
 from flagstone.guarantees import Guarantee, Window

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from flagstone import guarantees as g
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Staircase, Step
+from flagstone.algebra import Flag, Staircase, Step
 from flagstone.coins import Coins
 from flagstone.guarantees import Window
 from flagstone.guarantees.exact import exact

@@ -9,9 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from flagstone import guarantees as g
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Staircase
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Flag, Staircase, Subspace
 from flagstone.coins import Coins
 from flagstone.errors import FormatError, InputError, Parameter, ReplicabilityWarning
 from flagstone.guarantees import Guarantee

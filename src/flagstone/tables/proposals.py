@@ -16,8 +16,7 @@ from numbers import Rational
 
 import numpy as np
 
-from flagstone.algebra.bitrows import BitRows
-from flagstone.algebra.fields import Field
+from flagstone.algebra import BitRows, Field
 from flagstone.checks import shown
 from flagstone.encoding import MARKERS, MISSING, BadEntry, ColumnEncoder, frame_lengths, texts
 from flagstone.errors import InputError, InputWarning, Parameter

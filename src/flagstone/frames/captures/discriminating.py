@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flagstone.algebra.bitrows import BitRows
-from flagstone.algebra.fields import Array
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Staircase
+from flagstone.algebra import Array, BitRows, Flag, Staircase
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
 from flagstone.frames.captures.evidence import (

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.frames.digests import Frame
 from flagstone.guarantees.binomial import binomial_above, share_at_most

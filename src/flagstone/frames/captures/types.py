@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Flag, Subspace
 from flagstone.answers import Constraints
 from flagstone.certificates.serial_dependence import first_of_runs
 from flagstone.coins import Coins

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.answers.relations import Relation, independent
 from flagstone.errors import InputError

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.answers.relations import Relation, sparse_basis
 from flagstone.errors import InputError, Parameter

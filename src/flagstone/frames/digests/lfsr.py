@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Subspace
 from flagstone.answers.relations import rank
 from flagstone.frames.digests.crc import register_matrix
 from flagstone.frames.digests.digest import Digest, holds, names_of, solved_by, span_text

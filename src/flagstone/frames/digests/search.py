@@ -14,9 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from flagstone.algebra.fields import GF, Array
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import GF, AffineSubspace, Array, Flag, Subspace
 from flagstone.frames.digests.cases import Cases, case_of, differences, with_cases
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame

@@ -25,9 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Flag, Subspace
 from flagstone.audit import Thresholds, anytime_interval, clopper_pearson, disagreement
 from flagstone.certificates import Certificate, Certifier, pilot_rows
 from flagstone.distributions import (

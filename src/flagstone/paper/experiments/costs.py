@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Flag, Subspace
 from flagstone.answers import ParityRule
 from flagstone.coins import Coins
 from flagstone.distributions import Finite, LabelledParity, planted_parity

@@ -32,10 +32,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.staircase import Staircase
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Array, Flag, Staircase, Subspace
 from flagstone.answers import ParityRule
 from flagstone.audit.intervals import standard_error
 from flagstone.coins import Coins

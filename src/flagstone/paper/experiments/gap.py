@@ -14,8 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flagstone.algebra.flag import Flag
-from flagstone.algebra.subspace import Subspace
+from flagstone.algebra import Flag, Subspace
 from flagstone.audit.intervals import standard_error
 from flagstone.distributions import (
     Distribution,
