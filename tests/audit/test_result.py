@@ -177,8 +177,8 @@ def test_an_estimate_over_all_thresholds_is_told_from_the_counts():
 
 def test_answers_without_content_are_told_in_capitals():
     bottoms = tuple(Pair(i, "both_bottom", 1.0) for i in range(3))
-    text = str(AuditResult("l", "d", bottoms, hint="try this"))
-    assert "EVERY ANSWER IS ⊥: no rule was learned (try this)" in text
+    text = str(AuditResult("l", "d", bottoms, hint="; try this"))
+    assert "EVERY ANSWER IS ⊥: no rule was learned; try this" in text
     empty = (Pair(0, "both_empty", 1.0), Pair(1, "differ", 0.0))
     assert "THE RUNS AGREE ON NOTHING" in str(AuditResult("l", "d", empty))
     assert "CAUTION" in str(counted(1, 1, caution="CAUTION"))

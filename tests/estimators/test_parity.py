@@ -164,6 +164,31 @@ def test_bottom_is_an_answer_and_predict_explains_it():
     assert model.get_feature_names_out().tolist() == []
 
 
+@pytest.mark.parametrize(
+    ("model", "advice"),
+    [
+        (
+            ParityClassifier(),
+            r"allow for wrong rows with contamination; .*degree=2, or add columns",
+        ),
+        (ParityClassifier(contamination=0.01, degree=2), r"more wrong rows .*try degree=3"),
+        (ParityClassifier(fit_intercept=False), r"a constant with fit_intercept=True"),
+        (EliminationClassifier(), r"ParityClassifier allows .* contamination=.* has degree=2"),
+    ],
+)
+def test_bottom_says_what_to_try_next(model, advice):
+    """The warning of fit and the error of predict name what this learner has, and does not use."""
+    rng = np.random.RandomState(0)
+    X, y = rng.randint(0, 2, (2000, 8)), rng.randint(0, 2, 2000)
+    with pytest.warns(ReplicabilityWarning, match=advice) as warned:
+        model.fit(X, y)
+    with pytest.raises(BottomError, match=advice) as caught:
+        model.predict(X)
+    for text in (str(warned[0].message), str(caught.value)):
+        assert ("fit_intercept" in text) == (not model.fit_intercept)
+        assert text.endswith("on_bottom='majority' predicts the most frequent label")
+
+
 def test_elimination_fits_everything_and_promises_nothing():
     X, y = planted(60, 6, 0, (0, 5))
     model = EliminationClassifier(fit_intercept=False, random_state=1).fit(X, y)

@@ -15,6 +15,7 @@ from flagstone.audit._result import AuditResult, AuditStats
 from flagstone.audit.data import as_data
 from flagstone.audit.intervals import anytime_interval, check_confidence
 from flagstone.errors import InputError
+from flagstone.estimators.classifier import RuleReader, after_bottom
 from flagstone.guarantees.exact import positive
 from flagstone.processes import check_jobs
 from flagstone.progress import progress_bar
@@ -161,6 +162,7 @@ def audit(
         low, high = anytime_interval([pair.exact for pair in done], confidence)
         return high - low <= max_width
 
+    last = last_step(learner)
     with open_file(file, task) as (known, keep):
         deterministic = task.repeat()
         with progress_bar(named.name, progress, notebooks=True) as show:
@@ -174,7 +176,7 @@ def audit(
         claim=claim,
         deterministic=deterministic,
         caution=data.caution,
-        hint=_bottom_hint(last_step(learner)),
+        hint="".join(map(str, after_bottom(last))) if isinstance(last, RuleReader) else "",
         strong_id=None if file is None else task.strong_id,
     )
 
@@ -252,15 +254,3 @@ def _result(rules: PairComparison, done: Sequence[Pair], **said: Any) -> AuditRe
         integrated=rules.integrate,
         **said,
     )
-
-
-def _bottom_hint(estimator: Any) -> str:
-    """Say what may be behind ⊥, by what the estimator allows for already."""
-    known = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    if not known.get("fit_intercept", True):
-        return "wrong labels need contamination, a rule with a constant needs an intercept"
-    text = "the labels of the kept rows fit no rule together: allow for "
-    if "contamination" not in known:
-        return f"{text}wrong ones, with ParityClassifier and its contamination"
-    allowed = known["contamination"] or getattr(known["rule"], "contamination", 0.0)
-    return f"{text}{'more ' if allowed else ''}wrong ones with contamination"

@@ -317,7 +317,7 @@ class AuditResult(Display):
         if s.errors > s.answered:
             lines.append(f"MOST PAIRS FAILED: {s.errors} of {s.pairs} count as different")
         if s.both_bottom == s.answered:
-            lines.append(f"EVERY ANSWER IS ⊥: no rule was learned ({self.hint})")
+            lines.append(f"EVERY ANSWER IS ⊥: no rule was learned{self.hint}")
         elif s.agreements and s.agreements == s.both_bottom + s.both_empty:
             lines.append(
                 "THE RUNS AGREE ON NOTHING: no direction was kept, so that answers are drawn from "

@@ -37,6 +37,32 @@ def indicators(labels: Array, classes: Array) -> Array:
     return np.asarray(labels[:, np.newaxis] == classes, dtype=float)
 
 
+def after_bottom(estimator: Any) -> list[str | Parameter]:
+    """Say what to try after ⊥, by what the estimator allows for already."""
+    known = estimator.get_params(deep=False)
+    said: list[str | Parameter]
+    if "contamination" in known:
+        allowed = known["contamination"] or getattr(known["rule"], "contamination", 0.0)
+        said = [f"; if labels may be wrong, allow for {'more ' if allowed else ''}wrong rows with "]
+        said += [Parameter("contamination"), "; if the rule may not be linear, try "]
+        said += [Parameter("degree", known["degree"] + 1)]
+    else:
+        said = ["; if labels may be wrong, ParityClassifier allows for that with contamination=..."]
+        said += ["; if the rule may not be linear, it has degree=2"]
+    said += [", or add columns that the label depends on"]
+    if not known["fit_intercept"]:
+        said += ["; allow for a constant with ", Parameter("fit_intercept", True)]
+    return said
+
+
+#: The way out of ⊥ that every classifier has.
+MAJORITY: list[str | Parameter] = [
+    "; ",
+    Parameter("on_bottom", "majority"),
+    " predicts the most frequent label",
+]
+
+
 class RuleReader:
     """What a fitted linear rule says, and predicts."""
 
@@ -73,9 +99,14 @@ class RuleReader:
             raise BottomError(
                 "no direction was kept, so that the rule says nothing about the rows; ",
                 *KEEP_MORE,
-                ", and ",
-                Parameter("on_bottom", "majority"),
-                " predicts the most frequent label",
+                *MAJORITY,
+            )
+        if rule.is_bottom:
+            raise BottomError(
+                "the answer is ⊥: no linear rule fits the rows that were kept (their span contains "
+                "0…0 with a non-zero label)",
+                *after_bottom(self),
+                *MAJORITY,
             )
         elements = rule.predict(rows)
         labels: Array

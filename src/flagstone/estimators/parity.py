@@ -7,7 +7,7 @@ from typing import Any
 
 from flagstone.answers import ParityRule
 from flagstone.errors import Parameter
-from flagstone.estimators.classifier import RuleReader, SpanClassifier
+from flagstone.estimators.classifier import MAJORITY, RuleReader, SpanClassifier, after_bottom
 from flagstone.estimators.contracts import documented
 from flagstone.question import ParityQuestion
 
@@ -25,6 +25,11 @@ class LinearRuleClassifier(RuleReader, SpanClassifier):
     def _begin(self, *, stream: bool = False) -> None:
         super()._begin(stream=stream)
         self._question.check(self._field)
+
+    @property
+    def _emptiness(self) -> list[str | Parameter]:
+        advice = [*after_bottom(self), *MAJORITY] if self.is_bottom_ else []
+        return [*super()._emptiness, *advice]
 
     @property
     def answer_(self) -> ParityRule:
@@ -129,19 +134,3 @@ class ParityClassifier(LinearRuleClassifier):
     on_bottom: str = "raise"
     classes: Any = None
     degree: int = 1
-
-    @property
-    def _emptiness(self) -> list[str | Parameter]:
-        said = super()._emptiness
-        if self.is_bottom_:
-            more = "more " if self._rule().contamination else ""
-            said += [f"; if labels may be wrong, allow for {more}wrong rows with "]
-            said += [Parameter("contamination"), "; if the rule may not be linear, try "]
-            said += [
-                Parameter("degree", self.degree + 1),
-                ", or add columns that the label depends on",
-            ]
-            if not self.fit_intercept:
-                said += ["; allow for a constant with ", Parameter("fit_intercept", True)]
-            said += ["; ", Parameter("on_bottom", "majority"), " predicts the most frequent label"]
-        return said
