@@ -13,9 +13,7 @@ from flagstone import guarantees as g
 from flagstone.algebra import Flag, Staircase, Step
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
-from flagstone.guarantees import Guarantee, Window
 from flagstone.guarantees.exact import at_least, check_share, exact, positive
-from flagstone.guarantees.rules import RuleBounds
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
@@ -55,7 +53,7 @@ class SpanRule(ABC):
     draw_rows: int | None = None
 
     name: ClassVar[str]
-    _bounds: ClassVar[RuleBounds]
+    _bounds: ClassVar[g.RuleBounds]
     _rows_needed: ClassVar[Callable[..., int | None]]  # for some rho and eps
 
     def __post_init__(self) -> None:
@@ -96,7 +94,7 @@ class SpanRule(ABC):
         half = self.draw_rows // 2
         return half + 1 + coins.integers("rows", half)
 
-    def window(self, dim: int, n_rows: int, n_shards: int = 1) -> Window:
+    def window(self, dim: int, n_rows: int, n_shards: int = 1) -> g.Window:
         """The window for rows of this dimension and number: public numbers only, never the data.
 
         Examples
@@ -121,7 +119,7 @@ class SpanRule(ABC):
                 + ("" if self.t_min is not None else " (past the outliers that are allowed for)")
                 + f", got {t_max:,}",
             )
-        return Window(self.name, t_min, t_max)
+        return g.Window(self.name, t_min, t_max)
 
     def _first(self, dim: int, n_rows: int, n_shards: int) -> int:
         if self.t_min is None:
@@ -166,7 +164,7 @@ class SpanRule(ABC):
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int | float: ...
 
     @abstractmethod
-    def draw(self, window: Window, coins: Coins) -> int | float:
+    def draw(self, window: g.Window, coins: Coins) -> int | float:
         """The threshold t of this window, from the coin named "threshold"."""
 
     @abstractmethod
@@ -185,7 +183,7 @@ class SpanRule(ABC):
     def margin(self, flag: Flag, t: int | float) -> int:
         """How many altered rows certainly leave the answer as it is, with t held fixed."""
 
-    def guarantee(self, flag: Flag, window: Window, t: int | float, index: int) -> Guarantee:
+    def guarantee(self, flag: Flag, window: g.Window, t: int | float, index: int) -> g.Guarantee:
         """What is proven for the answer V_index at t from this window, and what is not."""
         d, m, T, bounds = flag.dim, flag.n_rows, window.length, self._bounds
         shards = {"shards": flag.n_shards}
@@ -204,7 +202,7 @@ class SpanRule(ABC):
         )
         asked_rho = None if self.rho is None else float(self.rho)
         bracket = g.uncovered_bracket(flag.counts.tolist(), index, shards=flag.n_shards)
-        return Guarantee(
+        return g.Guarantee(
             g.Setup(flag.dim, m, flag.n_shards, window, t),
             g.Asked(asked_rho, float(self.eps), float(self.contamination)),
             g.Proven(
@@ -217,7 +215,7 @@ class SpanRule(ABC):
             g.Measured(bracket, self.margin(flag, t)),
         )
 
-    def _each(self, dim: int, n_rows: int, window: Window, n_shards: int) -> float | None:
+    def _each(self, dim: int, n_rows: int, window: g.Window, n_shards: int) -> float | None:
         """A bound on how often two samples differ on one equation; None where there is none."""
         return None
 
@@ -225,7 +223,7 @@ class SpanRule(ABC):
         """Return name and parameters as JSON values; `rule_from_dict` reads them back."""
         return {"name": self.name} | {key: _plain(value) for key, value in vars(self).items()}
 
-    def _outliers(self, window: Window) -> dict[str, Any]:
+    def _outliers(self, window: g.Window) -> dict[str, Any]:
         """How the start of the window grows with the rows: by a rate, or not at all."""
         if self.t_min is None and self.contamination:
             return {"contamination": self.contamination}

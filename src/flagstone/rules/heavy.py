@@ -8,8 +8,6 @@ from typing import ClassVar
 from flagstone import guarantees as g
 from flagstone.algebra import Flag, Staircase, Step
 from flagstone.coins import Coins
-from flagstone.guarantees import Window
-from flagstone.guarantees.rules import HEAVY
 from flagstone.rules.base import SpanRule
 
 
@@ -48,7 +46,7 @@ class HeavyRule(SpanRule):
     """
 
     name: ClassVar[str] = "heavy"
-    _bounds: ClassVar = HEAVY
+    _bounds: ClassVar = g.rules.HEAVY
     _rows_needed: ClassVar = staticmethod(g.heavy_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> float:
@@ -58,7 +56,7 @@ class HeavyRule(SpanRule):
             length = g.heavy_length_for_eps(dim, self.eps, n_rows, shards=n_shards)
         return max(1.0, length)
 
-    def draw(self, window: Window, coins: Coins) -> float:
+    def draw(self, window: g.Window, coins: Coins) -> float:
         """t = k + T(1 - u), k = t_min - 1, u = coins.uniform("threshold")."""
         return window.start + window.length * (1 - coins.uniform("threshold"))
 

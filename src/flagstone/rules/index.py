@@ -10,9 +10,7 @@ from typing import ClassVar
 from flagstone import guarantees as g
 from flagstone.algebra import Flag, Staircase, Step
 from flagstone.coins import Coins
-from flagstone.guarantees import Window
 from flagstone.guarantees.exact import exact
-from flagstone.guarantees.rules import INDEX
 from flagstone.rules.base import DEFAULT_EPS, SpanRule
 
 
@@ -47,7 +45,7 @@ class IndexRule(SpanRule):
     """
 
     name: ClassVar[str] = "index"
-    _bounds: ClassVar = INDEX
+    _bounds: ClassVar = g.rules.INDEX
     _rows_needed: ClassVar = staticmethod(g.index_rows)
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int:
@@ -69,13 +67,13 @@ class IndexRule(SpanRule):
             return first
         return min(first, self._promised_length(dim, n_rows, n_shards, 0))
 
-    def _each(self, dim: int, n_rows: int, window: Window, n_shards: int) -> float | None:
+    def _each(self, dim: int, n_rows: int, window: g.Window, n_shards: int) -> float | None:
         T, known = int(window.length), {"start": window.start, "shards": n_shards, "n_rows": n_rows}
         drawn = self.draw_rows is not None and n_shards == 1
         rho = g.each_rho(dim, T, **known, drawn=drawn)
         return rho if rho < 1 else None
 
-    def draw(self, window: Window, coins: Coins) -> int:
+    def draw(self, window: g.Window, coins: Coins) -> int:
         """t = t_min + ⌊uT⌋, T = t_max - t_min + 1, u = coins.uniform("threshold")."""
         u = Fraction(coins.uniform("threshold"))  # exact: in floats u·T may round up to T
         return window.t_min + math.floor(u * int(window.length))

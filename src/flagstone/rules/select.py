@@ -12,7 +12,6 @@ from flagstone import guarantees as g
 from flagstone.algebra import Flag, Staircase, Subspace
 from flagstone.coins import Coins
 from flagstone.errors import FormatError, InputError, Parameter, ReplicabilityWarning
-from flagstone.guarantees import Guarantee
 from flagstone.guarantees.exact import exact
 from flagstone.rules.base import DEFAULT_EPS, SpanRule
 from flagstone.rules.heavy import HeavyRule
@@ -25,7 +24,7 @@ class Selection(NamedTuple):
     """The chosen space V*, what its choice promises, and the staircase it was read off."""
 
     subspace: Subspace
-    guarantee: Guarantee
+    guarantee: g.Guarantee
     stairs: Staircase
 
 
@@ -107,7 +106,7 @@ def select_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
     return chosen
 
 
-def _past_the_end(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Parameter]:
+def _past_the_end(rule: SpanRule, flag: Flag, guarantee: g.Guarantee) -> list[str | Parameter]:
     k = guarantee.setup.window.start
     if k == 0 or k < flag.n_sets or flag.rank == 0:  # of zero rows alone, {0} says all there is
         return []
@@ -125,7 +124,7 @@ def _past_the_end(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str 
     ]
 
 
-def _unproven(rule: SpanRule, flag: Flag, guarantee: Guarantee) -> list[str | Parameter]:
+def _unproven(rule: SpanRule, flag: Flag, guarantee: g.Guarantee) -> list[str | Parameter]:
     unproven = []
     if rule.rho is not None and not guarantee.is_replicable_proven:
         unproven.append(f"replicability (rho = {float(rule.rho):g})")
