@@ -8,7 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flagstone import GF, QQ, Coins, Flag, HeavyRule, IndexRule, LinearSpan, Subspace, ask
+from flagstone import (
+    GF,
+    QQ,
+    Coins,
+    Flag,
+    HeavyRule,
+    IndexRule,
+    LinearEquations,
+    LinearSpan,
+    Subspace,
+    ask,
+)
 from flagstone.algebra.fields import width
 from flagstone.algebra.flag import merge_flags
 from flagstone.certificates import pilot_share
@@ -34,6 +45,7 @@ from flagstone.second_pass import (
     certify_equations,
     planned,
 )
+from flagstone.text import next_step
 
 
 def rows_with_a_gap(m, d=6, damage=0.01, seed=1):
@@ -510,3 +522,47 @@ def test_equations_are_certified_one_by_one_with_delta_shared():
     finding, *_ = answered(X, rule=IndexRule(t_min=45, t_max=45))
     broken = (finding.answer.syndrome(X) != 0).any(axis=0)
     assert [one.failure is None for one in certify_equations(finding, X)] == broken.tolist()
+
+
+@pytest.mark.parametrize("drift", [False, True])
+@pytest.mark.parametrize("damage", [0.0, 0.01])
+def test_few_rows_name_the_window_that_would_certify_their_equations(drift, damage):
+    """The default window of few rows is early; fresh rows at the threshold named are certified."""
+    rows = [checked(1200, drift, damage, seed=seed) for seed in (3, 4)]
+    early = 8 if damage else 2  # at 2 a few damaged rows are kept, too
+    rule = IndexRule(t_min=early, t_max=early)
+    first = LinearSpan(rule=rule, random_state=7).fit(rows[0])
+    promises, t = first.guarantee_, first.guarantee_.contains_from
+    assert promises.contains is None
+    assert f"from threshold {t} on would certify all 8 equations" in next_step(promises)
+    rule = IndexRule(t_min=t + 8, t_max=t + 8)  # a little room: other rows, other bounds
+    later = LinearSpan(rule=rule, random_state=7).fit(rows[1]).guarantee_
+    assert later.contains.equations == 8
+    assert later.contains_from is None
+
+
+def test_no_window_is_named_for_equations_that_so_few_rows_cannot_have():
+    random = np.random.RandomState(1)
+    few = LinearSpan(rule=IndexRule(t_min=2, t_max=2), random_state=7).fit(checked(60))
+    assert few.guarantee_.contains_from is None  # fifteen sets of ten rows need 150
+    none = LinearSpan(rule=IndexRule(t_min=2, t_max=2), random_state=7)
+    assert none.fit(random.randint(0, 2, size=(400, 4))).guarantee_.contains_from is None
+
+
+def test_a_smaller_span_is_a_system_that_follows_not_one_that_contains():
+    """The answer of LinearEquations is V* itself: what is certified is V* ⊆ this one."""
+    random, z = np.random.RandomState(0), np.array([1, 0, 1, 1])
+    rule = IndexRule(t_min=20, t_max=20)
+    systems = []
+    for _ in range(2):
+        A = random.randint(0, 2, size=(600, 4))
+        systems.append(LinearEquations(rule=rule, random_state=7).fit(A, A @ z % 2))
+    first, second = systems
+    assert first.guarantee_.contains.failure < 0.01
+    assert second.finding_.subspace <= first.finding_.subspace
+    said = str(first.guarantee_)
+    assert "a fresh answer follows from this one: ≥" in said
+    assert "contains" not in said
+    assert Finding.from_dict(first.finding_.to_dict()).promises == first.guarantee_
+    early = LinearEquations(rule=IndexRule(t_min=2, t_max=2), random_state=7).fit(A, A @ z % 2)
+    assert "would certify that answers follow from this one" in next_step(early.guarantee_)

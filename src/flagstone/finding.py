@@ -414,7 +414,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             flag=flag,
             rule=rule,
             promises=_promises_from_dict(
-                data["promises"], chosen.guarantee, flag, chosen.subspace.dim
+                data["promises"], chosen.guarantee, flag, chosen.subspace.dim, question
             ),
         ).with_counts(bare.rows)
 
@@ -484,7 +484,7 @@ def _flag_from_dict(data: Mapping[str, Any], bare: Finding) -> Flag:
 
 
 def _promises_from_dict(
-    values: Mapping[str, Any], proven: Guarantee, flag: Flag, dim: int
+    values: Mapping[str, Any], proven: Guarantee, flag: Flag, dim: int, question: Question
 ) -> Guarantee:
     """Return what is proven, with what the flag and a second pass over the rows certify."""
     labels, withheld = values["labels"], values["withheld"]
@@ -493,6 +493,7 @@ def _promises_from_dict(
         sorted_rows=bool(values["sorted_rows"]),
         labels=None if labels is None else tuple(map(str, labels)),
         conditions=tuple(map(str, values["conditions"])),
+        is_span=question.answer_is_span,
     )
     certified = certified_from_dict(values["certified"], setup, dim)
     found = replace(proven, setup=setup, certified=certified)

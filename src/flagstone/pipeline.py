@@ -106,6 +106,7 @@ def ask(
         labels=None if labels is None else tuple(labels),
         sorted_rows=sorted_rows,
         conditions=tuple(conditions),
+        is_span=question.answer_is_span,
     )
     promises = replace(chosen.guarantee, setup=setup)
     promises = promises.with_coverage(flag.counts.tolist(), chosen.subspace.dim)

@@ -128,6 +128,8 @@ class Question:
 
     #: Whether only rows outside V* can break the answer.
     errs_outside: ClassVar[bool] = True
+    #: Whether the answer is V* itself, written as equations, rather than what holds on V*.
+    answer_is_span: ClassVar[bool] = False
     #: Whether, where no direction was kept, the coins alone make up what is predicted.
     coins_decide: ClassVar[bool] = False
 
@@ -221,6 +223,7 @@ class EquationsQuestion(Question):
     kind: ClassVar[str] = "equations"
     verb: ClassVar[str] = "equations"
     estimator: ClassVar[str] = "LinearEquations"
+    answer_is_span: ClassVar[bool] = True
     labelled: ClassVar[bool] = True
     answer_type: ClassVar[type[Answer]] = LinearSystem
 

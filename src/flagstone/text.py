@@ -199,7 +199,7 @@ def headline(finding: Finding) -> str:
     if g is None or finding.is_empty or finding.answer.is_bottom or _is_no_news(finding):
         return found
     if g.withheld is not None:
-        left = " but these equations" if g.contains else ""
+        left = " but these equations" if g.contains and not g.setup.is_span else ""
         return f"{found}; nothing{left} is promised about future rows"
     if known.support is None:
         if not known.claims_something or not known.is_unmeasured:
@@ -403,10 +403,14 @@ def contains(g: Guarantee) -> str | None:
         return None
     sure = f"≥ {agreement(kept.failure)} (certified)"
     same = "not certified" if g.misses is None else f"≥ {agreement(g.misses)} (certified)"
-    some = _equations(kept.equations, kept.of)
+    said = f"contains {_equations(kept.equations, kept.of)}"
+    if g.setup.is_span:
+        if kept.equations < kept.of:
+            return None
+        said = "follows from this one"
     if g.withheld is not None:
-        return f"a fresh answer contains {some}: {sure}, {_IF_INDEPENDENT}"
-    return f"a fresh answer contains {some}: {sure}; is exactly this answer: {same}"
+        return f"a fresh answer {said}: {sure}, {_IF_INDEPENDENT}"
+    return f"a fresh answer {said}: {sure}; is exactly this answer: {same}"
 
 
 _IF_INDEPENDENT = "if rows violate equations independently of each other"
@@ -459,16 +463,24 @@ def containment(g: Guarantee) -> str:
 def next_step(g: Guarantee) -> str | None:
     """What would lead to the promise that was asked for, or else to an agreement of 0.95.
 
+    And first to that on equations, which needs fewer rows.
+
     None where it is there, or cannot be. A hint for *fresh* rows: a window that was chosen on the
     rows it is applied to proves nothing.
     """
     second, known = g.certified.certificate, g.certified.rho
     goal = 0.05 if g.asked.rho is None else g.asked.rho
-    if g.is_replicable_proven or g.withheld is not None or (known is not None and known <= goal):
+    if g.is_replicable_proven or (known is not None and known <= goal):
         return None
+    first, steps = g.contains_from, []
+    if first is not None:
+        some = g.setup.dim - g.measured.dim
+        what = "that answers follow from this one" if g.setup.is_span else _equations(some, some)
+        steps.append(f"on fresh rows a window from threshold {first} on would certify {what}")
+    if g.withheld is not None:
+        return "".join(steps) or None
     if second is None:
         return "certify the answer on the rows of the fit, or measure with an audit"
-    steps = []
     if second.rows_needed is not None:
         rows = f"about {second.rows_needed:,} rows of this kind, often far fewer,"
         steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from flagstone import text
+from flagstone.guarantees.binomial import binomial_least
 from flagstone.guarantees.coverage import (
     PILOT_FACTOR,
     SHARE_OF_START,
@@ -78,6 +79,9 @@ class Setup:
         numbered, or the numbers do not depend on the sample.
     conditions : tuple of str
         What must hold besides, because of how the rows were prepared.
+    is_span : bool
+        Whether the answer is V* itself, written as equations, rather than what holds on V*. A
+        smaller V* then asks less, and follows from a larger one.
     """
 
     dim: int
@@ -88,6 +92,7 @@ class Setup:
     sorted_rows: bool = False
     labels: tuple[str, ...] | None = None
     conditions: tuple[str, ...] = ()
+    is_span: bool = False
 
 
 @dataclass(frozen=True)
@@ -470,6 +475,25 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
             return None
         dim, failure = min(sure)
         return Contains(setup.dim - dim, setup.dim - kept, dim, failure)
+
+    @property
+    def contains_from(self) -> int | None:
+        """A first threshold with which samples like this one would certify all its equations (S43).
+
+        A forecast, for the window of *fresh* rows. None where they are certified, where there is no
+        equation, or where so many full sets would need more rows than there are.
+        """
+        setup, known, kept, found = self.setup, self.certified, self.measured.dim, self.contains
+        if found is not None and found.equations == found.of:
+            return None
+        alike = [one for one in known.levels if not come_in_runs(one.n_rows, one.outside, one.runs)]
+        shares = [one.eps for one in alike if one.dim == kept]
+        if alike == list(known.levels) and known.eps is not None:
+            shares.append(known.eps)
+        if not shares or not 0 < kept < setup.dim:
+            return None
+        first = binomial_least(setup.n_rows, min(shares), 1 - known.confidence) + 1
+        return first if first * kept <= setup.n_rows else None
 
     @property
     def misses(self) -> float | None:
