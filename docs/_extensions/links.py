@@ -1,4 +1,4 @@
-"""Links that nobody has to write: numbered statements, public names, tests.
+"""Links made automatically: numbered statements, public names, tests.
 
 ``S18`` leads to the statement, ``index_rho`` in code to its page, ``tests/…::name`` to the source
 of the test, which is shown as a page. Roles in docstrings find public names wherever they live.

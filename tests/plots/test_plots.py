@@ -88,7 +88,7 @@ def test_a_heavy_threshold_that_no_step_reaches_is_drawn_at_zero():
     display = finding.plot()
     assert display.chosen is None
     assert display.chosen_dim == 0
-    assert "no step has so many sets" in display.choice
+    assert "no step has this many sets" in display.choice
     [bold] = [x for x in display.figure_.axes[0].lines if x.get_label() == display.choice]
     assert list(bold.get_ydata()) == [0, 0]
 

@@ -218,7 +218,7 @@ def test_a_heavy_threshold_that_no_step_reaches_is_said():
     steps = stairs((3, 4), (1, 9), dim=3)
     scree = ScreeDisplay(steps, Window("heavy", 1, 50), 40.5, 3, 0)
     svg = scree_svg(scree, standalone=True)
-    assert "t = 40.5: no step has so many sets" in svg
+    assert "t = 40.5: no step has this many sets" in svg
     assert 'class="bold"' in svg
     assert "The threshold 40.5 was drawn from (0, 50]." in svg
 

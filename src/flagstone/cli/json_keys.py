@@ -136,7 +136,7 @@ PILOT_KEYS = {
 PLAN_KEYS = {
     "schema": "3, the version of these keys",
     "columns, verb, row": "what was planned for: columns, verb, and what stands in a row of its",
-    "degree": "with --degree: up to so many columns are multiplied",
+    "degree": "with --degree: up to this many columns are multiplied",
     "dim": "dimension of the rows the rule works on: the columns, and what the verb adds",
     "rho, eps, delta, field, contamination": "what was asked",
     "entries": "for each analysis: rows needed, length T and first threshold t_min of the window",

@@ -35,7 +35,7 @@ class ScreeDisplay(Display):
     threshold : float or None
         The threshold that was drawn: a set (index rule), or a number of sets (heavy rule).
     margin : int or None
-        No so many altered rows change the answer.
+        The answer does not change if up to this many rows are altered.
     chosen_dim : int or None
         Dimension of the subspace that was chosen.
 
@@ -115,7 +115,7 @@ class ScreeDisplay(Display):
         if self.sets is not None:
             return f"t = {self.threshold:,.0f}, dimension {self.chosen_dim}"
         if self.chosen is None:
-            return f"t = {self.threshold:,.4g}: no step has so many sets"
+            return f"t = {self.threshold:,.4g}: no step has this many sets"
         return f"t = {self.threshold:,.4g} ≤ {self.chosen.sets:,} sets, dimension {self.chosen_dim}"
 
     def describe(self) -> str:

@@ -18,7 +18,7 @@ from flagstone.plots import ScreeDisplay
 from flagstone.report.parts import bits, items
 from flagstone.report.scree import BOTTOM, HEIGHT, TOP, set_place, step_places
 
-#: So many levels are listed, those next to the answer's.
+#: The most levels that are listed, those next to the answer's.
 _LEVELS = 300
 #: Characters of equations in all levels together.
 _CHARACTERS = 400_000
@@ -42,7 +42,7 @@ class LevelView:
     stop : float
         Where a slider stands for it: in its middle, or at the threshold that was drawn.
     outside : tuple of int
-        At least and at most so many rows lie outside; equal where they were counted.
+        Bounds on the number of rows outside; equal where they were counted.
     lines : sequence of str, or None
         The answer there, constants in one line; None where the page has no room for it.
     pattern : str or None
@@ -160,8 +160,8 @@ def _remarks(finding: Finding, views: Sequence[LevelView]) -> Iterator[str]:
         yield "Rows outside each level were counted exactly, in the second reading."
     else:
         yield (
-            "Rows outside each level are bounded by the flag (“at least – at most”): nobody "
-            "counted them, or the rows are too wide for that."
+            "Rows outside each level are bounded by the flag (“at least – at most”): they "
+            "were not counted, or the rows are too wide for that."
         )
     n_levels = len(finding.stairs.steps)
     if len(views) < n_levels:

@@ -14,9 +14,9 @@ from flagstone.tables import MisfitGroup, as_written, frame_text, misfit_groups
 from flagstone.text import left_out
 from flagstone.wording import counted
 
-#: So many things that break are said of a row.
+#: The most broken equations that are named for a row.
 _SAID = 6
-#: So many rows are seen at once; the others unfold.
+#: How many rows are seen at once; the others unfold.
 _OPEN = 12
 
 

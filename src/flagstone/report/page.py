@@ -52,9 +52,9 @@ def html_report(
     view : AnswerView, optional
         How the answer and the rows that break it are shown; as plain lines by default.
     made : date, optional
-        Today, or the day of SOURCE_DATE_EPOCH, unless told.
+        The date of the page; by default today, or the day of SOURCE_DATE_EPOCH.
     notes : sequence of str, optional
-        Said under the headline; those of the finding unless told.
+        Shown under the headline; by default those of the finding.
 
     Examples
     --------
@@ -193,8 +193,8 @@ def _plot(finding: Finding, has_bits: bool) -> str:
     if scree.sets is not None:
         keys = (
             '<br><span><span class="key window"></span>window of the threshold</span> '
-            '<span><span class="key margin"></span>margin: so many altered rows cannot change '
-            "the answer</span>"
+            '<span><span class="key margin"></span>margin: the answer does not change if this '
+            "many rows are altered</span>"
         )
     caption = (
         "Each set of the partition spans a space; long flat steps are spaces that many rows "

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from flagstone.markup import escape
 
-#: So many lines of a list are shown.
+#: The most lines of a list that are shown.
 MANY = 200
 
 
