@@ -12,7 +12,8 @@ from flagstone.cli.runner import UsageError, refuse_options
 from flagstone.cli.verbs import OutputOptions
 from flagstone.disk import check_target, same_place, write_all
 from flagstone.finding import Finding
-from flagstone.plots import ScreeDisplay, need_matplotlib
+from flagstone.plots import ScreeDisplay
+from flagstone.plots.style import need_matplotlib
 from flagstone.report import (
     AnswerView,
     date_of,

@@ -4,7 +4,7 @@ Importing this package does not import matplotlib; drawing does.
 """
 
 from flagstone.plots.scree import X_LABEL, Y_LABEL, ScreeDisplay
-from flagstone.plots.style import OKABE_ITO, SERIES, Display, need_matplotlib, save_figure, style
+from flagstone.plots.style import OKABE_ITO, SERIES, Display, save_figure, style
 
 __all__ = [
     "OKABE_ITO",
@@ -13,7 +13,6 @@ __all__ = [
     "Y_LABEL",
     "Display",
     "ScreeDisplay",
-    "need_matplotlib",
     "save_figure",
     "style",
 ]

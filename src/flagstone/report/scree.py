@@ -11,7 +11,8 @@ import io
 import math
 from collections.abc import Callable
 
-from flagstone.plots import X_LABEL, Y_LABEL, ScreeDisplay, need_matplotlib
+from flagstone.plots import X_LABEL, Y_LABEL, ScreeDisplay
+from flagstone.plots.style import need_matplotlib
 
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
