@@ -1,4 +1,4 @@
-"""Every kind of rows at dimensions that nobody chose: no cliffs between the sizes of the tables.
+"""Every kind of rows at dimensions chosen at random: no cliffs between the sizes of the tables.
 
 The dimensions are both sides of each change of kernel and some drawn afresh for each release
 (``inputs.DRAW``), so that nothing can be tuned to a list. Timed as in ``flag_gf2``; uniform rows

@@ -29,7 +29,7 @@ from flagstone.tables import Place
 
 #: Shares that a run must reach: right (at least), wrong place and false names (at most), seconds.
 RIGHT, WRONG_PLACE, FALSE_NAMES, SECONDS = 0.97, 0.01, 0.005, 1.0
-#: So many fresh frames are tried.
+#: How many fresh frames are tried.
 FRESH = 400
 KINDS = ("crc", "crc", "crc", "lfsr", "sum", "xor", "nibbles", "crc+sum")
 PAYLOADS = ("uniform", "sensor", "counter")

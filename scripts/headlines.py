@@ -18,7 +18,7 @@ PAIRS, SMALL = 200, 500
 
 
 def captures(rows: int, number: int) -> list[np.ndarray]:
-    """Return fresh captures of so many frames."""
+    """Return fresh captures of this many frames."""
     source = demo()
     source.ROWS = rows
     return [source.capture(1000 + i) for i in range(number)]

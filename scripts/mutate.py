@@ -139,7 +139,7 @@ def planted(source: str, mutant: Mutant) -> str:
 def run_tests(
     copy: Path, *arguments: str, compiled: bool = True, limit: float | None = None
 ) -> str:
-    """Return "passed", "no tests", "failed: <test>" or "hung" (after so many seconds)."""
+    """Return "passed", "no tests", "failed: <test>" or "hung" (after this many seconds)."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
     env = os.environ | {"PYTHONPATH": str(copy / "src"), "HYPOTHESIS_PROFILE": "mutants"}
     env["PYTHONDONTWRITEBYTECODE"] = "1"  # an edit within one second must not meet stale bytecode

@@ -77,7 +77,7 @@ def test_too_few_rows_are_too_few_before_they_are_measured():
     assert finding.headline.startswith("Not supported by the rows (too few: 10 rows")
 
 
-def test_counted_rows_cannot_be_certified_and_nobody_is_told_to():
+def test_counted_rows_cannot_be_certified_and_it_is_not_advised():
     X, y = noisy_switches(4000)
     rule = ParityClassifier(contamination=0.05, random_state=2026)
     counted = {"sample_weight": np.ones(4000, dtype=int), "weights_count_rows": True}
@@ -189,7 +189,7 @@ def test_a_caution_where_more_rows_misfit_than_were_allowed_for(damage, stated, 
     assert caution is None if said is None else caution.endswith(said)
 
 
-def test_nothing_is_said_of_rows_that_nobody_counted():
+def test_nothing_is_said_of_rows_that_were_not_counted():
     span = AffineSpan(contamination=0.01, certify=False).fit(frames(500, 0.2))
     assert span.finding_.caution is None
 

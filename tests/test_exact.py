@@ -26,7 +26,7 @@ from flagstone.tables import open_table
 
 @contextlib.contextmanager
 def digits(most):
-    """Let Python convert numbers of so many digits; of any length for the oracle (0)."""
+    """Let Python convert numbers of this many digits; of any length for the oracle (0)."""
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(most)
     try:

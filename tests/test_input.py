@@ -281,7 +281,7 @@ def test_an_interrupt_leaves_the_flag_as_it_was():
     with pytest.raises(KeyboardInterrupt):
         flag.update([[1, 1, 1], [0, 1, 1]] * 10)
     assert flag.to_bytes() == before
-    flag.update([[1, 1, 1], [0, 1, 1]])  # few rows wait until somebody asks
+    flag.update([[1, 1, 1], [0, 1, 1]])  # few rows wait until the flag is used
     with pytest.raises(KeyboardInterrupt):
         flag.to_bytes()
     interrupts = False

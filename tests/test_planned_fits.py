@@ -18,7 +18,7 @@ ANALYSIS = {"index": "index", "heavy": "heavy (sharp)"}
 
 
 def promised(rule, dim, n_rows, shards=1):
-    """Fit on so many rows; a promise that was asked for and is not proven warns, which raises."""
+    """Fit on this many rows; a promise that was asked for and is not proven warns, which raises."""
     sizes = [n_rows // shards] * (shards - 1)
     sizes.append(n_rows - sum(sizes))
     row = np.ones((1, dim), dtype=int)

@@ -358,7 +358,7 @@ def test_shares_may_be_fractions():
 def test_the_default_window_leaves_elimination_out(dim, m, window):
     found = IndexRule().window(dim, m)
     assert (found.t_min, found.t_max) == window
-    # whoever says something gets what was said
+    # given values are used as given
     assert IndexRule(t_min=1).window(dim, m).t_min == 1
     assert IndexRule(contamination=0.01).window(dim, m).t_min == math.ceil(m / 100) + 1
     assert IndexRule(rho=0.3).window(dim, m).t_min == 1

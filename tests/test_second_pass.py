@@ -276,8 +276,8 @@ def test_weights_end_a_stream():
     assert span.guarantee_.certified.rho is None
 
 
-def test_whoever_collects_until_something_is_certified_pays_for_every_look():
-    # at a number of rows that somebody chose by what they said, one look's share is too little
+def test_collecting_rows_until_something_is_certified_pays_for_every_look():
+    # at a number of rows chosen by what the rows said, one look's share is too little
     X = rows_with_a_gap(1000)
     stopped = stream_of(X, [1000]).guarantee_.certified
     fixed = (

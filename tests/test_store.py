@@ -487,7 +487,7 @@ EDITED = {
 @pytest.mark.parametrize("kind", ["constraints", "subspace", "parity", "rho", "certified"])
 @pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
 def test_no_single_edit_changes_what_a_finding_says(kind):
-    """Whoever seals an edit with a right checksum changes nothing but FREE values."""
+    """An edit sealed with a right checksum can change FREE values only."""
     finding = hostile(kind)
     content = json.loads(json.dumps(finding.to_dict()))
     edits = taken = 0

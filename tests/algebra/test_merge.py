@@ -197,11 +197,11 @@ def test_rows_after_a_merge_make_no_further_shard(order, data):
     shards = [data.draw(samples(order, dim=dim, max_rows=6)) for _ in range(2)]
     later = data.draw(samples(order, dim=dim, max_rows=6))
 
-    def road(parts):
+    def merged(parts):
         return merge_flags([Flag(dim, order).update(X) for X in parts[:2]]).update(parts[2])
 
     parts = [sample.X for sample in (*shards, later)]
-    flag = road(parts)
+    flag = merged(parts)
     R = flag.n_shards
     assert R == merge_flags([flag_of(sample) for sample in shards]).n_shards <= 2
     matter = dict.fromkeys(range(1, flag.n_sets + 1), 0)
@@ -209,7 +209,7 @@ def test_rows_after_a_merge_make_no_further_shard(order, data):
         for i in range(len(X)):
             fewer = [*parts]
             fewer[p] = np.delete(X, i, axis=0)
-            without = road(fewer)
+            without = merged(fewer)
             for J in matter:
                 same = all(flag.span_at(j) == without.span_at(j) for j in range(1, J + 1))
                 matter[J] += not same

@@ -329,7 +329,7 @@ def test_errors_count_as_disagreements_and_are_shown():
     found = audit(Broken(), sampler, m=5, pairs=30)
     s = found.stats
     assert 0 < s.errors < 30
-    assert s.errors + s.agreements == 30  # whoever answers agrees: the seed is shared
+    assert s.errors + s.agreements == 30  # all answers agree: the seed is shared
     first = next(pair.error for pair in found.pairs if pair.error)
     assert first.startswith("RuntimeError: the first of ")
     assert found.to_dict()["error_types"] == {first: s.errors}  # whatever its numbers

@@ -163,7 +163,7 @@ def test_pieces_that_ended_in_time_are_a_biased_choice():
     factor = {piece: 1 + (1 - math.exp(-lam * piece[0] + mu * piece[1])) for piece in law}
 
     def mean(rows, counts):
-        """E of the product over the pieces that count, in so many rows."""
+        """E of the product over the pieces that count, in this many rows."""
         total = 0.0
         for piece, p in law.items():
             ends = piece[1] <= rows

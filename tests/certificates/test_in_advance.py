@@ -273,7 +273,7 @@ def spanned(rows, most):
 
 
 def test_the_counted_bound_holds_for_all_spaces_at_once():
-    """Whoever looks for the most flattering space is not deceived, but would be without S42."""
+    """Searching for the most flattering space deceives without S42, and does not with it."""
     delta, m, d = 0.5, 40, 6
     random, deceived, plainly = np.random.RandomState(1), 0, 0
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""S31: pieces end where the rule says, whoever cuts them, and however the rows arrive."""
+"""S31: pieces end where the rule says, no matter which code cuts them or how the rows arrive."""
 
 from collections import Counter
 

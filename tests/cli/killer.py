@@ -106,7 +106,7 @@ def clean() -> None:
 
 
 def undisturbed(words: list[str]) -> tuple[dict[str, str], float]:
-    """Return the outputs of a run that nobody kills, and its seconds."""
+    """Return the outputs of a run that is not killed, and its seconds."""
     begin = time.monotonic()
     assert wait(fork(words)) == 0, Path("log.txt").read_text()
     spent = time.monotonic() - begin
@@ -142,7 +142,7 @@ def run(words: list[str]) -> dict[str, object]:
         resumed += before > 0 and (code == 0 or rows_kept() > before)
         found = digests()
         assert all(reference[name] == digest for name, digest in found.items()), "half an output"
-        for left in Path().glob(".flagstone-*.tmp"):  # nobody else may remove it
+        for left in Path().glob(".flagstone-*.tmp"):  # nothing else may remove it
             left.unlink()
             half_written += 1
         if code == -signal.SIGKILL:

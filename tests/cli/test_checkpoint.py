@@ -138,7 +138,7 @@ RESUMED = ["constraints", "--linear", "t.csv", "bad.csv", "--seed", "1", "--chec
     ],
 )
 def test_a_checkpoint_is_believed_only_where_it_can_be_true(run, place, change, words):
-    """Its checksum is right: somebody, or a fault before it was made, changed what it says."""
+    """Its checksum is right: it was edited, or wrong before the checksum was made."""
     (place / "t.csv").write_text("a,b\n" + "1,0\n" * 9)
     (place / "bad.csv").write_text("a,b\n1\n")  # where the run ends, and leaves its checkpoint
     assert run(*RESUMED).code == 1

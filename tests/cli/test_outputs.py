@@ -1,4 +1,4 @@
-"""Where outputs go: never over a pipe, a link, each other, or what somebody else wrote."""
+"""Where outputs go: never over a pipe, a link, each other, or what another program wrote."""
 
 import errno
 import os
@@ -160,7 +160,7 @@ def stopped_before_the_end(run, monkeypatch, words, name):
         assert run(*words).code == 1
 
 
-def test_a_resumed_run_keeps_what_somebody_made_meanwhile(run, place, monkeypatch):
+def test_a_resumed_run_keeps_files_of_other_programs(run, place, monkeypatch):
     words = [*FRAMES, "--checkpoint", "c.ckpt", "-o", "m.json", "--report", "r.html"]
     stopped_before_the_end(run, monkeypatch, words, "summarize")
     (place / "r.html").write_text("precious")

@@ -255,7 +255,7 @@ def test_held_signals_are_delivered_after_the_block():
         signal.signal(signal.SIGTERM, before)
 
 
-def test_an_error_is_not_hidden_by_a_signal_that_nobody_minds():
+def test_an_error_is_not_hidden_by_an_ignored_signal():
     before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
         with pytest.raises(ZeroDivisionError), held_signals():

@@ -25,7 +25,7 @@ def write(path, delimiter=",", names=("a", "b", "c", "o")):
 
 
 def printed(report):
-    """The command of a report, as somebody copies it from the page."""
+    """The command of a report, as it is copied from the page."""
     [command] = re.findall(
         r"Repeat it.*?<pre data-copy>(.*?)</pre>", Path(report).read_text(), re.DOTALL
     )

@@ -153,7 +153,7 @@ OPTIONS = {"rule": IndexRule(contamination=0.01, t_max=9), "random_state": "7"}
 @pytest.mark.parametrize("verb", INTERFACES)
 @pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
 def test_the_shell_and_the_estimators_find_the_same(run, place, verb):
-    """One question, one seed, the same rows: one finding, whoever asks, saved or not."""
+    """One question, one seed, the same rows: one finding, from every interface, saved or not."""
     pandas = pytest.importorskip("pandas")
     X = np.random.RandomState(3).randint(0, 2, size=(300, 5))
     X[:, 4] = X[:, 0] ^ X[:, 2]

@@ -63,7 +63,7 @@ def readings(monkeypatch):
 
 
 def cut(monkeypatch, size):
-    """Have batches of about so many bytes, or rows."""
+    """Have batches of about this many bytes, or rows."""
     for module in ("delimited", "jsonlines", "frames"):
         monkeypatch.setattr(
             f"flagstone.tables.{module}.line_blocks",
@@ -148,7 +148,7 @@ def test_rows_are_read_once_where_they_fit(run, files, readings, words, twice):
     assert readings == [None] * (1 + twice)
 
 
-def test_rows_that_nobody_needs_twice_are_not_kept(run, files, monkeypatch):
+def test_rows_that_are_needed_once_are_not_kept(run, files, monkeypatch):
     added = []
     monkeypatch.setattr(encoded, "_size", lambda batch: added.append(batch) or 1)
     assert run(*COMMAND, "t.npy", "--no-measure").code == 0

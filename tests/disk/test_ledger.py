@@ -214,7 +214,7 @@ with locked("n.jsonl"):
 """
 
 
-def test_two_runs_are_told_apart_and_a_killed_one_blocks_nobody(tmp_path):
+def test_two_runs_are_told_apart_and_a_killed_one_blocks_none(tmp_path):
     path = tmp_path / "n.jsonl"
     child = subprocess.Popen(
         [sys.executable, "-c", HOLD],

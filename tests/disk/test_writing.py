@@ -22,7 +22,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture
 def special(tmp_path):
-    """One of everything that is no regular file, none of it worth anything."""
+    """One of everything that is no regular file, without content of value."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("pipe")

@@ -92,7 +92,7 @@ def test_collections_on_a_cluster(client, parts):
 
 
 class Killer:
-    """Kills a worker when so many partitions of a pass are done."""
+    """Kills a worker when this many partitions of a pass are done."""
 
     def __init__(self, client, moments, dice=None):
         self.client, self.moments, self.kills = client, list(moments), 0
@@ -115,7 +115,7 @@ class Killer:
 
 
 def killed(client, source, moments, dice=None):
-    """The finding of a run in which workers die after so many partitions were done."""
+    """The finding of a run in which workers die after this many partitions were done."""
     workers = DaskExecutor(client)
     workers.on_progress = killer = Killer(client, moments, dice)
     data = Dataset.of(source)

@@ -1,4 +1,4 @@
-"""The road over partitions, without a cluster: same partitions, same answer, whoever reads them."""
+"""Partitions without a cluster: same partitions, same answer, whichever process reads them."""
 
 import base64
 import dataclasses

@@ -12,7 +12,7 @@ import pytest
 from flagstone.distributed import ClusterError, running_cluster
 
 HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
-#: What else listens on ports: what it says to whoever connects.
+#: What else listens on ports: what it says to a client that connects.
 OTHERS = {
     "ssh": b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n",
     "http": HTTP,

@@ -1,4 +1,4 @@
-"""Partitions belong to the question: the same ones give the same finding, whoever reads."""
+"""Partitions belong to the question: with the same ones, one process or many find the same."""
 
 import json
 import subprocess
@@ -118,7 +118,7 @@ def test_a_protocol_fixes_the_partition(rows, cluster, capsys):
 
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_stopped_run_goes_on_with_unfinished_files(rows, cluster, monkeypatch, capsys, elsewhere):
-    """Whoever reads then: a checkpoint knows partitions, not processes."""
+    """Any number of processes may resume: a checkpoint knows partitions, not processes."""
     from flagstone.algebra.flag import Flag
 
     words = ["constraints", "text", "--partition", "files", *WINDOW]

@@ -223,7 +223,7 @@ def column_of(library, values, kind):
 
 
 DAYS = [datetime.datetime(2020, 1, 1), datetime.datetime(2021, 1, 1)]
-#: Columns that are no numbers, by library; whoever is asked names the column.
+#: Columns that are no numbers, by library; every error names the column.
 OTHERS = [
     ("pandas", DAYS, "datetime64[ns]"), ("pandas", DAYS, "datetime64[us, UTC]"),
     ("pandas", [1, 2], "timedelta64[ns]"), ("pandas", DAYS, "period[D]"),

@@ -196,7 +196,7 @@ def test_the_drawing_shows_window_margin_and_threshold():
 
 
 def test_the_drawing_of_the_heavy_rule_shows_its_threshold():
-    """It is a number of sets: the step that has so many is drawn, and no window of sets."""
+    """It is a number of sets: the step that has this many is drawn, and no window of sets."""
     found = finding(rule="heavy", t_max=60)
     svg = scree_svg(ScreeDisplay.of(found), standalone=True)
     for part in ('class="window"', 'class="margin"', 'class="mark"'):

@@ -117,7 +117,7 @@ def test_what_only_looks_alike_is_left_to_the_patterns(tmp_path, good, odd):
 @pytest.mark.parametrize("name", sorted(set(VERSIONS) - {"python"}))
 @pytest.mark.parametrize("kind", BEGINNINGS)
 def test_few_lines_are_shown_to_the_patterns(tmp_path, monkeypatch, kind, name):
-    """Were the kernel to ask for every line, nobody would notice but by the clock."""
+    """A kernel that asks for every line would differ in its time only."""
     path = tmp_path / "a.hex"
     shape = BEGINNINGS[kind][0]
     frame = "{16}0d5H" if kind in ("receivers", "codes") else "0d5H"

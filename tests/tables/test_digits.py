@@ -85,7 +85,7 @@ def test_other_encoders_see_what_they_would(tmp_path, monkeypatch, encoder):
 
 
 def test_a_digit_as_a_delimiter_is_no_digit(tmp_path):
-    """Of 1,0,1 with the delimiter 0 nobody could say whether the middle is a cell."""
+    """In 1,0,1 with the delimiter 0 the middle could be a cell or not."""
     path = tmp_path / "t.csv"
     path.write_text("a0b\n101\n")
     reader = DelimitedReader(path, "0", header=True)

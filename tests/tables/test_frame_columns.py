@@ -123,7 +123,7 @@ def test_what_stands_beside_frames_is_left_out(tmp_path):
         assert table.encoding(2, encode={"data": "hex:48"}) == alone
     with pytest.raises(InputError, match=r"column 'data' holds frames.*columns=\['data'\]"):
         table.encoding(2)
-    # unless somebody wants it, or it may decide a label
+    # unless it is asked for, or may decide a label
     assert table.encoding(2, columns=["snr", "data"], encode="auto").columns == ("snr", "data")
     assert "snr" in table.encoding(2, label="ok", encode="auto").columns
 

@@ -130,7 +130,7 @@ def test_zeros_after_the_announced_bits_are_left_out(tmp_path):
 )
 @settings(deadline=None, max_examples=60)
 def test_both_roads_read_what_was_written(tmp_path_factory, case):
-    """The vectorised road (equal lines) and the careful one (a comment somewhere) agree."""
+    """The vectorised parser (equal lines) and the careful one (a comment somewhere) agree."""
     n, values, compressed, end = case
     digits = -(-n // 4)
     head = f"{{{n}}}" if n % 4 else ""
@@ -385,7 +385,7 @@ def test_lines_alike_are_read_as_each_would_be(
 
 @pytest.mark.parametrize("name", sorted(set(VERSIONS) - {"python"}))
 def test_the_kernel_reads_almost_every_line_itself(tmp_path, monkeypatch, name):
-    """Were it to leave the work to the careful parser, nobody would notice but by the clock."""
+    """Leaving the work to the careful parser would differ in its time only."""
     monkeypatch.setattr(FrameReader, "_with_care", None)
     path = tmp_path / "a.hex"
     rows = [

@@ -81,7 +81,7 @@ def test_a_read_that_hangs_does_not_hold_up_the_end(monkeypatch):
     read = prefetch(items())
     assert next(read) == 1
     read.close()
-    (reading,) = threads()  # nobody waited for it
+    (reading,) = threads()  # it was not waited for
     go_on.set()
     reading.join(240)
     assert not threads()

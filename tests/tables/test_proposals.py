@@ -125,7 +125,7 @@ def test_the_first_gap_is_found(values, index):
 @pytest.mark.parametrize("name", ["", "index", "Unnamed: 0"])
 @pytest.mark.parametrize("field", [2, 257, "QQ"])
 def test_an_index_in_a_file_is_recognised(tmp_path, name, field):
-    """What pandas.to_csv writes unless told otherwise; also where numbers are elements."""
+    """What pandas.to_csv writes by default; also where numbers are elements."""
     lines = [f"{i},{i % 2}" for i in range(20)]
     (tmp_path / "t.csv").write_text("\n".join([f"{name},a", *lines]) + "\n")
     table = open_table(tmp_path / "t.csv")

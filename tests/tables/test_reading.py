@@ -86,7 +86,7 @@ def test_what_is_proposed_is_what_the_reader_takes(tmp_path):
 
 
 def test_what_only_the_fast_reader_refuses_is_refused_in_its_words(tmp_path):
-    """Python reads 1_000 as a number, Arrow does not: nobody else could say what is wrong."""
+    """Python reads 1_000 as a number, Arrow does not: only the reader can say what is wrong."""
     path = tmp_path / "t.csv"
     path.write_text("a\n0.5\n1_000\n")
     with pytest.raises(InputError, match=r"t\.csv: .*1_000"):

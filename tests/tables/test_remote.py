@@ -61,7 +61,7 @@ def test_every_format_is_read_from_elsewhere(tmp_path):
             assert np.array_equal(matrix(table), BITS)
             assert str(table.files[0]) == name
         assert table.identity() == open_table(name, filesystem=elsewhere).identity()
-        # whoever works elsewhere opens it from what was sent
+        # a worker elsewhere opens it from what was sent
         again = pickle.loads(pickle.dumps(table))
         assert np.array_equal(matrix(again), BITS)
 

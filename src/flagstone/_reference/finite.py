@@ -182,7 +182,7 @@ class FiniteFlag:
         times = np.ones(len(rows), np.int64) if weights is None else weights
         if len(times) != len(rows):
             raise ValueError("there must be one weight for each row")
-        for start in range(0, len(rows), 32):  # so many rows get their coordinates at once
+        for start in range(0, len(rows), 32):  # 32 rows get their coordinates at once
             portion = rows[start : start + 32]
             held = np.concatenate([self._map, F.dot(portion, self._map.T.copy())])
             for i, row in enumerate(portion):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 #: inside; credit of rows (inside) or sets (outside), at the beginning; rows for one more set; full
 #: sets (inside) or rows (outside) after which a piece ends; inside, the length from which on a
-#: piece is looked at every so many rows.
+#: piece is looked at whenever this many rows have come.
 Rule = tuple[bool, int, float, int, int, int]
 
 

@@ -18,7 +18,7 @@ from flagstone.markup import card, table
 T = TypeVar("T")
 _Batch = tuple[Array, Array | None]  # rows, and how often each comes
 
-#: Batches of so few rows wait, up to so many of them: insertion takes a copy of the state.
+#: Small batches wait (rows of a batch, rows that wait): insertion takes a copy of the state.
 _FEW, _MOST_WAITING = 8, 128
 
 

@@ -15,7 +15,7 @@ CHUNK = 1 << 23
 
 
 def chunks(n_rows: int, dim: int) -> Iterator[slice]:
-    """Cut n_rows of so many columns into slices."""
+    """Cut n_rows of this many columns into slices."""
     size = max(1, CHUNK // max(64, dim))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
@@ -52,7 +52,7 @@ def value_order(field: Field, rows: Rows, labels: Array | None = None) -> Array:
     """Return the places of rows in the order of their values, labels deciding first.
 
     Of the value Σ x_i q^i of (x, y): an order that no sample has a say in, so that removing a row
-    leaves the others as they stand (docs/theory/flag.md, S7).
+    leaves the others unchanged (docs/theory/flag.md, S7).
 
     >>> from flagstone import GF
     >>> value_order(GF(3), GF(3).rows([[0, 2], [1, 0], [2, 1], [1, 0]])).tolist()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 _MAGIC = b"flagstone\n"
 _HASH_SIZE = 32
-_MOST_COLUMNS = 1 << 20  # memory grows with the square: 128 GiB for so many over GF(2)
+_MOST_COLUMNS = 1 << 20  # memory grows with the square: 128 GiB for this many over GF(2)
 
 
 def flag_to_bytes(flag: Flag) -> bytes:

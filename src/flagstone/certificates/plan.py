@@ -162,7 +162,7 @@ def _side_plan(
     k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
     k = max(1.0, k) if inside else k
     # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
-    # being it: a piece runs behind (ahead of) the whole by what their counts differ from its.
+    # being it: a piece lags behind (or leads) the whole by what their counts differ from its.
     rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
     lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
     if inside:

@@ -22,7 +22,7 @@ from flagstone.distributions._laws import (
 )
 from flagstone.errors import InputError
 
-#: A law holds so many rows of so many entries, and more than 8 GiB serve nobody.
+#: The most rows and entries of a law: together at most 8 GiB.
 _MOST_COLUMNS = 1 << 15
 
 

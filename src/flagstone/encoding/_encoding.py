@@ -23,7 +23,7 @@ class Encoding:
 
     With ``drop_missing``, rows in which a value is missing are left out; otherwise they are
     refused, except by encoders that list a level for them. With a ``degree`` above 1, the features
-    are all products of so many encoded columns (`Monomials`).
+    are all products of up to this many encoded columns (`Monomials`).
 
     Examples
     --------

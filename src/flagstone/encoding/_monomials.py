@@ -98,14 +98,14 @@ class Monomials:
         return self.groups or (-1,) * len(self.names)
 
     def check_memory(self, n_rows: int = 0) -> None:
-        """Refuse more monomials than memory is spent on: for a flag, and for so many rows."""
+        """Refuse more monomials than memory allows, for a flag and for this many rows."""
         D, bits = self.count, 1 if self.field.order == 2 else 8 * self.field.dtype.itemsize
         needed = D * (D + n_rows) * bits // 8
         if self.degree > 1 and needed > MOST_BYTES:
             what = "a flag" if D >= n_rows else f"{n_rows:,} rows at a time"
             raise InputError(
                 Parameter("degree", self.degree),
-                f" makes {D:,} monomials of {len(self.names):,} columns; {what} of so many would "
+                f" makes {D:,} monomials of {len(self.names):,} columns; {what} of them would "
                 f"take {needed / (1 << 30):.3g} GiB, and up to {MOST_BYTES >> 30} GiB are spent: "
                 "choose fewer columns or a smaller degree"
                 + ("" if D >= n_rows else ", or add the rows in parts"),

@@ -254,7 +254,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def _emptiness(self) -> list[str | Parameter]:
-        """What to say at once of an answer that nobody should act on."""
+        """The warning about an answer that should not be relied on."""
         finding = self._ask()
         if finding.is_empty:
             return [f"{finding.title}; ", *KEEP_MORE]

@@ -245,7 +245,9 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
         """The most frequent label; the smallest of several."""
         counts = self._label_counts
         if not counts:
-            raise BottomError("nobody counted the labels of this finding: none is the majority")
+            raise BottomError(
+                "the labels of this finding were not counted, so the majority is not known"
+            )
         best = max(counts.values())
         element = min(e for e, n in counts.items() if n == best)
         labels, _ = self._coder.decode(np.array([element], dtype=self._field.dtype))

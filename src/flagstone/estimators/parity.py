@@ -90,7 +90,7 @@ class ParityClassifier(LinearRuleClassifier):
 
     **Remarks**
 
-    Labels that are whole numbers in 0..q−1 are field elements as they stand, whichever of them
+    Labels that are whole numbers in 0..q−1 are used as field elements unchanged, whichever of them
     occur; False and True are 0 and 1; other labels (strings, {-1, 1}) are numbered 0, 1, … in
     sorted order, which for fields other than GF(2) makes "linear" depend on the names. Without
     ``classes`` they are numbered as they occur: a sample that lacks a rare label numbers the

@@ -14,7 +14,7 @@ from flagstone.report.parts import copied, folded, items
 from flagstone.tables import Place
 from flagstone.wording import counted
 
-#: So many damaged frames are listed; those after the first few unfold.
+#: The most damaged frames that are listed; those after the first few unfold.
 _LISTED, _OPEN = 50, 12
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-#: So many bytes stand in a line: of bits, and of hexadecimal digits.
+#: Bytes in a line of bits, and of hexadecimal digits.
 _BYTES, _DIGIT_BYTES = 8, 24
 #: Longer patterns are written in hexadecimal digits.
 _LONGEST = 2 * 8 * _BYTES

@@ -19,7 +19,7 @@ from flagstone.wording import counted
 
 #: log2 of the sums, and of the parities and XORs, that are tried on a frame.
 _SUMS, _PARITIES = 21, 6
-#: So many groups of bits that vary together are listed.
+#: The most groups of bits varying together that are listed.
 _LISTED = 3
 
 
@@ -73,7 +73,7 @@ class Strength:
 
     @classmethod
     def of(cls, digests: Sequence[Digest], n_bits: int, answer: Any = None) -> Strength:
-        """Measure digests of frames with so many bits."""
+        """Measure digests of frames with this many bits."""
         extreme = np.array([[0] * n_bits, [1] * n_bits], dtype=np.uint8)
         zeros, ones = (not broken for broken in broken_by(digests, extreme).tolist())
         constants = 0

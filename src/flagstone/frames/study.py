@@ -25,7 +25,7 @@ from flagstone.question import ConstraintsQuestion
 from flagstone.rules import SpanRule
 from flagstone.tables import Place
 
-#: So many frames are searched for repeated ones.
+#: How many frames are searched for repeated ones.
 _COUNTED = 65_536
 
 
@@ -191,7 +191,7 @@ def study(
     others : mapping from bits to rows
         Frames of other lengths: they tell init of a CRC from xorout.
     shown : int
-        The finding keeps so many frames that do not fit.
+        The most frames that do not fit in the finding.
     skipped : int
         Frames of other lengths.
     """

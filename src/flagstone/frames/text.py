@@ -11,7 +11,7 @@ from flagstone.frames.strength import candidate_bits
 from flagstone.frames.study import Study
 from flagstone.wording import counted
 
-#: So many equations are listed where no digest explains them.
+#: The most equations that are listed where no digest explains them.
 _LISTED = 8
 Line = tuple[str, str]
 

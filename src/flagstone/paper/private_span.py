@@ -31,7 +31,7 @@ class PrivateSpan:
     alpha, delta : float
         Of differential privacy, for one replaced row; the number of rows is public.
     rho : float
-        Two samples of so many rows, with the same seed, disagree with at most this probability.
+        Two samples of this many rows, with the same seed, disagree with at most this probability.
     threshold : int
         Drawn by the published coins from {start + 1..start + length}.
     start, length : int

@@ -20,7 +20,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 Position: TypeAlias = "tuple[int, ...]"
 """Where to go on reading inside one file; what the numbers mean is the reader's business."""
 
-#: Flags take memory in proportion to the square of the columns: 2 GiB for so many over GF(2).
+#: Flags take memory in proportion to the square of the columns: 2 GiB for this many over GF(2).
 MOST_COLUMNS = 1 << 17
 #: A cell, a value or a comment takes 100 to 250 bytes of memory once it is told from the others,
 #: however short its text is.
@@ -99,7 +99,7 @@ class Batch:
         return Place(str(path), self.first_row + index, line)
 
     def leaving_out(self, n_rows: int) -> Batch:
-        """Return the batch with so many rows more left out on request."""
+        """Return the batch with this many more rows left out on request."""
         return replace(self, skipped=self.skipped + n_rows)
 
 

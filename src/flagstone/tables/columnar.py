@@ -122,7 +122,7 @@ class ParquetReader(Reader):
         self._before = 0  # rows of the file that belong to others
 
     def split(self, n_bytes: int) -> list[ParquetReader]:
-        """Return readers of consecutive row groups, each of up to so many bytes, or of one group.
+        """Return readers of consecutive row groups, each of up to this many bytes, or of one group.
 
         What a group is said to take unpacked counts, so the file alone decides.
         """

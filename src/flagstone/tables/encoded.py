@@ -169,7 +169,7 @@ def prefetch(items: Generator[T, None, None], most: int = 2) -> Generator[T, Non
 
 
 class RowCache:
-    """Batches of each shard, packed as they are, while all of them fit into so many bytes.
+    """Batches of each shard, packed as they are, while all of them fit into this many bytes.
 
     When one does not fit, all are dropped: half of a table does not save a second reading.
 

@@ -328,7 +328,7 @@ def line_blocks(
             stream.seek(offset)
         if not offset and cast("io.BufferedReader", stream).peek(3)[:3] == _BYTE_ORDER_MARK:
             offset = len(stream.read(3))
-        pieces: list[bytes] = []  # of a line whose end is still to come
+        pieces: list[bytes] = []  # of a line whose end is not read yet
         while chunk := stream.read(block):
             cut = chunk.rfind(b"\n") + 1
             if cut:

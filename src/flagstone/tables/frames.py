@@ -29,13 +29,13 @@ from flagstone.wording import counted
 
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.
 _BLOCK, _HEAD = 1 << 20, 1 << 16
-#: So many frames are read in the first look.
+#: How many frames are read in the first look.
 _LOOKED = 1000
-#: So many digits that are all 0 or 1 are no accident.
+#: This many digits that are all 0 or 1 are no accident.
 _TELLING = 16
-#: So much of a file is looked at to say which lengths its rows have, and so many are listed.
+#: How much of a file is looked at to say which lengths its rows have; how many are listed.
 _COUNTED, _LISTED = 1 << 23, 6
-#: So many bits are held one by one, in a byte each, at a time.
+#: The most bits held in a byte each at a time.
 _UNPACKED = 1 << 24
 _COMMENTS = re.compile(
     rb"(?:^|(?<=[ \t\r\v\f]))(?:[;#]|//)[^\n]*|/\*(?s:.*?)(?P<end>\*/|\Z)", re.MULTILINE
@@ -87,7 +87,7 @@ class FrameReader(Reader):
         Keep the rows of this many bits only, and count the others; without it, rows of
         different lengths are an error.
     skip_fields : int, optional
-        So many fields at the start of each line are no part of the frame. Left open, timestamps
+        Number of leading fields to skip in each line. Left open, timestamps
         and the like are recognised (``said`` then tells which), and what is not is an error.
     """
 

@@ -24,7 +24,7 @@ _BEFORE = _S + rb"*(?=[^\s;#/])"
 _EPOCH = _S + rb"*([12]\d{9}|[12]\d{12})(?=" + _S + rb")" + _BEFORE
 #: How most rows begin, and nothing else does.
 _SURELY = frozenset(bytes([c]) for c in b"0123456789acdefABCDEF{[(")
-#: So many lines are tried before a number of fields is recommended, and so many fields.
+#: Lines that are tried before a number of fields is recommended, and the most fields.
 _TRIED, _MOST_FIELDS = 50, 8
 #: No advice is worth taking apart a longer line for each number of fields.
 _LONGEST_TRIED = 1 << 16

@@ -39,7 +39,7 @@ class MisfitGroup:
 def misfit_groups(finding: Finding, most: int | None = None) -> list[MisfitGroup]:
     """Return the rows that are known not to fit, those first that break the first equations.
 
-    Of many rows the first ones, at most so many, may be enough.
+    Of many rows the first ones, at most this many, may be enough.
 
     Examples
     --------

@@ -122,7 +122,7 @@ def open_table(
         For csv and tsv, see :class:`~flagstone.tables.delimited.DelimitedReader`.
     bit_order, length, skip_fields
         For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`; the order of bits is
-        "msb" unless told.
+        "msb" by default.
     max_columns : int
         Files with more columns are refused before memory is spent on them.
     filesystem : pyarrow.fs.FileSystem or fsspec filesystem, optional

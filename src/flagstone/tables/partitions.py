@@ -61,7 +61,7 @@ class Partition:
         limit: int | None = None,
         start: Sequence[int] | None = None,
     ) -> Batches:
-        """Yield the rows that count, encoded: from a position on, and at most so many."""
+        """Yield the rows that count, encoded: from a position on, and at most this many."""
         if isinstance(self.rows, Table):
             batches = self.rows.rows(task.encoding, start)
         else:
@@ -74,7 +74,7 @@ class Partition:
         return batches if limit is None else first_rows(batches, limit)
 
     def limited(self, n_rows: int, *, counted: bool = True) -> Partition:
-        """Return the partition of so many rows, the first ones."""
+        """Return the partition of the first rows, this many."""
         return replace(self, n_rows=n_rows if counted else self.n_rows, limit=n_rows)
 
 
@@ -139,7 +139,7 @@ class Dataset:
             Labels beside the rows, cut at the same places.
         partition : "none", "files" or int
             Of files: one partition of all rows; one of every file; or the same with Parquet files
-            cut between row groups into parts of so many bytes, unpacked ("files" does that with
+            cut between row groups into parts of this many bytes, unpacked ("files" does that with
             those of more than 256 MiB).
         **reading
             As of :func:`flagstone.tables.open_table`.
@@ -180,7 +180,7 @@ class Dataset:
         return sum(known) if len(known) == len(self.partitions) else None
 
     def first(self, n_rows: int) -> Dataset:
-        """Return the data set of so many rows, the first ones that count.
+        """Return the data set of the first rows that count, this many.
 
         Rows that are left out (frames of another length, equal rows that follow each other) do not
         count. InputError if there are fewer: here, or when the rows were counted.

@@ -395,7 +395,7 @@ def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
 
 
 def warn_left_out(proposals: Sequence[Proposal], file: str) -> None:
-    """Say which columns nobody named are left out, and why."""
+    """Say which columns are left out by default, and why."""
     if not proposals:
         return
     shared: dict[str, list[str]] = {}

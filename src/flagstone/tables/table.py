@@ -83,7 +83,7 @@ class Table:
     ) -> Iterator[tuple[int, Batch]]:
         """Yield (file index, batch) of the chosen columns, unencoded.
 
-        With ``most``, a look at so many rows is enough: only the first batch need be read.
+        With ``most``, a look at this many rows is enough: only the first batch need be read.
         """
         chosen = list(self.columns if columns is None else columns)
         self._check_columns(chosen)
@@ -223,8 +223,8 @@ class Table:
         label : str, optional
         encode : mapping of column (or glob pattern) to encoder text, or "auto"
             Columns without an encoder must hold elements of the field already; "auto" (or
-            ``{"*": "auto"}``) accepts what :meth:`proposals` says; of columns that nobody chose,
-            those beside frames are left out.
+            ``{"*": "auto"}``) accepts what :meth:`proposals` says; columns beside frames
+            that are not named by the user are left out.
         missing : {"refuse", "drop", "level"}
             What to do with missing values: null, NaN, empty, and with "drop" and "level" also
             texts such as NA, unless an encoder lists them. "drop" leaves their rows out, "level"

@@ -22,7 +22,7 @@ def checks(k, d, seed=0):
 
 
 def flipped(rng, n, d, weight):
-    """Rows of zeros, each with so many bits turned over."""
+    """Rows of zeros, each with this many bits flipped."""
     rows = np.zeros((n, d), dtype=np.uint8)
     for row in rows:
         row[rng.choice(d, weight, replace=False)] = 1

@@ -1,4 +1,4 @@
-"""Every catalogued CRC is named, through the real road; nothing else is."""
+"""Every catalogued CRC is named, through the whole pipeline; nothing else is."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.frames.digests import oracle
 
 
 def learned(X, contamination=0.02):
-    """The frame that the road finds behind rows."""
+    """The frame that the pipeline finds behind rows."""
     return Frame.of(AffineSpan(contamination=contamination, random_state=1).fit(X).constraints_)
 
 
@@ -161,7 +161,7 @@ def test_payloads_that_obey_equations_of_their_own():
 
 
 def random_frame(rng, n_data, width, n_free):
-    """Frames that obey a random affine map of data of which so many bits are free."""
+    """Frames that obey a random affine map of data of which this many bits are free."""
     basis = rng.integers(0, 2, size=(n_free, n_data))
     M, shift = rng.integers(0, 2, size=(n_data, width)), rng.integers(0, 2, n_data + width)
     words = np.concatenate([basis, basis @ M % 2], axis=1)

@@ -124,7 +124,7 @@ def test_frames_in_which_nothing_varies():
     assert (analysis.digests, analysis.layers.solved, analysis.layers.relations) == ([], None, ())
 
 
-def test_only_bits_that_somebody_obeys_have_layers():
+def test_only_bits_that_equations_determine_have_layers():
     with pytest.raises(InputError, match="over"):
         Layers.of(Constraints([[1, 2]], [1], 7))
     with pytest.raises(InputError, match="contradict"):

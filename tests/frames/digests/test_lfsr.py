@@ -1,4 +1,4 @@
-"""LFSR digests, XORs and parities are named, through the real road."""
+"""LFSR digests, XORs and parities are named, through the whole pipeline."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.frames.digests.test_crc import random_frame
 
 
 def learned(X):
-    """The frame that the road finds behind rows."""
+    """The frame that the pipeline finds behind rows."""
     return Frame.of(AffineSpan(contamination=0.02, random_state=1).fit(X).constraints_)
 
 

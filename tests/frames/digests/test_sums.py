@@ -10,7 +10,7 @@ from tests.frames.digests import oracle
 
 
 def carried(function, width, seed, n=800, n_bytes=5, **layout):
-    """Frames with a check, skewed and damaged; what the road finds in them; which are damaged."""
+    """Frames with a check, skewed and damaged; what is found in them; which are damaged."""
     rng = np.random.default_rng(seed)
     payload = oracle.skewed(rng, n, n_bytes)
     checks = [function(data) for data in payload.tolist()]

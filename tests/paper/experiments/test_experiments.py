@@ -378,7 +378,7 @@ class TestFigure1:
 
     @pytest.mark.parametrize(("name", "cell"), [("figure-1", 2), ("figure-1-fixed", 3)])
     def test_the_table_of_the_documentation_is_no_lucky_seed(self, name, cell):
-        """Against 20,000 pairs of counts, by another road: V_j holds e_i iff e_i came j times."""
+        """Against 20,000 pairs of counts, counted directly: V_j holds e_i iff e_i came j times."""
         text = (Path(__file__).parents[3] / "docs" / "theory" / "paper.md").read_text()
         names = {"elimination": "elimination", "Algorithms 1": "heavy", "index rule": "index"}
         found = {}
@@ -530,7 +530,7 @@ def test_privacy_costs_little_beside_replicability(results):
 
 
 def test_the_privacy_figure_shows_all_rows_not_only_those_added(results):
-    """Nobody may read it as "fewer rows": ours needs more in all, and its line is flat."""
+    """It must not be read as "fewer rows": ours needs more in all, and its line is flat."""
     display = results["privacy"].display
     display.plot()
     theory = display.figure_.axes[0]

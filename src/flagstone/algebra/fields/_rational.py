@@ -35,7 +35,7 @@ class RationalField(Field):
     def format(self, value: Any) -> str:
         try:
             return str(value)
-        except ValueError:  # more digits than Python writes out, unless told to process-wide
+        except ValueError:  # more digits than Python writes out by default
             return str(self._flint.text(value))
 
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:

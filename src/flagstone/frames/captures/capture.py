@@ -29,15 +29,15 @@ from flagstone.tables.files import expand, opened
 from flagstone.tables.naming import columns_meant
 from flagstone.wording import counted
 
-#: So many bits of frames are held in memory, a byte for each.
+#: The most bits of frames in memory, a byte for each.
 MOST_BITS = 1 << 29
-#: So many bytes of a file are read.
+#: The most bytes of a file that are read.
 MOST_TEXT = 1 << 30
-#: So many values or lengths are listed in a message.
+#: The most values or lengths that a message lists.
 _LISTED = 6
-#: --truncate keeps so many of the frames.
+#: The share of frames that --truncate keeps.
 _KEPT = 0.9
-#: Frames are aligned by a pattern of so many bits, looked for in so many frames.
+#: Bits of the pattern that aligns frames, and frames in which it is looked for.
 _PATTERN, _SAMPLE = 16, 200
 
 
@@ -284,7 +284,7 @@ def read_capture(
     skip_bad_lines : bool
         Leave out, and count, the lines that cannot be read.
     max_rows : int, optional
-        Read so many frames.
+        Read only this many frames.
 
     Raises
     ------

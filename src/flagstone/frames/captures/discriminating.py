@@ -16,14 +16,14 @@ from flagstone.frames.captures.evidence import (
 from flagstone.frames.digests import Frame
 from flagstone.rules import SpanRule
 
-#: So many rows are looked at, half of them to choose and half to test.
+#: How many rows are looked at, half of them to choose and half to test.
 SAMPLE = 2048
 #: Fewer rows than this are no side.
 _FEWEST = 16
 
 
 def _reaches(rows: BitRows, index: int, dim: int) -> bool:
-    """Say whether the set of this index spans so many dimensions; often the first rows tell."""
+    """Say whether the set of this index spans this many dimensions; often the first rows tell."""
     first = index * rows.dim + 16  # V_j only grows with further rows
     flag = Flag(rows.dim).update(rows[:first])
     return flag.dim_at(index) >= dim or flag.update(rows[first:]).dim_at(index) >= dim

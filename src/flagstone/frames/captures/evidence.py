@@ -19,9 +19,9 @@ from flagstone.guarantees.binomial import binomial_above, share_at_most
 
 #: How often a capture of one type, some of its rows damaged, is said to hold another one, at most.
 FALSE_ALARMS = 0.001
-#: A type has so many equations of its own that are not relations of the payload.
+#: How many equations of its own a type needs, besides relations of the payload.
 FEWEST_CHECKS = 4
-#: Damage turns over at most one of so many bits that equations look at.
+#: Damage flips at most one in this many of the bits that equations look at.
 _FLIPPED = 4
 
 

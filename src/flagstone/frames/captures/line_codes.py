@@ -9,7 +9,7 @@ import numpy as np
 
 from flagstone.algebra.fields import Array
 
-#: So many pairs of bits that vary must be complementary before Manchester code is suggested.
+#: How many varying pairs of bits must be complementary before Manchester code is suggested.
 _FEWEST_PAIRS = 8
 _FLIP = bytes([1, 0])
 

@@ -32,11 +32,11 @@ from flagstone.pipeline import ask
 from flagstone.question import ConstraintsQuestion
 from flagstone.rules import IndexRule, SpanRule
 
-#: So many rows are looked at, the first ones.
+#: How many rows are looked at, the first ones.
 MOST_ROWS = 65_536
-#: No more types than this are told apart; by so many bits, one after the other.
+#: The most types that are told apart, and the most bits that do so, one after the other.
 MOST_TYPES, _DEPTH = 8, 3
-#: So many equations that tell a type from another are said.
+#: The most equations that are listed for the difference of two types.
 _SHOWN = 4
 #: Fewer different rows than this are no type.
 _FEWEST = 4
@@ -269,7 +269,7 @@ class _TypeSearch:
             return None
 
         def evidence(U: Subspace) -> float:
-            hits = int(U.contains(rows).sum()) - U.dim  # so many rows always lie in a span
+            hits = int(U.contains(rows).sum()) - U.dim  # U.dim rows always lie in a span
             return -hits * math.log(most_frequent(U, known, share))
 
         whole = [level.subspace for level in Flag(rows.shape[1]).update(rows).levels()]

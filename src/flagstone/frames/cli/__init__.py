@@ -48,7 +48,7 @@ from flagstone.store import is_saved, read_document
 from flagstone.tables.naming import columns_meant
 from flagstone.wording import counted
 
-#: So many groups are answered for.
+#: The most groups that get an answer.
 _MOST_GROUPS = 64
 
 

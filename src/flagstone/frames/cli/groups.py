@@ -19,8 +19,8 @@ from flagstone.frames.text import digest_lines
 from flagstone.wording import counted
 
 Groups = Mapping[str, tuple[Study, Capture]]
-#: Fields with at most this many values are tried, and so many fields; a digest of their frames
-#: must have this many bits.
+#: The most values of a field that is tried, the most such fields, and the fewest bits that a
+#: digest of their frames must have.
 _MOST_VALUES, _MOST_FIELDS, _FEWEST_BITS = 16, 8, 4
 #: Fewer frames than this show no digest of their own; a field must stand in the first bytes.
 _FEWEST_FRAMES, _FIRST_BYTES = 12, 4

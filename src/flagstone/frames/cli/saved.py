@@ -23,7 +23,7 @@ from flagstone.frames.text import digest_text
 from flagstone.measurement import Measurement
 from flagstone.wording import counted
 
-#: So many equations that frames break are said.
+#: The most broken equations that are listed.
 _SAID = 4
 _SAME = "the same digest"
 

@@ -24,9 +24,9 @@ from flagstone.frames.study import Study, source_code
 from flagstone.frames.text import Line, digest_lines, next_lines
 from flagstone.wording import counted
 
-#: So many notes are said.
+#: The most notes that are printed.
 _NOTES = 8
-#: So many frames make up a link to BitBench.
+#: How many frames a link to BitBench holds.
 _LINKED = 100
 
 

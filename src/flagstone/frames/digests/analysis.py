@@ -22,7 +22,7 @@ from flagstone.frames.digests.search import search
 MOST_COLUMNS = 1024
 #: Digests are searched for among the first rows, this many of them, and counted on all.
 SAMPLE = 4096
-#: Check bits without a name are a digest if there are so many, of so much of the data each.
+#: Check bits without a name are a digest if there are this many, of this share of the data each.
 _WIDE, _DENSE = 8, 0.2
 #: Fewer neighbours than this are check bits only if they have a name or were asked for.
 _FEWEST = 3

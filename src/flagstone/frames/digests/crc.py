@@ -129,7 +129,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
 def register_matrix(
     frame: Frame, columns: tuple[int, ...], register: Register, skipped: int = 0
 ) -> Solved:
-    """Return the check bits as a register computes them, without so many bits at the beginning."""
+    """Return the check bits as a register computes them, without the first bits, this many."""
     layout, w = register.layout, register.layout.width
     row = {column: j for j, column in enumerate(columns)}
     matrix = np.zeros((len(columns), frame.dim), dtype=np.uint8)

@@ -39,7 +39,7 @@ class Digest:
     name : str or None
         For people: ``CRC-16/XMODEM``. None where no name is known.
     columns : tuple of str
-        The check bits, as they stand in the frame.
+        The check bits, in the order of the frame.
     parameters : mapping
         Plain values: polynomial, key, order of bits and bytes, columns of the data as a list.
     formula : str
@@ -52,8 +52,8 @@ class Digest:
     rows_verified, rows_broken : int
         Rows that were tried, and those among them that it does not fit.
     level : int or None
-        It was found in the space V_level of the flag of the first rows: what at least so many
-        disjoint sets of rows span. None of a sum, which is tried on the rows themselves.
+        It was found in the space V_level of the flag of the first rows: what at least
+        ``level`` disjoint sets of rows span. None of a sum, which is tried on the rows themselves.
     """
 
     kind: str

@@ -15,7 +15,7 @@ from flagstone.answers.relations import Relation, sparse_basis
 from flagstone.errors import InputError, Parameter
 from flagstone.frames.digests.frame import Frame
 
-#: So many proposals of check bits are worth a look, of so many that can be solved for.
+#: How many proposals of check bits are tried, among how many that can be solved for.
 _PROPOSALS, _LOOKED_AT = 24, 128
 #: The widest check that is looked for.
 _WIDEST = 32
@@ -73,7 +73,7 @@ class Solved:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], dim: int) -> Solved:
-        """Read what :meth:`to_dict` wrote of rows with so many columns."""
+        """Read what :meth:`to_dict` wrote of rows with this many columns."""
         texts = [f"{int(mask, 16):0{dim}b}" for mask in values["masks"]]
         matrix = np.array([list(map(int, text)) for text in texts], dtype=np.uint8)
         matrix = matrix.reshape(len(values["columns"]), dim)

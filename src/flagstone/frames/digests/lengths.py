@@ -17,7 +17,7 @@ from flagstone.frames.digests.crc import reflected, run
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.polynomials import gcd, inverse, modulo, power, quotient, times
 
-#: A length counts if this share of its frames agrees, and so many do.
+#: A length counts if this share of its frames agrees, and at least this many.
 _SHARE, _FEWEST = 0.6, 2
 #: Where the lengths leave more bits of init open than this, it is not told.
 _EXCESS = 8

@@ -19,11 +19,11 @@ from flagstone.frames.digests.parities import parities_inside, parity_of, xor_of
 from flagstone.frames.digests.registers import Register, layouts, registers, swapped_layouts
 from flagstone.frames.digests.shifts import shifted_of
 
-#: So many places of a check are tried in each alignment, and so many digests of a frame are named.
+#: Places of a check that are tried in each alignment; digests of a frame that are named.
 _TRIED, _MOST = 96, 4
 #: Places times columns, at most: of long frames, the places at the end are tried.
 _WORK = 10_000
-#: A second digest is looked for only where frames have so many free bits, and at bytes.
+#: A second digest is looked for only where frames have this many free bits, and at bytes.
 _SECOND = 24
 #: The narrowest register that is told from a parity.
 _NARROWEST = 3
@@ -45,7 +45,7 @@ def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
     """Name the digest that stands in these columns; None rather than a wrong name.
 
     A name is given only where it explains every check bit of every frame that obeys, and where
-    the frames determine so many bits of the map that chance does not. The simplest is tried first:
+    the frames determine more bits of the map than chance would. The simplest is tried first:
     XOR and parities, then CRCs, LFSR digests, and keys that start again with every byte.
     """
     chosen = tuple(columns)

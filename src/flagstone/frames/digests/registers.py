@@ -32,7 +32,7 @@ from flagstone.frames.digests.polynomials import (
 CERTAIN = 20
 #: log2 of the registers that are tried: layouts, places of the check, names of one frame.
 CANDIDATES = 16
-#: So many directions refuse nearly all that does not fit.
+#: This many directions refuse nearly all that does not fit.
 _FEW = 6
 #: A common divisor may be longer than p by this many bits, where the data obey equations.
 _SLACK = 8

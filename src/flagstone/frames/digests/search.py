@@ -22,13 +22,13 @@ from flagstone.frames.digests.naming import explains, name_check, name_frame, na
 from flagstone.frames.digests.sums import name_sums
 from flagstone.question import ConstraintsQuestion
 
-#: So many spaces of a flag are searched: at bytes alone, and everywhere.
+#: How many spaces of a flag are searched: at bytes alone, and everywhere.
 _LEVELS = (8, 4)
-#: A digest that fits this share of the rows, and has so many bits, ends the search.
+#: A digest that fits this share of the rows, and has this many bits, ends the search.
 _SHARE, _WIDE = 0.9, 8
-#: Where no level shows a digest, sets of so many rows are searched, and so many of them.
+#: Where no level shows a digest, sets of rows are searched: rows of a set, and sets.
 _FEW, _TRIES = 10, 12
-#: What one row in so many shows, or fewer, may be damage.
+#: What at most one row in this many shows may be damage.
 _SETS = 100
 
 

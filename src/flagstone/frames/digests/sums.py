@@ -27,9 +27,9 @@ _SHARE, _CLOSE = 0.85, 0.02
 _RARE = 0.005
 #: log2 of the number of sums that are tried, at most.
 _CANDIDATES = 21
-#: So many sums of one frame are named.
+#: The most sums of one frame that are named.
 _MOST = 2
-#: Two units are opposite if this share of some rows, so many, has the same sum of them.
+#: Two units are opposite if their sum is the same in this share of at least this many rows.
 _OPPOSITE, _COMPARED = 0.95, 512
 #: Of frames with more bits, less is tried.
 _LONG = 256
@@ -111,7 +111,7 @@ RULES["sum"] = Sum
 
 
 def units(X: Array, size: int, little: bool = False, turned: bool = False) -> Array:
-    """Return the bits of rows as numbers of so many bits, shape (n_rows, n_units).
+    """Return the bits of rows as numbers of this many bits, shape (n_rows, n_units).
 
     >>> import numpy as np
     >>> units(np.array([[1, 0, 1, 0, 0, 0, 1, 1]]), 4).tolist()
@@ -205,7 +205,7 @@ class _Fit:
             return
         n_rows = len(np.unique(totals[:, totals.any(axis=0)], axis=0))
         n_free = rank(good[1:, data] ^ good[0, data])
-        share = self.n_fit / len(X)  # by chance so many of the rows fit with 2 to the minus this:
+        share = self.n_fit / len(X)  # the chance that as many rows fit is 2 to the minus this:
         bits = (rule.width * share - _entropy(share)) * min(n_rows - 1, 4 * n_free)
         self.evidence = max(0, int(bits))
         enough = bits >= _CANDIDATES + CERTAIN and rule.width * n_free >= CERTAIN + rule.width

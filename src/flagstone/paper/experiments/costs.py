@@ -123,7 +123,7 @@ class Costs(Experiment):
         return [known | {"rows": sizes[low], "good": good[low], "pairs": self.pairs}]
 
     def rows_needed(self, learner: str, dim: int) -> int:
-        """Rows that suffice according to theory, for rules of so many coefficients."""
+        """Rows that suffice according to theory, for rules of this many coefficients."""
         D, eps, delta = dim + 1, self.eps, self.delta
         general = generalization_rows(D, eps, delta)
         assert general is not None
