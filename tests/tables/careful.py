@@ -6,7 +6,7 @@ import pytest
 
 from flagstone._kernels import available
 from flagstone.errors import InputError
-from flagstone.tables import blanking, frames
+from flagstone.tables import frames, layouts
 
 VERSIONS = available()
 
@@ -15,7 +15,7 @@ VERSIONS = available()
 def version(name):
     """Read frames with another version of the kernels."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (blanking, frames):
+        for module in (layouts, frames):
             patch.setattr(module, "kernels", VERSIONS[name])
         yield
 

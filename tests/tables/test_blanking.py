@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from flagstone.errors import InputError
 from flagstone.tables.batches import Request
-from flagstone.tables.blanking import Blanking
 from flagstone.tables.frames import FrameReader
+from flagstone.tables.layouts import Blanking
 from tests.tables.careful import VERSIONS, everything, version, with_care
 
 #: D is a decimal digit, H a hexadecimal one, and ~ some blanks.

@@ -22,9 +22,8 @@ from flagstone.algebra.bitrows import BitRows, Words, pack
 from flagstone.errors import InputError, InputWarning, Parameter
 from flagstone.notation import ALPHABETS, FrameProblem, WrittenFrame, digit_bits, parse_frames
 from flagstone.tables.batches import Array, Batch, Reader, Request
-from flagstone.tables.blanking import Blanking
 from flagstone.tables.files import check_row_bytes, line_blocks
-from flagstone.tables.layouts import QUOTED, detect, hint, is_row, skipping
+from flagstone.tables.layouts import QUOTED, Blanking, detect, hint, is_row, skipping
 from flagstone.wording import counted
 
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.

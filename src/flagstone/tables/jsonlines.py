@@ -10,7 +10,7 @@ import functools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class JsonLinesReader(Reader):
                     continue
                 first, row = row, row + len(records)
                 lines = np.array([number for number, _ in records], dtype=np.int64)
-                values = [self._column(name, records) for name in columns]
+                values = [_array([record[name] for _, record in records]) for name in columns]
                 yield Batch(values, first, lines, (offset, line, row), done)
                 records = []
 
@@ -68,7 +68,11 @@ class JsonLinesReader(Reader):
             if isinstance(value, (list, dict)):
                 found = [_frame_text(item) for item in (value if type(value) is list else [value])]
                 if None in found:
-                    self._refuse(line, name)
+                    self.fail(
+                        f"line {line}, column {name!r}",
+                        "an array or object inside a row; a column must hold numbers, text, true "
+                        "and false, or frames",
+                    )
                 frames[name] = found
         if not frames:
             yield line, record
@@ -85,17 +89,6 @@ class JsonLinesReader(Reader):
         self.check_parts(f"line {line}", n_frames * len(columns), "cells in all its frames")
         for index in range(n_frames):
             yield line, chosen | {name: found[index] for name, found in frames.items()}
-
-    def _refuse(self, line: int, name: str) -> NoReturn:
-        self.fail(
-            f"line {line}, column {name!r}",
-            "an array or object inside a row; a column must hold numbers, text, true and false, or "
-            "frames",
-        )
-
-    def _column(self, name: str, records: list[tuple[int, dict[str, Any]]]) -> Array:
-        values = [record[name] for _, record in records]
-        return _array(values, {type(value) for value in values})
 
     def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         line = 0
@@ -163,14 +156,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _array(values: list[Any], kinds: set[type]) -> Array:
+def _array(values: list[Any]) -> Array:
     """Return one column: booleans, integers or floats as such, anything else as objects."""
+    kinds = set(map(type, values))
     if kinds <= {int}:
         return exact_integers(values)
-    if kinds == {bool}:
-        return np.array(values, dtype=bool)
-    if kinds == {float}:
-        return np.array(values, dtype=float)
+    if kinds in ({bool}, {float}):
+        return np.array(values)
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out

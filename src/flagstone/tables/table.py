@@ -239,9 +239,7 @@ class Table:
             encoder (with a proposal and its reason).
         """
         F = as_field(field)
-        if label is not None:
-            self._check_columns([label], "label ")
-        chosen = self._choose(columns, label)
+        chosen = self.chosen(columns, label)
         wanted = {"*": encode} if isinstance(encode, str) else dict(encode or {})
         every = [*chosen, *([label] if label is not None else [])]
         known = set(every)
@@ -322,9 +320,6 @@ class Table:
         """Return the names of the feature columns that are meant, as for :meth:`encoding`."""
         if label is not None:
             self._check_columns([label], "label ")
-        return list(self._choose(columns, label))
-
-    def _choose(self, columns: Sequence[str] | None, label: str | None) -> list[str]:
         known = dict.fromkeys(self.columns)  # sets that keep their order
         unwanted = {c: c[1:] for c in columns or [] if c.startswith("-") and c not in known}
         patterns = [c for c in columns or [] if c not in unwanted]
