@@ -279,7 +279,12 @@ def test_a_rule_that_damaged_labels_hide_is_told_as_a_hint():
 def test_labels_by_chance_hide_no_rule(seed):
     X, y = labelled(0.5, seed)
     with pytest.warns(ReplicabilityWarning, match="⊥"):
-        assert ParityClassifier(random_state=1).fit(X, y).finding_.hint is None
+        hint = ParityClassifier(random_state=1).fit(X, y).finding_.hint
+    assert "a rule fits at" not in hint
+    assert hint == (
+        "if labels may be wrong, say how many (contamination); if the rule may not be linear, use "
+        "products of columns (degree 2); or add columns that the label depends on"
+    )
 
 
 def test_no_support_for_what_says_nothing():

@@ -247,7 +247,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def hint(self) -> str | None:
-        """Where the flag has a wider plateau than the one that was drawn; None if it has not."""
+        """What to try next: a wider plateau, or what may lead to a rule; None if nothing."""
         return text.hint(self)
 
     @property

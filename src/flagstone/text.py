@@ -255,15 +255,22 @@ def unused_rows(finding: Finding) -> str | None:
 
 
 def hint(finding: Finding) -> str | None:
-    """Where the flag has a wider plateau than the one that was drawn; None if it has not.
+    """What to try next: where a wider plateau is, or what may lead to a rule; None if nothing.
 
-    For *fresh* rows: rows that choose their own window prove nothing with it.
+    A plateau is for *fresh* rows: rows that choose their own window prove nothing with it.
     """
     best = finding.credibility.plateau
+    no_rule = finding.answer.is_bottom and finding.question.kind == "parity"
+    if best is None and no_rule:
+        return (
+            "if labels may be wrong, say how many (contamination); if the rule may not be linear, "
+            f"use products of columns (degree {finding.encoding.degree + 1}); or add columns that "
+            "the label depends on"
+        )
     if best is None:
         return None
     where = f"thresholds {best.first:,} to {best.last:,}"
-    if finding.answer.is_bottom and finding.question.kind == "parity":
+    if no_rule:
         return (
             f"a rule fits at {where}, which leave out what few rows say, such as damaged ones. Say "
             "how many may be (contamination), or choose a window there for fresh rows (plan); "

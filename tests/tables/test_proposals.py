@@ -276,3 +276,14 @@ def test_decimals_over_the_rationals_need_no_option(tmp_path, kind):
     else:
         assert not said
         assert table.encoding("QQ", floats="refuse").encoders[0].values == ("exact",)
+
+
+@pytest.mark.parametrize("written", ["{},50", "1.234.{:03d},50", "$1,{:03d}.50", "{:03d},5 %"])
+def test_numbers_with_separators_are_not_called_identifiers(written):
+    values = np.array([written.format(100 + i) for i in range(40)], dtype=object)
+    proposal = propose("net", values, QQ)
+    assert proposal.encoder is None
+    assert "write numbers as 1234.56, without separators" in proposal.reason
+    for others in ("2024-01-{:02d}", "10.0.0.{}", "A{}"):
+        values = np.array([others.format(10 + i) for i in range(40)], dtype=object)
+        assert "like an identifier" in propose("net", values, QQ).reason

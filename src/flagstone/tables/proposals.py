@@ -31,6 +31,8 @@ _SHORT_FRAME = 16
 _MANY = 100
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
+#: Numbers as people and spreadsheets write them: 1.234,56 or $1,234.56 or 12 %.
+_GROUPED = re.compile(r"\W*(?:\d+|\d{1,3}(?:[.,'\s]\d{3})+)(?:[.,]\d+)?\W*")
 
 
 class MissingEntry(ValueError):
@@ -195,6 +197,9 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     if len(found) <= _MOST_CATEGORIES:
         reason = f"text with {len(found)} values"
         return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
+    if all(map(_GROUPED.fullmatch, found)) and not all(map(str.isdigit, found)):
+        reason = f"text such as {shown(found[0])}: write numbers as 1234.56, without separators"
+        return Proposal(column, None, reason)
     return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
 
 
