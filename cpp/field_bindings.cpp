@@ -274,15 +274,10 @@ void bind_fields(nb::module_ &module, const Kernels &kernels) {
     const auto array = [](const char *name) { return nb::arg(name).noconvert(); };
     if (!nb::type<FieldObject>().is_valid()) {  // all versions of the kernels share these types
         nb::class_<FieldObject>(module, "FiniteField")
-            .def("rref", [](const FieldObject &f, Table M) { return rref(f, M.shape(1), M); },
-                 array("M"))
+            .def("rref", rref, nb::arg("dim"), array("M"))
             .def("reduce", reduce, array("X"), array("R"), array("pivots"))
             .def("dot", dot, array("X"), array("W"))
-            .def("merge",
-                 [](const FieldObject &f, Table X, Integers cx, Table Y, Integers cy) {
-                     return merge(f, X.shape(1), X, cx, Y, cy);
-                 },
-                 array("X"), array("cx"), array("Y"), array("cy"))
+            .def("merge", merge, nb::arg("dim"), array("X"), array("cx"), array("Y"), array("cy"))
             .def("flag", new_flag, nb::arg("dim"))
             .def("flag_load", load_flag, nb::arg("dim"), array("basis"), array("counts"));
         nb::class_<FlagObject>(module, "Flag")

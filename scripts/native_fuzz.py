@@ -413,10 +413,10 @@ def finite_field(module: ModuleType, rng: Random) -> Any:
 
     def canonical_levels(basis: np.ndarray, counts: np.ndarray) -> Any:
         levels = np.flatnonzero(np.diff(counts, append=0)).tolist()
-        return [(int(counts[i]), field.rref(basis[: i + 1])[0]) for i in levels]
+        return [(int(counts[i]), field.rref(dim, basis[: i + 1])[0]) for i in levels]
 
     rows = elements(min(draw_size(rng), 90))
-    form, pivots = field.rref(rows)
+    form, pivots = field.rref(dim, rows)
     seen += [form, pivots, field.reduce(elements(5), form, pivots), field.dot(rows, elements(3))]
     flags = []
     for _ in range(2):
@@ -427,7 +427,7 @@ def finite_field(module: ModuleType, rng: Random) -> Any:
             flag = twin if rng.random() < 0.7 else field.flag_load(dim, *twin.dump())
         flags.append(flag.dump())
         seen.append(canonical_levels(*flags[-1]))
-    seen.append(canonical_levels(*field.merge(*flags[0], *flags[1])))
+    seen.append(canonical_levels(*field.merge(dim, *flags[0], *flags[1])))
     return seen
 
 

@@ -52,12 +52,10 @@ class Family:
 
     def new(self, dim: int) -> Any:
         """Return the state of an empty flag."""
-        return _flint.RationalFlag(dim) if self.order == "QQ" else self.linalg.flag(dim)
+        return self.linalg.flag(dim)
 
     def load(self, dim: int, basis: np.ndarray, counts: np.ndarray) -> Any:
         """Return the state that a counted basis describes."""
-        if self.order == "QQ":
-            return _flint.RationalFlag.load(dim, basis, counts)
         return self.linalg.flag_load(dim, basis, counts)
 
     def flag(self, dim: int, rows: Any, weights: Any = None) -> Any:

@@ -100,7 +100,7 @@ def test_merge_is_the_sum_of_meets(families: list[Family], data: st.DataObject) 
     expected = naive.merge(space, left.chain, right.chain)
     for F in families:
         dumps = [F.flag(s.dim, s.rows).dump() for s in (left, right)]
-        merged = F.linalg.merge(*dumps[0], *dumps[1])
+        merged = F.linalg.merge(space.dim, *dumps[0], *dumps[1])
         assert F.chain(space, *merged) == expected
 
 
@@ -111,7 +111,7 @@ def test_rref_is_canonical(families: list[Family], data: st.DataObject) -> None:
     for F in families:
         M = F.rows(sample.dim, sample.rows)
         unchanged = M.copy()
-        R, pivots = F.linalg.rref(M)
+        R, pivots = F.linalg.rref(sample.dim, M)
         assert (M == unchanged).all()
         assert tuple(F.plain(R)) == expected
         assert pivots.dtype == np.int64
@@ -124,7 +124,7 @@ def test_reduce_clears_pivots_within_the_coset(families: list[Family], data: st.
     space = sample.space
     V = space.span(sample.rows)
     for F in families:
-        R, pivots = F.linalg.rref(F.rows(sample.dim, sample.rows))
+        R, pivots = F.linalg.rref(sample.dim, F.rows(sample.dim, sample.rows))
         X = F.rows(sample.dim, other.rows)
         residual = F.linalg.reduce(X, R, pivots)
         assert residual.shape == X.shape

@@ -75,10 +75,10 @@ class FiniteField:
         """Subtract from rows the multiples of one row by the factors."""
         return self.add(rows, self.mul(self.neg(factors)[:, np.newaxis], row))
 
-    def rref(self, M: Array) -> tuple[Array, Counts]:
+    def rref(self, dim: int, M: Array) -> tuple[Array, Counts]:
         """Return the non-zero rows of the reduced row echelon form and their pivot columns."""
         rows, pivots = self._checked(M).copy(), list[int]()
-        for column in range(M.shape[1]):
+        for column in range(dim):
             rank = len(pivots)
             below = np.flatnonzero(rows[rank:, column])
             if len(below):
@@ -105,7 +105,7 @@ class FiniteField:
             total = self.add(total, products)
         return total
 
-    def merge(self, X: Array, cx: Counts, Y: Array, cy: Counts) -> tuple[Array, Counts]:
+    def merge(self, dim: int, X: Array, cx: Counts, Y: Array, cy: Counts) -> tuple[Array, Counts]:
         """Return an adapted basis, by falling counts, of the merge of two flags given by such.
 
         The two get a common adapted basis, on which counts add (docs/theory/flag.md, S5). Every y,
@@ -116,7 +116,7 @@ class FiniteField:
         outside = [y[np.newaxis] for y in self._checked(Y)]
         basis = self._checked(X)
         for y in outside:
-            if len(self.rref(np.concatenate([basis, y]))[0]) > len(basis):
+            if len(self.rref(dim, np.concatenate([basis, y]))[0]) > len(basis):
                 basis = np.concatenate([basis, y])
         counts = [*cx.tolist(), *[0] * (len(basis) - len(X))]
         common, claims = list(basis), dict[int, Array]()
@@ -130,11 +130,11 @@ class FiniteField:
             counts[last] += count
         cz = np.array(counts, np.int64)
         falling = np.argsort(-cz, kind="stable")
-        return np.array(common, self.dtype).reshape(len(cz), X.shape[1])[falling], cz[falling]
+        return np.array(common, self.dtype).reshape(len(cz), dim)[falling], cz[falling]
 
     def _coordinates(self, y: Array, basis: Array) -> Array:
         """Return the coordinates of a vector in a basis of a space that holds it."""
-        solved, _ = self.rref(np.concatenate([basis, y[np.newaxis]]).T.copy())
+        solved, _ = self.rref(len(basis) + 1, np.concatenate([basis, y[np.newaxis]]).T.copy())
         return solved[:, -1]
 
     def flag(self, dim: int) -> FiniteFlag:

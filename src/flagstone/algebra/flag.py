@@ -116,7 +116,7 @@ class Flag:
         self.n_shards = 1
         try:
             # The state of a flag, which never changes, and rows that are not in it yet.
-            self._held: tuple[FlagState, tuple[_Batch, ...]] = self.field.new_flag(self.dim), ()
+            self._held: tuple[FlagState, tuple[_Batch, ...]] = self.field.kernel.flag(self.dim), ()
         except (MemoryError, ValueError) as error:
             raise InputError(
                 f"a flag of {self.dim} columns takes memory in proportion to the square of that, "
@@ -307,7 +307,7 @@ class Flag:
         cls, field: Field, dim: int, basis: Rows, counts: Array, n_rows: int, n_shards: int
     ) -> Flag:
         flag = cls(dim, field)
-        flag._held = field.load_flag(dim, field.matrix(basis), counts), ()
+        flag._held = field.kernel.flag_load(dim, field.matrix(basis), counts), ()
         flag.n_rows, flag.n_shards = n_rows, n_shards
         return flag
 

@@ -125,7 +125,7 @@ class Cutter:
         self.cut = cut
         self.outcomes: Counter[tuple[int, int]] = Counter()
         self._field = field
-        self._flag, self._piece = field.new_flag(cut.dim), (0, 0)  # of the open piece
+        self._flag, self._piece = field.kernel.flag(cut.dim), (0, 0)  # of the open piece
         self._seen = 0
         self._pending: list[tuple[int, int, int]] = []
 
@@ -135,7 +135,7 @@ class Cutter:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._flag = self._field.load_flag(self.cut.dim, *state["_flag"])
+        self._flag = self._field.kernel.flag_load(self.cut.dim, *state["_flag"])
 
     def copy(self) -> Cutter:
         """Return an independent copy."""

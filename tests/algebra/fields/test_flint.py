@@ -34,7 +34,7 @@ def test_rref_agrees_with_flint(rows: int, dim: int) -> None:
     theirs, rank = flint.fmpq_mat(
         rows, dim, [flint.fmpq(x.numerator, x.denominator) for x in M.ravel()]
     ).rref()
-    R, pivots = rational.rref(M)
+    R, pivots = rational.rref(M.shape[1], M)
     assert len(R) == rank
     for i in range(rank):
         assert [(x.numerator, x.denominator) for x in R[i]] == [
@@ -47,7 +47,7 @@ def test_rref_agrees_with_flint(rows: int, dim: int) -> None:
 def test_a_late_row_still_raises_the_rank() -> None:
     """A tall matrix is folded block by block; what is new may come in the last one."""
     M = fractions([[1, 2, 3]] * 300 + [[0, 0, 5]])
-    R, pivots = rational.rref(M)
+    R, pivots = rational.rref(M.shape[1], M)
     assert R.tolist() == [[1, 2, 0], [0, 0, 1]]
     assert pivots.tolist() == [0, 2]
 
@@ -58,7 +58,7 @@ def test_hilbert_matrices_have_full_rank() -> None:
     state.insert(np.concatenate([hilbert(n), hilbert(n)[::-1]]), None)
     basis, counts = state.dump()
     assert counts.tolist() == [2] * n
-    assert len(rational.rref(basis)[0]) == n
+    assert len(rational.rref(n, basis)[0]) == n
     assert all(isinstance(x, Fraction) for x in basis.ravel())
 
 
@@ -68,9 +68,9 @@ def test_entries_do_not_swell_with_the_number_of_rows() -> None:
     X = fractions(rng.integers(-9, 10, (400, 6)).tolist())
     state = rational.RationalFlag(6)
     state.insert(X[:60], None)
-    early = state.nbytes
+    early = sum(len(str(x)) for x in state.dump()[0].ravel())
     state.insert(X[60:], None)
-    assert state.nbytes < 2 * early
+    assert sum(len(str(x)) for x in state.dump()[0].ravel()) < 2 * early
 
 
 def test_a_large_weight_costs_one_step() -> None:
@@ -79,7 +79,7 @@ def test_a_large_weight_costs_one_step() -> None:
     state.insert(X, np.array([2, 10**15, 10**12]))
     basis, counts = state.dump()
     assert counts.tolist() == [10**15, 10**12 + 2]
-    assert rational.rref(basis[:1])[0].tolist() == [[1, 0]]
+    assert rational.rref(2, basis[:1])[0].tolist() == [[1, 0]]
 
 
 def test_dot_is_exact() -> None:

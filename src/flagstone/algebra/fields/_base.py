@@ -36,6 +36,28 @@ class FlagState(Protocol):
         """Return a state that shares nothing with this one."""
 
 
+class Kernel(Protocol):
+    """Linear algebra over one field on matrices of its rows; ``dim`` is their number of columns."""
+
+    def rref(self, dim: int, M: Array) -> tuple[Array, Array]:
+        """Return the non-zero rows of the reduced row echelon form, and the pivot columns."""
+
+    def reduce(self, X: Array, R: Array, pivots: Array) -> Array:
+        """Return X minus the combinations of R, reduced echelon, that clear its pivot columns."""
+
+    def dot(self, X: Array, W: Array) -> Array:
+        """Return the products ⟨x_i, w_j⟩."""
+
+    def merge(self, dim: int, X: Array, cx: Array, Y: Array, cy: Array) -> tuple[Array, Array]:
+        """Return an adapted basis of the merge of two flags, and its falling counts."""
+
+    def flag(self, dim: int) -> FlagState:
+        """Return the state of an empty flag."""
+
+    def flag_load(self, dim: int, basis: Array, counts: Array) -> FlagState:
+        """Return the state of the flag that an adapted basis with falling counts describes."""
+
+
 class Field(ABC):
     """A field F: what its elements are, and who computes with them.
 
@@ -136,6 +158,11 @@ class Field(ABC):
         """The element 1, in the form that canonical arrays hold."""
         return self.array(self.rows([[1]]))[0, 0]
 
+    @property
+    @abstractmethod
+    def kernel(self) -> Kernel:
+        """Who computes with matrices over this field."""
+
     @abstractmethod
     def empty(self, n_rows: int, dim: int) -> Rows:
         """Return all-zero rows in internal form."""
@@ -197,7 +224,7 @@ class Field(ABC):
     def rref(self, rows: Rows) -> tuple[Rows, Array]:
         """Return the reduced row echelon form (its non-zero rows) and the pivot columns."""
         dim = width(rows)
-        R, pivots = self._rref(self.matrix(rows), dim)
+        R, pivots = self.kernel.rref(dim, self.matrix(rows))
         return self.wrap(R, dim), pivots
 
     def completed_inverse(self, basis: Rows) -> Array:
@@ -220,43 +247,23 @@ class Field(ABC):
 
     def reduce(self, rows: Rows, basis: Rows, pivots: Array) -> Rows:
         """Subtract the combination of an echelon basis that cancels its pivot columns."""
-        residual = self._reduce(self.matrix(rows), self.matrix(basis), pivots)
+        residual = self.kernel.reduce(self.matrix(rows), self.matrix(basis), pivots)
         return self.wrap(residual, width(rows))
 
     def dot(self, rows: Rows, W: Any) -> Array:
         """Return the inner products ⟨x_i, w_j⟩ as an array of shape (n_rows, n_vectors)."""
         vectors = self.rows(W, dim=width(rows), name="W")
-        return self._dot(self.matrix(rows), self.matrix(vectors))
+        return self.kernel.dot(self.matrix(rows), self.matrix(vectors))
 
     def merge(self, X: Rows, cx: Array, Y: Rows, cy: Array) -> tuple[Rows, Array]:
         """Merge two counted adapted bases (docs/theory/flag.md) into one."""
         dim = width(X)
-        Z, cz = self._merge(dim, self.matrix(X), cx, self.matrix(Y), cy)
+        Z, cz = self.kernel.merge(dim, self.matrix(X), cx, self.matrix(Y), cy)
         return self.wrap(Z, dim), cz
 
     @abstractmethod
     def nonzero(self, rows: Rows) -> Array:
         """Say of each row whether it has a non-zero entry."""
-
-    @abstractmethod
-    def new_flag(self, dim: int) -> FlagState:
-        """Return the state of an empty flag."""
-
-    @abstractmethod
-    def load_flag(self, dim: int, basis: Array, counts: Array) -> FlagState:
-        """Return the state of the flag that an adapted basis with falling counts describes."""
-
-    @abstractmethod
-    def _rref(self, matrix: Array, dim: int) -> tuple[Array, Array]: ...
-
-    @abstractmethod
-    def _reduce(self, matrix: Array, basis: Array, pivots: Array) -> Array: ...
-
-    @abstractmethod
-    def _dot(self, matrix: Array, vectors: Array) -> Array: ...
-
-    @abstractmethod
-    def _merge(self, dim: int, X: Array, cx: Array, Y: Array, cy: Array) -> tuple[Array, Array]: ...
 
     def matrix(self, rows: Rows) -> Array:
         """Return rows as the array that kernels take."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from flagstone._kernels import kernels
 from flagstone.algebra.bitrows import BitRows
-from flagstone.algebra.fields._base import Field, FlagState, Rows
+from flagstone.algebra.fields._base import Field, Rows
 from flagstone.algebra.fields._tables import fail_value, whole_numbers
 from flagstone.exact import Array
 
@@ -21,6 +22,14 @@ class BinaryField(Field):
     degree = 1
     name = "GF(2)"
     dtype = np.dtype(np.uint8)
+    kernel: Any = SimpleNamespace(
+        rref=kernels.gf2_rref,
+        reduce=kernels.gf2_reduce,
+        dot=kernels.gf2_dot,
+        merge=kernels.gf2_merge,
+        flag=kernels.gf2_flag,
+        flag_load=kernels.gf2_flag_load,
+    )
 
     def empty(self, n_rows: int, dim: int) -> Rows:
         return BitRows.trusted(np.zeros((n_rows, max(1, -(-dim // 64))), dtype=np.uint64), dim)
@@ -63,30 +72,6 @@ class BinaryField(Field):
         if words.shape[1] == 1:
             return np.asarray(words[:, 0] != 0)
         return np.asarray(kernels.gf2_lengths(words) > 0)
-
-    def new_flag(self, dim: int) -> FlagState:
-        state: FlagState = kernels.gf2_flag(dim)
-        return state
-
-    def load_flag(self, dim: int, basis: Array, counts: Array) -> FlagState:
-        state: FlagState = kernels.gf2_flag_load(dim, basis, counts)
-        return state
-
-    def _rref(self, matrix: Array, dim: int) -> tuple[Array, Array]:
-        R, pivots = kernels.gf2_rref(dim, matrix)
-        return R, pivots
-
-    def _reduce(self, matrix: Array, basis: Array, pivots: Array) -> Array:
-        residual: Array = kernels.gf2_reduce(matrix, basis, pivots)
-        return residual
-
-    def _dot(self, matrix: Array, vectors: Array) -> Array:
-        products: Array = kernels.gf2_dot(matrix, vectors)
-        return products
-
-    def _merge(self, dim: int, X: Array, cx: Array, Y: Array, cy: Array) -> tuple[Array, Array]:
-        Z, cz = kernels.gf2_merge(dim, X, cx, Y, cy)
-        return Z, cz
 
     def wrap(self, matrix: Array, dim: int) -> Rows:
         return BitRows.trusted(matrix, dim)

@@ -9,7 +9,7 @@ import numpy as np
 
 from flagstone._kernels import kernels
 from flagstone._reference.finite import FiniteField as Elementwise
-from flagstone.algebra.fields._base import Field, FlagState, Rows
+from flagstone.algebra.fields._base import Field, Rows
 from flagstone.algebra.fields._conway import CONWAY
 from flagstone.algebra.fields._tables import fail_value, whole_numbers
 from flagstone.exact import Array, exact_modulo
@@ -32,7 +32,7 @@ class FiniteField(Field):
         self.dtype = np.min_scalar_type(self.order - 1)
 
     @cached_property
-    def _arithmetic(self) -> Any:
+    def kernel(self) -> Any:
         p, k = self.characteristic, self.degree
         return kernels.finite_field(p, k, () if k == 1 else CONWAY[p, k])
 
@@ -74,27 +74,3 @@ class FiniteField(Field):
 
     def nonzero(self, rows: Rows) -> Array:
         return np.asarray(self.matrix(rows).any(axis=1))
-
-    def new_flag(self, dim: int) -> FlagState:
-        state: FlagState = self._arithmetic.flag(dim)
-        return state
-
-    def load_flag(self, dim: int, basis: Array, counts: Array) -> FlagState:
-        state: FlagState = self._arithmetic.flag_load(dim, basis, counts)
-        return state
-
-    def _rref(self, matrix: Array, dim: int) -> tuple[Array, Array]:
-        R, pivots = self._arithmetic.rref(matrix)
-        return R, pivots
-
-    def _reduce(self, matrix: Array, basis: Array, pivots: Array) -> Array:
-        residual: Array = self._arithmetic.reduce(matrix, basis, pivots)
-        return residual
-
-    def _dot(self, matrix: Array, vectors: Array) -> Array:
-        products: Array = self._arithmetic.dot(matrix, vectors)
-        return products
-
-    def _merge(self, dim: int, X: Array, cx: Array, Y: Array, cy: Array) -> tuple[Array, Array]:
-        Z, cz = self._arithmetic.merge(X, cx, Y, cy)
-        return Z, cz

@@ -36,32 +36,11 @@ class RationalFlag:
         self.pivot: list[int] = []
         self.counts: list[int] = []
 
-    @classmethod
-    def load(cls, dim: int, basis: NDArray[Any], counts: NDArray[np.int64]) -> RationalFlag:
-        """Return the flag of an adapted basis, given by falling counts."""
-        flag = cls(dim)
-        for row, count in zip(basis, counts, strict=True):
-            v = _vector(row)
-            for x, column in zip(flag.rows, flag.pivot, strict=True):
-                v -= v[column] * x
-            flag.append(v, int(count))
-        return flag
-
     def copy(self) -> RationalFlag:
         """Return an independent copy (the rows themselves are never changed in place)."""
         twin = RationalFlag(self.dim)
         twin.rows, twin.pivot, twin.counts = self.rows[:], self.pivot[:], self.counts[:]
         return twin
-
-    @property
-    def nbytes(self) -> int:
-        """The approximate memory held: numerators, denominators and the lists."""
-        limbs = sum(
-            8 + (abs(int(c)).bit_length() + 7) // 8
-            for row in self.rows
-            for c in row.numer().coeffs()
-        )
-        return limbs + 8 * (3 * len(self.rows) + 1)
 
     def dump(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return an adapted basis and its counts, falling."""
@@ -123,9 +102,25 @@ class RationalFlag:
         return column
 
 
-def rref(M: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def flag(dim: int) -> RationalFlag:
+    """Return the flag of no rows."""
+    return RationalFlag(dim)
+
+
+def flag_load(dim: int, basis: NDArray[Any], counts: NDArray[np.int64]) -> RationalFlag:
+    """Return the flag of an adapted basis, given by falling counts."""
+    loaded = RationalFlag(dim)
+    for row, count in zip(basis, counts, strict=True):
+        v = _vector(row)
+        for x, column in zip(loaded.rows, loaded.pivot, strict=True):
+            v -= v[column] * x
+        loaded.append(v, int(count))
+    return loaded
+
+
+def rref(dim: int, M: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the non-zero rows of the reduced row echelon form of M and their pivot columns."""
-    n_rows, dim = M.shape
+    n_rows = len(M)
     block = max(2 * dim, 64)  # a tall M is folded block by block into the rows found so far
     found = M[:0]
     pivots = np.zeros(0, np.int64)
@@ -152,10 +147,7 @@ def dot(X: NDArray[Any], W: NDArray[Any]) -> NDArray[Any]:
 
 
 def merge(
-    X: NDArray[Any],
-    cx: NDArray[np.int64],
-    Y: NDArray[Any],
-    cy: NDArray[np.int64],
+    dim: int, X: NDArray[Any], cx: NDArray[np.int64], Y: NDArray[Any], cy: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return an adapted basis, by falling counts, of the merge of two flags given by such.
 
@@ -163,8 +155,7 @@ def merge(
     written in the chain of X (extended, with count 0, by what lies outside); while the last element
     of its support is claimed, the claimer's multiple is subtracted; then y claims it.
     """
-    dim = X.shape[1]
-    chain = RationalFlag.load(dim, X, cx)
+    chain = flag_load(dim, X, cx)
     common, count = list(chain.rows), list(chain.counts)
     claims: dict[int, Any] = {}  # position → coordinates of its claimer
     for row, weight in zip(Y, cy, strict=True):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields._base import Field, FlagState, Rows
+from flagstone.algebra.fields._base import Field, Rows
 from flagstone.algebra.fields._tables import fail_value, whole_numbers
 from flagstone.errors import EntryTypeError, MissingDependencyError
 from flagstone.exact import Array, exact_rational, is_missing
@@ -36,7 +36,7 @@ class RationalField(Field):
         try:
             return str(value)
         except ValueError:  # more digits than Python writes out by default
-            return str(self._flint.text(value))
+            return str(self.kernel.text(value))
 
     def _canonical(self, table: Array, name: str, reduce: bool) -> Rows:
         if table.dtype.kind in "bui" or reduce:
@@ -84,32 +84,8 @@ class RationalField(Field):
     def nonzero(self, rows: Rows) -> Array:
         return np.asarray((self.matrix(rows) != 0).any(axis=1), dtype=bool)
 
-    def new_flag(self, dim: int) -> FlagState:
-        state: FlagState = self._flint.RationalFlag(dim)
-        return state
-
-    def load_flag(self, dim: int, basis: Array, counts: Array) -> FlagState:
-        state: FlagState = self._flint.RationalFlag.load(dim, basis, counts)
-        return state
-
-    def _rref(self, matrix: Array, dim: int) -> tuple[Array, Array]:
-        R, pivots = self._flint.rref(matrix)
-        return R, pivots
-
-    def _reduce(self, matrix: Array, basis: Array, pivots: Array) -> Array:
-        residual: Array = self._flint.reduce(matrix, basis, pivots)
-        return residual
-
-    def _dot(self, matrix: Array, vectors: Array) -> Array:
-        products: Array = self._flint.dot(matrix, vectors)
-        return products
-
-    def _merge(self, dim: int, X: Array, cx: Array, Y: Array, cy: Array) -> tuple[Array, Array]:
-        Z, cz = self._flint.merge(X, cx, Y, cy)
-        return Z, cz
-
     @property
-    def _flint(self) -> Any:
+    def kernel(self) -> Any:
         """The module that computes with python-flint, an optional package."""
         if importlib.util.find_spec("flint") is None:
             raise MissingDependencyError(
