@@ -2,7 +2,9 @@
 
 import base64
 import dataclasses
+import importlib
 import json
+import sys
 import zipfile
 
 import dask
@@ -37,7 +39,7 @@ from flagstone.certificates import pilot_rows
 from flagstone.checkpoints import open_checkpoint
 from flagstone.disk import open_ledger, sealed
 from flagstone.distributed import DaskExecutor, Dataset
-from flagstone.errors import FormatError, InputError
+from flagstone.errors import FormatError, InputError, MissingDependencyError
 from flagstone.pipeline import Pipeline
 from flagstone.question import (
     ConstraintsQuestion,
@@ -293,6 +295,14 @@ def test_a_damaged_row_group_is_named_and_nothing_is_written(folder, tmp_path):
     victim.write_bytes(data)
     with pytest.raises(FormatError, match=r"part-3.parquet, row group 2 is cut short or damaged"):
         distributed.ask(str(tmp_path), SpanQuestion(), RULE, COINS)
+
+
+def test_without_dask_it_is_said_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("flagstone.distributed")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'flagstone\[dask\]'"):
+        importlib.import_module("flagstone.distributed")
 
 
 def test_rows_that_coins_draw_are_those_of_one_partition(folder):

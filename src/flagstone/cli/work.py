@@ -21,7 +21,6 @@ from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.runner import AT_END, UsageError
 from flagstone.cli.verbs import RunOptions, WorkerOptions
 from flagstone.cli.words import size_of
-from flagstone.errors import MissingDependencyError
 from flagstone.finding import Finding
 from flagstone.measurement import Measurement
 from flagstone.pipeline import LocalExecutor, Pipeline
@@ -94,13 +93,8 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
         )
     if lacks_memory(LEAST_MEMORY_WITH_DASK):
         raise MemoryError
-    try:
-        import distributed  # noqa: F401
-        from flagstone.distributed import DaskExecutor, local_workers, running_cluster
-    except ImportError as error:
-        raise MissingDependencyError(
-            "--cluster and --workers need Dask; install it with: pip install 'flagstone[dask]'"
-        ) from error
+    from flagstone.distributed import DaskExecutor, local_workers, running_cluster
+
     for name in _TALKERS:  # what matters is said by us
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if options.cluster is not None:

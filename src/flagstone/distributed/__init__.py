@@ -12,6 +12,16 @@ same answer, same fingerprint, whatever the workers do or die of.
 x0 ⊕ x3 ⊕ x4 = 0
 """
 
+from flagstone.errors import MissingDependencyError
+
+try:
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise MissingDependencyError(
+        "several processes, clusters and Dask collections need Dask; install it with: "
+        "pip install 'flagstone[dask]'"
+    ) from error
+
 from flagstone.distributed.clusters import local_workers, running_cluster
 from flagstone.distributed.executor import ClusterError, DaskExecutor
 from flagstone.distributed.interface import ask, check, fit, predict, summarize

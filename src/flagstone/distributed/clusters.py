@@ -14,8 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import dask
+from distributed.core import rpc
+from distributed.security import Security
+
+from distributed import Client, LocalCluster
 from flagstone.disk.writing import TEMP_FILES
-from flagstone.distributed.executor import ClusterError, need_dask, worker_version
+from flagstone.distributed.executor import ClusterError, worker_version
 from flagstone.processes import deaf_children, held_signals, safe_path
 
 #: Workers of Dask give every freed megabyte back at once, and take it again for the next batch of
@@ -39,9 +44,6 @@ def local_workers(n_workers: int) -> Iterator[Any]:
         with local_workers(4) as client:
             finding = distributed.ask("frames/", question, rule, coins, client=client)
     """
-    need_dask()
-    import distributed  # noqa: F401 - before anything is started
-
     stack = contextlib.ExitStack()
     try:
         with held_signals(), deaf_children():
@@ -54,9 +56,6 @@ def local_workers(n_workers: int) -> Iterator[Any]:
 
 def _started(stack: contextlib.ExitStack, n_workers: int) -> Any:
     """Start processes, which end with the stack, and return their client."""
-    dask = need_dask()
-    from distributed import Client, LocalCluster
-
     known = "distributed.nanny.pre-spawn-environ"
     try:
         multiprocessing.get_context("spawn").Lock()  # Dask may wait forever where this is refused
@@ -107,8 +106,6 @@ def _first_cause(error: BaseException) -> str:
 
 def _security() -> Any:
     """Keys for this run alone, where they can be made: no other user of this machine gets in."""
-    from distributed.security import Security
-
     try:
         return Security.temporary()
     except ImportError:
@@ -133,9 +130,6 @@ def running_cluster(address: str, patience: float = PATIENCE) -> Iterator[Any]:
         with running_cluster("tcp://host:8786") as client:
             finding = distributed.ask("frames/", question, rule, coins, client=client)
     """
-    need_dask()
-    from distributed import Client
-
     try:
         _check_listener(address, patience)
         with ThreadPoolExecutor(1) as pool:  # this thread may run a loop: a notebook does
@@ -158,9 +152,6 @@ def _check_listener(address: str, patience: float) -> None:
 
 async def _identity(address: str, patience: float) -> Any:
     """Ask a scheduler what it is, over a connection of its own that can be given up."""
-    from distributed.core import rpc
-    from distributed.security import Security
-
     security = Security().get_connection_args("client")
     async with rpc(address, timeout=patience, connection_args=security) as scheduler:
         found = await asyncio.wait_for(scheduler.identity(), patience)

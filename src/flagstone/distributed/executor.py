@@ -7,10 +7,17 @@ import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
+from dask import config
+from dask.base import compute
+from dask.callbacks import Callback
+from dask.delayed import delayed
+from distributed.comm.core import CommClosedError
+
+from distributed import KilledWorker, as_completed, default_client, get_worker
 from flagstone._version import __version__
 from flagstone.algebra import merge_tree
 from flagstone.checkpoints import ShardCheckpoint
-from flagstone.errors import FlagstoneError, InputError, MissingDependencyError
+from flagstone.errors import FlagstoneError, InputError
 from flagstone.shards import Shard, ShardCall, ShardTask
 from flagstone.tables.partitions import Partition
 
@@ -36,11 +43,8 @@ class DaskExecutor:
     """
 
     def __init__(self, client: Any = None) -> None:
-        self._dask = need_dask()
         self.on_progress: Callable[[int, int], object] = lambda done, total: None
-        if client is None and self._dask.config.get("scheduler", None) == "dask.distributed":
-            from distributed import default_client
-
+        if client is None and config.get("scheduler", None) == "dask.distributed":
             client = default_client()
         self.client = client
         if client is not None:
@@ -60,7 +64,7 @@ class DaskExecutor:
             parts[number] = self._shared(value)
         numbers = {part.key: number for number, part in enumerate(parts)}
         left = set(numbers.values()) - set(known)
-        merged = self._dask.delayed(merge, pure=False, traverse=False)
+        merged = delayed(merge, pure=False, traverse=False)
         root = merge_tree(
             parts, lambda a, b: merged(a, b, dask_key_name=f"merge-{uuid.uuid4().hex}")
         )
@@ -76,8 +80,6 @@ class DaskExecutor:
         if self.client is None:
             threaded = call.task.encoding.field.order is not None
             return self._locally([root], threaded, lambda key, value: done(key, lambda: value))[0]
-        from distributed import as_completed
-
         with self._watched():
             first = self.client.compute([part for part in parts if numbers[part.key] in left])
             last = self.client.compute(root)
@@ -108,7 +110,7 @@ class DaskExecutor:
     def delayed(self, call: ShardCall, shards: Sequence[Any]) -> list[Any]:
         """Return the values of all shards, still to be computed: Dask's delayed values."""
         task, *shared = (self._shared(value) for value in (call.task, *call.shared))
-        run = self._dask.delayed(_on_partition, pure=False, traverse=False)
+        run = delayed(_on_partition, pure=False, traverse=False)
         parts = []
         for number, shard in enumerate(shards):
             # a name of its own for every run: results that a cluster still holds are not mistaken
@@ -122,22 +124,16 @@ class DaskExecutor:
     def _shared(self, value: Any) -> Any:
         """One value for many tasks: it travels to each worker once."""
         name = f"flagstone-{type(value).__name__.lower()}-{uuid.uuid4().hex}"
-        return self._dask.delayed(value, name=name, traverse=False)
+        return delayed(value, name=name, traverse=False)
 
     def _locally(self, roots: list[Any], threaded: bool, done: Callable[..., None]) -> Any:
-        from dask.callbacks import Callback
-
-        scheduler = self._dask.config.get("scheduler", "threads" if threaded else "synchronous")
+        scheduler = config.get("scheduler", "threads" if threaded else "synchronous")
         with Callback(posttask=lambda key, value, *_: done(key, value)):
-            return self._dask.compute(*roots, scheduler=scheduler)
+            return compute(*roots, scheduler=scheduler)
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:
         """Say in our words what becomes of a cluster that is lost."""
-        from distributed.comm.core import CommClosedError
-
-        from distributed import KilledWorker
-
         address = self.client.scheduler.address if self.client.scheduler else "the cluster"
         try:
             yield
@@ -156,17 +152,6 @@ class DaskExecutor:
                     "checkpoint, the same run goes on where it was"
                 ) from error
             raise
-
-
-def need_dask() -> Any:
-    """Import Dask, or say how to install it."""
-    try:
-        import dask
-    except ImportError as error:
-        raise MissingDependencyError(
-            "partitions are worked on by Dask; install it with: pip install 'flagstone[dask]'"
-        ) from error
-    return dask
 
 
 def _on_partition(
@@ -191,10 +176,8 @@ def _on_partition(
 def _here() -> str:
     """Return what to call the process that runs a task."""
     try:
-        from distributed import get_worker
-
         return f"worker {get_worker().address}"
-    except (ImportError, ValueError):
+    except ValueError:
         return "this process"
 
 

@@ -265,7 +265,7 @@ def predict(finding: Finding, source: Any, *, client: Any = None, **reading: Any
     The texts that stand for labels or elements; of findings without a label: does the row fit, 1
     or 0.
     """
-    from dask import array
+    from dask import array  # takes longer to load than all the rest
 
     data = source if isinstance(source, Dataset) else Dataset.of(source, **reading)
     executor, task = DaskExecutor(client), predict_task(finding)
