@@ -36,6 +36,7 @@ def test_captures_without_a_digest(number):
         (78, 129),  # a CRC-5 in few frames, one in twenty of them damaged
         (78, 182),  # a sum of nibbles whose constant is 0 by chance, without the first ones
         (78, 301),  # an XOR of bytes, most of whose bits copy one
+        (79, 428),  # minus a sum, whose high byte hardly varies: its low byte is one, too
         (78, 355),  # an LFSR digest of 16 bits whose values make up 8 dimensions
     ],
 )
@@ -54,6 +55,7 @@ def test_captures_that_are_easily_misread(seed, number):
         (77, 960),  # two complements and a copy: their XOR is constant
         (78, 224),  # the Gray code of a copied field
         (78, 816),
+        (79, 197),  # a difference and copies, which add up to a constant modulo 3
     ],
 )
 def test_fields_that_look_like_a_digest(seed, number):

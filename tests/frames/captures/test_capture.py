@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from flagstone.errors import InputError
 from flagstone.frames.captures import Capture, read_capture
+from flagstone.frames.captures.capture import pattern_bits
 from flagstone.frames.captures.line_codes import decode, suggest
 from flagstone.tables import Place
 
@@ -80,6 +81,16 @@ def test_manchester_is_suggested_for_complementary_pairs_only() -> None:
     assert suggest(np.hstack([np.ones((40, 1), dtype=np.uint8), coded])) == "manchester"
     assert suggest(random.randint(0, 2, size=(40, 48)).astype(np.uint8)) is None
     assert suggest(np.tile([1, 0], (40, 24)).astype(np.uint8)) is None  # a preamble alone
+
+
+@pytest.mark.parametrize("sync", ["d391", "2dd4"])
+def test_the_sync_word_that_is_suggested_leaves_out_the_preamble(sync):
+    rng = np.random.default_rng(1)
+    frames = [
+        pattern_bits("aa" * int(rng.integers(2, 6)) + sync + rng.bytes(4).hex()) for _ in range(50)
+    ]
+    places = [Place("f", i, i) for i in range(50)]
+    assert Capture(frames, places, [{}] * 50).shared_pattern() == sync
 
 
 def test_frames_begin_after_the_sync_word() -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from flagstone import Coins, Flag, IndexRule, ask
-from flagstone.frames.captures import clusters, message_types
+from flagstone.frames.captures import message_types
 from flagstone.frames.captures import types as types_module
+from flagstone.frames.captures.types import clusters
 from flagstone.question import ConstraintsQuestion
 from tests.frames.captures.frames import DAMAGE, damaged, device, drifting, mixed
 

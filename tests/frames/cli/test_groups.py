@@ -105,15 +105,18 @@ def test_one_type_is_one_group(run, capture):
     assert done.out.startswith("1 group by type, of 600 frames")
 
 
-def test_a_field_of_several_bits_tells_types_apart(run, place):
-    """Four message types, told apart by two bits: no single bit does."""
+@pytest.mark.parametrize("field", ["b0", "b5"])
+def test_a_field_of_several_bits_tells_types_apart(run, place, field):
+    """Four message types, told apart by two bits, anywhere: no single bit does."""
     rng = np.random.default_rng(3)
     crcs = ("CRC-8/MAXIM-DOW", "CRC-8/SMBUS", "CRC-8/CDMA2000", "CRC-8/DARC")
-    parts = [with_crc(rng, 250, crc, before=(0x40 + i,)) for i, crc in enumerate(crcs)]
-    write(place, "four.hex", rng.permutation(np.concatenate(parts)))
+    parts = [with_crc(rng, 250, crc, before=(0x40 + i,), n_bytes=5) for i, crc in enumerate(crcs)]
+    X = np.concatenate(parts)
+    X = np.concatenate([X[:, 8:48], X[:, :8], X[:, 48:]], axis=1) if field == "b5" else X
+    write(place, "four.hex", rng.permutation(X))
     done = run("frames", "four.hex", "--seed", "1")
-    assert "! each value of b0 has a digest of its own: add --by b0" in done.out
-    found = json.loads(run("frames", "four.hex", "--by", "b0", *SEED, "--json").out)["groups"]
+    assert f"! each value of {field} has a digest of its own: add --by {field}" in done.out
+    found = json.loads(run("frames", "four.hex", "--by", field, *SEED, "--json").out)["groups"]
     assert {group["value"]: group["digest"][0]["name"] for group in found} == {
         f"0x{0x40 + i:02x}": crc for i, crc in enumerate(crcs)
     }
@@ -144,6 +147,19 @@ def test_a_field_that_changes_the_constant_is_said(run, place):
     write(place, "case.hex", X)
     done = run("frames", "case.hex", *SEED)
     assert "! each value of b0 has another constant in its digest: add --case b0" in done.out
+
+
+def test_a_counter_that_changes_the_constant_is_said(run, place):
+    """Sixteen constants, one for each value of a nibble; they are no types."""
+    rng = np.random.default_rng(6)
+    X = with_crc(rng, 600, before=(), n_bytes=5)
+    counter = np.packbits(X[:, 8:16], axis=1)[:, 0] & 15
+    X[:, 40:] ^= rng.integers(0, 2, (16, 8), dtype=np.uint8)[counter]
+    write(place, "counter.hex", X)
+    done = run("frames", "counter.hex", *SEED)
+    said = "each value of b1.3..b1.0 has another constant in its digest: add --case b1.3..b1.0"
+    assert said in done.out
+    assert run("frames", "counter.hex", "--by", "type", *SEED).out.startswith("1 group by type")
 
 
 def test_ids_with_different_checks_are_said(run, log):

@@ -1,12 +1,10 @@
 """Captures: the frames of files, and the types among them.
 
 - :func:`read_capture` reads the frames of files, in any of :data:`FORMATS`;
-- :func:`clusters` sorts what does not fit by the equations that it breaks;
 - :func:`message_types` says which rows are of a type of their own, with a bound on false alarms.
 """
 
 from flagstone.frames.captures.capture import Capture, length_text, read_capture
-from flagstone.frames.captures.clusters import Cluster, clusters
 from flagstone.frames.captures.evidence import FALSE_ALARMS
 from flagstone.frames.captures.formats import FORMATS
 from flagstone.frames.captures.types import MOST_ROWS, MOST_TYPES, MessageType, message_types
@@ -17,9 +15,7 @@ __all__ = [
     "MOST_ROWS",
     "MOST_TYPES",
     "Capture",
-    "Cluster",
     "MessageType",
-    "clusters",
     "length_text",
     "message_types",
     "read_capture",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.errors import InputError, Parameter
 from flagstone.frames.captures.formats import (
     CAN_SUFFIXES,
@@ -203,9 +203,10 @@ class Capture:
                 found.append(start)
         if not found:
             return None
-        # a sync word begins one bit before it breaks the preamble 1010…
+        # a sync word follows a preamble that ends in 10, and breaks it in its first or second bit
         odd = next(i for i in range(found[0] + 2, len(first)) if first[i] != first[i - 2])
-        start = odd - 1 if odd - 1 in found else found[0]
+        start = odd - 1 if not first[odd - 2] else odd
+        start = start if start in found else found[0]
         bits = first[start : start + _PATTERN]
         return f"{int(''.join(map(str, bits)), 2):0{_PATTERN // 4}x}"
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 
 #: How many varying pairs of bits must be complementary before Manchester code is suggested.
 _FEWEST_PAIRS = 8

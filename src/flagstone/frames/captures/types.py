@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra import Array, Flag, Subspace
+from flagstone.algebra import Array, BitRows, Flag, Staircase, Subspace
 from flagstone.answers import Constraints
 from flagstone.certificates.serial_dependence import first_of_runs
 from flagstone.coins import Coins
 from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
-from flagstone.frames.captures.clusters import clusters
-from flagstone.frames.captures.discriminating import SAMPLE, discriminating_bit
 from flagstone.frames.captures.evidence import (
     FALSE_ALARMS,
     FEWEST_CHECKS,
@@ -27,6 +25,7 @@ from flagstone.frames.captures.evidence import (
     own_checks,
     syndrome_beyond_chance,
 )
+from flagstone.frames.digests import Frame
 from flagstone.measurement import Measurement
 from flagstone.pipeline import ask
 from flagstone.question import ConstraintsQuestion
@@ -40,6 +39,10 @@ MOST_TYPES, _DEPTH = 8, 3
 _SHOWN = 4
 #: Fewer different rows than this are no type.
 _FEWEST = 4
+#: How many rows are looked at, half of them to choose and half to test.
+SAMPLE = 2048
+#: Fewer rows than this are no side.
+_SMALLEST = 16
 
 _CHOSEN = (
     "these rows were told apart by what they say, so nothing is promised about fresh ones; tell "
@@ -281,3 +284,116 @@ class _TypeSearch:
         members = index[U.contains(self._rows[index])]
         finding = self._asked(members, IndexRule(t_min=1, t_max=1))
         return self._type(finding, members, "equations of its own")
+
+
+def _reaches(rows: BitRows, index: int, dim: int) -> bool:
+    """Say whether the set of this index spans this many dimensions; often the first rows tell."""
+    first = index * rows.dim + 16  # V_j only grows with further rows
+    flag = Flag(rows.dim).update(rows[:first])
+    return flag.dim_at(index) >= dim or flag.update(rows[first:]).dim_at(index) >= dim
+
+
+def discriminating_bit(
+    rows: Array, answer: Constraints, rule: SpanRule, coins: Coins
+) -> int | None:
+    """Return the bit that tells types of rows (x, 1) apart best; None where no bit does.
+
+    Parameters
+    ----------
+    rows : array
+        That obey the answer, all of them or a sample.
+    answer : Constraints
+        Of all rows together.
+    rule, coins : SpanRule, Coins
+        How equations are chosen, here and on each side.
+
+    Notes
+    -----
+    **Guarantees**
+
+    Equal rows are together in the half that chooses bit and equations, or in the other one, which
+    tests them, once each. A bit that is no more than a constant to the others, so that the rows
+    of one side are those of the other, drawn independently, plus a fixed row, is returned with
+    probability at most half of ``FALSE_ALARMS`` (`evidence.obey_their_own`).
+    """
+    _, first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    half = np.argsort(np.argsort(first)) % 2
+    choose, test = rows[half[same.ravel()] == 0], rows[np.sort(first[half == 1])]
+    if not len(choose):
+        return None
+    packed = answer.field.rows(choose)
+    flag = Flag(rows.shape[1]).update(packed)
+    t = rule.draw(rule.window(flag.dim, flag.n_rows), coins)
+    index = rule.index(Staircase.of(flag), t)
+    V, best = flag.span_at(index), None
+    for bit in Frame.of(answer).own:
+        sides = [packed[choose[:, bit] == value] for value in (0, 1)]
+        if min(map(len, sides)) < _SMALLEST:
+            continue
+        # of fewer rows each direction is seen less often
+        indices = [max(1, index * len(side) // len(choose)) for side in sides]
+        enough = V.dim - FEWEST_CHECKS
+        if all(_reaches(side, j, enough) for side, j in zip(sides, indices, strict=True)):
+            continue
+        spaces = [
+            Flag(flag.dim).update(side).span_at(j) for side, j in zip(sides, indices, strict=True)
+        ]
+        more = [V.dim - 1 - space.dim for space in spaces]
+        saved = sum(len(side) * n for side, n in zip(sides, more, strict=True))
+        if max(more) >= FEWEST_CHECKS and (best is None or saved > best[0]):
+            best = saved, bit, spaces
+    if best is None:
+        return None
+    _, bit, spaces = best
+    for value, space in enumerate(spaces):
+        here = test[:, bit] == value
+        if own_checks(space, V) >= FEWEST_CHECKS and obey_their_own(
+            space, [test[~here]], test[here], FALSE_ALARMS / 4
+        ):
+            return bit
+    return None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Rows that break the same equations.
+
+    Attributes
+    ----------
+    syndrome : tuple of int
+        For each equation of the answer, whether they break it.
+    rows : tuple of int
+        Which rows they are.
+    columns : tuple of int
+        Bits of which one alone, turned over, breaks just these equations.
+    """
+
+    syndrome: tuple[int, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+def clusters(answer: Constraints, misfits: Array) -> list[Cluster]:
+    """Sort rows by the equations that they break, the most frequent first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flagstone.answers import Constraints
+    >>> checks = Constraints([[1, 0, 1, 1], [0, 1, 1, 0]], [0, 0])
+    >>> for cluster in clusters(checks, np.array([[0, 0, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0]])):
+    ...     print(cluster)
+    Cluster(syndrome=(1, 0), rows=(0, 1), columns=(0, 3))
+    Cluster(syndrome=(1, 1), rows=(2,), columns=(2,))
+    """
+    members: dict[tuple[int, ...], list[int]] = {}
+    for i, syndrome in enumerate(map(tuple, answer.syndrome(misfits).tolist())):
+        members.setdefault(syndrome, []).append(i)
+    columns: dict[tuple[int, ...], list[int]] = {}
+    for j, column in enumerate(map(tuple, answer.shown[:, :-1].T.tolist())):
+        columns.setdefault(column, []).append(j)
+    found = [
+        Cluster(syndrome, tuple(rows), tuple(columns.get(syndrome, [])))
+        for syndrome, rows in members.items()
+    ]
+    return sorted(found, key=lambda cluster: (-len(cluster.rows), cluster.rows))

@@ -182,14 +182,16 @@ def _answer(capture: Capture, asked: _Asked) -> int:
     options = asked.options
     found, chosen = asked.study(capture)
     types = asked.types(found)
-    if len(types) > 1:
-        said = [f"{len(one.rows):,} ({in_bytes(one.told_by) or 'all others'})" for one in types]
-        chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(said)}. Add --by type")
-    elif not has_digest(found) and (told := telling_field(chosen, asked.study)) is not None:
-        field, same = told
-        way = f"--case {field}" if same and field.startswith("b") else f"--by {field}"
-        what = "another constant in its digest" if same else "a digest of its own"
-        chosen = chosen.noting(f"each value of {field} has {what}: add {way}")
+    told = None if has_digest(found) else telling_field(chosen, asked.study)
+    field, same = told or (None, False)
+    if field is not None and same:
+        said = f"each value of {field} has another constant in its digest: add --case {field}"
+        chosen = chosen.noting(said)
+    elif len(types) > 1:
+        each = [f"{len(one.rows):,} ({in_bytes(one.told_by) or 'all others'})" for one in types]
+        chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(each)}. Add --by type")
+    elif field is not None:
+        chosen = chosen.noting(f"each value of {field} has a digest of its own: add --by {field}")
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)
@@ -226,13 +228,15 @@ def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
 def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]]:
     """Return the frames of each type: told apart by bits, or by a field; a check is one type."""
     whole, chosen = asked.study(capture)
+    told = None if has_digest(whole) else telling_field(chosen, asked.study)
+    field, same = told or (None, False)
+    if same:  # one type, whose digest has a constant for each case
+        return chosen, {"all": chosen}
     types = asked.types(whole)
+    if len(types) < 2 and field is not None:
+        groups = {f"{field} = {value}": group for value, group in chosen.by(field).items()}
+        return chosen, same_check(groups, asked.study)
     parts = {one.told_by or "all others": chosen.some(one.rows) for one in types}
-    if len(types) < 2 and not has_digest(whole):
-        told = telling_field(chosen, asked.study)
-        if told is not None:
-            groups = {f"{told[0]} = {v}": group for v, group in chosen.by(told[0]).items()}
-            return chosen, same_check(groups, asked.study)
     left = set(range(len(chosen))) - {int(i) for one in types for i in one.rows}
     note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
     return chosen.noting(note), same_check(parts, asked.study)

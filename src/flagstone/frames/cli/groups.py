@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from flagstone.algebra import Array
 from flagstone.cli.output import safe
 from flagstone.cli.verbs import FrameOptions
 from flagstone.comparison import common
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
 from flagstone.frames.cli.screen import frame_keys
-from flagstone.frames.digests import Solved
+from flagstone.frames.digests import SAMPLE, search
+from flagstone.frames.digests.cases import case_of
+from flagstone.frames.digests.search import usual_frame
 from flagstone.frames.ruler import in_bytes, ruled
 from flagstone.frames.study import Study
 from flagstone.frames.text import digest_lines
 from flagstone.wording import counted
 
 Groups = Mapping[str, tuple[Study, Capture]]
-#: The most values of a field that is tried, the most such fields, and the fewest bits that a
-#: digest of their frames must have.
-_MOST_VALUES, _MOST_FIELDS, _FEWEST_BITS = 16, 8, 4
-#: Fewer frames than this show no digest of their own; a field must stand in the first bytes.
-_FEWEST_FRAMES, _FIRST_BYTES = 12, 4
+#: The most values of a field that is tried, and the fewest bits that a digest of its frames has.
+_MOST_VALUES, _FEWEST_BITS = 16, 4
+#: Fewer frames than this show no digest of their own. Where they are fewer than the free bits, only
+#: this many fields are tried, of at most this many values.
+_FEWEST_FRAMES, _TRIES, _FEW_VALUES = 12, 4, 8
 
 
 def has_digest(found: Study) -> bool:
@@ -37,34 +43,53 @@ Studying = Callable[[Capture], tuple[Study, Capture]]
 def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
     """Return the field whose values have digests of their own, where all frames together have none.
 
-    Columns of the file are tried, then bytes and nibbles at the beginning of the frame. The two
-    most frequent values must have a digest each. Also says whether only the constants of these
-    differ.
+    Columns of the file are tried, then bytes and nibbles of the frame; the two most frequent values
+    must have a digest each. Also says whether one digest fits all values with other constants.
     """
     there = capture.columns[0] if capture.columns else {}
-    columns = [name for name in ("id", "model", "channel") if name in there]
-    n_bytes = min(_FIRST_BYTES, min(map(len, capture.frames)) // 8)
-    parts = [(f"b{i}", f"b{i}.7..b{i}.4", f"b{i}.3..b{i}.0") for i in range(n_bytes)]
-    tried = 0
-    for field in [*columns, *(part for some in parts for part in some)]:
-        groups = list(capture.by(field).values())
-        most = _MOST_VALUES // 2 if "." in field else _MOST_VALUES
-        if not 2 <= len(groups) <= most or len(groups[1]) < _FEWEST_FRAMES:
-            continue
-        found = [study(group)[0] for group in groups[:2]]
-        if all(map(has_digest, found)):
-            return field, _same_keys(*(one.named[0].rule for one in found))
-        tried += 1
-        if tried == _MOST_FIELDS:
-            break
+    for name in ("id", "model", "channel"):
+        if name in there and _tells(capture, name, study):
+            return name, False
+    rows = capture.rows(len(capture.frames[0]))[:SAMPLE]
+    names = [f"x{i}" for i in range(rows.shape[1])]
+    n_free, tries = _n_free(names, rows), 0
+    for first in range(0, rows.shape[1] - 7, 8):
+        byte = f"b{first // 8}"
+        parts = ((byte, 0, 8), (f"{byte}.7..{byte}.4", 0, 4), (f"{byte}.3..{byte}.0", 4, 8))
+        for name, start, end in parts:
+            field = list(range(first + start, first + end))
+            numbers, counts = np.unique(case_of(rows, field), return_counts=True)
+            if not 2 <= len(numbers) <= _MOST_VALUES or np.sort(counts)[-2] < _FEWEST_FRAMES:
+                continue
+            # what frames of one value obey beyond what all obey is a check of its own
+            enough = n_free - int(math.log2(len(numbers))) - _FEWEST_BITS
+            if _n_free(names, rows, field) <= enough:
+                digests = search(names, rows, cases=field)
+                if any(d.name and len(d.columns) >= _FEWEST_BITS for d in digests):
+                    return name, True
+            usual = rows[case_of(rows, field) == numbers[counts.argmax()]]
+            if len(usual) <= n_free:
+                tries += len(numbers) <= _FEW_VALUES
+                shown = len(numbers) <= _FEW_VALUES and tries <= _TRIES
+            else:
+                shown = _n_free(names, usual) <= enough
+            if shown and _tells(capture, name, study):
+                return name, False
     return None
 
 
-def _same_keys(a: object, b: object) -> bool:
-    """Say whether two rules differ at most in their constants."""
-    if not isinstance(a, Solved) or not isinstance(b, Solved) or a.columns != b.columns:
+def _tells(capture: Capture, name: str, study: Studying) -> bool:
+    """Say whether the two most frequent values of a field have digests of their own."""
+    groups = list(capture.by(name).values())
+    if not 2 <= len(groups) <= _MOST_VALUES or len(groups[1]) < _FEWEST_FRAMES:
         return False
-    return bool((a.matrix == b.matrix).all())
+    return all(has_digest(study(group)[0]) for group in groups[:2])
+
+
+def _n_free(names: Sequence[str], rows: Array, cases: Sequence[int] = ()) -> int:
+    """Return how many bits are free in what rows usually show."""
+    frame = usual_frame(names, rows, cases)
+    return len(names) if frame is None else frame.n_free
 
 
 def same_check(parts: Mapping[str, Capture], study: Studying) -> dict[str, Capture]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.answers import Constraints
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame

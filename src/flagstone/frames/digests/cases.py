@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.frames.digests.digest import RULES, Digest, columns_of, span_text
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.sums import Sum, units

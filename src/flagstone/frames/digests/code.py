@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.errors import InputError
 from flagstone.frames.digests.cases import Cases
 from flagstone.frames.digests.digest import Digest

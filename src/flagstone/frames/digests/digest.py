@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.errors import FormatError
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.frames.digests.catalogue import CATALOGUE
 from flagstone.frames.digests.crc import reflected, run
 from flagstone.frames.digests.digest import Digest, columns_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -
         "data": names_of(frame.names, data),
         "restarts": None,
         "check_counts_as_zeros": -1 in layout.data,
-        "xorout": _xorout(layout, columns, rule),
+        "xorout": _xorout(layout.word, columns, rule),
     }
     parameters["rtl_433"] = LFSR_ROUTINES.get((layout.order, layout.width))
     return Digest(
@@ -152,52 +152,43 @@ def _restarting(
     keys: Array,
     rule: Solved,
 ) -> Digest:
-    w = len(columns)
-    bits, names = w * rank(frame.directions[:, data]), tuple(frame.names[i] for i in columns)
-    for order in ("as written", "last bit first"):
-        inner = tuple(range(unit))
-        layout = ByteLayout(
-            inner if order == "as written" else inner[::-1], tuple(range(unit, unit + w)), order
-        )
-        for register in registers(small, layout):
-            parameters = _parameters(register) | {
-                "data": names_of(frame.names, data),
-                "restarts": _UNITS[unit].removesuffix("s"),
-                "xorout": _xorout(ByteLayout((), columns, ""), columns, rule),
-            }
-            name = (
-                f"LFSR-{w} digest of the XOR of {_UNITS[unit]}, generator "
-                f"{parameters['generator']}, key {parameters['key']}"
-            )
-            return Digest(
-                "lfsr",
-                name,
-                names,
-                parameters,
-                _formula(parameters, span_text(frame.names, data)),
-                bits,
-                rule,
-            )
-    words = [_hex(int("".join(map(str, row)), 2), w) for row in keys.tolist()]
-    parameters = {
-        "keys": words,
+    """Return a digest whose keys start again with every unit: those of a register, or any."""
+    w, units, where = len(columns), _UNITS[unit], span_text(frame.names, data)
+    given = {
         "data": names_of(frame.names, data),
-        "restarts": _UNITS[unit].removesuffix("s"),
-        "xorout": _xorout(ByteLayout((), columns, ""), columns, rule),
+        "restarts": units.removesuffix("s"),
+        "xorout": _xorout(columns, columns, rule),
     }
-    name = f"keys added for the bits of the XOR of {_UNITS[unit]}"
-    formula = (
-        f"keys {' '.join(words)} for the bits of the XOR of the {_UNITS[unit]} of "
-        f"{span_text(frame.names, data)}, highest bit first"
-    )
-    if rule.constant.any():
-        formula += f", then ⊕ {parameters['xorout']}"
-    return Digest("keys", name, names, parameters, formula, bits, rule)
+    inner, word = tuple(range(unit)), tuple(range(unit, unit + w))
+    found = [
+        register
+        for order, bits in (("as written", inner), ("last bit first", inner[::-1]))
+        for register in registers(small, ByteLayout(bits, word, order))
+    ]
+    if found:
+        kind, parameters = "lfsr", _parameters(found[0]) | given
+        name = (
+            f"LFSR-{w} digest of the XOR of {units}, generator {parameters['generator']}, "
+            f"key {parameters['key']}"
+        )
+        formula = _formula(parameters, where)
+    else:
+        words = [_hex(int("".join(map(str, row)), 2), w) for row in keys.tolist()]
+        kind, parameters = "keys", {"keys": words} | given
+        name = f"keys added for the bits of the XOR of {units}"
+        formula = (
+            f"keys {' '.join(words)} for the bits of the XOR of the {units} of {where}, "
+            "highest bit first"
+        )
+        formula += f", then ⊕ {given['xorout']}" if rule.constant.any() else ""
+    bits_known = w * rank(frame.directions[:, data])
+    names = tuple(frame.names[i] for i in columns)
+    return Digest(kind, name, names, parameters, formula, bits_known, rule)
 
 
-def _xorout(layout: ByteLayout, columns: tuple[int, ...], rule: Solved) -> str:
+def _xorout(word: Sequence[int], columns: tuple[int, ...], rule: Solved) -> str:
     bit = dict(zip(columns, rule.constant.tolist(), strict=True))
-    return _hex(int("".join(str(bit[i]) for i in layout.word), 2), len(columns))
+    return _hex(int("".join(str(bit[i]) for i in word), 2), len(columns))
 
 
 def _hex(value: int, w: int) -> str:

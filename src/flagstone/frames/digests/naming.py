@@ -15,9 +15,8 @@ from flagstone.frames.digests.digest import Digest, holds
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved, windows
 from flagstone.frames.digests.lfsr import folded, lfsr_of
-from flagstone.frames.digests.parities import parities_inside, parity_of, xor_of
+from flagstone.frames.digests.parities import parities_inside, parity_of, shifted_of, xor_of
 from flagstone.frames.digests.registers import Register, layouts, registers, swapped_layouts
-from flagstone.frames.digests.shifts import shifted_of
 
 #: Places of a check that are tried in each alignment; digests of a frame that are named.
 _TRIED, _MOST = 96, 4

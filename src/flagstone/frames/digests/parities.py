@@ -1,4 +1,4 @@
-"""Parities: XORs of bytes or nibbles, and parity bits."""
+"""Parities: XORs of bytes or nibbles, also of shifted ones, and parity bits."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.answers.relations import rank
 from flagstone.frames.digests.digest import Digest, holds, names_of, solved_by, span_text
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.registers import CERTAIN, ranges
 
 _UNITS = {4: "nibble", 8: "byte", 16: "16-bit word", 24: "24-bit word", 32: "32-bit word"}
-#: log2 of the number of ranges, units and orders that are tried.
-_TRIED = 6
+#: The fewest bits that a name must be held against: 2^6 ranges, units and orders are tried.
+_CONVINCING = CERTAIN + 6
+#: log2 of the masks, shifts and ranges that are tried.
+_SHIFTS = 14
+_IDENTITY = np.eye(8, dtype=np.uint8)
 
 
 def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
@@ -29,7 +32,7 @@ def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         units = frame.directions[:, data].reshape(frame.n_free, -1, w)
         if (np.bitwise_xor.reduce(units, axis=1) != frame.directions[:, list(columns)]).any():
             continue
-        if n_added(units) >= 2 and w * rank(frame.directions[:, data]) >= _bar():
+        if n_added(units) >= 2 and w * rank(frame.directions[:, data]) >= _CONVINCING:
             matrix = np.zeros((w, frame.dim), dtype=np.uint8)
             for position, column in enumerate(data):
                 matrix[position % w, column] = 1
@@ -40,7 +43,7 @@ def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
             return Digest(
                 "xor",
                 f"XOR of {_UNITS[w]}s",
-                _names(frame, columns),
+                tuple(frame.names[i] for i in columns),
                 {"unit": w, "constant": constant, "data": names_of(frame.names, data)},
                 f"the XOR of the {_UNITS[w]}s of {where}{shown}",
                 w * rank(frame.directions[:, data]),
@@ -69,28 +72,22 @@ def parity_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
             for position, column in enumerate(data):
                 unit = position // size
                 matrix[w - 1 - unit if turned else unit, column] = 1
-            if holds(frame, columns, matrix) and w * rank(frame.directions[:, data]) >= _bar():
-                return _parity(frame, columns, data, size, turned, matrix)
+            bits = w * rank(frame.directions[:, data])
+            if not holds(frame, columns, matrix) or bits < _CONVINCING:
+                continue
+            rule, where = solved_by(frame, columns, matrix), span_text(frame.names, data)
+            sense, word = _sense(rule.constant), _UNITS.get(size, f"{size} bits")
+            name = f"{sense} parity of {where}" if w == 1 else f"{sense} parity of each {word}"
+            parameters = {
+                "unit": size,
+                "parity": sense,
+                "data": names_of(frame.names, data),
+                "order": "last unit first" if turned else "as written",
+            }
+            formula = f"{name}{'' if w == 1 else f' of {where}'}{', last first' if turned else ''}"
+            names = tuple(frame.names[i] for i in columns)
+            return Digest("parity", name, names, parameters, formula, bits, rule)
     return None
-
-
-def _parity(
-    frame: Frame, columns: tuple[int, ...], data: list[int], size: int, turned: bool, matrix: Array
-) -> Digest:
-    rule, w = solved_by(frame, columns, matrix), len(columns)
-    where = span_text(frame.names, data)
-    sense = _sense(rule.constant)
-    unit = _UNITS.get(size, f"{size} bits")
-    name = f"{sense} parity of {where}" if w == 1 else f"{sense} parity of each {unit}"
-    parameters = {
-        "unit": size,
-        "parity": sense,
-        "data": names_of(frame.names, data),
-        "order": "last unit first" if turned else "as written",
-    }
-    formula = f"{name}{'' if w == 1 else f' of {where}'}{', last first' if turned else ''}"
-    bits = w * rank(frame.directions[:, data])
-    return Digest("parity", name, _names(frame, columns), parameters, formula, bits, rule)
 
 
 def parities_inside(frame: Frame) -> Digest | None:
@@ -99,7 +96,7 @@ def parities_inside(frame: Frame) -> Digest | None:
         units = [list(range(i, i + size)) for i in range(0, frame.dim - size + 1, size)]
         held = [unit for unit in units if _protected(frame, unit)]
         free = sum(rank(frame.directions[:, unit]) for unit in held)
-        if len(held) < 2 or free < _bar():
+        if len(held) < 2 or free < _CONVINCING:
             continue
         columns = tuple(max(i for i in unit if frame.varies[i]) for unit in held)
         matrix = np.zeros((len(held), frame.dim), dtype=np.uint8)
@@ -112,7 +109,7 @@ def parities_inside(frame: Frame) -> Digest | None:
         return Digest(
             "parity",
             name,
-            _names(frame, columns),
+            tuple(frame.names[i] for i in columns),
             {"unit": size, "parity": sense, "data": names_of(frame.names, data), "order": "inside"},
             f"{name} of {span_text(frame.names, data)}",
             free,
@@ -146,9 +143,60 @@ def _sense(constant: Array) -> str:
     return "mixed" if constant.any() else "even"
 
 
-def _bar() -> int:
-    return CERTAIN + _TRIED
+def shifted_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
+    """Name the ``xor_shift_bytes`` that stands in these columns; None if none does.
+
+    Two routines of decoders share the name. One adds shifted copies of every second byte; the other
+    mixes the XOR of the bytes so far into its own high nibble after each byte.
+    """
+    if len(columns) != 8:
+        return None
+    for start, end in ranges(frame, columns):
+        data = [i for i in range(start, end) if i not in columns]
+        free = 0 if len(data) % 8 or len(data) < 24 else rank(frame.directions[:, data])
+        if 8 * free < CERTAIN + _SHIFTS:
+            continue
+        for text, blocks in (*_alternating(frame, columns, data), *_mixing(len(data) // 8)):
+            matrix = np.zeros((8, frame.dim), dtype=np.uint8)
+            matrix[:, data] = np.concatenate(blocks, axis=1)
+            if holds(frame, columns, matrix):
+                rule = solved_by(frame, columns, matrix)
+                value = f"0x{int(''.join(map(str, rule.constant.tolist())), 2):02x}"
+                names = tuple(frame.names[i] for i in columns)
+                given = {"data": names_of(frame.names, data), "xorout": value, "routine": text}
+                said = f"{text} over {span_text(frame.names, data)}"
+                said += f", then ⊕ {value}" if rule.constant.any() else ""
+                return Digest("keys", text, names, given, said, 8 * free, rule)
+    return None
 
 
-def _names(frame: Frame, columns: tuple[int, ...]) -> tuple[str, ...]:
-    return tuple(frame.names[i] for i in columns)
+def _alternating(
+    frame: Frame, columns: tuple[int, ...], data: list[int]
+) -> Iterator[tuple[str, list[Array]]]:
+    """Every second byte is added with copies of it, shifted up as the bits of a mask say."""
+    parts = frame.directions[:, data].reshape(frame.n_free, -1, 8)
+    even = np.bitwise_xor.reduce(parts[:, ::2], axis=1)
+    rest = np.bitwise_xor.reduce(parts, axis=1) ^ frame.directions[:, list(columns)]
+    masks = (np.arange(128)[np.newaxis] >> np.arange(7)[:, np.newaxis]) & 1
+    # the highest bit of the check shows the mask: bit j of it adds bit 6 - j of the bytes
+    fits = ((even[:, 1:].astype(np.int64) @ masks) & 1 == rest[:, :1]).all(axis=0)
+    for mask in np.flatnonzero(fits).tolist():
+        if mask:
+            block = _IDENTITY.copy()
+            for j in (j for j in range(7) if mask >> j & 1):
+                block ^= np.eye(8, k=j + 1, dtype=np.uint8)
+            blocks = [_IDENTITY if i % 2 else block for i in range(len(data) // 8)]
+            yield f"xor_shift_bytes, shifts 0x{mask:02x} of every second byte", blocks
+
+
+def _mixing(n_bytes: int) -> Iterator[tuple[str, list[Array]]]:
+    """After each byte, the low nibble of r ⊕ (r shifted up) is added to the high nibble of r."""
+    for shift in range(-4, 5):
+        if shift:
+            moved = (_IDENTITY ^ np.eye(8, k=shift, dtype=np.uint8))[4:]
+            step = _IDENTITY.copy()
+            step[:4] ^= moved
+            blocks = [step]
+            for _ in range(n_bytes - 1):
+                blocks.insert(0, (step.astype(np.int64) @ blocks[0] & 1).astype(np.uint8))
+            yield f"xor_shift_bytes, the nibble shifted by {shift}", blocks

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.answers.relations import rank
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.polynomials import (
@@ -201,7 +201,11 @@ def ranges(frame: Frame, columns: tuple[int, ...]) -> list[tuple[int, int]]:
     first, last = others[0], others[(frame.needed(columns, others) or 0) - 1] + 1
     starts = dict.fromkeys([0, first // 8 * 8, first])
     ends = dict.fromkeys([frame.dim, -(-last // 8) * 8, last])
-    return [(start, end) for start in starts for end in ends if end <= frame.dim]
+    found = [(start, end) for start in starts for end in ends if end <= frame.dim]
+    before = range(columns[0])  # a few frames show more than one range
+    if last > columns[-1] and frame.settle(columns, [i for i in before if i not in copies]):
+        found.append((0, columns[0]))
+    return found
 
 
 def registers(frame: Frame, layout: ByteLayout) -> list[Register]:

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from flagstone.algebra import GF, AffineSubspace, Array, Flag, Subspace
+from flagstone.coins import Coins
 from flagstone.frames.digests.cases import Cases, case_of, differences, with_cases
 from flagstone.frames.digests.digest import Digest, columns_of
 from flagstone.frames.digests.frame import Frame
@@ -124,6 +125,13 @@ def flag_levels(
     return found
 
 
+def usual_frame(names: Sequence[str], rows: Array, cases: Sequence[int] = ()) -> Frame | None:
+    """Return the space of what more than one row in a hundred shows; None where it is empty."""
+    most = 1 + len(rows) // _SETS
+    frames = [frame for level, frame in flag_levels(names, rows, cases) if level <= most]
+    return min(frames, key=lambda frame: frame.n_free, default=None)
+
+
 def _linear(
     names: Sequence[str],
     rows: Array,
@@ -154,9 +162,7 @@ def _linear(
 
     def telling(found: Sequence[Digest]) -> bool:
         """Say whether a digest is more than copies of bits, if damage is left out."""
-        whole = flag_levels(names, rows[_fits(found, rows)])
-        usual = [frame for level, frame in whole if level <= 1 + len(rows) // _SETS]
-        frame = min(usual, key=lambda f: f.n_free, default=None)
+        frame = usual_frame(names, rows[_fits(found, rows)])
         return frame is not None and all(explains(frame, digest) for digest in found)
 
     best: list[Digest] = []
@@ -187,9 +193,10 @@ def _few_rows(names: Sequence[str], rows: Array) -> Iterator[Frame]:
     different = np.unique(rows, axis=0)
     if len(different) < 2 * _FEW:
         return
-    random = np.random.RandomState(0)
-    for _ in range(_TRIES):
-        some = different[random.choice(len(different), _FEW, replace=False)]
+    coins = Coins(0)
+    for k in range(_TRIES):
+        chosen = {coins.integers(f"row {i} of set {k}", len(different)) for i in range(_FEW)}
+        some = different[sorted(chosen)]
         space = Subspace.span(some[1:] ^ some[0], dim=rows.shape[1])
         yield Frame(space.basis, some[0], tuple(names))
 

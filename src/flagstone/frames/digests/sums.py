@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array
+from flagstone.algebra import Array
 from flagstone.answers.relations import rank
 from flagstone.frames.digests.digest import RULES, Digest, names_of, span_text
 from flagstone.frames.digests.registers import CERTAIN
@@ -170,15 +170,17 @@ def name_sums(
         most[fit.rule.check] = max(most[fit.rule.check], fit.n_fit)
     found = [fit for fit in found if fit.n_fit >= most[fit.rule.check] - _CLOSE * len(X)]
     kept: list[_Fit] = []
-    seen: list[frozenset[int]] = []
     for fit in sorted(found, key=_order):
-        # of bytes that add up to a constant each may be the check: that is one sum, not many
-        check = {*range(*fit.rule.check)}
-        other = not any(check & {*range(*a.rule.check)} for a in kept)
-        if fit.columns not in seen and other and (fit.rule.width >= 8 or not kept):
+        if not any(_same(fit, other) for other in kept) and (fit.rule.width >= 8 or not kept):
             kept.append(fit)
-        seen.append(fit.columns)
     return [_described(names, fit.rule, fit.evidence) for fit in kept[:_MOST]]
+
+
+def _same(fit: _Fit, other: _Fit) -> bool:
+    """Say whether two sums are one: of bytes that add up to a constant each may be the check."""
+    checks = [{*range(*one.rule.check)} for one in (fit, other)]
+    within = checks[0] <= {*other.rule.columns} and checks[1] <= {*fit.rule.columns}
+    return within or bool(checks[0] & checks[1]) or fit.columns == other.columns
 
 
 class _Fit:
@@ -283,8 +285,10 @@ def _constants(
     check: Array, totals: Array, width: int, same: Array | None
 ) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Return sign, modulus, place, constant, how 0 is written, and what is added bit by bit."""
-    moduli = [1 << width, (1 << width) - 1, *([100] if width == 8 and check.max() < 100 else [])]
     ones = (1 << width) - 1
+    # modulo 3 a field counts like its negative twice: copies and differences add up to a constant
+    moduli = [1 << width, *([ones] if width > 2 else [])]
+    moduli += [100] if width == 8 and check.max() < 100 else []
     # with end-around carry 0 is written in one way: the other must be rare
     either = [
         zero
