@@ -19,21 +19,12 @@ from flagstone.encoding._encoding import Encoding
 
 @dataclass(frozen=True)
 class Statement:
-    """Something that holds in a row or does not: ``odor = m``, ``class = edible``, ``x3 = 1``.
+    """Something that holds in a row or does not: ``odor = m``, ``class = edible``, ``x3 = 1``."""
 
-    Attributes
-    ----------
-    coefficient : element of the field
-        What it adds to an equation where it holds.
-    text, negated : str
-    is_category : bool
-        Whether words say more than a 0/1 column does.
-    """
-
-    coefficient: Any
+    coefficient: Any  #: what it adds to an equation where it holds
     text: str
     negated: str
-    is_category: bool
+    is_category: bool  #: whether words say more than a 0/1 column does
 
 
 def cells(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
@@ -97,10 +97,6 @@ class Batch:
         """Say where a row stands in its file."""
         line = None if self.lines is None else int(self.lines[index])
         return Place(str(path), self.first_row + index, line)
-
-    def leaving_out(self, n_rows: int) -> Batch:
-        """Return the batch with this many more rows left out on request."""
-        return replace(self, skipped=self.skipped + n_rows)
 
 
 class Request(NamedTuple):

@@ -78,21 +78,6 @@ class Partition:
         return replace(self, n_rows=n_rows if counted else self.n_rows, limit=n_rows)
 
 
-def check_partition(partition: str | int) -> str | int:
-    """Return how rows are cut, if it is a way: "none", "files", or a number of bytes.
-
-    >>> check_partition("files"), check_partition(1 << 20)
-    ('files', 1048576)
-    """
-    if isinstance(partition, str):
-        if partition not in ("none", "files"):
-            raise InputError(
-                Parameter("partition", partition), ' must be "none", "files", or a number of bytes'
-            )
-        return partition
-    return positive("partition", partition)
-
-
 class Dataset:
     """Rows in partitions.
 
@@ -160,15 +145,18 @@ class Dataset:
     @classmethod
     def of_table(cls, table: Table, partition: str | int = "files") -> Dataset:
         """Cut a table into partitions: see `of`."""
-        check_partition(partition)
         if partition == "none":
             whole = Partition(str(table.files[0]), table, None, table.n_rows)
             return cls([whole], table, "none")
+        if isinstance(partition, str) and partition != "files":
+            raise InputError(
+                Parameter("partition", partition), ' must be "none", "files", or a number of bytes'
+            )
+        size = PARTITION_BYTES if partition == "files" else positive("partition", partition)
         parts = []
         for reader in table.readers:
             found: Any = copy.copy(reader)  # which opens the same file in any folder
             found.path = from_anywhere(found.path)
-            size = PARTITION_BYTES if partition == "files" else partition
             cut = found.split(size) if hasattr(found, "split") else [found]
             parts += [Partition(str(part.path), part, None, part.n_rows) for part in cut]
         return cls(parts, table, str(partition))

@@ -114,9 +114,7 @@ class Table:
             chosen = None
             try:
                 kept = encoding.kept(batch.values)
-                if kept is not None:
-                    chosen = kept.nonzero()[0]
-                    batch = batch.leaving_out(len(batch) - len(chosen))
+                chosen = None if kept is None else kept.nonzero()[0]
                 rows, labels = encoding.rows(batch.values if kept is None else batch.some(kept))
             except BadEntry as bad:
                 at = bad.index if chosen is None else int(chosen[bad.index])
@@ -130,17 +128,20 @@ class Table:
                 remedy = ["; choose a larger ", Parameter("field"), " or an encoder"]
                 hint = remedy if "element of" in bad.problem else []
                 raise InputError(f"{where}: {bad.problem}", *hint) from None
+            left_out = batch.skipped + len(batch) - len(rows)
             seen += len(rows)
-            skipped += batch.skipped
-            bare = dataclasses.replace(batch, values=[])
+            skipped += left_out
+            bare = dataclasses.replace(batch, values=[], skipped=left_out)
             yield EncodedBatch(rows, labels, index, self.files[index], bare, chosen)
         if not seen and start is None and not may_be_empty:
             raise self._no_rows(skipped, encoding)
 
-    def _first(self, columns: Sequence[str]) -> tuple[int, Batch]:
+    def _first(
+        self, columns: Sequence[str], kinds: Mapping[str, str] | None = None
+    ) -> tuple[int, Batch]:
         """Return the first rows, from which encoders are proposed, and their file."""
         skipped = 0
-        for file, batch in self.batches(columns, most=SAMPLE_ROWS):
+        for file, batch in self.batches(columns, kinds, most=SAMPLE_ROWS):
             skipped += batch.skipped
             if len(batch):
                 return file, batch
@@ -297,24 +298,20 @@ class Table:
 
     def _frames(self, name: str) -> ColumnEncoder:
         """Return the encoder of a column of frames; those looked at must have one length."""
-        for file, batch in self.batches([name], {name: "text"}):
-            values = batch.column(0)[:SAMPLE_ROWS]
-            if not len(values):
-                continue
-            try:
-                lengths = frame_lengths(values)
-            except BadEntry as bad:
-                place = batch.place(self.files[file], bad.index)
-                raise InputError(f"{place}, column {name!r}: {bad.problem}") from None
-            usual = str(most_common(lengths))
-            if len(lengths) == 1:
-                return ColumnEncoder.parse(name, f"hex:{usual}")
+        file, batch = self._first([name], {name: "text"})
+        try:
+            lengths = frame_lengths(batch.column(0)[:SAMPLE_ROWS])
+        except BadEntry as bad:
+            place = batch.place(self.files[file], bad.index)
+            raise InputError(f"{place}, column {name!r}: {bad.problem}") from None
+        usual = str(most_common(lengths))
+        if len(lengths) > 1:
             raise InputError(
                 f"{self.files[file]}, column {name!r}: its frames have several lengths "
                 f"({length_text(lengths)}); choose one, and the others are counted: ",
                 Parameter("encode", {name: f"hex:{usual}"}),
             )
-        raise self._no_rows(0)
+        return ColumnEncoder.parse(name, f"hex:{usual}")
 
     def chosen(self, columns: Sequence[str] | None, label: str | None = None) -> list[str]:
         """Return the names of the feature columns that are meant, as for :meth:`encoding`."""
