@@ -17,6 +17,8 @@ from flagstone import (
     IndexRule,
     LinearEquations,
     LinearSpan,
+    ParityClassifier,
+    ReplicabilityWarning,
     Subspace,
     ask,
 )
@@ -561,8 +563,25 @@ def test_a_smaller_span_is_a_system_that_follows_not_one_that_contains():
     assert first.guarantee_.contains.failure < 0.01
     assert second.finding_.subspace <= first.finding_.subspace
     said = str(first.guarantee_)
-    assert "a fresh answer follows from this one: ≥" in said
+    assert "a fresh system follows from this one: ≥" in said
     assert "contains" not in said
     assert Finding.from_dict(first.finding_.to_dict()).promises == first.guarantee_
     early = LinearEquations(rule=IndexRule(t_min=2, t_max=2), random_state=7).fit(A, A @ z % 2)
-    assert "would certify that answers follow from this one" in next_step(early.guarantee_)
+    assert "would certify this system" in next_step(early.guarantee_)
+
+
+def test_a_rule_is_allowed_by_fresh_samples_and_bottom_is_nothing_to_contain():
+    random, rule = np.random.RandomState(0), IndexRule(t_min=20, t_max=20)
+    A = random.randint(0, 2, size=(900, 6))
+    A[:, 5] = A[:, 0] ^ A[:, 1]
+    fits = ParityClassifier(rule=rule, random_state=7).fit(A, A[:, 0] ^ A[:, 2])
+    assert fits.guarantee_.contains.equations == 2
+    assert "a fresh sample allows this rule, too: ≥" in str(fits.guarantee_)
+    assert Finding.from_dict(fits.finding_.to_dict()).promises == fits.guarantee_
+    with pytest.warns(ReplicabilityWarning):
+        bottom = ParityClassifier(rule=rule, random_state=7).fit(A, random.randint(0, 2, size=900))
+    assert bottom.is_bottom_
+    assert "fresh" not in str(bottom.guarantee_)
+    early = ParityClassifier(rule=IndexRule(t_min=2, t_max=2), random_state=7)
+    said = next_step(early.fit(A, A[:, 0] ^ A[:, 2]).guarantee_)
+    assert "would certify this rule" in said

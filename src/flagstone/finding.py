@@ -407,14 +407,16 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         flag = _flag_from_dict(data, bare)
         coins, rule = Coins(bare.seed), rule_from_dict(data["rule"])
         chosen = choose_span(flag, rule, coins)
+        answer = question.read(chosen.subspace, coins, names=names, target=target)
+        about = "" if answer.is_bottom else question.about
         return replace(
             bare,
-            answer=question.read(chosen.subspace, coins, names=names, target=target),
+            answer=answer,
             subspace=chosen.subspace,
             flag=flag,
             rule=rule,
             promises=_promises_from_dict(
-                data["promises"], chosen.guarantee, flag, chosen.subspace.dim, question
+                data["promises"], chosen.guarantee, flag, chosen.subspace.dim, about
             ),
         ).with_counts(bare.rows)
 
@@ -484,7 +486,7 @@ def _flag_from_dict(data: Mapping[str, Any], bare: Finding) -> Flag:
 
 
 def _promises_from_dict(
-    values: Mapping[str, Any], proven: Guarantee, flag: Flag, dim: int, question: Question
+    values: Mapping[str, Any], proven: Guarantee, flag: Flag, dim: int, about: str
 ) -> Guarantee:
     """Return what is proven, with what the flag and a second pass over the rows certify."""
     labels, withheld = values["labels"], values["withheld"]
@@ -493,10 +495,10 @@ def _promises_from_dict(
         sorted_rows=bool(values["sorted_rows"]),
         labels=None if labels is None else tuple(map(str, labels)),
         conditions=tuple(map(str, values["conditions"])),
-        is_span=question.answer_is_span,
     )
     certified = certified_from_dict(values["certified"], setup, dim)
-    found = replace(proven, setup=setup, certified=certified)
+    measured = replace(proven.measured, about=about)
+    found = replace(proven, setup=setup, certified=certified, measured=measured)
     found = found.with_coverage(flag.counts.tolist(), dim)
     return found if withheld is None else found.withhold(str(withheld))
 

@@ -106,20 +106,21 @@ def ask(
         labels=None if labels is None else tuple(labels),
         sorted_rows=sorted_rows,
         conditions=tuple(conditions),
-        is_span=question.answer_is_span,
     )
-    promises = replace(chosen.guarantee, setup=setup)
-    promises = promises.with_coverage(flag.counts.tolist(), chosen.subspace.dim)
-    if withheld is not None:
-        promises = promises.withhold(withheld)
     if encoding is None:
         n_features = flag.dim - question.dim(0)
         names = [f"x{i}" for i in range(n_features)]
         encoding = Encoding.plain(flag.field, names, label="y" if question.labelled else None)
     target = "y" if encoding.label is None else encoding.label.column
+    answer = question.read(chosen.subspace, coins, names=encoding.names, target=target)
+    measured = replace(chosen.guarantee.measured, about="" if answer.is_bottom else question.about)
+    promises = replace(chosen.guarantee, setup=setup, measured=measured)
+    promises = promises.with_coverage(flag.counts.tolist(), chosen.subspace.dim)
+    if withheld is not None:
+        promises = promises.withhold(withheld)
     return Finding(
         question,
-        question.read(chosen.subspace, coins, names=encoding.names, target=target),
+        answer,
         encoding,
         subspace=chosen.subspace,
         flag=flag,

@@ -128,8 +128,8 @@ class Question:
 
     #: Whether only rows outside V* can break the answer.
     errs_outside: ClassVar[bool] = True
-    #: Whether the answer is V* itself, written as equations, rather than what holds on V*.
-    answer_is_span: ClassVar[bool] = False
+    #: What the answer is: "equations" of V*, a "rule" that is one, the "system" V* itself.
+    about: ClassVar[str] = "equations"
     #: Whether, where no direction was kept, the coins alone make up what is predicted.
     coins_decide: ClassVar[bool] = False
 
@@ -174,6 +174,7 @@ class ParityQuestion(Question):
     """
 
     kind: ClassVar[str] = "parity"
+    about: ClassVar[str] = "rule"
     verb: ClassVar[str] = "learn"
     estimator: ClassVar[str] = "ParityClassifier"
     labelled: ClassVar[bool] = True
@@ -223,7 +224,7 @@ class EquationsQuestion(Question):
     kind: ClassVar[str] = "equations"
     verb: ClassVar[str] = "equations"
     estimator: ClassVar[str] = "LinearEquations"
-    answer_is_span: ClassVar[bool] = True
+    about: ClassVar[str] = "system"
     labelled: ClassVar[bool] = True
     answer_type: ClassVar[type[Answer]] = LinearSystem
 

@@ -199,7 +199,7 @@ def headline(finding: Finding) -> str:
     if g is None or finding.is_empty or finding.answer.is_bottom or _is_no_news(finding):
         return found
     if g.withheld is not None:
-        left = " but these equations" if g.contains and not g.setup.is_span else ""
+        left = " but these equations" if g.contains and g.measured.about == "equations" else ""
         return f"{found}; nothing{left} is promised about future rows"
     if known.support is None:
         if not known.claims_something or not known.is_unmeasured:
@@ -410,16 +410,21 @@ def contains(g: Guarantee) -> str | None:
         return None
     sure = f"≥ {agreement(kept.failure)} (certified)"
     same = "not certified" if g.misses is None else f"≥ {agreement(g.misses)} (certified)"
-    said = f"contains {_equations(kept.equations, kept.of)}"
-    if g.setup.is_span:
-        if kept.equations < kept.of:
+    said = f"a fresh answer contains {_equations(kept.equations, kept.of)}"
+    if g.measured.about != "equations":
+        if kept.equations < kept.of or not g.measured.about:
             return None
-        said = "follows from this one"
+        said = _HELD[g.measured.about]
     if g.withheld is not None:
-        return f"a fresh answer {said}: {sure}, {_IF_INDEPENDENT}"
-    return f"a fresh answer {said}: {sure}; is exactly this answer: {same}"
+        return f"{said}: {sure}, {_IF_INDEPENDENT}"
+    return f"{said}: {sure}; is exactly this answer: {same}"
 
 
+#: What V* ⊆ V of an answer V means for a fresh answer V*.
+_HELD = {
+    "rule": "a fresh sample allows this rule, too",
+    "system": "a fresh system follows from this one",
+}
 _IF_INDEPENDENT = "if rows violate equations independently of each other"
 
 
@@ -480,9 +485,9 @@ def next_step(g: Guarantee) -> str | None:
     if g.is_replicable_proven or (known is not None and known <= goal):
         return None
     first, steps = g.contains_from, []
-    if first is not None:
+    if first is not None and (about := g.measured.about):
         some = g.setup.dim - g.measured.dim
-        what = "that answers follow from this one" if g.setup.is_span else _equations(some, some)
+        what = _equations(some, some) if about == "equations" else f"this {about}"
         steps.append(f"on fresh rows a window from threshold {first} on would certify {what}")
     if g.withheld is not None:
         return "".join(steps) or None

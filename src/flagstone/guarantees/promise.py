@@ -79,9 +79,6 @@ class Setup:
         numbered, or the numbers do not depend on the sample.
     conditions : tuple of str
         What must hold besides, because of how the rows were prepared.
-    is_span : bool
-        Whether the answer is V* itself, written as equations, rather than what holds on V*. A
-        smaller V* then asks less, and follows from a larger one.
     """
 
     dim: int
@@ -92,7 +89,6 @@ class Setup:
     sorted_rows: bool = False
     labels: tuple[str, ...] | None = None
     conditions: tuple[str, ...] = ()
-    is_span: bool = False
 
 
 @dataclass(frozen=True)
@@ -366,6 +362,9 @@ class Measured:
         Whether no direction was kept: samples may agree, but on nothing.
     outside : int or None
         How many of these rows lie outside, where they were counted.
+    about : str
+        What the answer is: "equations" of V*, a "rule" that is one of them, the "system" V* itself;
+        "" for ⊥.
     """
 
     bracket: tuple[int, int]
@@ -373,6 +372,7 @@ class Measured:
     dim: int = 0
     is_empty: bool = False
     outside: int | None = None
+    about: str = "equations"
 
 
 @dataclass(frozen=True)
