@@ -53,8 +53,9 @@ written by `make fuzz PAGE=1`, not by hand.
 
 {tried}
 
-Every command runs in a process of its own, with 1 GB of memory and {seconds:g} seconds. A case is a
-function of the seed, its kind and its number, and can be run alone:
+Every command runs in a process of its own, with 1 GB of memory and {seconds:g} seconds of
+processor time. A case is a function of the seed, its kind and its number, and can be run
+alone:
 `python -m scripts.fuzz --seed {seed} --case files:4711`. A case that fails is written to
 `.fuzz/failed`; once the fault is mended it joins `tests/fuzz_corpus`, which every `make test`
 replays (*corpus* in the table).

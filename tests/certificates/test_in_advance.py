@@ -7,7 +7,7 @@ from itertools import combinations
 import flint
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flagstone.errors import InputError
@@ -57,6 +57,8 @@ def test_binomial_tails_are_upper_bounds(n, p):
     p=st.floats(1e-8, 1 - 1e-8),
     sigmas=st.floats(-12, 12),
 )
+@example(n=1, p=1 - 1e-8, sigmas=0.0)
+@example(n=5, p=1 - 1e-8, sigmas=0.0)
 def test_tails_have_eleven_digits(n, p, sigmas):
     """Against the incomplete beta function in ball arithmetic."""
     k = min(n - 1, max(0, round(n * p + sigmas * math.sqrt(n * p * (1 - p)))))

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -211,3 +212,18 @@ def test_help_for_a_reader_that_has_enough_and_a_full_disk():
         done = subprocess.run([*MAIN, "--help"], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
     assert done.stderr == b"flagstone: error: No space left on device\n"
+
+
+def test_deprecations_inside_libraries_are_not_for_users(run, place, monkeypatch):
+    def old(path):
+        for kind in (DeprecationWarning, PendingDeprecationWarning, UserWarning):
+            warnings.warn(f"a {kind.__name__}", kind, stacklevel=2)
+        return load(path)
+
+    assert run("constraints", "examples/frames.txt", "-f", "bits", "-o", "m.json").code == 0
+    from flagstone.cli import compare
+
+    load = compare.load
+    monkeypatch.setattr(compare, "load", old)
+    said = run("compare", "m.json", "m.json").err.splitlines()
+    assert set(said) == {"flagstone: warning: a UserWarning"}

@@ -74,7 +74,7 @@ def laid_out(X, order):
     if order == "columns":
         return np.asfortranarray(np.hstack([X, X]))[:, : X.shape[1]]
     if order == "unaligned":
-        record = np.zeros(len(X), np.dtype([("odd", "u1"), ("X", X.dtype, X.shape[1])]))
+        record = np.zeros(len(X), np.dtype([("odd", "u1"), ("X", X.dtype, (X.shape[1],))]))
         record["X"] = X
         return record["X"]
     return X.copy(order=order)

@@ -17,6 +17,9 @@ _DEEP, _WIDE = 32, 128
 #: In larger systems equations stay as they are: looking for shorter ones takes too long. By field:
 #: GF(2), other finite fields, and QQ.
 _MOST_CELLS = {"bits": 1 << 19, "finite": 1 << 17, "rational": 1 << 13}
+#: Over QQ, the most bits of all numerators and denominators of one echelon form: other orders of
+#: the columns may make them very much longer.
+_MOST_BITS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,12 @@ def short_equations(equations: Array, field: Field) -> Array:
             row[list(relation.columns)] = 1
             row[-1] = relation.value
     else:
-        found = np.concatenate([equations, *(_turned(equations, field, t) for t in range(_TURNS))])
+        forms = [equations]
+        for turn in range(_TURNS):
+            if kind == "rational" and _bits(forms[-1]) > _MOST_BITS:
+                return equations
+            forms.append(_turned(equations, field, turn))
+        found = np.concatenate(forms)
         found = found[np.argsort((found[:, :-1] != 0).sum(axis=1), kind="stable")]
         # the first rows that depend on none before them
         rows = found[list(Subspace.span(found.T, field).pivots)]
@@ -96,6 +104,13 @@ def short_equations(equations: Array, field: Field) -> Array:
         return equations
     columns = [tuple(np.flatnonzero(row[:width] != 0).tolist()) for row in rows]
     return rows[sorted(range(k), key=columns.__getitem__)]
+
+
+def _bits(equations: Array) -> int:
+    """Count the bits of all numerators and denominators."""
+    return sum(
+        x.numerator.bit_length() + x.denominator.bit_length() for x in equations.ravel().tolist()
+    )
 
 
 def _turned(equations: Array, field: Field, turn: int) -> Array:

@@ -128,6 +128,8 @@ def _guarded(function: Callable[[], int]) -> int:
 def _at_work(function: Callable[[], int]) -> int:
     with warnings.catch_warnings(), at_work():
         warnings.simplefilter("default")
+        for kind in (DeprecationWarning, PendingDeprecationWarning):  # of libraries: for developers
+            warnings.simplefilter("ignore", kind)
         warnings.showwarning = _show_warning
         try:
             with AT_END:

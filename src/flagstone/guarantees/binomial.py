@@ -222,7 +222,7 @@ def _stirling(n: int) -> float:
 
 def _upwards(n: int, p: float, k: int) -> float:
     """P[Binomial(n, p) ≥ k], for k not far below n·p, k > 0."""
-    return _at(n, p, k) * k * (1 - p) / _fraction(p, k, n - k + 1, _beyond(n, p, k) + 1 - p)
+    return _at(n, p, k) * k * (1 - p) / _fraction(p, k, n - k + 1, _beyond(n, p, k) + (1 - p))
 
 
 def _downwards(n: int, p: float, k: int) -> float:
