@@ -1,5 +1,6 @@
-"""Build wheel and sdist, install each into a fresh environment, and use it as a stranger would.
+"""Build wheel and sdist, install each into fresh environments, and use it as a stranger would.
 
+Once with the newest packages it may use, once with the oldest.
 ``python scripts/try_wheel.py`` leaves both in dist/. Nothing of the clone is importable while they
 are tried: not the sources, not the tests.
 """
@@ -47,13 +48,16 @@ def build() -> list[Path]:
     return made
 
 
-def tried(package: Path) -> None:
+def tried(package: Path, *, oldest: bool) -> None:
     """Install a package into an environment of its own; run command line, report and library."""
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
+        pins = place / "pins.txt"
+        pins.write_text(run(sys.executable, ROOT / "scripts" / "floors.py") if oldest else "")
         venv.create(place / "env", with_pip=True)
         programs = place / "env" / ("Scripts" if os.name == "nt" else "bin")
-        run(programs / "python", "-m", "pip", "install", "--quiet", package)
+        install = (programs / "python", "-m", "pip", "install", "--quiet", "--constraint", pins)
+        run(*install, package)
         shutil.copy(ROOT / "examples" / "frames.txt", place)
         version = run(programs / "flagstone", "--version", cwd=place).split()[1]
         assert version in package.name, (version, package.name)
@@ -66,9 +70,13 @@ def tried(package: Path) -> None:
         run(programs / "flagstone", "check", "checks.json", "frames.txt", "--tolerance", "0.02",
             cwd=place)  # fmt: skip
         run(programs / "python", "-c", TEN_LINES, cwd=place)
-        print(f"{package.name}: installs, answers, reports ({package.stat().st_size // 1000} kB)")
+        which = "the oldest packages" if oldest else "the newest packages"
+        size = package.stat().st_size // 1000
+        print(f"{package.name} ({size} kB), {which}: installs, answers, reports", flush=True)
 
 
 if __name__ == "__main__":
     for package in build():
-        tried(package)
+        tried(package, oldest=False)
+        if sys.version_info < (3, 13):  # the oldest NumPy has no wheels for later ones
+            tried(package, oldest=True)
