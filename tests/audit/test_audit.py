@@ -24,9 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import flagstone
 from flagstone import IndexRule, audit, progress
-from flagstone.audit import AuditStats, TaskError, read_pairs
+from flagstone.audit import AuditStats, read_pairs
 from flagstone.audit import audit as function
-from flagstone.audit._learners import Learner
+from flagstone.audit._learners import Learner, TaskError
 from flagstone.audit._pairs import Task
 from flagstone.audit.data import as_data
 from flagstone.disk import sealed
@@ -625,7 +625,7 @@ def test_functions_without_an_identity_are_audited_but_not_filed_without_a_name(
         audit(lambda X, y, seed: 0, X, pairs=5, file=path)
     odd = make_pipeline(FunctionTransformer(lambda rows: rows), DecisionTreeClassifier())
     assert audit(odd, X, Y, pairs=2).stats.pairs == 2
-    with pytest.raises(InputError, match="no stable description"):
+    with pytest.raises(InputError, match="not lambdas or closures"):
         audit(odd, X, Y, pairs=2, file=path)
 
 

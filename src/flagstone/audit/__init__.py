@@ -28,7 +28,6 @@ import sys
 from types import ModuleType
 
 from flagstone.audit._audit import audit, summarize
-from flagstone.audit._learners import TaskError
 from flagstone.audit._pairs import Pair, read_pairs
 from flagstone.audit._result import AuditResult, AuditStats, Measure
 from flagstone.audit._tradeoff import TradeoffCurve, TradeoffPoint, tradeoff
@@ -45,7 +44,6 @@ __all__ = [
     "AuditStats",
     "Measure",
     "Pair",
-    "TaskError",
     "Thresholds",
     "TradeoffCurve",
     "TradeoffPoint",

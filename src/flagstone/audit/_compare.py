@@ -153,8 +153,9 @@ class PairComparison:
             "similarities": values,
             "score": float(np.mean(known)) if len(known) == 2 else None,
         }
-        if self.integrate:
-            found["exact"] = 1.0 - _integrated(a, b)
+        if self.integrate and a.finding is not None and b.finding is not None:
+            alike = _columns(a.output) == _columns(b.output)
+            found["exact"] = 1.0 - integrated_disagreement(a.finding, b.finding) if alike else 0.0
         if agree is not None and len(agree):
             fresh = agree[self.n_fixed :]
             found["approximate"] = float((fresh if len(fresh) else agree).mean())
@@ -173,7 +174,27 @@ class PairComparison:
                     f"got {value!r}"
                 )
             values[self.label] = float(value)
-        return same_output(self._notion(a), a, b, agree)
+        notion = self._notion(a)
+        if notion == "output":
+            return _equal(a.output, b.output)
+        if notion == "features":
+            return bool(_selected(a.output) == _selected(b.output))
+        if notion in ("predictions", "partition"):
+            if agree is None:
+                raise TaskError(
+                    f"{type(a.output).__name__} predicts nothing; choose another compare"
+                )
+            return bool(agree.all())
+        if _columns(a.output) != _columns(b.output):
+            return False
+        names = ("fingerprint_",) if notion == "fingerprint" else ("coef_", "intercept_")
+        first, second = (owner_of(run.output, names[0]) for run in (a, b))
+        if first is None or second is None:
+            raise TaskError(
+                f"{type(a.output).__name__} has no {names[0]}; compare predictions, or give your "
+                "own function"
+            )
+        return all(np.array_equal(getattr(first, n, 0), getattr(second, n, 0)) for n in names)
 
     def _agreement(self, a: Trial, b: Trial) -> Array | None:
         """Say of each held-out row whether two outputs agree on it; None without predictions."""
@@ -187,38 +208,6 @@ class PairComparison:
         close = self.tolerance
         same = abs(first - second) <= close if close > 0 else first == second
         return np.asarray(np.reshape(same, (len(first), -1)).all(axis=1))
-
-
-def same_output(notion: str, a: Trial, b: Trial, agree: Array | None) -> bool:
-    """Say whether two outputs are the same; ``agree`` says of each held-out row if it is."""
-    if notion == "output":
-        return _equal(a.output, b.output)
-    if notion == "features":
-        return bool(_selected(a.output) == _selected(b.output))
-    if notion in ("predictions", "partition"):
-        if agree is None:
-            raise TaskError(f"{type(a.output).__name__} predicts nothing; choose another compare")
-        return bool(agree.all())
-    if _columns(a.output) != _columns(b.output):
-        return False
-    names = ("fingerprint_",) if notion == "fingerprint" else ("coef_", "intercept_")
-    first, second = (owner_of(run.output, names[0]) for run in (a, b))
-    if first is None or second is None:
-        raise TaskError(
-            f"{type(a.output).__name__} has no {names[0]}; compare predictions, or give your own "
-            "function"
-        )
-    return all(np.array_equal(getattr(first, n, 0), getattr(second, n, 0)) for n in names)
-
-
-def _integrated(a: Trial, b: Trial) -> float:
-    """Return the probability over the threshold that two of our answers differ."""
-    first, second = a.finding, b.finding
-    assert first is not None
-    assert second is not None
-    if _columns(a.output) != _columns(b.output):
-        return 1.0
-    return min(1.0, max(0.0, integrated_disagreement(first, second)))
 
 
 def _matched(first: Array, second: Array) -> Array:

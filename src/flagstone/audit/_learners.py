@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 import inspect
+import pickle
 from dataclasses import dataclass
 from typing import Any, cast
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, clone, is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
-from flagstone.audit.data import Array, Sample, array_hash, identified, stacked
+from flagstone.audit.data import Array, Sample, identified, stacked
 from flagstone.checks import owner_of
 from flagstone.errors import BottomError, InputError
 from flagstone.finding import Finding
@@ -76,9 +78,17 @@ class Learner:
         known = getattr(learner, "__name__", type(learner).__name__)
         self.name = name or " + ".join(steps) or str(known)
 
-    def canonical(self) -> Any:
+    def canonical(self) -> dict[str, str]:
         """Return plain data that identify the learner, the random states left out."""
-        return self.identity if self.is_function else _described(self.learner)
+        if self.is_function:
+            return {"function": self.identity}
+        try:
+            return {"class": type(self.learner).__qualname__, "hash": joblib.hash(self._seeded(0))}
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise InputError(
+                f"a result file could not tell this learner from another one ({error}): as "
+                "parameters use functions of a module, not lambdas or closures"
+            ) from error
 
     def run(self, sample: Sample, seed: int, held_out: Any, clusters: bool = False) -> Trial:
         """Learn from a sample with a seed, and predict the held-out rows."""
@@ -170,40 +180,3 @@ def predictions(output: Any, rows: Any) -> Array | None:
         return np.asarray(predict(rows))
     except BottomError:
         return np.full(len(rows), None)
-
-
-def _described(estimator: Any) -> Any:
-    """Return the class and the parameters of an estimator as plain data."""
-    kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-    if callable(getattr(estimator, "get_params", None)):
-        params = estimator.get_params(deep=False)
-    else:
-        params = {k: v for k, v in vars(estimator).items() if not k.startswith("_")}
-    plain = {k: _plain(v, f"{kind}.{k}") for k, v in sorted(params.items()) if k != "random_state"}
-    return {"class": kind, "params": plain}
-
-
-def _plain(value: Any, where: str) -> Any:
-    """Turn a parameter into JSON data without losing its identity."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, (float, np.floating)):
-        return {"float": float(value).hex()}
-    if isinstance(value, np.integer):
-        return int(value)
-    if isinstance(value, np.ndarray):
-        return {"array": array_hash(value)}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v, where) for v in value]
-    if isinstance(value, dict):
-        return {str(k): _plain(v, where) for k, v in sorted(value.items(), key=lambda i: str(i[0]))}
-    if callable(getattr(value, "fit", None)) or hasattr(value, "get_params"):
-        return _described(value)
-    named = hasattr(value, "__qualname__")
-    text = f"{value.__module__}.{value.__qualname__}" if named else repr(value)
-    if " at 0x" in text or "<lambda>" in text or "<locals>" in text:
-        raise InputError(
-            f"the parameter {where} has no stable description ({text}); results could not be told "
-            "apart from those of another value: use a named function or an object with a repr"
-        )
-    return text

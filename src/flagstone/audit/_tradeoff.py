@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra import FieldLike, Rows, Subspace, as_field
+from flagstone.algebra import FieldLike, Flag, Rows, Subspace, as_field, width
 from flagstone.audit.data import HALVES, Data, Sample, Sampler, as_data
-from flagstone.audit.integrate import Thresholds, average, disagreement, flag_of
+from flagstone.audit.integrate import Thresholds, average, disagreement
 from flagstone.audit.intervals import standard_error
 from flagstone.distributions import LabelledParity
 from flagstone.errors import InputError, Parameter
@@ -192,7 +192,8 @@ def tradeoff(
     rounds = []
     for _ in range(pairs):
         samples = [_coded(sample, field) for sample in where.pair(rng)[:2]]
-        flags = [flag_of(_rows(sample, field), field=field) for sample in samples]
+        rows = [_rows(sample, field) for sample in samples]
+        flags = [Flag(width(part), as_field(field)).update(part) for part in rows]
         rounds.append((flags, [_worth(where, other, field) for other in reversed(samples)]))
     size, labelled = int(flags[0].n_rows), samples[0].y is not None
     ends = _ends(t_min, t_max, size)

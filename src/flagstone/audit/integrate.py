@@ -17,17 +17,11 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
-from flagstone.algebra import FieldLike, Flag, Staircase, Subspace, as_field, width
+from flagstone.algebra import Flag, Staircase, Subspace
 from flagstone.coins import Coins
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.rules import rule_named
-
-
-def flag_of(rows: Any, weights: Any = None, field: FieldLike = 2) -> Flag:
-    """Return the flag that an estimator would build of these rows."""
-    F = as_field(field)
-    return Flag(width(F.rows(rows)), F).update(rows, weights)
 
 
 class Thresholds:
@@ -181,4 +175,5 @@ def integrated_disagreement(a: Finding, b: Finding) -> float:
     def answer(space: Subspace) -> str:
         return a.question.read(space, coins).fingerprint()
 
-    return disagreement(first, second, window.start, float(window.t_max), answer=answer)
+    differ = disagreement(first, second, window.start, float(window.t_max), answer=answer)
+    return min(1.0, max(0.0, differ))  # rounding may leave the unit interval

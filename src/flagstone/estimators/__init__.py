@@ -4,10 +4,9 @@ Nothing here does mathematics of its own: rows are validated, counted in a summa
 answers of the core are offered under scikit-learn's names.
 """
 
-from flagstone.estimators.elimination import EliminationClassifier
 from flagstone.estimators.encoder import FieldEncoder
 from flagstone.estimators.equations import LinearEquations
-from flagstone.estimators.parity import ParityClassifier
+from flagstone.estimators.parity import EliminationClassifier, ParityClassifier
 from flagstone.estimators.span import AffineSpan, LinearSpan
 from flagstone.estimators.subspaces import SubspaceClassifier
 

@@ -7,7 +7,7 @@ from typing import Any
 from flagstone.algebra.fields import Array
 from flagstone.answers import Contradiction, LinearSystem
 from flagstone.coins import Coins
-from flagstone.errors import BottomError
+from flagstone.errors import BottomError, Parameter
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators.contracts import documented
 from flagstone.estimators.input_rows import decimal_fractions
@@ -91,6 +91,14 @@ class LinearEquations(SpanEstimator):
         answer = self._ask().answer
         assert isinstance(answer, LinearSystem)
         return answer
+
+    @property
+    def _emptiness(self) -> list[str | Parameter]:
+        if self.is_feasible_ or self.is_empty_:
+            return super()._emptiness
+        more = "more " if self._rule().contamination else ""
+        advice = [f"; contradiction(X, y) shows which clash; if some are wrong, allow for {more}"]
+        return [*super()._emptiness, *advice, "wrong rows with ", Parameter("contamination")]
 
     @property
     def is_feasible_(self) -> bool:
