@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from flagstone.cli.console import BOTTOM, ERROR, FAILED, OK, RED, USAGE, painted
 from flagstone.cli.help import EXIT_CODES, _roff, described
-from flagstone.cli.output import RED, painted
 from flagstone.cli.parser import GROUPS
-from flagstone.cli.runner import BOTTOM, ERROR, FAILED, OK, USAGE
 from flagstone.cli.verbs import VERB_GROUPS, VERBS
 
 HEAVY = {

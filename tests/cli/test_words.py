@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import flagstone
-from flagstone.cli import words
+from flagstone.cli import console
+from flagstone.cli.console import as_option
 from flagstone.cli.help import GENERAL
 from flagstone.cli.verbs import VERBS
-from flagstone.cli.words import as_option
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.estimators import contracts
 
@@ -97,7 +97,7 @@ def test_every_parameter_that_a_message_speaks_of_is_an_option():
 
 
 def test_every_translation_is_needed_and_leads_to_an_option():
-    for name, option in words._OPTIONS.items():
+    for name, option in console._OPTIONS.items():
         assert option in options(), name
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from flagstone import __version__
 from flagstone.algebra.fields import as_field
+from flagstone.cli.console import ARGUMENTS, BOTTOM, OK, UsageError, parsed, rerun_command
 from flagstone.cli.inputs import InputSource, load_protocol, open_source, reading_of
 from flagstone.cli.results import (
     answer_lines,
@@ -21,7 +22,6 @@ from flagstone.cli.results import (
     refuse_inputs,
     write_outputs,
 )
-from flagstone.cli.runner import ARGUMENTS, BOTTOM, OK, UsageError
 from flagstone.cli.verbs import (
     AnswerOptions,
     ConstraintsOptions,
@@ -31,7 +31,6 @@ from flagstone.cli.verbs import (
     RunOptions,
     SubspaceOptions,
 )
-from flagstone.cli.words import parsed, rerun_command
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed
 from flagstone.disk import read_regular

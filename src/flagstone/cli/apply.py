@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from flagstone.cli.console import FAILED, OK, number, print_json, safe
 from flagstone.cli.inputs import load_finding, open_tables
-from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import misfits_text, refuse_inputs
-from flagstone.cli.runner import FAILED, OK
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.cli.work import partition_of, watched_executor
 from flagstone.disk import atomic_file, check_target

@@ -17,12 +17,19 @@ import numpy as np
 from flagstone import estimators
 from flagstone.audit import audit, read_pairs, tradeoff
 from flagstone.cli.answering import rule_of
+from flagstone.cli.console import (
+    ERROR,
+    FAILED,
+    OK,
+    Interrupted,
+    UsageError,
+    print_json,
+    refuse_options,
+    rerun_command,
+)
 from flagstone.cli.inputs import chosen_columns, open_source, open_tables
-from flagstone.cli.output import print_json
 from flagstone.cli.results import check_plot, refuse_inputs
-from flagstone.cli.runner import ERROR, FAILED, OK, Interrupted, UsageError, refuse_options
 from flagstone.cli.verbs import AuditOptions
-from flagstone.cli.words import rerun_command
 from flagstone.disk import check_target
 from flagstone.errors import InputError
 from flagstone.question import QUESTIONS, EquationsQuestion, SpanQuestion

@@ -17,10 +17,8 @@ from typing import Any
 
 from flagstone.algebra.flag import Flag
 from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
-from flagstone.cli.output import print_stderr
-from flagstone.cli.runner import AT_END, Interrupted
+from flagstone.cli.console import AT_END, Interrupted, print_stderr, rerun_command
 from flagstone.cli.verbs import RunOptions
-from flagstone.cli.words import rerun_command
 from flagstone.coins import fresh_seed
 from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError

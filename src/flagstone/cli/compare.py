@@ -6,9 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from flagstone.cli.console import FAILED, OK, UsageError, print_json, safe
 from flagstone.cli.inputs import expect_seed
-from flagstone.cli.output import print_json, safe
-from flagstone.cli.runner import FAILED, OK, UsageError
 from flagstone.cli.verbs import CompareOptions, verb_module
 from flagstone.comparison import compare as compare_findings
 from flagstone.finding import SCHEMA, Finding

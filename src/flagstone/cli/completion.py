@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from flagstone.cli.console import OK, UsageError
 from flagstone.cli.help import GENERAL
-from flagstone.cli.runner import OK, UsageError
 from flagstone.cli.verbs import VERBS
 from flagstone.errors import MissingDependencyError
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
-from flagstone.cli.output import number, print_json, safe
+from flagstone.cli.console import BOTTOM, OK, UsageError, number, print_json, safe
 from flagstone.cli.results import finding_json, places_text, refuse_several
-from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.verbs import AnswerOptions
 from flagstone.cli.work import partition_of
 from flagstone.coins import fresh_seed

@@ -7,8 +7,8 @@ from typing import Any
 
 from flagstone.algebra import Staircase, merge_flags
 from flagstone.cli.answering import identity_of
+from flagstone.cli.console import BOTTOM, OK, UsageError, number, print_json, safe
 from flagstone.cli.inputs import expect_seed, open_source, question_for, reading_of
-from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.results import (
     answer_lines,
     check_outputs,
@@ -17,7 +17,6 @@ from flagstone.cli.results import (
     refuse_inputs,
     write_outputs,
 )
-from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.verbs import MergeOptions, OutputOptions, ShowOptions, SummarizeOptions
 from flagstone.cli.work import Run
 from flagstone.disk import atomic_write, check_target, write_all

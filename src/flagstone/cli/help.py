@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from flagstone._version import __version__
-from flagstone.cli.output import BOLD, CYAN, painted
+from flagstone.cli.console import BOLD, CYAN, painted
 from flagstone.cli.parser import GROUPS, Option, Verb
 from flagstone.cli.verbs import VERB_GROUPS, VERBS
 

@@ -9,12 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.algebra.fields import as_field
-from flagstone.cli.output import print_stderr
+from flagstone.cli.console import (
+    ARGUMENTS,
+    TAB,
+    TAB_AS_TYPED,
+    UsageError,
+    parsed,
+    print_stderr,
+    refuse_options,
+)
 from flagstone.cli.parser import options_of
-from flagstone.cli.runner import ARGUMENTS, UsageError, refuse_options
 from flagstone.cli.spool import spooled
 from flagstone.cli.verbs import ColumnOptions, PurposeOptions, ReadOptions
-from flagstone.cli.words import TAB, TAB_AS_TYPED, parsed
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.errors import FormatError, InputError, Parameter
 from flagstone.finding import Finding

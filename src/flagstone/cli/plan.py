@@ -8,11 +8,10 @@ from typing import Any
 
 from flagstone.algebra.fields import as_field
 from flagstone.cli.answering import identity_of
+from flagstone.cli.console import OK, UsageError, number, parsed, print_json, refuse_options, safe
 from flagstone.cli.inputs import check_degree, command_of, open_source, question_for, reading_of
-from flagstone.cli.output import number, print_json, safe
 from flagstone.cli.parser import options_of
 from flagstone.cli.results import refuse_inputs
-from flagstone.cli.runner import OK, UsageError, refuse_options
 from flagstone.cli.verbs import (
     ColumnOptions,
     PilotOptions,
@@ -20,7 +19,6 @@ from flagstone.cli.verbs import (
     PromiseOptions,
     RunOptions,
 )
-from flagstone.cli.words import parsed
 from flagstone.cli.work import Run
 from flagstone.coins import Coins
 from flagstone.disk import check_target

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from flagstone.cli.output import number, percent, print_json, safe
-from flagstone.cli.runner import UsageError, refuse_options
+from flagstone.cli.console import UsageError, number, percent, print_json, refuse_options, safe
 from flagstone.cli.verbs import OutputOptions
 from flagstone.disk import check_target, same_place, write_all
 from flagstone.finding import Finding

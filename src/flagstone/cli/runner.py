@@ -8,13 +8,27 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flagstone._version import __version__
+from flagstone.cli.console import (
+    ARGUMENTS,
+    AT_END,
+    BOTTOM,
+    ERROR,
+    OK,
+    USAGE,
+    Interrupted,
+    Plain,
+    UsageError,
+    as_option,
+    print_error_json,
+    print_stderr,
+    spell_out,
+)
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
-from flagstone.cli.output import Plain, print_error_json, print_stderr, spell_out
-from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest, options_given
+from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
 from flagstone.cli.process import (
     at_work,
     is_memory_error,
@@ -36,28 +50,6 @@ from flagstone.errors import (
 
 #: The module that prints completion scripts.
 COMPLETION = "flagstone.cli.completion"
-
-#: The words of the command line, for the record that repeats a run.
-ARGUMENTS: list[str] = []
-
-#: What a verb holds, to be let go when it ends.
-AT_END = contextlib.ExitStack()
-
-OK, ERROR, USAGE, BOTTOM, FAILED = 0, 1, 2, 3, 4
-
-
-class UsageError(FlagstoneError):
-    """The command line itself is wrong: exit code 2."""
-
-
-def refuse_options(options: Any, fields: Iterable[str], why: str) -> None:
-    """Refuse options among these fields that were given."""
-    for name in options_given(options, fields):
-        raise UsageError(f"{name} {why}")
-
-
-class Interrupted(Exception):
-    """The user stopped the run; the message says how to go on, the cause by which signal."""
 
 
 def run(words: Sequence[str]) -> int:
@@ -207,8 +199,6 @@ def _worded(message: object) -> str:
 
 def _option_here(parameter: Parameter) -> str:
     """Return a parameter as an option of this verb, or of the one that has it."""
-    from flagstone.cli.words import as_option
-
     option = as_option(parameter)
     owners = [
         verb.name

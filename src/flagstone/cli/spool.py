@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from flagstone.cli.runner import AT_END, UsageError
+from flagstone.cli.console import AT_END, UsageError
 from flagstone.disk.writing import TEMP_FILES
 from flagstone.errors import InputError
 from flagstone.tables.files import Location, RemoteFile

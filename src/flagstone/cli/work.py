@@ -15,12 +15,10 @@ import numpy as np
 
 from flagstone.algebra import Flag, Rows
 from flagstone.cli.checkpoint import RunCheckpoint, ShardsCheckpoint
+from flagstone.cli.console import AT_END, UsageError, print_stderr, size_of
 from flagstone.cli.inputs import InputSource
-from flagstone.cli.output import print_stderr
 from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
-from flagstone.cli.runner import AT_END, UsageError
 from flagstone.cli.verbs import RunOptions, WorkerOptions
-from flagstone.cli.words import size_of
 from flagstone.finding import Finding
 from flagstone.measurement import Measurement
 from flagstone.pipeline import LocalExecutor, Pipeline

@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from flagstone.cli.output import print_json
-from flagstone.cli.runner import ARGUMENTS, OK, Interrupted, UsageError
+from flagstone.cli.console import ARGUMENTS, OK, Interrupted, UsageError, print_json
 from flagstone.cli.verbs import ReproduceOptions
 from flagstone.errors import InputError
 from flagstone.paper.experiments import EXPERIMENTS, OtherConfigurationError, run

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from flagstone.cli.answering import rule_of
+from flagstone.cli.console import BOTTOM, OK, UsageError, parsed, print_json, rerun_command
 from flagstone.cli.inputs import load_finding, load_protocol
-from flagstone.cli.output import print_json
 from flagstone.cli.parser import options_given, options_of
 from flagstone.cli.results import (
     check_outputs,
@@ -17,9 +17,7 @@ from flagstone.cli.results import (
     refuse_several,
     write_outputs,
 )
-from flagstone.cli.runner import BOTTOM, OK, UsageError
 from flagstone.cli.verbs import CaptureOptions, FrameOptions
-from flagstone.cli.words import parsed, rerun_command
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
 from flagstone.frames.captures import (

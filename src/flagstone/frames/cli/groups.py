@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.algebra import Array
-from flagstone.cli.output import safe
+from flagstone.cli.console import safe
 from flagstone.cli.verbs import FrameOptions
 from flagstone.comparison import common
 from flagstone.finding import Finding

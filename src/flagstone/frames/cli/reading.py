@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flagstone.cli.runner import UsageError
+from flagstone.cli.console import UsageError
 from flagstone.cli.spool import spooled
 from flagstone.cli.verbs import CaptureOptions
 from flagstone.errors import InputError, Parameter

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.cli.output import print_json, safe
-from flagstone.cli.runner import FAILED, OK
+from flagstone.cli.console import FAILED, OK, print_json, safe
 from flagstone.cli.verbs import CaptureOptions, CheckOptions, ReadOptions
 from flagstone.errors import BottomError, FormatError, InputError
 from flagstone.finding import SCHEMA, Finding

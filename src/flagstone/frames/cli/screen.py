@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from flagstone.cli.console import UsageError, rerun_command, safe
 from flagstone.cli.json_keys import FRAME_KEYS
-from flagstone.cli.output import safe
 from flagstone.cli.results import answer_lines, finding_json, remarks
-from flagstone.cli.runner import UsageError
 from flagstone.cli.verbs import FrameOptions
-from flagstone.cli.words import rerun_command
 from flagstone.errors import FormatError
 from flagstone.frames.captures import Capture, MessageType
 from flagstone.frames.captures.formats import bitbench_link

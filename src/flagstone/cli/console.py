@@ -1,0 +1,262 @@
+"""What all verbs share: exit codes and errors, the words of the command line, and printing."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import json
+import math
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TextIO, TypeVar
+
+from flagstone.cli.parser import options_given
+from flagstone.cli.verbs import OutputOptions
+from flagstone.errors import FlagstoneError, InputError, Parameter
+
+#: The words of the command line, for the record that repeats a run.
+ARGUMENTS: list[str] = []
+
+#: What a verb holds, to be let go when it ends.
+AT_END = contextlib.ExitStack()
+
+OK, ERROR, USAGE, BOTTOM, FAILED = 0, 1, 2, 3, 4
+
+
+class UsageError(FlagstoneError):
+    """The command line itself is wrong: exit code 2."""
+
+
+def refuse_options(options: Any, fields: Iterable[str], why: str) -> None:
+    """Refuse options among these fields that were given."""
+    for name in options_given(options, fields):
+        raise UsageError(f"{name} {why}")
+
+
+class Interrupted(Exception):
+    """The user stopped the run; the message says how to go on, the cause by which signal."""
+
+
+#: A tab cannot be typed into most shells; the command line takes (and shows) it spelled out.
+TAB, TAB_AS_TYPED = "\t", r"\t"
+#: Options that are not called as their parameter is.
+_OPTIONS = {
+    "fit_intercept": "--intercept",
+    "max_pairs": "--pairs",
+    "n_jobs": "--jobs",
+    "overwrite": "--force",
+    "random_state": "--seed",
+}
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+_SIZE = re.compile(r"(\d{1,18})\s*([kmg]i?|)b?", re.IGNORECASE)
+
+_Value = TypeVar("_Value")
+
+
+def as_option(parameter: Parameter) -> str:
+    """Return a parameter, with its value if it has one, as it is typed.
+
+    >>> from flagstone.errors import Parameter
+    >>> as_option(Parameter("t_max")), as_option(Parameter("rule", "heavy"))
+    ('--t-max', '--rule heavy')
+    >>> as_option(Parameter("encode", {"level": "bits:4"})), as_option(Parameter("overwrite", True))
+    ('--encode level=bits:4', '--force')
+    """
+    option = _OPTIONS.get(parameter.name, "--" + parameter.name.replace("_", "-"))
+    value = parameter.value
+    if value is None or value is True:
+        return option
+    if value is False:
+        return f"{option[:2]}no-{option[2:]}"
+    if isinstance(value, Mapping):
+        value = [f"{key}={text}" for key, text in value.items()]
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return " ".join(f"{option} {shlex.quote(str(v).replace(TAB, TAB_AS_TYPED))}" for v in values)
+
+
+def size_of(option: str, text: str, *, least: int = 1) -> int:
+    """Return a number of bytes as typed: 64MB, 256MiB, or plain.
+
+    >>> size_of("--cache-size", "64MB"), size_of("--cache-size", "1 GiB")
+    (64000000, 1073741824)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    size = -1 if found is None else int(found[1]) * _UNITS[found[2].lower()]
+    if not least <= size < 1 << 63:
+        raise UsageError(f"{option} must be a size such as 64MB or 256MiB, got {text!r}")
+    return size
+
+
+def parsed(parse: Callable[..., _Value], *values: Any) -> _Value:
+    """Read the value of an option; one that cannot be read is a mistake in the command."""
+    try:
+        return parse(*values)
+    except InputError as error:
+        raise UsageError(*error.args) from error
+
+
+#: Tabs, spelled out: they cannot be copied from a page.
+_TABS_AS_TYPED = {TAB: TAB_AS_TYPED, f"--delimiter={TAB}": f"--delimiter={TAB_AS_TYPED}"}
+
+
+def rerun_command(seed: str | None, outputs: OutputOptions | None = None) -> str:
+    """Return the command line as typed, with the seed added if it was drawn afresh.
+
+    With ``outputs`` it writes none of them: they exist by now, and are not to be replaced.
+    """
+    words = [_TABS_AS_TYPED.get(word, word) for word in ARGUMENTS]
+    if outputs is not None:
+        words = [word for word in words if word != "--force"]
+        for name, value in (
+            ("--output", outputs.output),
+            ("-o", outputs.output),
+            ("--report", outputs.report),
+            ("--plot", outputs.plot),
+        ):
+            words = _without(words, name, value)
+    end = words.index("--") if "--" in words else len(words)
+    given = any(word == "--seed" or word.startswith("--seed=") for word in words)
+    if seed is not None and not given:
+        words[end:end] = ["--seed", seed]
+    return shlex.join(["flagstone", *words])
+
+
+def _without(words: list[str], name: str, value: str | None) -> list[str]:
+    """Leave an option with this value out, in each of the ways to write it."""
+    if value is None:
+        return words
+    kept: list[str] = []
+    for word in words:
+        if word == value and kept and kept[-1] == name:
+            kept.pop()
+        elif word not in (f"{name}={value}", f"{name}{value}"):
+            kept.append(word)
+    return kept
+
+
+#: Colours of a terminal.
+BOLD, RED, YELLOW, CYAN = "1", "1;31", "1;33", "36"
+
+_SPELLED = {
+    "⊕": "^", "⊥": "_|_", "×": "x", "·": "*", "…": "...", "–": "-", "—": "-", "−": "-", "→": "->",
+    "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "²": "^2", "√": "sqrt ", "∞": "inf", "ρ": "rho",
+    "ε": "eps", "δ": "delta", "α": "alpha", "κ": "kappa",
+}  # fmt: skip
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """Print one JSON object."""
+    from flagstone.disk import json_text
+
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(json_text(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf")))
+
+
+def number(value: float) -> str:
+    """Return a number for people.
+
+    >>> number(1234567), number(0.5)
+    ('1,234,567', '0.5')
+    """
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share in percent, never rounded to nothing.
+
+    >>> percent(1, 3), percent(0, 7), percent(1, 10**6)
+    ('33.3 %', '0 %', '0.0001 %')
+    """
+    if not whole or not part:
+        return "0 %"
+    share = 100 * part / whole
+    digits = 1 if share >= 0.1 else 1 - math.floor(math.log10(share)) - 1
+    return f"{share:.{digits}f} %"
+
+
+def safe(text: str) -> str:
+    """Return text from data for a terminal: control characters are shown, not obeyed.
+
+    >>> safe("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def print_stderr(text: object) -> None:
+    """Say one line on standard error; what kind of line it is stands out on a terminal."""
+    line = safe(" ".join(str(text).split()))
+    for kind, colour in (("error:", RED), ("warning:", YELLOW)):
+        if line.startswith(kind):
+            line = painted(kind, colour, sys.stderr) + line.removeprefix(kind)
+    print(f"flagstone: {line}", file=sys.stderr)
+
+
+def print_error_json(message: str, code: int) -> None:
+    """Say an error on standard error, as one JSON object."""
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    error = {"error": " ".join(message.split()), "exit_code": code}
+    text = json.dumps(error, ensure_ascii=not encoding.lower().startswith("utf"))
+    print(safe(text), file=sys.stderr)
+
+
+def painted(text: str, colour: str, stream: TextIO) -> str:
+    """Return text in colour, where the stream is a terminal that has any and NO_COLOR is unset.
+
+    >>> import io
+    >>> painted("error:", RED, io.StringIO())
+    'error:'
+    """
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if plain or not stream.isatty():
+        return text
+    return f"\x1b[{colour}m{text}\x1b[0m"
+
+
+class Plain(io.TextIOBase):
+    """A stream of lines for people, in which nothing from data can command their terminal.
+
+    ``raw`` is the stream itself, for data.
+    """
+
+    def __init__(self, raw: TextIO) -> None:
+        self.raw = raw
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """That of the stream."""
+        return self.raw.encoding
+
+    def write(self, text: str) -> int:
+        """Write text, line ends as they are and all else safe."""
+        return self.raw.write("\n".join(map(safe, text.split("\n"))))
+
+    def fileno(self) -> int:
+        """Return that of the stream."""
+        return self.raw.fileno()
+
+    def flush(self) -> None:
+        """Pass on what the stream holds back."""
+        self.raw.flush()
+
+
+def spell_out() -> None:
+    """Let standard streams that lack a character (⊕, ⊥) spell it in ASCII."""
+    codecs.register_error("flagstone", _spell)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="flagstone")
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(_SPELLED.get(c, c.encode("unicode_escape").decode()) for c in lost), error.end
