@@ -481,7 +481,7 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         """A first threshold with which samples like this one would certify all its equations (S43).
 
         A forecast, for the window of *fresh* rows. None where they are certified, where there is no
-        equation, or where so many full sets would need more rows than there are.
+        equation, or where that many full sets would need more rows than there are.
         """
         setup, known, kept, found = self.setup, self.certified, self.measured.dim, self.contains
         if found is not None and found.equations == found.of:
