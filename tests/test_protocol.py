@@ -56,6 +56,13 @@ def test_a_partition_is_none_files_or_a_number_of_bytes(partition):
         Protocol.from_dict({**PROTOCOL.to_dict(), "partition": partition})
 
 
+def test_what_a_protocol_lacks_is_named():
+    data = PROTOCOL.to_dict()
+    del data["max_rows"], data["partition"]
+    with pytest.raises(FormatError, match=r"no valid protocol \(it lacks max_rows, partition\)"):
+        Protocol.from_dict(data)
+
+
 def test_it_is_saved_and_loaded(tmp_path):
     PROTOCOL.save(tmp_path / "p.json")
     assert load(tmp_path / "p.json") == PROTOCOL

@@ -145,6 +145,9 @@ class Protocol:
     def from_dict(cls, data: Mapping[str, Any], name: str = "this protocol") -> Protocol:
         """Read the form that :meth:`to_dict` writes; anything else is refused with a reason."""
         try:
+            known = {"question", "encoding", "reading", "partition", *_PLAIN}
+            if lacking := sorted(known - data.keys()):
+                raise FormatError(f"it lacks {', '.join(lacking)}")
             reading = dict(data["reading"])
             for key, value in reading.items():
                 if key not in READING or type(value) is not READING[key]:
