@@ -459,17 +459,12 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         None where there is no equation, a fresh answer may well lack one, or violations come in
         runs. Where promises are ``withheld``, this is all that is certified.
         """
-        setup, certified, kept = self.setup, self.certified, self.measured.dim
+        setup, kept, second = self.setup, self.measured.dim, self.certified.certificate
         m, t = setup.n_rows, setup.threshold
-        levels = [
-            one for one in certified.levels if not come_in_runs(one.n_rows, one.outside, one.runs)
-        ]
-        known = [(level.dim, contains_failure(m, level.eps, t)) for level in levels]
-        if self.withheld is None and levels == list(certified.levels):
-            if certified.eps is not None:
-                known.append((kept, contains_failure(m, certified.eps, t)))
-            if certified.certificate is not None and certified.certificate.lacks is not None:
-                known.append((kept, certified.certificate.lacks))
+        outside, independent = self._outside
+        known = [(dim, contains_failure(m, eps, t)) for dim, eps in outside]
+        if independent and second is not None and second.lacks is not None:
+            known.append((kept, second.lacks))
         sure = [one for one in known if one[1] <= MOST_LACKING and one[0] < setup.dim]
         if not sure:
             return None
@@ -483,17 +478,26 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         A forecast, for the window of *fresh* rows. None where they are certified, where there is no
         equation, or where that many full sets would need more rows than there are.
         """
-        setup, known, kept, found = self.setup, self.certified, self.measured.dim, self.contains
-        if found is not None and found.equations == found.of:
+        m, kept, found = self.setup.n_rows, self.measured.dim, self.contains
+        shares = [eps for dim, eps in self._outside[0] if dim == kept]
+        if not shares or not 0 < kept < self.setup.dim or (found and found.dim == kept):
             return None
-        alike = [one for one in known.levels if not come_in_runs(one.n_rows, one.outside, one.runs)]
-        shares = [one.eps for one in alike if one.dim == kept]
-        if alike == list(known.levels) and known.eps is not None:
-            shares.append(known.eps)
-        if not shares or not 0 < kept < setup.dim:
-            return None
-        first = binomial_least(setup.n_rows, min(shares), 1 - known.confidence) + 1
-        return first if first * kept <= setup.n_rows else None
+        first = binomial_least(m, min(shares), 1 - self.certified.confidence) + 1
+        return first if first * kept <= m else None
+
+    @property
+    def _outside(self) -> tuple[list[tuple[int, float]], bool]:
+        """Dimensions of spaces with bounds on future rows outside; whether no violations cluster.
+
+        Levels outside of which rows come in runs are left out.
+        """
+        levels = self.certified.levels
+        alike = [one for one in levels if not come_in_runs(one.n_rows, one.outside, one.runs)]
+        independent = self.withheld is None and len(alike) == len(levels)
+        found = [(level.dim, level.eps) for level in alike]
+        if independent and self.certified.eps is not None:
+            found.append((self.measured.dim, self.certified.eps))
+        return found, independent
 
     @property
     def misses(self) -> float | None:
