@@ -89,6 +89,21 @@ def test_columns_that_exclude_each_other_are_never_multiplied():
         assert Encoding.from_dict(encoding.to_dict()) == encoding
 
 
+def test_findings_about_categories_are_adopted_with_their_products(tmp_path):
+    random = np.random.RandomState(1)
+    colour, size = random.choice([*"rgb"], 400), random.choice([*"sml"], 400)
+    path = tmp_path / "t.csv"
+    path.write_text("c,z\n" + "".join(f"{a},{b}\n" for a, b in zip(colour, size, strict=True)))
+    found = str(tmp_path / "f.json")
+    options = ["--encode", "auto", "--degree", "2", "--seed", "1"]
+    with pytest.raises(SystemExit, match="0"):
+        main(["constraints", str(path), *options, "-o", found])
+    X = np.column_stack([colour[:, None] == [*"bgr"], size[:, None] == [*"lms"]]).astype(int)
+    span = AffineSpan(degree=2).adopt(load(found))
+    assert (span.predict(X) == 1).all()
+    assert span.predict(np.zeros((1, 6), dtype=int)).tolist() == [-1]
+
+
 @pytest.mark.parametrize("field", [GF(5), QQ], ids=str)
 def test_columns_of_zeros_and_ones_have_no_powers(field):
     texts = {"t": "above:3", "u": "levels:no,yes", "v": "bits:2", "w": "hex:2", "z": "element"}

@@ -204,6 +204,8 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def _monomials(self) -> Monomials:
         """The products of features that rows are made of: the features themselves, in degree 1."""
+        if self._adopted and self._finding is not None:
+            return self._finding.encoding.monomials
         named = getattr(self, "feature_names_in_", None)
         names = (f"x{i}" for i in range(self.n_features_in_)) if named is None else map(str, named)
         return Monomials(self._field, self._degree, tuple(names))
