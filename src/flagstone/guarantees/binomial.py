@@ -222,7 +222,9 @@ def _stirling(n: int) -> float:
 
 def _upwards(n: int, p: float, k: int) -> float:
     """P[Binomial(n, p) ≥ k], for k not far below n·p, k > 0."""
-    return _at(n, p, k) * k * (1 - p) / _fraction(p, k, n - k + 1, _beyond(n, p, k) + (1 - p))
+    beyond = _beyond(n, p, k)
+    excess = beyond + (1 - p) if p > 0.5 else beyond + 1 - p  # above one half, 1 - p is exact
+    return _at(n, p, k) * k * (1 - p) / _fraction(p, k, n - k + 1, excess)
 
 
 def _downwards(n: int, p: float, k: int) -> float:
