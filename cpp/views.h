@@ -68,6 +68,11 @@ class Buffer {
         if (data_) ::operator delete(data_, std::align_val_t(64));
     }
 
+    // Back to zeros.
+    void clear() {
+        if (data_) std::memset(static_cast<void *>(data_), 0, bytes());
+    }
+
     T *data() { return data_; }
     const T *data() const { return data_; }
     std::size_t size() const { return size_; }

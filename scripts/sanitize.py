@@ -44,7 +44,8 @@ def main() -> int:
         "ASAN_OPTIONS": "detect_leaks=0",  # Python itself keeps memory until it ends
         "PYTHONPATH": os.pathsep.join(map(str, [package.parent, ROOT])),
     }
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "tests/native"]
+    # -s: a finding ends the process, and with it what pytest has captured.
+    tests = ["-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "tests/native"]
     run(sys.executable, *tests, **sanitized)
     run(sys.executable, "scripts/native_fuzz.py", "--cases", options.cases, **sanitized)
     return 0

@@ -43,7 +43,7 @@ class Panel {
     // Hold n <= kLanes rows that stand one after another, and zero rows.
     void fill(const Cell *rows, std::size_t n) { transpose(rows, n, n_columns_, blocks_.data()); }
 
-    void fill_with_zeros() { std::memset(blocks_.data(), 0, n_columns_ * size_ * sizeof(Plane)); }
+    void fill_with_zeros() { blocks_.clear(); }
 
     // Take the factors from n rows that stand one after another.
     void fill_factors(const Cell *rows, std::size_t n) {

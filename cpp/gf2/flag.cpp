@@ -91,8 +91,8 @@ CountedFlag::CountedFlag(std::size_t dim)
 
 void CountedFlag::reset() {
     map_.reset();
-    clear(basis_);
-    clear(counts_);
+    basis_.clear();
+    counts_.clear();
     counts_[dim_] = -1;
     for (std::size_t q = 0; q < dim_; ++q) basis(q)[q / 64] = Word(1) << q % 64;
     mark_runs();
@@ -318,7 +318,7 @@ void CountedFlag::sort_elements() {
 }
 
 void CountedFlag::mark_runs() {
-    clear(runs_);
+    runs_.clear();
     for (std::size_t q = 0; q + 1 < dim_; ++q)
         runs_[q / 64] |= Word(counts_[q] == counts_[q + 1]) << q % 64;
 }

@@ -23,11 +23,6 @@ struct Change {
     std::uint32_t paired, last;
 };
 
-template <class T>
-void clear(Buffer<T> &buffer) {
-    if (buffer.size()) std::memset(buffer.data(), 0, buffer.size() * sizeof(T));
-}
-
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 #if defined(__AVX2__)
@@ -55,7 +50,7 @@ class TileMap {
     std::size_t most() const { return 8 * kEights; }
 
     void reset() {
-        clear(map_);
+        map_.clear();
         for (std::size_t q = 0; q < dim_; ++q) functionals(q / 8)[q] = Byte(1 << q % 8);
     }
 
@@ -201,14 +196,14 @@ class TableMap {
     std::size_t most() const { return kVectorBits; }
 
     void reset() {
-        clear(map_);
+        map_.clear();
         for (std::size_t q = 0; q < dim_; ++q)
             panel(q / kVectorBits)[q][q % kVectorBits / 64] = Word(1) << q % 64;
     }
 
     void read(const Word *rows, std::size_t n) {
         const BitRows columns{columns_.data(), kVectorWords};
-        if (n < kVectorBits) clear(columns_);
+        if (n < kVectorBits) columns_.clear();
         for (std::size_t begin = 0; begin < width_; begin += 8) {  // a line of the cache
             const std::size_t end = begin + 8 < width_ ? begin + 8 : width_;
             for (std::size_t i = 0; i < n; ++i)
