@@ -43,7 +43,7 @@ def run(bench: Bench) -> None:
         times: dict[str, list[float]] = {case: [] for case in ways}
         for turn in range(2 if bench.quick else 8):
             for case, words in ways.items():
-                spent = _spent(bench, words)
+                spent = time_of(bench, words)
                 if turn:  # the first fills Python's cache
                     times[case].append(spent)
         words = [sys.executable, "-X", "importtime", *MAIN, *_verb(2, SMALL, Path(folder))]
@@ -71,7 +71,8 @@ def _verb(order: int, n_rows: int, folder: Path) -> list[str]:
     return ["constraints", str(path), "--no-header", "--field", str(order), "--seed", "2026"]
 
 
-def _spent(bench: Bench, words: list[str]) -> float:
+def time_of(bench: Bench, words: list[str]) -> float:
+    """Return the time of a new Python process, by the clock of the run."""
     clock = _children if bench.clock_name == "cpu" else time.perf_counter
     begin = clock()
     child = subprocess.run(

@@ -12,10 +12,10 @@ import json
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import flagstone
+from benchmarks.cli_startup import time_of
 from benchmarks.harness import Bench
 from benchmarks.memory import ROOT
 
@@ -57,9 +57,7 @@ def run(bench: Bench) -> None:
     times: dict[str, list[float]] = {"reference": [], "fit": [], "import": []}
     for _ in range(turns + 1):
         for who, code in (("reference", REFERENCE), ("fit", FIT), ("import", IMPORT)):
-            begin = time.perf_counter()
-            _said(code)
-            times[who].append(time.perf_counter() - begin)
+            times[who].append(time_of(bench, ["-c", code]))
     for who, spent in times.items():
         bench.record("new process", who, statistics.median(spent[1:]), rounds=turns)
         bench.say(f"{who}: {statistics.median(spent[1:]):.2f} s")
