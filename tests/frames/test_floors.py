@@ -55,6 +55,7 @@ def test_captures_that_are_easily_misread(seed, number):
         (77, 960),  # two complements and a copy: their XOR is constant
         (78, 224),  # the Gray code of a copied field
         (78, 816),
+        (78, 999),  # a difference and a complement that often add up to a constant modulo 4
         (79, 197),  # a difference and copies, which add up to a constant modulo 3
     ],
 )

@@ -23,6 +23,8 @@ from flagstone.frames.digests.registers import CERTAIN
 _SCREEN, _FIRST = 64, 12
 #: A sum must fit this share of the rows, and this much less than the best one in its place.
 _SHARE, _CLOSE = 0.85, 0.02
+#: Of fewer than four bits, it must fit this share: fields agree with narrow sums more often.
+_NARROW_SHARE = 0.92
 #: What varies in fewer of the rows that fit is taken for damage.
 _RARE = 0.005
 #: log2 of the number of sums that are tried, at most.
@@ -189,7 +191,7 @@ class _Fit:
     def __init__(self, rule: Sum, X: Array, fits: Array) -> None:
         self.rule, self.n_fit = rule, int(fits.sum())
         self.evidence, self.convinces, self.columns = 0, False, frozenset[int]()
-        if self.n_fit < max(4, _SHARE * len(X)):
+        if self.n_fit < max(4, (_SHARE if rule.width >= 4 else _NARROW_SHARE) * len(X)):
             return
         good = X[fits]
         moves = (good != good[0]).any(axis=0)
