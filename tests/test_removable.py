@@ -17,11 +17,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 #: What tests need of the tree.
 KEPT = ("src", "tests", "docs", "examples", "scripts", "benchmarks", "cpp")
-#: Quick tests of everything that a package on top builds on.
+#: Quick tests of what names every package: verbs, public names, modules.
 QUICK = (
     "tests/cli/test_help.py",
     "tests/docs/test_reference.py",
-    "tests/test_comparison.py",
     "tests/test_package.py",
 )
 IMPORT_ALL = """

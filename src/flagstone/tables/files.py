@@ -346,6 +346,6 @@ def check_row_bytes(path: Location, where: str, n_bytes: int) -> None:
     """Refuse a row that is longer than any table needs."""
     if n_bytes > MOST_ROW_BYTES:
         raise InputError(
-            f"{path} {where} is longer than {MOST_ROW_BYTES >> 20} MiB, the most that one row may "
-            "take; is this a file of rows, one per line?"
+            f"{path}: {where} is longer than {MOST_ROW_BYTES >> 20} MiB, the most that one row "
+            "may take; is this a file of rows, one per line?"
         )
