@@ -314,6 +314,18 @@ def test_rows_that_coins_draw_are_those_of_one_partition(folder):
     assert found.answer == distributed.ask(str(folder), SpanQuestion(), RULE, COINS).answer
 
 
+def test_what_does_not_go_with_rows_that_coins_draw_is_refused(folder, tmp_path):
+    rule = IndexRule(t_max=60, draw_rows=ROWS)
+    rows = Dataset.of(str(folder), partition="none").first(100)
+    with pytest.raises(InputError, match=r"draw_rows decides how many .* leave out max_rows"):
+        distributed.ask(rows, SpanQuestion(), rule, COINS)
+    whole = {"partition": "none", "checkpoint": tmp_path / "leaves.jsonl"}
+    with pytest.raises(InputError, match="draw_rows with a checkpoint needs a seed"):
+        distributed.ask(str(folder), SpanQuestion(), rule, COINS, seed_is_fresh=True, **whole)
+    found = distributed.ask(str(folder), SpanQuestion(), rule, COINS, **whole)
+    assert found.rows.read == rule.n_rows(COINS)
+
+
 def test_a_run_with_a_fresh_seed_goes_on_with_the_seed_it_began_with(folder, tmp_path, monkeypatch):
     checkpoint = tmp_path / "leaves.jsonl"
     fresh = {"checkpoint": checkpoint, "seed_is_fresh": True}

@@ -108,10 +108,8 @@ def ask(
         **reading,
     )
     used = rule.n_rows(coins)
-    if used is not None and len(data.partitions) > 1:
-        raise InputError(
-            Parameter("draw_rows"), " is for rows that are summarized together: do not cut them"
-        )
+    if used is not None:
+        _check_drawn_rows(data, seed_is_fresh and checkpoint is not None)
     task = ShardTask(question, encoding, pilot=certify)
     pipeline = Pipeline(task, data.partitions, DaskExecutor(client))
     pipeline = pipeline.first(data.max_rows if used is None else used)
@@ -132,6 +130,19 @@ def ask(
             finding = pipeline.certify(finding, summary, confidence=confidence, shown=max_misfits)
         kept.finish()
     return finding
+
+
+def _check_drawn_rows(data: Dataset, resumes_with_another_seed: bool) -> None:
+    """Refuse what does not go with a number of rows that is drawn by the coins."""
+    drawn = Parameter("draw_rows")
+    if len(data.partitions) > 1:
+        raise InputError(drawn, " is for rows that are summarized together: do not cut them")
+    if data.max_rows is not None:
+        raise InputError(
+            drawn, " decides how many rows are used: leave out ", Parameter("max_rows")
+        )
+    if resumes_with_another_seed:
+        raise InputError(drawn, " with a checkpoint needs a seed, which decides what is read")
 
 
 def _prepared(
