@@ -62,6 +62,8 @@ def texts(*values):
         (texts("1/2", "x"), "QQ", "c=levels:1/2,x (text with 2 values)"),
         (texts("1/0", "x"), "QQ", "c=levels:1/0,x (text with 2 values)"),
         (texts("1/2", "3"), 2, "c=levels:1/2,3 (text with 2 values)"),
+        (texts(*(f"A{i}" for i in range(1000, 1040))), 2, "c: leave it out (text with 40"),
+        (texts(*(f"5{i:05x}" for i in range(40))), "QQ", "c: leave it out (text with 40"),
         (texts("a", "a"), 2, "c: leave it out (it is always 'a' in the rows looked at)"),
         (texts(*(f"{i:02}" for i in range(32))), 2, "c=onehot:00,01,02,"),
         (texts(*map(str, range(33))), 2, "c: leave it out (text with 33 different values, like"),
@@ -287,3 +289,14 @@ def test_numbers_with_separators_are_not_called_identifiers(written):
     for others in ("2024-01-{:02d}", "10.0.0.{}", "A{}"):
         values = np.array([others.format(10 + i) for i in range(40)], dtype=object)
         assert "like an identifier" in propose("net", values, QQ).reason
+
+
+def test_a_ledger_with_identifiers_is_read_over_the_rationals(tmp_path):
+    rows = [f"A{i},{i % 90 + 0.25},{i % 7 + 0.5},{i % 90 + i % 7 + 0.75}" for i in range(400)]
+    path = tmp_path / "ledger.csv"
+    path.write_text("invoice,net,vat,gross\n" + "\n".join(rows) + "\n")
+    table = open_table(path)
+    with pytest.warns(InputWarning, match=r"left out invoice .*like an identifier"):
+        assert table.encoding("QQ").names == ("net", "vat", "gross")
+    with pytest.raises(InputError, match=r"[Ee]quations between numbers: field='QQ'"):
+        table.encoding(2)

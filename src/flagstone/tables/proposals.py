@@ -31,6 +31,8 @@ _SHORT_FRAME = 16
 _MANY = 100
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
+#: Identifiers that happen to be hexadecimal: A0, A1, …, A1499.
+_NUMBERED = re.compile(r"([A-Fa-f]+)[0-9]+")
 #: Numbers as people and spreadsheets write them: 1.234,56 or $1,234.56 or 12 %.
 _GROUPED = re.compile(r"\W*(?:\d+|\d{1,3}(?:[.,'\s]\d{3})+)(?:[.,]\d+)?\W*")
 
@@ -186,7 +188,7 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
         if _counts(values) and (_INDEX.fullmatch(column) or (coded and len(values) >= _MANY)):
             return Proposal(column, None, "row numbers, like the index of a data frame")
         return proposal
-    frames = _frames(column, values)
+    frames = _frames(column, values) if field.order == 2 else None
     if frames is not None:
         return frames
     found = sorted(set(texts(values)))
@@ -266,6 +268,9 @@ def _frames(column: str, values: Array) -> Proposal | None:
     if len(cells) < 2 or not all(isinstance(cell, str) for cell in cells):
         return None
     if not any(re.search("[a-fA-F]", cell) for cell in cells):
+        return None
+    numbered = [_NUMBERED.fullmatch(cell) for cell in cells]
+    if all(numbered) and len({found[1] for found in numbered if found}) == 1:
         return None
     try:
         lengths = frame_lengths(values)
@@ -355,8 +360,13 @@ def refusal(
     problem = f"does not hold elements of {field}" if first.encoder else "is better left out"
     encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
     columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
+    exact: list[str | Parameter] = []
+    if any(p.encoder is not None and p.encoder.kind == "above" for p in refused):
+        exact = ["For equations between numbers: ", Parameter("field", "QQ"), ". "]
     return [
-        f"{file}: {role} {first.column!r}{others} {problem}: {first.reason}. Proposed: ",
+        f"{file}: {role} {first.column!r}{others} {problem}: {first.reason}. ",
+        *exact,
+        "Proposed: ",
         *([Parameter("encode", encode)] if encode else []),
         *([" "] if encode and columns else []),
         *([Parameter("columns", columns)] if columns else []),
