@@ -312,11 +312,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         """
         from flagstone.plots import ScreeDisplay
 
-        display = ScreeDisplay.of(self)
-        if not isinstance(ax, (str, PathLike)):
-            return display.plot(ax)
-        display.save(ax)
-        return display
+        return ScreeDisplay.of(self).plot(ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as JSON values: what files hold (docs/formats.md).

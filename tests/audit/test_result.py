@@ -237,6 +237,8 @@ def test_a_result_draws_itself_and_is_html(tmp_path):
     assert found.ax_.get_xlabel() == "pairs"
     final = found.ax_.get_lines()[0].get_ydata()[-1]
     assert final == found.exact.estimate
+    assert found.plot(tmp_path / "audit.svg") is found
+    assert "<svg" in (tmp_path / "audit.svg").read_text(encoding="utf-8")
     html = found._repr_html_()
     assert "&lt;b&gt;learner" in html
     for word in ("exact", "pointwise", "approximate", "deterministic"):

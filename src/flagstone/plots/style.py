@@ -143,11 +143,14 @@ class Display:
     def _draw(self, axes: list[Axes]) -> None:
         raise NotImplementedError
 
-    def plot(self, ax: Axes | list[Axes] | None = None) -> Self:
-        """Draw on the given axes (one per panel), or on a new figure of pyplot.
+    def plot(self, ax: Axes | list[Axes] | str | os.PathLike[str] | None = None) -> Self:
+        """Draw on the given axes (one per panel), on a new figure of pyplot, or into a file.
 
-        Notebooks show that figure below the cell, and ``pyplot.show()`` does elsewhere.
+        Notebooks show a new figure below the cell, and ``pyplot.show()`` does elsewhere.
         """
+        if isinstance(ax, (str, os.PathLike)):
+            self.save(ax)
+            return self
         if ax is None:
             return self._draw_on(self._new_axes(shown=True))
         axes = list(ax) if isinstance(ax, (list, tuple)) else [ax]
