@@ -40,7 +40,7 @@ def test_the_seed_draws_how_many_rows_are_used(run, rows):
         (["--draw-rows", "1000", "--partition", "files"], "summarized together"),
         (["--draw-rows", "1000", "--checkpoint", "c"], "needs --seed"),
         (["--draw-rows", "1000", "--rule", "heavy"], "--rule index only"),
-        (["--draw-rows", "1"], "--draw-rows must be an integer of at least 2"),
+        (["--draw-rows", "1"], "--draw-rows must be a whole number of at least 2"),
         (["--draw-rows", "4000", "--seed", "5"], "1,000"),
     ],
 )

@@ -252,7 +252,10 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions, ColumnOptions):
         "--max-rows NUMBER", "Use the first rows only, exactly this many", INPUT
     )
     draw_rows: int | None = option(
-        "--draw-rows NUMBER", "Use the first rows; the seed draws how many, up to this", RULE
+        "--draw-rows NUMBER",
+        "Use the first rows; the seed draws how many, up to this",
+        RULE,
+        least=2,
     )
     deduplicate_runs: bool = option(
         "--deduplicate-runs", "Count equal rows that follow each other once", INPUT
