@@ -287,6 +287,13 @@ def test_labels_by_chance_hide_no_rule(seed):
     )
 
 
+def test_labels_that_are_allowed_to_be_wrong_are_taken_into_account_after_bottom():
+    X, y = labelled(0.5)
+    with pytest.warns(ReplicabilityWarning, match="⊥"):
+        finding = ParityClassifier(contamination=0.01, random_state=1).fit(X, y).finding_
+    assert finding.hint.startswith("if more labels may be wrong, say how many (contamination); ")
+
+
 def test_no_support_for_what_says_nothing():
     with pytest.warns(ReplicabilityWarning, match="No direction was kept"):
         nothing = found(frames(200), t_min=150, t_max=160)

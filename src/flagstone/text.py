@@ -262,10 +262,12 @@ def hint(finding: Finding) -> str | None:
     best = finding.credibility.plateau
     no_rule = finding.answer.is_bottom and finding.question.kind == "parity"
     if best is None and no_rule:
+        g = finding.promises
+        more = "more " if g is not None and g.asked.contamination else ""
         return (
-            "if labels may be wrong, say how many (contamination); if the rule may not be linear, "
-            f"use products of columns (degree {finding.encoding.degree + 1}); or add columns that "
-            "the label depends on"
+            f"if {more}labels may be wrong, say how many (contamination); if the rule may not be "
+            f"linear, use products of columns (degree {finding.encoding.degree + 1}); or add "
+            "columns that the label depends on"
         )
     if best is None:
         return None
