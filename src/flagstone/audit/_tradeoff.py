@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.algebra import FieldLike, Flag, Rows, Subspace, as_field, width
-from flagstone.audit.data import HALVES, Data, Sample, Sampler, as_data
+from flagstone.algebra import Field, FieldLike, Flag, Rows, Subspace, as_field, width
+from flagstone.audit.data import HALVES, Sample, Sampler, as_data
 from flagstone.audit.integrate import Thresholds, average, disagreement
 from flagstone.audit.intervals import standard_error
-from flagstone.distributions import LabelledParity
+from flagstone.distributions import Distribution, LabelledParity
 from flagstone.errors import InputError, Parameter
 from flagstone.estimators.coders import LabelCoder
 from flagstone.guarantees.exact import positive
@@ -89,11 +89,11 @@ class TradeoffCurve(Display):
         return f"TradeoffCurve({len(self.points)} windows of {kinds}; {self.quantity})"
 
     def _repr_html_(self) -> str:
-        rows = [
-            (p.rule, f"{p.t_max:.6g}", _with_error(p.kept, p.kept_sem),
-             _with_error(p.replicability, p.replicability_sem))
-            for p in self.points
-        ]  # fmt: skip
+        rows = []
+        for p in self.points:
+            means = ((p.kept, p.kept_sem), (p.replicability, p.replicability_sem))
+            ends = (f"{100 * mean:.1f} % ± {100 * sem:.1f}" for mean, sem in means)
+            rows.append((p.rule, f"{p.t_max:.6g}", *ends))
         head = ("rule", "t_max", self.quantity, "replicability")
         note = "; halves of one table: indicative only" if self.indicative else ""
         title = f"{self.quantity.capitalize()} and replicability, {self.m:,} rows per sample{note}"
@@ -129,10 +129,6 @@ class TradeoffCurve(Display):
         axis.set_ylabel(f"{self.quantity} (%)")
         caption(axis, f"$m={self.m}$ rows per sample")
         axis.legend(loc="lower left")
-
-
-def _with_error(mean: float, sem: float) -> str:
-    return f"{100 * mean:.1f} % ± {100 * sem:.1f}"
 
 
 def tradeoff(
@@ -184,22 +180,26 @@ def tradeoff(
     >>> short.kept > long.kept and short.replicability < long.replicability
     True
     """
-    where = as_data(X, y, m)
+    data, F = as_data(X, y, m), as_field(field)
+    law = data.law if isinstance(data, Sampler) else None
+    if law is not None and law.field != F:
+        raise InputError(
+            f"the distribution is over {law.field.name}, but field={field!r} was given"
+        )
     positive("t_min", t_min)
     if pairs < 2:
         raise InputError(f"pairs must be at least 2, got {pairs}")
     rng = np.random.RandomState(seed)
     rounds = []
     for _ in range(pairs):
-        samples = [_coded(sample, field) for sample in where.pair(rng)[:2]]
-        rows = [_rows(sample, field) for sample in samples]
-        flags = [Flag(width(part), as_field(field)).update(part) for part in rows]
-        rounds.append((flags, [_worth(where, other, field) for other in reversed(samples)]))
-    size, labelled = int(flags[0].n_rows), samples[0].y is not None
+        samples = [_lifted(sample, F) for sample in data.pair(rng)[:2]]
+        flags = [Flag(width(rows), F).update(rows) for rows, _ in samples]
+        rounds.append((flags, [_worth(law, *other) for other in reversed(samples)]))
+    size, labelled = int(flags[0].n_rows), samples[0][1].y is not None
     ends = _ends(t_min, t_max, size)
     points = [_point(rule, t_min, end, rounds, labelled) for rule in rules for end in ends]
     return TradeoffCurve(
-        tuple(points), "accuracy" if labelled else "coverage", size, bool(where.caution)
+        tuple(points), "accuracy" if labelled else "coverage", size, bool(data.caution)
     )
 
 
@@ -215,29 +215,17 @@ def _ends(t_min: int, t_max: Sequence[float] | None, size: int) -> list[float]:
     return ends
 
 
-def _coded(sample: Sample, field: FieldLike) -> Sample:
-    """Return the sample with labels such as "no" and "yes" numbered, as estimators number them."""
+def _lifted(sample: Sample, field: Field) -> tuple[Rows, Sample]:
+    """Return the rows (x), or (x, y) with labels, and the sample with numbered labels."""
     if sample.y is None:
-        return sample
-    coder = LabelCoder.of(np.unique(sample.y), as_field(field))
-    return sample._replace(y=coder.encode(np.asarray(sample.y)))
+        return SpanQuestion().lift(field, field.rows(sample.X), None), sample
+    # Labels such as "no" and "yes" are numbered as estimators number them.
+    y = LabelCoder.of(np.unique(sample.y), field).encode(np.asarray(sample.y))
+    return _PARITY.lift(field, field.rows(sample.X), field.elements(y)), sample._replace(y=y)
 
 
-def _rows(sample: Sample, field: FieldLike) -> Rows:
-    """Return the lifted rows of a sample: (x), or (x, y) with labels."""
-    F = as_field(field)
-    y = None if sample.y is None else F.elements(sample.y)
-    return (SpanQuestion() if y is None else _PARITY).lift(F, F.rows(sample.X), y)
-
-
-def _worth(where: Data, other: Sample, field: FieldLike) -> Callable[[Subspace], float]:
+def _worth(law: Distribution | None, rows: Rows, other: Sample) -> Callable[[Subspace], float]:
     """Return what a subspace is worth: exact for a law, measured on the other sample otherwise."""
-    law = where.law if isinstance(where, Sampler) else None
-    if law is not None and law.field != as_field(field):
-        raise InputError(
-            f"the distribution is over {law.field.name}, but field={field!r} was given"
-        )
-    rows = None if law is not None or other.y is not None else _rows(other, field)
 
     def coverage(V: Subspace) -> float:
         return float(np.mean(V.contains(rows)) if law is None else law.probability(V))

@@ -12,7 +12,8 @@ at least τ sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
@@ -64,25 +65,13 @@ class Thresholds:
         zero = Subspace.zero(self._flag.dim, self._flag.field)
         return (*(self._flag.span_at(j) for j in self._sets), zero)
 
-    def parts(self, start: float, stop: float) -> list[tuple[float, int]]:
-        """Return ``(length, i)`` for the pieces of ``(start, stop]`` on which space i is chosen."""
-        pieces = []
-        left = start
-        for i, end in enumerate((*self.ends, float("inf"))):
-            right = min(float(end), stop)
-            if right > left:
-                pieces.append((right - left, i))
-                left = right
-        return pieces
-
 
 def average(
     thresholds: Thresholds, start: float, stop: float, value: Callable[[Subspace], float]
 ) -> float:
     """Return the mean of ``value(V*)`` over a threshold uniform on ``(start, stop]``."""
-    _check_window(start, stop)
-    total = sum(length * value(thresholds.spaces[i]) for length, i in thresholds.parts(start, stop))
-    return total / (stop - start)
+    pieces = _pieces(start, stop, thresholds)
+    return sum(length * value(thresholds.spaces[i]) for length, i in pieces) / (stop - start)
 
 
 def disagreement(
@@ -119,30 +108,25 @@ def disagreement(
     >>> disagreement(a, b, 0, 8)  # they differ at t = 3 and t = 4, of 8
     0.25
     """
-    _check_window(start, stop)
-    marks = sorted(
-        {float(e) for e in (*a.ends, *b.ends) if start < e < stop} | {float(start), float(stop)}
-    )
     read = cache(lambda t, i: answer(t.spaces[i]) if answer else t.spaces[i])
     wrong = 0.0
-    i = j = 0
-    for left, right in pairwise(marks):
-        while i < len(a.ends) and a.ends[i] <= left:
-            i += 1
-        while j < len(b.ends) and b.ends[j] <= left:
-            j += 1
+    for length, i, j in _pieces(start, stop, a, b):
         # Dimensions are known at once; the spaces themselves cost an elimination each.
         differ = answer is None and a.dims[i] != b.dims[j]
         if differ or read(a, i) != read(b, j):
-            wrong += right - left
+            wrong += length
     return wrong / (stop - start)
 
 
-def _check_window(start: float, stop: float) -> None:
+def _pieces(start: float, stop: float, *given: Thresholds) -> Iterator[tuple[Any, ...]]:
+    """Yield the pieces of ``(start, stop]`` without a step: the length, and the space of each."""
     if not 0 <= start < stop:
         raise InputError(
             f"the window (start, stop] must satisfy 0 <= start < stop, got {start}, {stop}"
         )
+    inside = {float(end) for t in given for end in t.ends if start < end < stop}
+    for left, right in pairwise([float(start), *sorted(inside), float(stop)]):
+        yield right - left, *(bisect_right(t.ends, left) for t in given)
 
 
 def integrated_disagreement(a: Finding, b: Finding) -> float:
