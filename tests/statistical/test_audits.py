@@ -5,6 +5,7 @@ exclude the truth, after any number of pairs, in at most 10 % of the audits.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from scipy.stats import binom
 from flagstone import IndexRule, LinearSpan, audit
 from flagstone.audit._learners import Learner
 from flagstone.audit._pairs import Task
-from flagstone.audit._result import measures_of
 from flagstone.audit.data import as_data
 from flagstone.audit.intervals import log_evidence
 from flagstone.distributions import rare_direction
@@ -68,7 +68,7 @@ def missed(found, truth, key, confidence=CONFIDENCE):
         seen = [values[:n] for n in ends]
     out = [log_evidence(some, truth) >= limit for some in seen]
     for n in (1, len(pairs)):
-        shown = measures_of(found, pairs[:n])[key]
+        shown = replace(found, pairs=pairs[:n]).measures[key]
         assert (shown.low <= truth <= shown.high) != out[n - 1]
     return any(out)
 

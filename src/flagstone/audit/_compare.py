@@ -74,12 +74,10 @@ class PairComparison:
         name: str | None = None,
         n_fixed: int = 0,
     ) -> None:
-        if isinstance(compare, str) and compare not in _NAMES:
+        if not callable(compare) and compare not in _NAMES:
             raise InputError(
                 f"compare must be a function or one of {', '.join(_NAMES)}, got {compare!r}"
             )
-        if not isinstance(compare, str) and not callable(compare):
-            raise InputError(f"compare must be a name or a function, got {compare!r}")
         if tolerance is not None and not 0 <= tolerance < np.inf:
             raise InputError(f"tolerance must be a number of at least 0, got {tolerance}")
         self.function = None if isinstance(compare, str) else compare
@@ -139,7 +137,7 @@ class PairComparison:
         agree = self._agreement(a, b)
         values = {name: similarity(name, a, b, agree) for name in self.similarities}
         same = self._same(a, b, agree, values)
-        bottoms = [bool(a.is_bottom), bool(b.is_bottom)]
+        bottoms = [a.is_bottom, b.is_bottom]
         outcome = "agree" if same else "differ"
         if any(bottoms):
             outcome = "both_bottom" if all(bottoms) else "one_bottom"

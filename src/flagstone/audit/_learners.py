@@ -6,7 +6,7 @@ import copy
 import inspect
 import pickle
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import joblib
 import numpy as np
@@ -36,14 +36,12 @@ class Trial:
     @property
     def finding(self) -> Finding | None:
         """The finding of one of our estimators, alone or at the end of a pipeline."""
-        owner = owner_of(self.output, "finding_")
-        return None if owner is None else cast(Finding, owner.finding_)
+        return getattr(owner_of(self.output, "finding_"), "finding_", None)
 
     @property
-    def is_bottom(self) -> bool | None:
-        """Whether the answer is ⊥; None for learners that have no ⊥."""
-        owner = owner_of(self.output, "is_bottom_")
-        return None if owner is None else bool(owner.is_bottom_)
+    def is_bottom(self) -> bool:
+        """Whether the answer is ⊥."""
+        return bool(getattr(owner_of(self.output, "is_bottom_"), "is_bottom_", False))
 
     @property
     def is_empty(self) -> bool:

@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -175,7 +175,41 @@ class AuditResult(Display):
     @cached_property
     def measures(self) -> dict[str, Measure]:
         """All measures that apply, by name: "exact", "pointwise", "worst", "approximate", …."""
-        return measures_of(self, self.pairs)
+        n, inputs, confidence = len(self.pairs), self.n_inputs, self.confidence
+        found: dict[str, Measure] = {}
+
+        def add(key: str, values: Sequence[float], meaning: str) -> None:
+            low, high = anytime_interval(values, confidence)
+            found[key] = Measure(key, _mean(values), low, high, meaning)
+
+        add("exact", [pair.exact for pair in self.pairs], f"the same output ({self.notion})")
+        close = f" within {self.tolerance:.3g}" if self.tolerance else ""
+        if inputs and any(pair.inputs is not None for pair in self.pairs):
+            agree = np.array([pair.agreeing(inputs) for pair in self.pairs])
+            meaning = f"the same prediction{close} for a fixed input, mean over {inputs} inputs"
+            add("pointwise", agree.mean(axis=1).tolist(), meaning)
+            # A union bound over the inputs: the interval of the least count holds the least rate.
+            least = int(agree.sum(axis=0).min())
+            ends = anytime_interval(
+                [1] * least + [0] * (n - least), 1.0 - (1.0 - confidence) / inputs
+            )
+            meaning = "the same for the worst of these inputs"
+            found["worst"] = Measure("pointwise, worst", least / n, *ends, meaning)
+        if any(pair.approximate is not None for pair in self.pairs):
+            shares = [pair.approximate or 0.0 for pair in self.pairs]
+            add("approximate", shares, f"share of held-out rows with the same prediction{close}")
+        for name in dict.fromkeys(name for pair in self.pairs for name in pair.similarities):
+            known = SIMILARITIES.get(name, Similarity(name, "your function of two outputs"))
+            values = [pair.similarities.get(name, known.failed) for pair in self.pairs]
+            scale = 1.0 - known.low
+            unit = [min(1.0, max(0.0, (value - known.low) / scale)) for value in values]
+            low, high = (known.low + scale * end for end in anytime_interval(unit, confidence))
+            found[name] = Measure(known.label, _mean(values), low, high, known.meaning)
+        scores = [pair.score for pair in self.pairs if pair.score is not None]
+        if scores and self.kind in SCORES:
+            meaning = "of the runs, on held-out rows"
+            found["score"] = Measure(SCORES[self.kind], _mean(scores), None, None, meaning)
+        return found
 
     @property
     def exact(self) -> Measure:
@@ -358,7 +392,7 @@ class AuditResult(Display):
     def _draw(self, axes: list[Axes]) -> None:
         axis = axes[0]
         ends = np.unique(np.geomspace(1, len(self.pairs), _STEPS).round().astype(int))
-        paths = [measures_of(self, self.pairs[:end]) for end in ends]
+        paths = [replace(self, pairs=self.pairs[:end]).measures for end in ends]
         looks = (("exact", "blue", "-"), ("worst", "orange", ":"), ("approximate", "green", "--"))
         for key, color, dashes in looks:
             path = [(n, found[key]) for n, found in zip(ends, paths, strict=True) if key in found]
@@ -372,43 +406,6 @@ class AuditResult(Display):
         axis.set_xlabel("pairs")
         axis.set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
         axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=self.learner)
-
-
-def measures_of(result: AuditResult, pairs: Sequence[Pair]) -> dict[str, Measure]:
-    """Return the measures of some pairs of an audit."""
-    n, inputs, confidence = len(pairs), result.n_inputs, result.confidence
-    found: dict[str, Measure] = {}
-
-    def add(key: str, values: Sequence[float], meaning: str) -> None:
-        low, high = anytime_interval(values, confidence)
-        found[key] = Measure(key, _mean(values), low, high, meaning)
-
-    add("exact", [pair.exact for pair in pairs], f"the same output ({result.notion})")
-    close = f" within {result.tolerance:.3g}" if result.tolerance else ""
-    if inputs and any(pair.inputs is not None for pair in pairs):
-        agree = np.array([pair.agreeing(inputs) for pair in pairs])
-        meaning = f"the same prediction{close} for a fixed input, mean over {inputs} inputs"
-        add("pointwise", agree.mean(axis=1).tolist(), meaning)
-        # A union bound over the inputs: the interval of the least count holds the least rate.
-        least = int(agree.sum(axis=0).min())
-        ends = anytime_interval([1] * least + [0] * (n - least), 1.0 - (1.0 - confidence) / inputs)
-        meaning = "the same for the worst of these inputs"
-        found["worst"] = Measure("pointwise, worst", least / n, *ends, meaning)
-    if any(pair.approximate is not None for pair in pairs):
-        shares = [pair.approximate or 0.0 for pair in pairs]
-        add("approximate", shares, f"share of held-out rows with the same prediction{close}")
-    for name in dict.fromkeys(name for pair in pairs for name in pair.similarities):
-        known = SIMILARITIES.get(name, Similarity(name, "your function of two outputs"))
-        values = [pair.similarities.get(name, known.failed) for pair in pairs]
-        scale = 1.0 - known.low
-        unit = [min(1.0, max(0.0, (value - known.low) / scale)) for value in values]
-        low, high = (known.low + scale * end for end in anytime_interval(unit, confidence))
-        found[name] = Measure(known.label, _mean(values), low, high, known.meaning)
-    scores = [pair.score for pair in pairs if pair.score is not None]
-    if scores and result.kind in SCORES:
-        meaning = "of the runs, on held-out rows"
-        found["score"] = Measure(SCORES[result.kind], _mean(scores), None, None, meaning)
-    return found
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -265,11 +265,7 @@ def identified(function: Callable[..., Any], name: str | None) -> tuple[str, boo
     return name or known, name is None
 
 
-def random_stream(
-    text: str, generator: np.random.RandomState | None = None
-) -> np.random.RandomState:
-    """Return the generator that a text starts, the same everywhere; a given one starts anew."""
+def random_stream(text: str) -> np.random.RandomState:
+    """Return the generator that a text starts, the same everywhere."""
     digest = hashlib.sha256(text.encode()).digest()
-    generator = np.random.RandomState() if generator is None else generator
-    generator.seed(np.frombuffer(digest, dtype=">u4").astype(np.uint32))
-    return generator
+    return np.random.RandomState(np.frombuffer(digest, dtype=">u4").astype(np.uint32))
