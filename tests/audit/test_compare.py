@@ -23,7 +23,7 @@ def same(a, b, compare="auto", kind="other", tolerance=0.0):
     comparison = PairComparison(compare, tolerance=tolerance)
     comparison.fit(kind)
     found = comparison.pair(a, b)
-    return found["outcome"] == "agree"
+    return found.outcome == "agree"
 
 
 def agreeing(a, b, kind="other"):
@@ -31,7 +31,7 @@ def agreeing(a, b, kind="other"):
     comparison = PairComparison("auto", n_fixed=len(a.predicted))
     comparison.fit(kind)
     found = comparison.pair(a, b)
-    packed = np.frombuffer(bytes.fromhex(found["inputs"]), dtype=np.uint8)
+    packed = np.frombuffer(bytes.fromhex(found.inputs), dtype=np.uint8)
     return np.unpackbits(packed, count=len(a.predicted)).astype(bool)
 
 

@@ -38,7 +38,7 @@ def test_a_pipeline_on_a_frame_keeps_its_names_and_is_integrated(library):
 
 
 def same(a, b):
-    return PairComparison("auto").pair(Trial(a, None), Trial(b, None))["outcome"] == "agree"
+    return PairComparison("auto").pair(Trial(a, None), Trial(b, None)).outcome == "agree"
 
 
 def test_a_pipeline_without_labels_has_a_coverage():

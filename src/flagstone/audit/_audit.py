@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import NOTIONS, PairComparison
+from flagstone.audit._compare import NOTIONS, Pair, PairComparison
 from flagstone.audit._learners import Learner, Trial, kind_of, last_step, predictions
-from flagstone.audit._pairs import Pair, Task, collect, open_file
+from flagstone.audit._pairs import Task, collect, open_file
 from flagstone.audit._result import AuditResult, AuditStats
 from flagstone.audit.data import as_data
 from flagstone.audit.intervals import anytime_interval, check_confidence
@@ -226,7 +226,8 @@ def summarize(
     rows = 0 if first is None else len(first)
     rules = PairComparison(compare, tolerance=tolerance, n_fixed=rows)
     rules.fit(kind_of(outputs[0], y, first), y, runs[0])
-    done = [Pair(i // 2, **rules.pair(runs[i], runs[i + 1], y)) for i in range(0, len(runs) - 1, 2)]
+    disjoint = zip(runs[::2], runs[1::2], strict=False)
+    done = [rules.pair(a, b, y, number) for number, (a, b) in enumerate(disjoint)]
     left = ", the last one left over" if len(outputs) % 2 else ""
     data = f"{len(outputs)} outputs in disjoint pairs{left}"
     return _result(rules, done, learner=name, data=data, confidence=confidence, claim=claim)

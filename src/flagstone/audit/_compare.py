@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,17 +53,56 @@ _NAMES = ("auto", "fingerprint", "coef", "predictions", *SIMILARITIES)
 _CLOSE = 0.1
 
 
-class PairComparison:
-    """How two runs become the record of a pair.
+@dataclass(frozen=True)
+class Pair:
+    """What one pair of runs came to.
 
-    Parameters
+    Attributes
     ----------
-    compare, tolerance, name
-        See :func:`~flagstone.audit.audit`.
-    integrate : bool
-        Whether outputs are findings of our rules, whose threshold is integrated out.
-    n_fixed : int
-        The first held-out rows, as many as this, are the fixed inputs.
+    pair : int
+        Its number, from 0 on.
+    outcome : str
+        "agree", "differ"; "both_bottom", "one_bottom" (⊥); "both_empty": the same answer, from the
+        coins alone, since no direction was kept; "one_error", "both_error".
+    exact : float
+        1 if the two outputs are the same, else 0. For our rules with integrated thresholds, the
+        probability over the threshold that they are.
+    approximate : float or None
+        Share of this pair's held-out rows on which the outputs agree.
+    inputs : str or None
+        For each fixed input a bit (in hexadecimal digits): do the outputs agree on it?
+    similarities : dict
+        Further values by name, such as ``"adjusted_rand"``.
+    score : float or None
+        Accuracy, R² or another score on held-out rows, the mean of the two runs.
+    seconds : float
+    error : str or None
+        Type and message of what was raised first.
+    """
+
+    pair: int
+    outcome: str
+    exact: float
+    approximate: float | None = None
+    inputs: str | None = None
+    similarities: Mapping[str, float] = field(default_factory=dict)
+    score: float | None = None
+    seconds: float = field(default=0.0, compare=False)
+    error: str | None = None
+
+    def agreeing(self, n_inputs: int) -> Array:
+        """Return for each fixed input whether the outputs agree; failed runs agree on none."""
+        if self.inputs is None:
+            return np.zeros(n_inputs, dtype=np.uint8)
+        packed = np.frombuffer(bytes.fromhex(self.inputs), dtype=np.uint8)
+        return np.unpackbits(packed, count=n_inputs)
+
+
+class PairComparison:
+    """How two runs become the record of a pair, with the options of an audit.
+
+    ``integrate`` says that outputs are findings of our rules, whose threshold is integrated out.
+    The first ``n_fixed`` held-out rows are the fixed inputs.
     """
 
     def __init__(
@@ -132,8 +172,8 @@ class PairComparison:
         plain = isinstance(run.output, (set, frozenset)) or _selected(run.output) is None
         return "output" if plain else "features"
 
-    def pair(self, a: Trial, b: Trial, y: Any = None) -> dict[str, Any]:
-        """Return the fields of the record of two runs."""
+    def pair(self, a: Trial, b: Trial, y: Any = None, number: int = 0) -> Pair:
+        """Return the record of two runs."""
         agree = self._agreement(a, b)
         values = {name: similarity(name, a, b, agree) for name in self.similarities}
         same = self._same(a, b, agree, values)
@@ -145,20 +185,17 @@ class PairComparison:
             outcome = "both_empty"
         scores = [score(self.kind, run.predicted, y) for run in (a, b)]
         known = [value for value in scores if value is not None]
-        found: dict[str, Any] = {
-            "outcome": outcome,
-            "exact": float(outcome not in ("differ", "one_bottom")),
-            "similarities": values,
-            "score": float(np.mean(known)) if len(known) == 2 else None,
-        }
+        exact = float(outcome not in ("differ", "one_bottom"))
         if self.integrate and a.finding is not None and b.finding is not None:
             alike = _columns(a.output) == _columns(b.output)
-            found["exact"] = 1.0 - integrated_disagreement(a.finding, b.finding) if alike else 0.0
+            exact = 1.0 - integrated_disagreement(a.finding, b.finding) if alike else 0.0
+        approximate = inputs = None
         if agree is not None and len(agree):
             fresh = agree[self.n_fixed :]
-            found["approximate"] = float((fresh if len(fresh) else agree).mean())
-            found["inputs"] = np.packbits(agree[: self.n_fixed]).tobytes().hex()
-        return found
+            approximate = float((fresh if len(fresh) else agree).mean())
+            inputs = np.packbits(agree[: self.n_fixed]).tobytes().hex()
+        mean = float(np.mean(known)) if len(known) == 2 else None
+        return Pair(number, outcome, exact, approximate, inputs, values, mean)
 
     def _same(self, a: Trial, b: Trial, agree: Array | None, values: dict[str, float]) -> bool:
         """Say whether two outputs are the same; a function may add a value of its own."""
@@ -227,11 +264,7 @@ def similarity(name: str, a: Trial, b: Trial, agree: Array | None) -> float:
     if name in ("churn", "adjusted_rand"):
         if agree is None or a.predicted is None or b.predicted is None:
             raise TaskError(f"compare={name!r} needs predictions, and these outputs have none")
-        if name == "churn":
-            return 1.0 - float(agree.mean())
-        from sklearn.metrics import adjusted_rand_score
-
-        return float(adjusted_rand_score(a.predicted, b.predicted))
+        return 1.0 - float(agree.mean()) if name == "churn" else _rand(a.predicted, b.predicted)
     if name == "equations":
         return _shared_equations(a, b)
     read = _selected if name == "jaccard" else _coefficients
@@ -245,6 +278,12 @@ def similarity(name: str, a: Trial, b: Trial, agree: Array | None) -> float:
         return 1.0
     size = float(np.linalg.norm(first) + np.linalg.norm(second))
     return float(np.linalg.norm(first - second)) / size if size else 0.0
+
+
+def _rand(first: Any, second: Any) -> float:
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(first, second))
 
 
 def _shared_equations(a: Trial, b: Trial) -> float:
@@ -267,9 +306,7 @@ def score(kind: str, predicted: Array | None, y: Any) -> float | None:
     if y is None or kind == "other":
         return None
     if kind == "clusterer":
-        from sklearn.metrics import adjusted_rand_score
-
-        return float(adjusted_rand_score(y, predicted))
+        return _rand(y, predicted)
     if kind == "classifier":
         return float(np.mean(predicted == np.asarray(y)))
     rest = np.asarray(y, dtype=float)

@@ -9,16 +9,16 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import PairComparison
+from flagstone.audit._compare import Pair, PairComparison
 from flagstone.audit._learners import Learner, TaskError, Trial, kind_of, last_step
-from flagstone.audit.data import Array, Data, DividedTable, Sample, random_stream, stacked
+from flagstone.audit.data import Data, DividedTable, Sample, random_stream, stacked
 from flagstone.disk import check_fields, open_ledger, read_ledger
 from flagstone.errors import InputError, ReplicabilityWarning
 from flagstone.processes import held_signals, in_processes
@@ -30,51 +30,6 @@ OUTCOMES = (
 
 #: Pairs that several processes compute between two looks at the stop rules.
 _BATCH = 32
-
-
-@dataclass(frozen=True)
-class Pair:
-    """What one pair of runs came to.
-
-    Attributes
-    ----------
-    pair : int
-        Its number, from 0 on.
-    outcome : str
-        "agree", "differ"; "both_bottom", "one_bottom" (⊥); "both_empty": the same answer, from the
-        coins alone, since no direction was kept; "one_error", "both_error".
-    exact : float
-        1 if the two outputs are the same, else 0. For our rules with integrated thresholds, the
-        probability over the threshold that they are.
-    approximate : float or None
-        Share of this pair's held-out rows on which the outputs agree.
-    inputs : str or None
-        For each fixed input a bit (in hexadecimal digits): do the outputs agree on it?
-    similarities : dict
-        Further values by name, such as ``"adjusted_rand"``.
-    score : float or None
-        Accuracy, R² or another score on held-out rows, the mean of the two runs.
-    seconds : float
-    error : str or None
-        Type and message of what was raised first.
-    """
-
-    pair: int
-    outcome: str
-    exact: float
-    approximate: float | None = None
-    inputs: str | None = None
-    similarities: Mapping[str, float] = field(default_factory=dict)
-    score: float | None = None
-    seconds: float = field(default=0.0, compare=False)
-    error: str | None = None
-
-    def agreeing(self, n_inputs: int) -> Array:
-        """Return for each fixed input whether the outputs agree; failed runs agree on none."""
-        if self.inputs is None:
-            return np.zeros(n_inputs, dtype=np.uint8)
-        packed = np.frombuffer(bytes.fromhex(self.inputs), dtype=np.uint8)
-        return np.unpackbits(packed, count=n_inputs)
 
 
 class Task:
@@ -153,12 +108,12 @@ class Task:
             if self.learner.is_function:
                 kind = kind_of(first.output, self._y, first.predicted)
             self.comparison.fit(kind, self._y, first)
-            outcome = self.comparison.pair(first, self._learn(sample, 0, held_out))["outcome"]
+            found = self.comparison.pair(first, self._learn(sample, 0, held_out))
         except TaskError:
             raise
         except Exception:  # the pairs will show it
             return None
-        return outcome not in ("differ", "one_bottom")
+        return found.outcome not in ("differ", "one_bottom")
 
     def run(self, pair: int) -> Pair:
         """Run pair number ``pair``; what a learner raises is counted."""
@@ -176,11 +131,13 @@ class Task:
 
         runs = [attempt(self._learn, sample, pair, held_out) for sample in samples]
         outcome = "both_error" if len(failed) == 2 else "one_error"
-        found: Any = None if failed else attempt(self.comparison.pair, *runs, held_out.y)
-        if failed:
+        found: Pair | None = (
+            None if failed else attempt(self.comparison.pair, *runs, held_out.y, pair)
+        )
+        if found is None:
             message = f"{type(failed[0]).__name__}: {failed[0]}".split("\n")[0][:200]
-            found = {"outcome": outcome, "exact": 0.0, "error": message}
-        return Pair(pair, seconds=time.perf_counter() - start, **found)
+            found = Pair(pair, outcome, 0.0, error=message)
+        return replace(found, seconds=time.perf_counter() - start)
 
 
 def strong_id_of(canonical: Mapping[str, Any]) -> str:

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import SIMILARITIES, Similarity
-from flagstone.audit._pairs import Pair
+from flagstone.audit._compare import SIMILARITIES, Pair, Similarity
 from flagstone.audit.intervals import anytime_interval
 from flagstone.disk import atomic_write
 from flagstone.errors import InputError, MissingDependencyError

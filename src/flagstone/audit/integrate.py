@@ -71,7 +71,8 @@ def average(
 ) -> float:
     """Return the mean of ``value(V*)`` over a threshold uniform on ``(start, stop]``."""
     pieces = _pieces(start, stop, thresholds)
-    return sum(length * value(thresholds.spaces[i]) for length, i in pieces) / (stop - start)
+    total: float = sum(length * value(thresholds.spaces[i]) for length, i in pieces)
+    return total / (stop - start)
 
 
 def disagreement(
