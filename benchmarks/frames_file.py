@@ -1,6 +1,6 @@
 """Frames from a file to packed rows and to a flag, against ``bytes.fromhex`` on the same file.
 
-Lines as receivers and people write them; for bits, a NumPy reader of equal lines is the peer. All
+Rows as receivers and people write them; for bits, a NumPy reader of equal lines is the peer. All
 of them open the file, and are done when its bytes or rows are there: one thread each. Beside them,
 ``bytes.fromhex`` on a text that is in memory already, while we still read the file.
 """
@@ -8,7 +8,6 @@ of them open the file, and are done when its bytes or rows are there: one thread
 from __future__ import annotations
 
 import tempfile
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +23,7 @@ SIZES = {6: 2_000_000, 16: 600_000, 64: 150_000}
 
 def _shown(row: bytes) -> str:
     bits = " ".join(f"{byte:08b}" for byte in row)
-    return f"[00] {{{8 * len(row)}}} {row.hex(' ')} : {bits}"
+    return f"{{{8 * len(row)}}} {row.hex(' ')} : {bits}"
 
 
 STYLES: dict[str, Callable[[bytes], str]] = {
@@ -32,8 +31,6 @@ STYLES: dict[str, Callable[[bytes], str]] = {
     "blanks": lambda row: row.hex(" "),
     "colons": lambda row: row.hex(":"),
     "lengths": lambda row: f"{{{8 * len(row)}}}{row.hex()}",
-    "timestamps": lambda row: f"16754{row[0]:05}.25 {row.hex()}",
-    "CAN log": lambda row: f"(14365{row[0]:05}.24{row[1]:04}) can0 {row[2]:03X}#{row.hex()}",
     "list": lambda row: ",".join(f"0x{byte:02x}" for byte in row),
     "receiver": _shown,
     "bits": lambda row: "".join(f"{byte:08b}" for byte in row),
@@ -41,12 +38,11 @@ STYLES: dict[str, Callable[[bytes], str]] = {
 #: What ``bytes.fromhex`` takes, so that it reads the very same text.
 FROMHEX = ("hex", "blanks")
 #: What is timed for short frames alone.
-SHORT = ("colons", "timestamps", "CAN log", "list", "receiver")
+SHORT = ("colons", "list", "receiver")
 
 
 def run(bench: Bench) -> None:
     """Time reading alone and reading into a flag."""
-    warnings.filterwarnings("ignore", message=".*the lines begin with")
     with tempfile.TemporaryDirectory() as folder:
         for n_bytes, rows in SIZES.items():
             n = bench.scale(rows)

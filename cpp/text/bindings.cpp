@@ -42,25 +42,6 @@ nb::tuple parse_digits(const TextKernels &kernels, nb::bytes block, std::int64_t
                           found.n_lines);
 }
 
-using Known = nb::ndarray<const std::uint8_t, nb::shape<-1, 2, 64>, nb::c_contig, nb::device::cpu>;
-
-std::size_t blank_lines(const TextKernels &kernels, nb::bytes block, nb::handle result,
-                        std::size_t start, const Surroundings &beside) {
-    const Text text = text_of(block);
-    const PythonBuffer blanked(result, PyBUF_WRITABLE);
-    require(std::size_t(blanked->len) == text.size, "the result must be as long as the block");
-    require(start <= text.size, "the start is beyond the block");
-    for (std::size_t before; start < text.size;) {
-        before = start;
-        run([&] {
-            start = kernels.blank_lines(text, start, beside, blanked.data<unsigned char>());
-        });
-        check_signals();
-        if (start == before) break;
-    }
-    return start;
-}
-
 }  // namespace
 
 void bind_text(nb::module_ &module, const Kernels &all) {
@@ -73,16 +54,6 @@ void bind_text(nb::module_ &module, const Kernels &all) {
         },
         nb::arg("block"), nb::arg("line"), nb::arg("width"), nb::arg("n_bits"),
         nb::arg("keep_only"));
-    module.def(
-        "blank_lines",
-        [kernels](nb::bytes block, nb::handle result, std::size_t start, std::size_t fields,
-                  int after, Known known) {
-            require(after >= 0 && after <= 2, "after must be 0, 1 or 2");
-            return blank_lines(kernels, block, result, start,
-                               {fields, Surroundings::After(after), known.data(), known.shape(0)});
-        },
-        nb::arg("block"), nb::arg("result"), nb::arg("start"), nb::arg("fields"), nb::arg("after"),
-        nb::arg("known").noconvert());
 }
 
 }  // namespace flagstone

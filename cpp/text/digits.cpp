@@ -386,6 +386,6 @@ void parse_digits(Text text, Notation notation, TextRows &found) {
 
 }  // namespace
 
-TextKernels text_kernels() { return {parse_digits, blank_lines}; }
+TextKernels text_kernels() { return {parse_digits}; }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

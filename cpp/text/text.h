@@ -1,5 +1,4 @@
-// What the kernels for text offer: packed rows from lines of digits, and blanks for what stands
-// beside the digits.
+// What the kernels for text offer: packed rows from lines of digits.
 //
 // Text is a block of whole lines, each with its line feed: the last byte of a block is one, and
 // every search stops there.
@@ -49,33 +48,17 @@ struct TextRows {
     Pause pause;              // called now and then
 };
 
-// What stands beside frames: see beginnings.cpp.
-struct Surroundings {
-    std::size_t fields;  // leading fields that are no part of the frame
-    enum After { kNothing, kDirection, kQuoted } after;
-    const unsigned char *known;  // patterns of beginnings
-    std::size_t n_known;
-};
-
 struct TextKernels {
     void (*parse_digits)(Text text, Notation notation, TextRows &found);
-    // Returns where to go on: at a line whose beginning is not known, or after a portion.
-    std::size_t (*blank_lines)(Text text, std::size_t start, const Surroundings &beside,
-                               unsigned char *result);
 };
 
 #ifdef FLAGSTONE_VERSION
-// What the kernels share: questions about the characters of a line.
+// Questions about the characters of a line.
 namespace FLAGSTONE_VERSION {
-
-std::size_t blank_lines(Text text, std::size_t start, const Surroundings &beside,
-                        unsigned char *result);
 
 inline bool is_blank(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13 && c != '\n'); }
 
 inline bool is_decimal(unsigned char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
-inline bool is_letter(unsigned char c) { return static_cast<unsigned char>((c | 32) - 'a') < 6; }
 
 // The place of the first character that is no blank.
 inline std::size_t after_blanks(const unsigned char *text, std::size_t p) {
@@ -87,11 +70,6 @@ inline std::size_t after_blanks(const unsigned char *text, std::size_t p) {
 inline bool is_over(const unsigned char *text, std::size_t p) {
     const unsigned char c = text[p];
     return c == '\n' || c == '#' || c == ';' || (c == '/' && text[p + 1] == '/');
-}
-
-inline std::size_t line_end(Text text, std::size_t p) {
-    const void *found = std::memchr(text.bytes + p, '\n', text.size - p);
-    return static_cast<std::size_t>(static_cast<const unsigned char *>(found) - text.bytes);
 }
 
 }  // namespace FLAGSTONE_VERSION

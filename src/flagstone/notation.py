@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from numpy.typing import NDArray
 from flagstone.errors import Parameter
 
 BLANKS = b" \t\r\v\f"
+#: Whole seconds or milliseconds since 1970 before something else in a line.
+TIME = re.compile(rb"\s*([12]\d{9}|[12]\d{12})(?=[\s,;])[,;]?(?=\s*[^\s;#/])")
 _COMMENT = re.compile(rb"(?:^|(?<=[ \t\r\v\f]))(?:[;#]|//)")
 _MORE_BYTES = re.compile(rb"(?:\s*[0-9a-fA-F]{2}\s*;)+\s*(?:[0-9a-fA-F]{2}\s*)?")
 _LENGTH = re.compile(rb"\s*\{\s*(\d+)\s*\}")
@@ -103,6 +106,30 @@ def parse_frames(line: bytes, notation: str = "hex") -> list[WrittenFrame]:
             problem = f"{_quoted(shown)} stands beside a frame with a length, but has none itself"
             raise FrameProblem(problem, _first(text, start))
     return [_frame(text, *piece, alphabet) for piece in pieces]
+
+
+def begin_with_times(rows: Sequence[bytes]) -> bool:
+    """Say whether all lines begin with whole seconds or milliseconds that never go back.
+
+    >>> begin_with_times([b"1675413347 0d55", b"1675413347 0d56"])
+    True
+    """
+    found = [int(time[1]) for row in rows if (time := TIME.match(row)) is not None]
+    return len(found) == len(rows) > 1 and all(a <= b for a, b in pairwise(found))
+
+
+def begin_with_numbers(rows: Sequence[bytes]) -> bool:
+    """Say whether lines begin with their numbers, in a field unlike the one after it.
+
+    >>> begin_with_numbers([b"8 0d55", b"9 0d56", b"10 0d57"])
+    True
+    """
+    words = [row.split(None, 2) for row in rows]
+    if len(words) < 3 or any(len(w) < 2 or not w[0].isdigit() or len(w[0]) > 9 for w in words):
+        return False
+    numbers = [int(w[0]) for w in words]
+    unlike = all(len(w[0]) != len(w[1]) for w in words)
+    return unlike and all(b - a == 1 for a, b in pairwise(numbers))
 
 
 def one_frame(text: bytes, notation: str = "hex") -> WrittenFrame:

@@ -24,7 +24,6 @@ READING = {
     "header": bool,
     "bit_order": str,
     "length": int,
-    "skip_fields": int,
 }
 
 #: The parts of a protocol that are JSON values as they are.
@@ -55,7 +54,7 @@ class Protocol:
         How many rows a run takes: the first ones. Promises are for equal numbers.
     confidence : float
     reading : mapping
-        How files are read: format, delimiter, header, bit_order, length, skip_fields.
+        How files are read: format, delimiter, header, bit_order, length.
     partition : str
         Which rows are summarized together: "none" (all), "files", or a number of bytes.
 

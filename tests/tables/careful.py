@@ -6,7 +6,7 @@ import pytest
 
 from flagstone._kernels import available
 from flagstone.errors import InputError
-from flagstone.tables import frames, layouts
+from flagstone.tables import frames
 
 VERSIONS = available()
 
@@ -15,8 +15,7 @@ VERSIONS = available()
 def version(name):
     """Read frames with another version of the kernels."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (layouts, frames):
-            patch.setattr(module, "kernels", VERSIONS[name])
+        patch.setattr(frames, "kernels", VERSIONS[name])
         yield
 
 

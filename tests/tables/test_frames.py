@@ -275,9 +275,8 @@ def test_the_kernel_reads_what_the_careful_parser_reads(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("frames") / f"a.{notation}"
     path.write_bytes(text)
     length = data.draw(st.sampled_from([None, 4, 8, 12, 16, 24]))
-    fields = data.draw(st.sampled_from([0, 0, 0, 1]))
     try:
-        reader = FrameReader(path, notation, length=length, skip_fields=fields)
+        reader = FrameReader(path, notation, length=length)
     except InputError:
         return
     size = data.draw(st.integers(1, 40) | st.just(1 << 20))
@@ -373,7 +372,7 @@ def test_lines_alike_are_read_as_each_would_be(
     path.write_text(capture(n_bits, 4 if notation == "hex" else 1, random))
     length = n_bits if keep_only else None
     try:
-        reader = FrameReader(path, notation, length=length, skip_fields=0)
+        reader = FrameReader(path, notation, length=length)
     except InputError:
         return
     size = random.choice([300, 1 << 20])

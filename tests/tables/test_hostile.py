@@ -294,7 +294,6 @@ LINES = {
     "frames.hex": (b"", b"1/", b"1", "write fewer frames on each line"),
     "lengths.hex": (b"", b"{4}8", b"{4}8", "write fewer frames on each line"),
     "long.hex": (b"", b"8" * 1000 + b"/", b"8" * 1000, "write fewer frames on each line"),
-    "stamped.hex": (b"(1436509052.2) can0 123#", b"1:", b"1", "blanks and separators"),
     "comment.hex": (b"11 ;", b"11;", b"11", "looks like more bytes of the row"),
     "comments.hex": (b"11 ", b"/**/", b"", "comments"),
     "cells.csv": (b"", b"11,", b"11", " cells (told apart by "),

@@ -9,10 +9,9 @@ from flagstone._reference.gf2 import gf2_flag, gf2_flag_load
 from flagstone._reference.linalg import gf2_dot, gf2_merge, gf2_multiply, gf2_reduce, gf2_rref
 from flagstone._reference.packing import gf2_lengths, pack, pack_columns
 from flagstone._reference.pieces import cut_pieces
-from flagstone._reference.text import blank_lines, parse_digits
+from flagstone._reference.text import parse_digits
 
 __all__ = [
-    "blank_lines",
     "cut_pieces",
     "finite_field",
     "gf2_dot",

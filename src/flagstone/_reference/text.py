@@ -1,12 +1,10 @@
-"""Packed rows from lines of digits, and blanks for what stands beside the digits.
+"""Packed rows from lines of digits.
 
 Native kernels read more lines than these functions do. What is not read here is left to the caller,
 who reads it line by line, with the same rows at the end.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,35 +60,3 @@ def parse_digits(
         0,
         len(lines),
     )
-
-
-def blank_lines(
-    block: bytes, result: Any, start: int, fields: int, after: int, known: NDArray[np.uint8]
-) -> int:
-    """Put blanks for all that is no frame into ``result``, a copy of ``block``, line by line.
-
-    Parameters
-    ----------
-    block : bytes
-        Whole lines, each with its end.
-    result : writable buffer
-    start : int
-        Where a line starts.
-    fields : int
-        The number of leading fields that are no part of the frame; 0: known beginnings are.
-    after : int
-        What may follow a frame: 0 for nothing, 1 for the direction (R or T) in a CAN log, 2 for the
-        bytes as text in quotes.
-    known : array of shape (n, 2, 64)
-        Known beginnings: bytes and, for each, its kind: 0 for this very byte, 1 for any decimal
-        digit, 2 for any hexadecimal digit, 3 for digits of which one is a to f, 4 for anything. The
-        frame starts at the last byte whose kind is not 4.
-
-    Returns
-    -------
-    int
-        The start of the first line that is left to the caller, who knows how it begins; the end
-        of the block if there is none. A line without a frame starts with a question mark then.
-        Here, every line is left to the caller.
-    """
-    return start

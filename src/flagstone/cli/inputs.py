@@ -38,7 +38,7 @@ from flagstone.text import products
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "draw_rows", "encode",
     "eps", "field", "floats", "header", "label", "length", "max_rows", "missing", "partition",
-    "rho", "rule", "seed", "skip_fields", "t_max", "t_min",
+    "rho", "rule", "seed", "t_max", "t_min",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
 #: What is read from the beginning to the end.

@@ -86,12 +86,6 @@ class ReadOptions:
     length: int | None = option(
         "--length BITS", "Read only frames of this many bits; count the others", INPUT
     )
-    skip_fields: int | None = option(
-        "--skip-fields NUMBER",
-        "Leading fields to skip in each line; 0: detect no timestamps",
-        INPUT,
-        least=0,
-    )
     max_columns: int | None = option(
         "--max-columns NUMBER", "Refuse files with more columns (131072)", INPUT
     )

@@ -1,7 +1,7 @@
 """Frames: text files with one or several hexadecimal or bit strings per line.
 
-How a frame is written is `flagstone.notation`; what may stand before it in its line,
-`flagstone.tables.layouts`.
+How a frame is written is `flagstone.notation`. Lines that hold more than frames, such as times or
+identifiers, are refused here: `flagstone.frames.captures` reads them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,17 @@ import numpy as np
 from flagstone._kernels import kernels
 from flagstone.algebra.bitrows import BitRows, Words, pack
 from flagstone.errors import InputError, InputWarning, Parameter
-from flagstone.notation import ALPHABETS, FrameProblem, WrittenFrame, digit_bits, parse_frames
+from flagstone.notation import (
+    ALPHABETS,
+    FrameProblem,
+    WrittenFrame,
+    begin_with_numbers,
+    begin_with_times,
+    digit_bits,
+    parse_frames,
+)
 from flagstone.tables.batches import Array, Batch, Reader, Request
 from flagstone.tables.files import check_row_bytes, line_blocks
-from flagstone.tables.layouts import QUOTED, Blanking, detect, hint, is_row, skipping
 from flagstone.wording import counted
 
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.
@@ -36,6 +43,9 @@ _TELLING = 16
 _COUNTED, _LISTED = 1 << 23, 6
 #: The most bits held in a byte each at a time.
 _UNPACKED = 1 << 24
+#: How much of a line is shown, and what may part a frame from something else in a line.
+_SHOWN, _PARTED = 40, re.compile(rb"[\s#:(\[]")
+_NO_ROW = re.compile(rb"\s*(?:$|[;#]|//)")
 _COMMENTS = re.compile(
     rb"(?:^|(?<=[ \t\r\v\f]))(?:[;#]|//)[^\n]*|/\*(?s:.*?)(?P<end>\*/|\Z)", re.MULTILINE
 )
@@ -85,9 +95,6 @@ class FrameReader(Reader):
     length : int, optional
         Keep the rows of this many bits only, and count the others; without it, rows of
         different lengths are an error.
-    skip_fields : int, optional
-        Number of leading fields to skip in each line. Left open, timestamps
-        and the like are recognised (``said`` then tells which), and what is not is an error.
     """
 
     position_size: ClassVar[int] = 3
@@ -95,19 +102,11 @@ class FrameReader(Reader):
     notation: str = "hex"
     bit_order: str = "msb"
     length: int | None = None
-    skip_fields: int | None = None
 
     def __post_init__(self) -> None:
-        self._has_comments = True
         head, number = self._head()
-        self._sample = list(filter(is_row, head))
-        try:
-            known = self.skip_fields is not None
-            self.layout = skipping(self.skip_fields or 0) if known else detect(self._sample)
-        except FrameProblem as problem:
-            self._refuse(number, problem)
-        self._blanked = Blanking(self.layout)
-        self._has_comments = self.layout.ends is not QUOTED  # which may hold anything
+        if self.notation == "hex":
+            self._check_beginnings(head, number)
         frames = (frame for frame in self._look_at(head, number) if frame.n_bits)
         found = list(itertools.islice(frames, _LOOKED))
         lengths = Counter(frame.n_bits for frame in found)
@@ -124,7 +123,7 @@ class FrameReader(Reader):
         number = 1
         for block, _, _ in self._blocks(0, _HEAD):
             lines = _lines(block)
-            first = next((i for i, line in enumerate(lines) if is_row(line)), None)
+            first = next((i for i, line in enumerate(lines) if not _NO_ROW.match(line)), None)
             if first is not None:
                 return lines[first:], number + first
             number += len(lines)
@@ -133,14 +132,27 @@ class FrameReader(Reader):
             "per line is expected"
         )
 
+    def _check_beginnings(self, lines: Sequence[bytes], number: int) -> None:
+        """Refuse lines that begin with decimal times or numbers, which would be read as digits."""
+        rows = [line for line in lines if not _NO_ROW.match(line)]
+        times = begin_with_times(rows)
+        if times or begin_with_numbers(rows):
+            first = rows[0].split()[0].decode()
+            what = "looks like a time" if times else "counts the lines"
+            self.fail(
+                f"line {number}",
+                f"{first!r} {what}, in {_quoted(rows[0])}; if it is part of the row, take out the "
+                "blank after it; else this is a capture, which is read by: flagstone frames FILE",
+            )
+
     def _look_at(self, lines: Sequence[bytes], number: int) -> Iterator[WrittenFrame]:
         """Yield the frames of some lines, of which only the first must be good."""
         for i, line in enumerate(lines):
             try:
-                yield from self._parse(line)
+                yield from parse_frames(line, self.notation)
             except FrameProblem as problem:
                 if not i:
-                    self._refuse(number, problem)
+                    self._refuse(number, line, problem)
 
     def _warn_of_bits(self, digits: bytes, has_more: bool) -> None:
         """Warn of digits that look like bits: read as hexadecimal, three of four are constant."""
@@ -179,7 +191,7 @@ class FrameReader(Reader):
         for block, after, _ in self._blocks(0):
             for line in _lines(block):
                 with contextlib.suppress(FrameProblem):  # a problem for another message
-                    counts.update(frame.n_bits for frame in self._parse(line))
+                    counts.update(frame.n_bits for frame in parse_frames(line, self.notation))
             if after >= _COUNTED:
                 break
         return counts
@@ -189,7 +201,7 @@ class FrameReader(Reader):
         held, after = b"", offset
         for block, after, done in line_blocks(self.path, offset, size):
             text, held = held + block, b""
-            if b"*" in text and self._has_comments:  # a single byte is found fast
+            if b"*" in text:  # a single byte is found fast
                 where = f"the lines before byte {after:,}"
                 self.check_parts(where, text.count(b"/*"), "comments (/* */)")
                 plain, cut = _without_comments(text)
@@ -208,7 +220,7 @@ class FrameReader(Reader):
         if not block.endswith(b"\n"):
             block += b"\n"
         words, lines, hard, skipped, n_lines = kernels.parse_digits(
-            self._blanked(block),
+            block,
             line,
             ALPHABETS[self.notation].width,
             self.n_bits,
@@ -231,9 +243,9 @@ class FrameReader(Reader):
         skipped = 0
         for number, text in texts:
             try:
-                frames = self._parse(text)
+                frames = parse_frames(text, self.notation)
             except FrameProblem as problem:
-                self._refuse(number, problem)
+                self._refuse(number, text, problem)
             for frame in frames:
                 if frame.n_bits == self.n_bits:
                     kept.append(frame.digits)
@@ -260,12 +272,14 @@ class FrameReader(Reader):
             parts.append(pack(bits if chosen is None else bits[:, chosen]))
         return BitRows.trusted(np.concatenate([part.words for part in parts]), parts[0].dim)
 
-    def _parse(self, line: bytes) -> list[WrittenFrame]:
-        return parse_frames(self.layout.frame(line), self.notation)
-
-    def _refuse(self, number: int, problem: FrameProblem) -> NoReturn:
-        remedy = problem.remedy or hint(self._sample, self.notation)
-        self.fail(f"line {number}", str(problem), *remedy)
+    def _refuse(self, number: int, line: bytes, problem: FrameProblem) -> NoReturn:
+        said = str(problem)
+        if _PARTED.search(line.strip()):
+            said += (
+                f", in {_quoted(line)}; if lines hold more than frames (times, identifiers, names),"
+                " this is a capture, which is read by: flagstone frames FILE"
+            )
+        self.fail(f"line {number}", said)
 
     def _refuse_length(self, number: int, n_bits: int) -> NoReturn:
         try:
@@ -283,6 +297,13 @@ class FrameReader(Reader):
 def most_common(lengths: Counter[int]) -> int:
     """Return the commonest length that is one, of several the shortest."""
     return min(lengths, key=lambda n_bits: (n_bits == 0, -lengths[n_bits], n_bits))
+
+
+def _quoted(line: bytes) -> str:
+    """Return the beginning of a line in quotes."""
+    text = line.strip()
+    cut = text[:_SHOWN] + (b"..." if len(text) > _SHOWN else b"")
+    return repr(cut.decode("ascii", "backslashreplace"))
 
 
 def _lines(block: bytes) -> list[bytes]:

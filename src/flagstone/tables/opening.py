@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from flagstone.errors import FormatError, InputError, InputWarning, Parameter
+from flagstone.errors import FormatError, InputError, Parameter
 from flagstone.tables.arrays import NpyReader, NpzReader
 from flagstone.tables.batches import MOST_COLUMNS, Reader
 from flagstone.tables.columnar import ArrowReader, ParquetReader
@@ -41,7 +41,6 @@ APPLIES = {
     "header": _TEXT,
     "bit_order": _FRAMES,
     "length": _FRAMES,
-    "skip_fields": _FRAMES,
 }
 #: What the value of an option must be.
 _MUST: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -50,7 +49,6 @@ _MUST: dict[str, tuple[Callable[[Any], bool], str]] = {
         "one ASCII character, neither a quote nor a line end",
     ),
     "length": (lambda v: _is_integer(v) and v >= 1, "a positive number of bits"),
-    "skip_fields": (lambda v: _is_integer(v) and 0 <= v <= 99, "a number of fields from 0 to 99"),
     "bit_order": (lambda v: v in BIT_ORDERS, f"one of {', '.join(BIT_ORDERS)}"),
 }
 
@@ -92,7 +90,8 @@ def format_of(path: Location) -> str:
         raise InputError(
             f"{path}: the name does not say the format; give ",
             Parameter("format"),
-            f" as one of {', '.join(FORMATS)}",
+            f" as one of {', '.join(FORMATS)}; the captures of receivers and buses are read by: "
+            "flagstone frames FILE",
         )
     return found
 
@@ -104,7 +103,6 @@ def open_table(
     header: bool | None = None,
     bit_order: str | None = None,
     length: int | None = None,
-    skip_fields: int | None = None,
     max_columns: int = MOST_COLUMNS,
     filesystem: Any = None,
 ) -> Table:
@@ -120,7 +118,7 @@ def open_table(
         csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits; read off each name otherwise.
     delimiter, header
         For csv and tsv, see :class:`~flagstone.tables.delimited.DelimitedReader`.
-    bit_order, length, skip_fields
+    bit_order, length
         For hex and bits, see :class:`~flagstone.tables.frames.FrameReader`; the order of bits is
         "msb" by default.
     max_columns : int
@@ -149,7 +147,6 @@ def open_table(
         "header": header,
         "bit_order": bit_order,
         "length": length,
-        "skip_fields": skip_fields,
     }
     formats = [(path, format or _format(path)) for path in expand(sources, filesystem)]
     check_reading(options, [name for _, name in formats])
@@ -162,7 +159,6 @@ def open_table(
             readers = list(pool.map(opened, formats))
     else:
         readers = list(map(opened, formats))
-    _say(readers)
     return Table(readers)
 
 
@@ -190,18 +186,6 @@ def _looks_like(path: Location) -> str | None:
             _reader(path, notation, dict.fromkeys(APPLIES), MOST_COLUMNS)
             return notation
     return None
-
-
-def _say(readers: Sequence[Reader]) -> None:
-    """Say what was taken for something else than frames, once for all files of which it holds."""
-    told: dict[tuple[object, ...], list[Reader]] = {}
-    for reader in readers:
-        if (layout := getattr(reader, "layout", None)) is not None and layout.said:
-            told.setdefault((layout.what, *layout.said[1:]), []).append(reader)
-    for found in told.values():
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        said = found[0].layout.said  # type: ignore[attr-defined]
-        warnings.warn(InputWarning(f"{found[0].path}{more}: ", *said), stacklevel=3)
 
 
 def _reader(path: Location, format: str, options: Mapping[str, Any], most: int) -> Reader:

@@ -373,6 +373,8 @@ def _opened(path: Any, format: str | None, reading: ReaderState) -> tuple[str, I
                 " and ",
                 Parameter("length"),
             )
-        format = {".hex": "hex", ".bits": "bits"}.get(suffix) or recognise(text)
+        format = recognise(text)
+        if format in (*ALPHABETS, "c"):  # an array may stand in a comment
+            format = {".hex": "hex", ".bits": "bits"}.get(suffix, format)
     reading.notation = format if format in ALPHABETS else "hex"
     return format, READERS[format](text, reading)

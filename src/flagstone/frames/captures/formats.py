@@ -17,7 +17,16 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from flagstone.errors import Parameter
-from flagstone.notation import ALPHABETS, BLANKS, FrameProblem, digit_bits, parse_frames
+from flagstone.notation import (
+    ALPHABETS,
+    BLANKS,
+    TIME,
+    FrameProblem,
+    begin_with_numbers,
+    begin_with_times,
+    digit_bits,
+    parse_frames,
+)
 
 #: The names for ``-f``, and what each is.
 FORMATS = {
@@ -43,7 +52,6 @@ _STAMP = re.compile(
     rb"\s*(?:[(\[] *(?:%(t)s|%(s)s|[12]\d{9}) *[)\]]:?|(?:%(t)s|%(s)s)(?=[\s,;:]))[,;:]?(?=\s*\S)"
     % {b"t": _TIME, b"s": _SECONDS}
 )
-_EPOCH = re.compile(rb"\s*([12]\d{9}|[12]\d{12})(?=[\s,;])[,;]?")
 _ROW_NUMBER = re.compile(rb"\s*(?:\[ *\d+ *\]|codes\s*:)\s*(?=\{)")
 _ANNOUNCED = re.compile(rb"\{\s*(\d+)\s*\}([^{]*)")
 _CAN = re.compile(
@@ -176,7 +184,7 @@ def _read_digits(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
     rows = [line for _, line in lines if _is_content(line)]
     if reading.skip_fields is None and rows:
         _check_dump(rows)
-    epoch = reading.skip_fields is None and _are_times(rows)
+    epoch = reading.skip_fields is None and begin_with_times(rows)
     trailing = reading.skip_fields is None and bool(rows) and all(map(_has_trailing, rows[:50]))
     before = ""
     for number, line in lines:
@@ -213,22 +221,12 @@ def _check_dump(rows: Sequence[bytes]) -> None:
                 "this is a hex dump of a binary file; make it binary again (xxd -r) and give ",
                 remedy=[Parameter("format", "raw"), " and ", Parameter("length")],
             )
-    words = [row.split(None, 2) for row in rows]
-    if len(words) > 2 and all(len(w) > 1 and w[0].isdigit() and len(w[0]) < 9 for w in words):
-        numbers = [int(w[0]) for w in words]
-        unlike = all(len(w[0]) != len(w[1]) for w in words)
-        if unlike and all(b - a == 1 for a, b in pairwise(numbers)):
-            raise FrameProblem(
-                f"{words[0][0].decode()!r} counts the lines; if it is no part of the frame, give ",
-                remedy=[Parameter("skip_fields", 1), ", else ", Parameter("skip_fields", 0)],
-            )
-
-
-def _are_times(rows: Sequence[bytes]) -> bool:
-    """Say whether all lines begin with whole seconds or milliseconds that never go back."""
-    found = [_EPOCH.match(row) for row in rows]
-    times = [int(one[1]) for one in found if one is not None and len(one[0]) < len(rows[0])]
-    return len(times) == len(rows) > 1 and all(a <= b for a, b in pairwise(times))
+    if begin_with_numbers(rows):
+        first = rows[0].split(None, 1)[0].decode()
+        raise FrameProblem(
+            f"{first!r} counts the lines; if it is no part of the frame, give ",
+            remedy=[Parameter("skip_fields", 1), ", else ", Parameter("skip_fields", 0)],
+        )
 
 
 def _after_fields(line: bytes, reading: ReaderState, epoch: bool) -> tuple[bytes, dict[str, str]]:
@@ -239,7 +237,7 @@ def _after_fields(line: bytes, reading: ReaderState, epoch: bool) -> tuple[bytes
         if len(words) <= reading.skip_fields:
             raise FrameProblem(f"has {len(words)} fields: nothing is left to be the frame")
         return (words[-1] if reading.skip_fields else line), columns
-    found = (_EPOCH if epoch else _STAMP).match(line)
+    found = (TIME if epoch else _STAMP).match(line)
     if found:
         line = line[found.end() :]
         columns["time"] = found[0].strip(BLANKS + b"[](),;:").decode("ascii", "replace")

@@ -104,7 +104,7 @@ def _reading(finding: Finding, options: ReadOptions) -> CaptureOptions:
     try:
         return CaptureOptions(
             format=options.format or ("raw" if raw else None),
-            skip_fields=known.get("skip_fields", options.skip_fields),
+            skip_fields=known.get("skip_fields"),
             length=len(finding.encoding.names) if raw or known.get("truncate") else None,
             decode=list(known.get("decode") or ()),
             sync=known.get("sync"),
