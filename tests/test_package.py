@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import inspect
 import re
 import subprocess
 import sys
@@ -54,6 +55,20 @@ def test_every_public_name_resolves():
 def test_is_typed_and_versioned():
     assert resources.files("flagstone").joinpath("py.typed").is_file()
     assert flagstone.__version__ == import_module("flagstone._version").__version__
+
+
+@pytest.mark.parametrize("package", ["flagstone", "flagstone.audit", "flagstone.paper"])
+def test_signatures_name_the_parameters_that_are_documented(package):
+    """Type checkers and editors know them then, too."""
+    module = import_module(package)
+    for name in module.__all__:
+        function = getattr(module, name)
+        if inspect.isfunction(function):
+            text = inspect.cleandoc(function.__doc__)
+            found = re.search(r"Parameters\n-+\n(.*?)(\n\n\w+\n-+\n|$)", text, re.DOTALL)
+            heads = re.findall(r"^(\w[\w, ]*?)(?: :.*)?$", found[1] if found else "", re.MULTILINE)
+            told = {word for head in heads for word in head.split(", ")}
+            assert told <= inspect.signature(function).parameters.keys(), name
 
 
 def test_rationals_without_flint_say_what_to_install():

@@ -98,7 +98,15 @@ def private_span(
 
 
 def private_parity(
-    X: Any, y: Any, *, random_state: int | str, field: FieldLike = 2, **parameters: Any
+    X: Any,
+    y: Any,
+    *,
+    alpha: float,
+    delta: float,
+    length: int,
+    random_state: int | str,
+    field: FieldLike = 2,
+    source: RandomSource | None = None,
 ) -> ParityRule:
     """Return a linear rule that comes out the same on a fresh sample and protects every row.
 
@@ -116,7 +124,15 @@ def private_parity(
     """
     F = as_field(field)
     rows = ParityQuestion().lift(F, F.rows(X), F.elements(y))
-    span = private_span(rows, random_state=random_state, field=F, **parameters)
+    span = private_span(
+        rows,
+        alpha=alpha,
+        delta=delta,
+        length=length,
+        random_state=random_state,
+        field=F,
+        source=source,
+    )
     return ParityRule.from_subspace(span.subspace, coins=Coins(random_state))
 
 

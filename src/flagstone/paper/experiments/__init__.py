@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any
 
 from flagstone.errors import InputError
 from flagstone.paper.experiments._runner import (
@@ -51,7 +50,10 @@ def run(
     out: str | os.PathLike[str],
     seed: int | str = 2026,
     quick: bool = False,
-    **options: Any,
+    resume: bool = True,
+    overwrite: bool = False,
+    n_jobs: int = 1,
+    progress: bool | None = None,
 ) -> Result:
     """Run an experiment and save its figure and numbers.
 
@@ -91,4 +93,6 @@ def run(
     experiment = EXPERIMENTS[name]
     changes = experiment.small if quick else {}
     experiment = dataclasses.replace(experiment, **changes, seed=str(seed))
-    return run_experiment(experiment, out=out, **options)
+    return run_experiment(
+        experiment, out=out, resume=resume, overwrite=overwrite, n_jobs=n_jobs, progress=progress
+    )
