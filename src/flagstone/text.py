@@ -490,7 +490,9 @@ def next_step(g: Guarantee) -> str | None:
     if first is not None and (about := g.measured.about):
         some = g.setup.dim - g.measured.dim
         what = _equations(some, some) if about == "equations" else f"this {about}"
-        steps.append(f"on fresh rows a window from threshold {first} on would certify {what}")
+        steps.append(
+            f"on fresh rows like these a window from threshold {first} on would certify {what}"
+        )
     if g.withheld is not None:
         return "".join(steps) or None
     if second is None:

@@ -152,6 +152,12 @@ def test_results_are_not_filed_in_a_folder_that_is_not_there(run, place):
     assert "is an input of this run" in done.err
 
 
+def test_spans_may_be_compared_by_the_equations_they_share(run):
+    found = json.loads(run("audit", *LAW, "--compare", "equations", "--json").out)
+    usual = json.loads(run("audit", *LAW, "--json").out)
+    assert found["measures"]["equations"] == usual["measures"]["equations"]
+
+
 def test_a_file_keeps_several_audits(run, place):
     first = run("audit", *LAW, "--results", "k.jsonl").out
     before = (place / "k.jsonl").read_bytes()

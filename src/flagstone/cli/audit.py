@@ -129,7 +129,8 @@ def _check(options: AuditOptions, name: str) -> None:
             refuse_options(options, fields, why)
     if options.learner is not None or name not in RULES:
         refuse_options(options, ["intercept"], "goes with --estimator parity or elimination")
-    if options.learner is None and name not in RULES and options.compare != "fingerprint":
+    ours = ("fingerprint", "equations")  # what answers of spans can be compared by
+    if options.learner is None and name not in RULES and options.compare not in ours:
         why = f"{options.compare} goes with --learner, or --estimator parity or elimination"
         refuse_options(options, ["compare"], f"{why}, not {name}")
     if options.confidence in (0, 1):
