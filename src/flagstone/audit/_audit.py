@@ -190,7 +190,6 @@ def summarize(
     tolerance: float | None = None,
     confidence: float = 0.95,
     claim: float | None = None,
-    name: str = "given outputs",
 ) -> AuditResult:
     """Measure how alike outputs are that you already have.
 
@@ -205,8 +204,6 @@ def summarize(
     X, y : array, optional
         Held-out rows that models and functions predict, and their labels (for a score).
     compare, tolerance, confidence, claim : as for :func:`audit`
-    name : str
-        What the outputs are called in the table.
 
     Examples
     --------
@@ -230,7 +227,8 @@ def summarize(
     done = [rules.pair(a, b, y, number) for number, (a, b) in enumerate(disjoint)]
     left = ", the last one left over" if len(outputs) % 2 else ""
     data = f"{len(outputs)} outputs in disjoint pairs{left}"
-    return _result(rules, done, learner=name, data=data, confidence=confidence, claim=claim)
+    said: dict[str, Any] = {"confidence": confidence, "claim": claim}
+    return _result(rules, done, learner="given outputs", data=data, **said)
 
 
 def _given(output: Any, X: Any) -> Any:

@@ -49,6 +49,13 @@ SIMILARITIES = {
 }
 
 _NAMES = ("auto", "fingerprint", "coef", "predictions", *SIMILARITIES)
+#: What the score is, by the kind of a learner.
+SCORES = {
+    "classifier": "accuracy",
+    "regressor": "R²",
+    "clusterer": "adjusted Rand index to y",
+    "span": "coverage",
+}
 #: For regressors: predictions agree if they differ by at most this many standard deviations of y.
 _CLOSE = 0.1
 

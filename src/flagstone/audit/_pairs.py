@@ -50,6 +50,7 @@ class Task:
     ) -> None:
         self.learner, self.data, self.seed = learner, data, str(seed)
         self._stream_id = strong_id_of({"data": data.canonical(), "seed": self.seed})
+        self._generator = np.random.RandomState()
         self.fixed = data.hold_out(self.stream("inputs"))
         self._y = data.y if isinstance(data, DividedTable) else self.fixed.y
         by_answer = isinstance(compare, str) and compare in ("auto", "fingerprint")
@@ -76,8 +77,8 @@ class Task:
         return strong_id_of(self.canonical())
 
     def stream(self, purpose: int | str) -> np.random.RandomState:
-        """Start the random stream of a pair, or of another purpose."""
-        return random_stream(f"{self._stream_id}/{purpose}")
+        """Start the random stream of a pair, or of another purpose; it ends the one before."""
+        return random_stream(f"{self._stream_id}/{purpose}", self._generator)
 
     def coins(self, pair: int) -> int:
         """Return the seed that the two runs of a pair share."""

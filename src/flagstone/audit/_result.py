@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import SIMILARITIES, Pair, Similarity
+from flagstone.audit._compare import SCORES, SIMILARITIES, Pair, Similarity
 from flagstone.audit.intervals import anytime_interval
 from flagstone.disk import atomic_write
 from flagstone.errors import InputError, MissingDependencyError
@@ -28,13 +28,6 @@ from flagstone.wording import counted
 _SHOWN = 5
 #: The plot shows intervals at about this many numbers of pairs.
 _STEPS = 24
-
-SCORES = {
-    "classifier": "accuracy",
-    "regressor": "R²",
-    "clusterer": "adjusted Rand index to y",
-    "span": "coverage",
-}
 
 
 @dataclass(frozen=True)
