@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flagstone.finding import Finding
-from flagstone.frames.strength import broken_by
+from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.study import DamagedFrame, Study, source_code
 from flagstone.frames.text import digest_lines, headline, next_lines
 from flagstone.markup import escape

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from flagstone.frames.digests.digest import runs
+
 #: Bytes in a line of bits, and of hexadecimal digits.
 _BYTES, _DIGIT_BYTES = 8, 24
 #: Longer patterns are written in hexadecimal digits.
@@ -78,13 +80,7 @@ def place_text(columns: Iterable[int]) -> str:
     >>> place_text(range(19, 27))
     'byte 2 bits 4..0, byte 3 bits 7..5'
     """
-    runs: list[list[int]] = []  # first and last column
-    for i in sorted(columns):
-        if runs and runs[-1][1] == i - 1:
-            runs[-1][1] = i
-        else:
-            runs.append([i, i])
-    return ", ".join(part for first, last in runs for part in _in_bytes(first, last))
+    return ", ".join(part for first, last in runs(columns) for part in _in_bytes(first, last))
 
 
 def _in_bytes(first: int, last: int) -> list[str]:

@@ -12,6 +12,7 @@ from flagstone.algebra import Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.answers.relations import rank
 from flagstone.frames.digests import Digest, Solved
+from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.digests.registers import CANDIDATES
 from flagstone.frames.digests.sums import Sum
 from flagstone.frames.ruler import place_text
@@ -34,15 +35,6 @@ def candidate_bits(digest: Digest) -> int:
         return w + _PARITIES
     keys = len(digest.parameters.get("keys", ()))
     return w * (keys + 1) + CANDIDATES
-
-
-def broken_by(digests: Sequence[Digest], rows: Array) -> Array:
-    """Say which rows break a digest."""
-    broken = np.zeros(len(rows), dtype=bool)
-    for digest in digests:
-        if digest.rule is not None and len(rows):
-            broken |= np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
-    return broken
 
 
 @dataclass(frozen=True)
@@ -129,8 +121,7 @@ def bits_between(frames: Any, own: Sequence[Digest], others: Sequence[Digest]) -
                 return None  # the same sum with another constant
             bits += 0 if alike else len(digest.columns)
         elif not isinstance(digest.rule, Solved):  # constants by cases: equal, or by chance
-            known_rules = [d.rule.to_dict() for d in own if d.rule is not None]
-            equal = digest.rule is not None and digest.rule.to_dict() in known_rules
+            equal = digest.rule.to_dict() in [d.rule.to_dict() for d in own]
             bits += 0 if equal else len(digest.columns)
     return bits
 

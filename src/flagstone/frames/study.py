@@ -15,10 +15,10 @@ from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.finding import Finding
 from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
-from flagstone.frames.digests.digest import columns_of
+from flagstone.frames.digests.digest import broken_by, columns_of
 from flagstone.frames.digests.registers import CERTAIN
 from flagstone.frames.ruler import bit_text
-from flagstone.frames.strength import Strength, Unseen, broken_by, candidate_bits
+from flagstone.frames.strength import Strength, Unseen, candidate_bits
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.pipeline import ask, certify
 from flagstone.question import ConstraintsQuestion
@@ -114,7 +114,7 @@ class Study:
     @property
     def strength(self) -> Strength | None:
         """How many wrong frames pass the digests; None without any."""
-        if not self.digests or any(digest.rule is None for digest in self.digests):
+        if not self.digests:
             return None
         return Strength.of(self.digests, self.rows.shape[1], self.finding.answer)
 

@@ -43,7 +43,7 @@ def test_every_catalogued_crc_is_named(known):
     entry = next(e for e in digest.parameters["catalogued"] if e["name"] == known.name)
     assert (int(entry["init"], 16), int(entry["xorout"], 16)) == (known.init, known.xorout)
     assert int(digest.parameters["poly"], 16) == known.poly
-    measured = digest.measured(X[:200]).measured(X[200:])
+    measured = digest.measured(X)
     assert measured.rows_verified == len(X)
     wrong = [oracle.crc(np.packbits(row[: -known.width]).tolist(), known) for row in X]
     words = [int("".join(map(str, row[-known.width :])), 2) for row in X]

@@ -97,7 +97,7 @@ def same_check(parts: Mapping[str, Capture], study: Studying) -> dict[str, Captu
     alike: dict[str, list[str]] = {}
     for name, part in parts.items():
         named = study(part)[0].named
-        rules = [digest.rule.to_dict() for digest in named if digest.rule is not None]
+        rules = [digest.rule.to_dict() for digest in named]
         alike.setdefault(repr(rules) if rules else name, []).append(name)
     found = {}
     for names in alike.values():

@@ -15,8 +15,9 @@ from flagstone.frames.captures import FORMATS, length_text
 from flagstone.frames.cli.reading import read_frames
 from flagstone.frames.cli.screen import damaged_lines
 from flagstone.frames.digests import Digest, Solved, analyze
+from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.ruler import place_text
-from flagstone.frames.strength import bits_between, broken_by
+from flagstone.frames.strength import bits_between
 from flagstone.frames.study import Study
 from flagstone.frames.text import digest_text
 from flagstone.measurement import Measurement

@@ -165,7 +165,7 @@ def analyze(
     solved = analysis.layers.solved
     if not found and solved is not None and (solve is not None or _dense(frame, solved)):
         found = [key_stream(frame, solved)]
-    found = [replace(d, rows_verified=0, rows_broken=0).measured(rows) for d in found]
+    found = [digest.measured(rows) for digest in found]
     found = [d for d in found if 2 * d.rows_broken < d.rows_verified]
     if others:
         found = [joined(digest, frame.names, rows, others) for digest in found]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.algebra import Array
-from flagstone.frames.digests.digest import RULES, Digest, columns_of, span_text
+from flagstone.frames.digests.digest import RULES, Digest, columns_of, hex_text, span_text
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.sums import Sum, units
 
@@ -112,7 +112,7 @@ def with_cases(digest: Digest, names: Sequence[str], columns: Sequence[int], X: 
     assert isinstance(digest.rule, Solved | Sum)
     rule = Cases.fitted(digest.rule, columns, X)
     w = len(digest.columns)
-    table = {f"{c:#x}": f"0x{v:0{-(-w // 4)}x}" for c, v in rule.constants.items()}
+    table = {f"{c:#x}": hex_text(v, w) for c, v in rule.constants.items()}
     bits = span_text(names, columns)
     how = "added" if isinstance(rule.rule, Sum) else "XORed to the check bits"
     plain = digest.formula

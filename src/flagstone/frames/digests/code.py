@@ -14,7 +14,7 @@ import numpy as np
 from flagstone.algebra import Array
 from flagstone.errors import InputError
 from flagstone.frames.digests.cases import Cases
-from flagstone.frames.digests.digest import Digest
+from flagstone.frames.digests.digest import Digest, Rule
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.sums import Sum, units
 
@@ -130,19 +130,19 @@ def frame_code(
     """
     if language not in LANGUAGES:
         raise InputError(f"code is written in {' or '.join(LANGUAGES)}, not in {language!r}")
-    tests: list[tuple[str, object]] = [
+    tests: list[tuple[str, Rule]] = [
         (f"{digest.name or 'check bits'}: {digest.formula}", digest.rule) for digest in digests
     ]
     if equations is not None:
         tests.append(("what all frames of the capture obey", equations))
-    if not tests or any(rule is None for _, rule in tests):
+    if not tests:
         raise InputError("code checks a digest, and there is none")
     frame = f"Frames of {n_bits} bits; the first bit is the highest one of frame[0]."
     places = np.arange(n_bits) if order is None else np.asarray(order)
     return LANGUAGES[language]([frame, *([note] if note else [])], tests, places)
 
 
-def _c(head: Sequence[str], tests: Sequence[tuple[str, object]], places: Array) -> str:
+def _c(head: Sequence[str], tests: Sequence[tuple[str, Rule]], places: Array) -> str:
     body, helpers = [], set[str]()
     size = -(-len(places) // 8)
     for k, (what, rule) in enumerate(tests, 1):
@@ -167,7 +167,7 @@ def _c(head: Sequence[str], tests: Sequence[tuple[str, object]], places: Array) 
     return _C.format(what=f"/* {what} */", helpers="".join(sorted(helpers)), body="\n".join(body))
 
 
-def _python(head: Sequence[str], tests: Sequence[tuple[str, object]], places: Array) -> str:
+def _python(head: Sequence[str], tests: Sequence[tuple[str, Rule]], places: Array) -> str:
     body, helpers = [], ""
     for what, rule in tests:
         body.append(f"    # {harmless(what)}")
@@ -228,7 +228,7 @@ def _residual(rule: Sum, places: Array) -> str:
     return f"({check} ^ {xor:#x}) % {rule.modulus} + {value}".join("()") + f" % {rule.modulus}"
 
 
-LANGUAGES: dict[str, Callable[[Sequence[str], Sequence[tuple[str, object]], Array], str]]
+LANGUAGES: dict[str, Callable[[Sequence[str], Sequence[tuple[str, Rule]], Array], str]]
 LANGUAGES = {"c": _c, "python": _python}
 
 
@@ -239,7 +239,7 @@ def _packed(rule: Solved, places: Array) -> Array:
     return np.packbits(moved, axis=1)
 
 
-def _sum(rule: object, places: Array) -> tuple[str, str, int, int]:
+def _sum(rule: Rule, places: Array) -> tuple[str, str, int, int]:
     """Return a sum, what it is held against, what is XORed to it, and how a sum of 0 is written."""
     if not isinstance(rule, Sum):
         raise InputError(f"there is no code for {type(rule).__name__}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from flagstone.frames.digests.code import harmless
-from flagstone.frames.digests.digest import Digest, columns_of
+from flagstone.frames.digests.digest import Digest, columns_of, runs
 from flagstone.frames.digests.lfsr import LFSR_ROUTINES
 from flagstone.frames.digests.polynomials import mirrored
 
@@ -50,15 +50,10 @@ def decoder_code(names: Sequence[str], digests: Sequence[Digest]) -> tuple[str, 
 
 def _parts(names: Sequence[str], data: Sequence[str], phase: int) -> list[tuple[int, int]] | None:
     """Return columns as runs of bytes (first, how many); None where they are none."""
-    runs: list[list[int]] = []
-    for i in columns_of(names, data):
-        if runs and runs[-1][-1] == i - 1:
-            runs[-1].append(i)
-        else:
-            runs.append([i])
-    if any((run[0] - phase) % 8 or len(run) % 8 for run in runs):
+    found = runs(columns_of(names, data))
+    if any((first - phase) % 8 or (last + 1 - phase) % 8 for first, last in found):
         return None
-    return [((run[0] - phase) // 8, len(run) // 8) for run in runs]
+    return [((first - phase) // 8, (last + 1 - first) // 8) for first, last in found]
 
 
 def _value(check: Sequence[int], phase: int, little: bool = False) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from flagstone.algebra import Array
+from flagstone.answers.relations import rank
 from flagstone.errors import FormatError
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved
@@ -47,7 +48,7 @@ class Digest:
     bits_determined : int
         How many bits of the linear map from data to check bits the frames determine: what the
         name was held against.
-    rule : Rule or None
+    rule : Rule
         Solved check bits, or a sum: what verifies rows, and what code is written from.
     rows_verified, rows_broken : int
         Rows that were tried, and those among them that it does not fit.
@@ -62,26 +63,18 @@ class Digest:
     parameters: Mapping[str, Any]
     formula: str
     bits_determined: int
-    rule: Rule | None = field(default=None, repr=False)
+    rule: Rule = field(repr=False)
     rows_verified: int = 0
     rows_broken: int = 0
     level: int | None = None
 
     def measured(self, X: Array) -> Digest:
-        """Return the digest with these rows of bits counted, too."""
-        assert self.rule is not None
-        wrong = self.rule.broken(X)
-        broken = int(np.count_nonzero(wrong.reshape(len(X), -1).any(axis=1))) if len(X) else 0
-        return replace(
-            self,
-            rows_verified=self.rows_verified + len(X),
-            rows_broken=self.rows_broken + broken,
-        )
+        """Return the digest as it was tried on these rows of bits."""
+        return replace(self, rows_verified=len(X), rows_broken=int(broken_by([self], X).sum()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         kinds = [kind for kind, rule in RULES.items() if isinstance(self.rule, rule)]
-        rule = None if self.rule is None else {"kind": kinds[0], **self.rule.to_dict()}
         return {
             "kind": self.kind,
             "name": self.name,
@@ -89,7 +82,7 @@ class Digest:
             "parameters": dict(self.parameters),
             "formula": self.formula,
             "bits_determined": self.bits_determined,
-            "rule": rule,
+            "rule": {"kind": kinds[0], **self.rule.to_dict()},
             "rows_verified": self.rows_verified,
             "rows_broken": self.rows_broken,
             "level": self.level,
@@ -117,10 +110,8 @@ class Digest:
         return found
 
 
-def _rule(values: Mapping[str, Any] | None, dim: int) -> Rule | None:
+def _rule(values: Mapping[str, Any], dim: int) -> Rule:
     """Read a rule, and try it: what is written in a file must not fail later."""
-    if values is None:
-        return None
     given = dict(values)
     rule: Rule = RULES[given.pop("kind")].from_dict(given, dim)
     with np.errstate(all="raise"):
@@ -140,19 +131,52 @@ def _are_columns(some: Any, names: Sequence[str]) -> bool:
     return isinstance(some, list) and all(isinstance(n, str) for n in some) and {*some} <= {*names}
 
 
+def broken_by(digests: Sequence[Digest], rows: Array) -> Array:
+    """Say which rows break a digest."""
+    broken = np.zeros(len(rows), dtype=bool)
+    for digest in digests if len(rows) else ():
+        broken |= np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
+    return broken
+
+
+def runs(columns: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and the last of each run of neighbours.
+
+    >>> runs([5, 0, 1, 2])
+    [(0, 2), (5, 5)]
+    """
+    found: list[tuple[int, int]] = []
+    for i in sorted(columns):
+        first = found.pop()[0] if found and found[-1][1] == i - 1 else i
+        found.append((first, i))
+    return found
+
+
 def span_text(names: Sequence[str], columns: Sequence[int]) -> str:
     """Return columns as ranges of neighbours: x0..x31, x40.
 
     >>> span_text([f"x{i}" for i in range(6)], [0, 1, 2, 5])
     'x0..x2, x5'
     """
-    runs: list[list[int]] = []
-    for i in sorted(columns):
-        if runs and runs[-1][1] == i - 1:
-            runs[-1][1] = i
-        else:
-            runs.append([i, i])
-    return ", ".join(names[a] if a == b else f"{names[a]}..{names[b]}" for a, b in runs)
+    return ", ".join(names[a] if a == b else f"{names[a]}..{names[b]}" for a, b in runs(columns))
+
+
+def number(bits: Iterable[int]) -> int:
+    """Return bits, the highest first, as a number.
+
+    >>> number([1, 0, 1])
+    5
+    """
+    return int("".join(map(str, bits)), 2)
+
+
+def hex_text(value: int, width: int) -> str:
+    """Return a number of this many bits in hexadecimal digits.
+
+    >>> hex_text(5, 8)
+    '0x05'
+    """
+    return f"0x{value:0{-(-width // 4)}x}"
 
 
 def names_of(names: Sequence[str], columns: Sequence[int]) -> list[str]:
@@ -172,6 +196,27 @@ def columns_of(names: Sequence[str], some: Sequence[str]) -> list[int]:
     """
     place = {name: i for i, name in enumerate(names)}
     return [place[name] for name in some]
+
+
+def linear_digest(
+    frame: Frame,
+    kind: str,
+    name: str,
+    rule: Solved,
+    data: Sequence[int],
+    formula: str,
+    parameters: Mapping[str, Any],
+) -> Digest:
+    """Return a named digest of data columns, with what the frames determine of its map."""
+    return Digest(
+        kind,
+        name,
+        tuple(frame.names[i] for i in rule.columns),
+        {**parameters, "data": names_of(frame.names, data)},
+        formula,
+        len(rule.columns) * rank(frame.directions[:, list(data)]),
+        rule,
+    )
 
 
 def solved_by(frame: Frame, columns: tuple[int, ...], matrix: Array) -> Solved:

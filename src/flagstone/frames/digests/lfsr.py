@@ -10,7 +10,15 @@ import numpy as np
 from flagstone.algebra import Array, Subspace
 from flagstone.answers.relations import rank
 from flagstone.frames.digests.crc import register_matrix
-from flagstone.frames.digests.digest import Digest, holds, names_of, solved_by, span_text
+from flagstone.frames.digests.digest import (
+    Digest,
+    hex_text,
+    holds,
+    linear_digest,
+    number,
+    solved_by,
+    span_text,
+)
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.parities import n_added
@@ -46,21 +54,16 @@ def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -
     layout, rule = register.layout, register_matrix(frame, columns, register)
     data = [i for i in layout.data if i >= 0]
     parameters = _parameters(register) | {
-        "data": names_of(frame.names, data),
         "restarts": None,
         "check_counts_as_zeros": -1 in layout.data,
         "xorout": _xorout(layout.word, columns, rule),
     }
     parameters["rtl_433"] = LFSR_ROUTINES.get((layout.order, layout.width))
-    return Digest(
-        "lfsr",
-        f"LFSR-{layout.width} digest, generator {parameters['generator']}, key {parameters['key']}",
-        tuple(frame.names[i] for i in columns),
-        parameters,
-        _formula(parameters, span_text(frame.names, data)),
-        layout.width * rank(frame.directions[:, data]),
-        rule,
+    name = (
+        f"LFSR-{layout.width} digest, generator {parameters['generator']}, key {parameters['key']}"
     )
+    formula = _formula(parameters, span_text(frame.names, data))
+    return linear_digest(frame, "lfsr", name, rule, data, formula, parameters)
 
 
 def _parameters(register: Register) -> dict[str, Any]:
@@ -71,13 +74,13 @@ def _parameters(register: Register) -> dict[str, Any]:
     w, layout = register.layout.width, register.layout
     return {
         "width": w,
-        "generator": _hex(register.poly >> 1, w),
-        "key": _hex(register.keys()[0], w),
+        "generator": hex_text(register.poly >> 1, w),
+        "key": hex_text(register.keys()[0], w),
         "shift": "right",
         "order": layout.order,
         "turned": {
-            "generator": _hex(register.poly & (1 << w) - 1, w),
-            "key": _hex(register.key, w),
+            "generator": hex_text(register.poly & (1 << w) - 1, w),
+            "key": hex_text(register.key, w),
             "shift": "left",
             "order": MIRRORED[layout.order],
         },
@@ -155,7 +158,6 @@ def _restarting(
     """Return a digest whose keys start again with every unit: those of a register, or any."""
     w, units, where = len(columns), _UNITS[unit], span_text(frame.names, data)
     given = {
-        "data": names_of(frame.names, data),
         "restarts": units.removesuffix("s"),
         "xorout": _xorout(columns, columns, rule),
     }
@@ -173,7 +175,7 @@ def _restarting(
         )
         formula = _formula(parameters, where)
     else:
-        words = [_hex(int("".join(map(str, row)), 2), w) for row in keys.tolist()]
+        words = [hex_text(number(row), w) for row in keys.tolist()]
         kind, parameters = "keys", {"keys": words} | given
         name = f"keys added for the bits of the XOR of {units}"
         formula = (
@@ -181,15 +183,9 @@ def _restarting(
             "highest bit first"
         )
         formula += f", then ⊕ {given['xorout']}" if rule.constant.any() else ""
-    bits_known = w * rank(frame.directions[:, data])
-    names = tuple(frame.names[i] for i in columns)
-    return Digest(kind, name, names, parameters, formula, bits_known, rule)
+    return linear_digest(frame, kind, name, rule, data, formula, parameters)
 
 
 def _xorout(word: Sequence[int], columns: tuple[int, ...], rule: Solved) -> str:
     bit = dict(zip(columns, rule.constant.tolist(), strict=True))
-    return _hex(int("".join(str(bit[i]) for i in word), 2), len(columns))
-
-
-def _hex(value: int, w: int) -> str:
-    return f"0x{value:0{-(-w // 4)}x}"
+    return hex_text(number(bit[i] for i in word), len(columns))

@@ -11,7 +11,7 @@ import numpy as np
 
 from flagstone.answers.relations import rank
 from flagstone.frames.digests.crc import crc_of
-from flagstone.frames.digests.digest import Digest, holds
+from flagstone.frames.digests.digest import Digest, hex_text, holds, number
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved, windows
 from flagstone.frames.digests.lfsr import folded, lfsr_of
@@ -295,11 +295,11 @@ def key_stream(frame: Frame, solved: Solved) -> Digest:
     """Return check bits without a name: what each data bit adds, in hexadecimal."""
     w = len(solved.columns)
     keys = {
-        frame.names[i]: f"0x{int(''.join(map(str, column)), 2):0{-(-w // 4)}x}"
+        frame.names[i]: hex_text(number(column), w)
         for i, column in enumerate(solved.matrix.T.tolist())
         if any(column)
     }
-    constant = f"0x{int(''.join(map(str, solved.constant)), 2):0{-(-w // 4)}x}"
+    constant = hex_text(number(solved.constant), w)
     others = [i for i in range(frame.dim) if i not in set(solved.columns)]
     return Digest(
         "linear",

@@ -9,7 +9,16 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.answers.relations import rank
-from flagstone.frames.digests.digest import Digest, holds, names_of, solved_by, span_text
+from flagstone.frames.digests.digest import (
+    Digest,
+    hex_text,
+    holds,
+    linear_digest,
+    names_of,
+    number,
+    solved_by,
+    span_text,
+)
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.registers import CERTAIN, ranges
 
@@ -37,18 +46,12 @@ def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
             for position, column in enumerate(data):
                 matrix[position % w, column] = 1
             rule = solved_by(frame, columns, matrix)
-            constant = f"0x{int(''.join(map(str, rule.constant)), 2):0{w // 4}x}"
+            constant = hex_text(number(rule.constant), w)
             shown = "" if not rule.constant.any() else f" ⊕ {constant}"
             where = span_text(frame.names, data)
-            return Digest(
-                "xor",
-                f"XOR of {_UNITS[w]}s",
-                tuple(frame.names[i] for i in columns),
-                {"unit": w, "constant": constant, "data": names_of(frame.names, data)},
-                f"the XOR of the {_UNITS[w]}s of {where}{shown}",
-                w * rank(frame.directions[:, data]),
-                rule,
-            )
+            formula = f"the XOR of the {_UNITS[w]}s of {where}{shown}"
+            given = {"unit": w, "constant": constant}
+            return linear_digest(frame, "xor", f"XOR of {_UNITS[w]}s", rule, data, formula, given)
     return None
 
 
@@ -72,8 +75,9 @@ def parity_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
             for position, column in enumerate(data):
                 unit = position // size
                 matrix[w - 1 - unit if turned else unit, column] = 1
-            bits = w * rank(frame.directions[:, data])
-            if not holds(frame, columns, matrix) or bits < _CONVINCING:
+            if w * rank(frame.directions[:, data]) < _CONVINCING:
+                continue
+            if not holds(frame, columns, matrix):
                 continue
             rule, where = solved_by(frame, columns, matrix), span_text(frame.names, data)
             sense, word = _sense(rule.constant), _UNITS.get(size, f"{size} bits")
@@ -81,12 +85,10 @@ def parity_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
             parameters = {
                 "unit": size,
                 "parity": sense,
-                "data": names_of(frame.names, data),
                 "order": "last unit first" if turned else "as written",
             }
             formula = f"{name}{'' if w == 1 else f' of {where}'}{', last first' if turned else ''}"
-            names = tuple(frame.names[i] for i in columns)
-            return Digest("parity", name, names, parameters, formula, bits, rule)
+            return linear_digest(frame, "parity", name, rule, data, formula, parameters)
     return None
 
 
@@ -153,20 +155,20 @@ def shifted_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         return None
     for start, end in ranges(frame, columns):
         data = [i for i in range(start, end) if i not in columns]
-        free = 0 if len(data) % 8 or len(data) < 24 else rank(frame.directions[:, data])
-        if 8 * free < CERTAIN + _SHIFTS:
+        if len(data) % 8 or len(data) < 24:
+            continue
+        if 8 * rank(frame.directions[:, data]) < CERTAIN + _SHIFTS:
             continue
         for text, blocks in (*_alternating(frame, columns, data), *_mixing(len(data) // 8)):
             matrix = np.zeros((8, frame.dim), dtype=np.uint8)
             matrix[:, data] = np.concatenate(blocks, axis=1)
             if holds(frame, columns, matrix):
                 rule = solved_by(frame, columns, matrix)
-                value = f"0x{int(''.join(map(str, rule.constant.tolist())), 2):02x}"
-                names = tuple(frame.names[i] for i in columns)
-                given = {"data": names_of(frame.names, data), "xorout": value, "routine": text}
+                value = hex_text(number(rule.constant), 8)
+                given = {"xorout": value, "routine": text}
                 said = f"{text} over {span_text(frame.names, data)}"
                 said += f", then ⊕ {value}" if rule.constant.any() else ""
-                return Digest("keys", text, names, given, said, 8 * free, rule)
+                return linear_digest(frame, "keys", text, rule, data, said, given)
     return None
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from flagstone.algebra import GF, AffineSubspace, Array, Flag, Subspace
 from flagstone.coins import Coins
 from flagstone.frames.digests.cases import Cases, case_of, differences, with_cases
-from flagstone.frames.digests.digest import Digest, columns_of
+from flagstone.frames.digests.digest import Digest, broken_by, columns_of
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.naming import explains, name_check, name_frame, name_register
 from flagstone.frames.digests.sums import name_sums
@@ -66,17 +66,13 @@ def search(
         sums = [digest for digest in sums if {*columns_of(names, digest.columns)} == {*solve}]
         return sums or _linear(names, rows, frozenset(), solve, cases)
     taken = frozenset(i for digest in sums for i in columns_of(names, digest.columns))
-    good = rows[_fits(sums, rows)]
+    good = rows[~broken_by(sums, rows)]
     found: list[Digest] = []
     if sums:  # what is left without the sums; a digest may cover them, too
         zeroed = np.where([i in taken for i in range(len(names))], 0, good).astype(np.uint8)
         found = _linear(names, zeroed, taken, None, cases)
     found = found or _linear(names, good, taken, None, cases)
-    return [*(_counted(digest, rows) for digest in found), *sums]
-
-
-def _counted(digest: Digest, rows: Array) -> Digest:
-    return replace(digest, rows_verified=0, rows_broken=0).measured(rows)
+    return [*(digest.measured(rows) for digest in found), *sums]
 
 
 def _sums(names: Sequence[str], rows: Array, cases: Sequence[int]) -> list[Digest]:
@@ -87,14 +83,6 @@ def _sums(names: Sequence[str], rows: Array, cases: Sequence[int]) -> list[Diges
         names, rows, cases, numbers, lambda r: Cases.fitted(r, cases, rows).broken(rows)
     )
     return [with_cases(digest, names, cases, rows).measured(rows) for digest in found]
-
-
-def _fits(digests: Sequence[Digest], rows: Array) -> Array:
-    fits = np.ones(len(rows), dtype=bool)
-    for digest in digests:
-        assert digest.rule is not None
-        fits &= ~np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
-    return fits
 
 
 def flag_levels(
@@ -155,14 +143,14 @@ def _linear(
 
     def again(found: list[Digest], frame: Frame, thorough: bool) -> list[Digest]:
         """Name what all rows that fit show, if more varies among them than in the frame."""
-        whole = flag_levels(names, rows[_fits(found, rows)], cases)
+        whole = flag_levels(names, rows[~broken_by(found, rows)], cases)
         widest = max((frame for _, frame in whole), key=lambda f: f.n_free, default=frame)
         more = widest.n_free > frame.n_free
         return named(widest, found[0].level, thorough) if more else []
 
     def telling(found: Sequence[Digest]) -> bool:
         """Say whether a digest is more than copies of bits, if damage is left out."""
-        frame = usual_frame(names, rows[_fits(found, rows)])
+        frame = usual_frame(names, rows[~broken_by(found, rows)])
         return frame is not None and all(explains(frame, digest) for digest in found)
 
     best: list[Digest] = []

@@ -16,7 +16,7 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.answers.relations import rank
-from flagstone.frames.digests.digest import RULES, Digest, names_of, span_text
+from flagstone.frames.digests.digest import RULES, Digest, hex_text, names_of, span_text
 from flagstone.frames.digests.registers import CERTAIN
 
 #: Rows that candidates are tried on before the best are tried on all, and before these.
@@ -359,18 +359,17 @@ def _common(
 def _described(names: Sequence[str], rule: Sum, bits: int) -> Digest:
     carry = rule.modulus == (1 << rule.width) - 1
     data = span_text(names, rule.columns)
-    digits = -(-rule.width // 4)
     unit = _WORDS.get(rule.unit, f"{rule.unit}-bit units")
-    start = f"0x{rule.constant:0{digits}x}"
+    start, xorout = hex_text(rule.constant, rule.width), hex_text(rule.xor, rule.width)
     sign = "−" if rule.sign < 0 else "+"
     head = f"{start} {sign} " if rule.constant or rule.sign < 0 else ""
     name = f"{'minus the ' if rule.sign < 0 else ''}sum of {unit}, {rule.width} bits"
     name += ", with end-around carry" if carry else ", modulo 100" if rule.modulus == 100 else ""
     formula = f"additive, not linear: {head}sum of the {unit} of {data}, modulo {rule.modulus}"
     if carry:
-        formula += f" (0 written as 0x{rule.zero:0{digits}x})"
+        formula += f" (0 written as {hex_text(rule.zero, rule.width)})"
     if rule.xor:
-        formula += f", then ⊕ 0x{rule.xor:0{digits}x}"
+        formula += f", then ⊕ {xorout}"
     if rule.little:
         formula += ", lowest byte first"
     if rule.turned:
@@ -385,7 +384,7 @@ def _described(names: Sequence[str], rule: Sum, bits: int) -> Digest:
             "sign": rule.sign,
             "modulus": rule.modulus,
             "constant": start,
-            "xorout": f"0x{rule.xor:0{digits}x}",
+            "xorout": xorout,
             "carry": "end-around" if carry else "dropped",
             "byte_order": ("little" if rule.little else "big") if rule.width > 8 else None,
             "order": "lowest bit first" if rule.turned else "as written",
