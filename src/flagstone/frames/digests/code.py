@@ -7,19 +7,20 @@ languages share the expressions: ``frame[2] + bits(frame, 24, 4, 1)``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from textwrap import indent
 
 import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.errors import InputError
 from flagstone.frames.digests.cases import Cases
-from flagstone.frames.digests.digest import Digest, Rule
+from flagstone.frames.digests.digest import Digest, Rule, number
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.sums import Sum, units
 
 _C = """\
-{what}
+/* {head} */
 #include <stdint.h>
 {helpers}
 /* Return 1 for a frame that passes, 0 for one that does not. */
@@ -50,21 +51,8 @@ static int parity(const uint8_t *frame, const uint8_t *mask, int size)
     return x & 1;
 }
 """
-_C_MASKS = """\
-    static const uint8_t mask{k}[{n}][{size}] = {{
-{masks}
-    }};
-    static const uint8_t odd{k}[{n}] = {{{parities}}};
-    for (int i = 0; i < {n}; ++i)
-        if (parity(frame, mask{k}[i], {size}) != odd{k}[i])
-            return 0;"""
-_C_SUM = """\
-    uint32_t sum{k} = {value}, check{k} = {check};
-    {zero}if ({sum} != check{k})
-        return 0;"""
-
 _PYTHON = '''\
-"""{what}"""
+"""{head}"""
 
 {helpers}
 def check_frame(frame: bytes) -> bool:
@@ -81,17 +69,23 @@ def bits(frame: bytes, first: int, n: int, step: int) -> int:
     return int("".join(str(frame[i // 8] >> (7 - i % 8) & 1) for i in places), 2)
 
 '''
-_PYTHON_MASKS = """\
-    masks = (
-{masks}
-    )
-    value = int.from_bytes(frame, "big")
-    if any((value & mask).bit_count() % 2 != parity for mask, parity in masks):
-        return False"""
-_PYTHON_SUM = """\
-    total = {value}
-    {zero}if {total} != {check}:
-        return False"""
+#: How many equations are one number.
+_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A number that is computed from a frame, and the one that it must be.
+
+    ``value`` is an expression, or the parities of masks. ``expected`` is an expression, too: the
+    number itself, or with ``table`` its place there, where -1 stands for no number.
+    """
+
+    what: str
+    value: str | list[bytes]
+    expected: str
+    zero: int = 0  # how a value of 0 is written
+    table: list[int] | None = None
 
 
 def frame_code(
@@ -130,135 +124,127 @@ def frame_code(
     """
     if language not in LANGUAGES:
         raise InputError(f"code is written in {' or '.join(LANGUAGES)}, not in {language!r}")
-    tests: list[tuple[str, Rule]] = [
+    rules: list[tuple[str, Rule]] = [
         (f"{digest.name or 'check bits'}: {digest.formula}", digest.rule) for digest in digests
     ]
     if equations is not None:
-        tests.append(("what all frames of the capture obey", equations))
-    if not tests:
+        rules.append(("what all frames of the capture obey", equations))
+    if not rules:
         raise InputError("code checks a digest, and there is none")
     frame = f"Frames of {n_bits} bits; the first bit is the highest one of frame[0]."
     places = np.arange(n_bits) if order is None else np.asarray(order)
-    return LANGUAGES[language]([frame, *([note] if note else [])], tests, places)
+    tests = [test for what, rule in rules for test in _tests(harmless(what), rule, places)]
+    head = [harmless(line) for line in (frame, note) if line]
+    return LANGUAGES[language](head, tests, -(-n_bits // 8))
 
 
-def _c(head: Sequence[str], tests: Sequence[tuple[str, Rule]], places: Array) -> str:
-    body, helpers = [], set[str]()
-    size = -(-len(places) // 8)
-    for k, (what, rule) in enumerate(tests, 1):
-        body.append(f"    /* {harmless(what)} */")
-        if isinstance(rule, Cases):
-            body.append(_c_cases(rule, places, k))
-            helpers |= {_C_BITS, _C_PARITY} if isinstance(rule.rule, Solved) else {_C_BITS}
-        elif isinstance(rule, Solved):
-            rows = [", ".join(f"0x{byte:02x}" for byte in row) for row in _packed(rule, places)]
-            masks = "\n".join(f"        {{{row}}}," for row in rows)
-            parities = ", ".join(map(str, rule.constant.tolist()))
-            given = {"k": k, "n": len(rows), "size": size, "masks": masks, "parities": parities}
-            body.append(_C_MASKS.format(**given))
-            helpers.add(_C_PARITY)
-        else:
-            value, check, xor, zero = _sum(rule, places)
-            written = f"if (sum{k} == 0)\n        sum{k} = {zero};\n    " if zero else ""
-            shown = f"(sum{k} ^ {xor:#x})" if xor else f"sum{k}"
-            body.append(_C_SUM.format(k=k, value=value, zero=written, sum=shown, check=check))
-            helpers |= {_C_BITS} if "bits(" in value + check else set()
-    what = "\n   ".join(harmless(line) for line in head)
-    return _C.format(what=f"/* {what} */", helpers="".join(sorted(helpers)), body="\n".join(body))
-
-
-def _python(head: Sequence[str], tests: Sequence[tuple[str, Rule]], places: Array) -> str:
-    body, helpers = [], ""
-    for what, rule in tests:
-        body.append(f"    # {harmless(what)}")
-        if isinstance(rule, Cases):
-            body.append(_python_cases(rule, places))
-            helpers = _PYTHON_BITS
-        elif isinstance(rule, Solved):
-            rows = zip(_packed(rule, places), rule.constant.tolist(), strict=True)
-            masks = (f"        (0x{row.tobytes().hex()}, {value})," for row, value in rows)
-            body.append(_PYTHON_MASKS.format(masks="\n".join(masks)))
-        else:
-            value, check, xor, zero = _sum(rule, places)
-            written = f"total = total or {zero}\n    " if zero else ""
-            shown = f"(total ^ {xor:#x})" if xor else "total"
-            body.append(_PYTHON_SUM.format(value=value, zero=written, total=shown, check=check))
-            helpers = _PYTHON_BITS if "bits(" in value + check else helpers
-    what = "\n".join(harmless(line) for line in head)
-    size = -(-len(places) // 8)
-    return _PYTHON.format(what=what, helpers=helpers, body="\n".join(body), size=size)
-
-
-def _c_cases(rule: Cases, places: Array, k: int) -> str:
-    """Return code that holds the constant of a frame against the one of its case."""
-    known = [str(rule.constants.get(case, -1)) for case in range(1 << len(rule.columns))]
-    table = f"    static const int64_t table{k}[{len(known)}] = {{{', '.join(known)}}};\n"
-    case = _expression(places[list(rule.columns)].tolist())
-    if isinstance(rule.rule, Sum):
-        value = f"    int64_t found{k} = {_residual(rule.rule, places)};"
-    else:
-        rows = [", ".join(f"0x{byte:02x}" for byte in row) for row in _packed(rule.rule, places)]
-        size, masks = -(-len(places) // 8), "\n".join(f"        {{{row}}}," for row in rows)
+def _tests(what: str, rule: Rule, places: Array) -> Iterator[_Test]:
+    """Return what a frame must have, if its bits stand in these places."""
+    if isinstance(rule, Cases):
+        case = _expression(places[list(rule.columns)])
+        table = [rule.constants.get(i, -1) for i in range(1 << len(rule.columns))]
         value = (
-            f"    static const uint8_t mask{k}[{len(rows)}][{size}] = {{\n{masks}\n    }};\n"
-            f"    int64_t found{k} = 0;\n    for (int i = 0; i < {len(rows)}; ++i)\n"
-            f"        found{k} = found{k} << 1 | parity(frame, mask{k}[i], {size});"
+            _residual(rule.rule, places)
+            if isinstance(rule.rule, Sum)
+            else _masks(rule.rule, places)
         )
-    return f"{table}{value}\n    if (found{k} != table{k}[{case}])\n        return 0;"
-
-
-def _python_cases(rule: Cases, places: Array) -> str:
-    """Return code that holds the constant of a frame against the one of its case."""
-    table = ", ".join(f"{case}: {value:#x}" for case, value in rule.constants.items())
-    case = _expression(places[list(rule.columns)].tolist())
-    if isinstance(rule.rule, Sum):
-        value = f"    found = {_residual(rule.rule, places)}"
+        yield _Test(what, value, case, table=table)
+    elif isinstance(rule, Solved):
+        masks = _masks(rule, places)
+        for start in range(0, len(masks), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            yield _Test(what, masks[some], f"{number(rule.constant[some]):#x}")
+    elif isinstance(rule, Sum):
+        value, check = _sum(rule, places)
+        yield _Test(what, value, f"({check} ^ {rule.xor:#x})" if rule.xor else check, rule.zero)
     else:
-        masks = ", ".join(f"0x{row.tobytes().hex()}" for row in _packed(rule.rule, places))
-        value = (
-            f'    value, found = int.from_bytes(frame, "big"), 0\n    for mask in ({masks},):\n'
-            "        found = found << 1 | (value & mask).bit_count() % 2"
-        )
-    return f"{value}\n    if found != {{{table}}}.get({case}, -1):\n        return False"
+        raise InputError(f"there is no code for {type(rule).__name__}")
 
 
-def _residual(rule: Sum, places: Array) -> str:
-    """Return the constant with which the check of a frame would be right."""
-    value, check, xor, _ = _sum(replace(rule, constant=0, sign=-rule.sign), places)
-    return f"({check} ^ {xor:#x}) % {rule.modulus} + {value}".join("()") + f" % {rule.modulus}"
+def _c(head: Sequence[str], tests: Sequence[_Test], size: int) -> str:
+    lines: list[str] = []
+    for k, test in enumerate(tests, 1):
+        found, expected = f"found{k}", test.expected
+        lines.append(f"/* {test.what} */")
+        if test.table is not None:
+            known = ", ".join(map(str, test.table))
+            lines.append(f"static const int64_t table{k}[{len(test.table)}] = {{{known}}};")
+            expected = f"table{k}[{expected}]"
+        if isinstance(test.value, str):
+            lines.append(f"int64_t {found} = {test.value};")
+        else:
+            n = len(test.value)
+            rows = [", ".join(f"0x{byte:02x}" for byte in mask) for mask in test.value]
+            lines.append(f"static const uint8_t mask{k}[{n}][{size}] = {{")
+            lines += [f"    {{{row}}}," for row in rows]
+            lines += ["};", f"int64_t {found} = 0;", f"for (int i = 0; i < {n}; ++i)"]
+            lines.append(f"    {found} = {found} << 1 | parity(frame, mask{k}[i], {size});")
+        if test.zero:
+            lines += [f"if ({found} == 0)", f"    {found} = {test.zero};"]
+        lines += [f"if ({found} != {expected})", "    return 0;"]
+    body = indent("\n".join(lines), "    ")
+    used = (("bits(frame", _C_BITS), ("parity(frame", _C_PARITY))
+    helpers = "".join(helper for call, helper in used if call in body)
+    return _C.format(head="\n   ".join(head), helpers=helpers, body=body)
 
 
-LANGUAGES: dict[str, Callable[[Sequence[str], Sequence[tuple[str, Rule]], Array], str]]
+def _python(head: Sequence[str], tests: Sequence[_Test], size: int) -> str:
+    lines: list[str] = []
+    for test in tests:
+        expected = test.expected
+        lines.append(f"# {test.what}")
+        if test.table is not None:
+            known = (f"{i}: {value:#x}" for i, value in enumerate(test.table) if value >= 0)
+            expected = f"{{{', '.join(known)}}}.get({expected}, -1)"
+        if isinstance(test.value, str):
+            lines.append(f"found = {test.value}")
+        else:
+            masks = [f"    0x{mask.hex()}," for mask in test.value]
+            lines += ["masks = (", *masks, ")"]
+            lines += ['value, found = int.from_bytes(frame, "big"), 0', "for mask in masks:"]
+            lines.append("    found = found << 1 | (value & mask).bit_count() % 2")
+        if test.zero:
+            lines.append(f"found = found or {test.zero}")
+        lines += [f"if found != {expected}:", "    return False"]
+    body = indent("\n".join(lines), "    ")
+    helpers = _PYTHON_BITS if "bits(frame" in body else ""
+    return _PYTHON.format(head="\n".join(head), helpers=helpers, body=body, size=size)
+
+
+LANGUAGES: dict[str, Callable[[Sequence[str], Sequence[_Test], int], str]]
 LANGUAGES = {"c": _c, "python": _python}
 
 
-def _packed(rule: Solved, places: Array) -> Array:
+def _masks(rule: Solved, places: Array) -> list[bytes]:
     """Return the masks of check bits, in bytes of the frame as it is given to the code."""
     moved = np.zeros_like(rule.masks)
     moved[:, places] = rule.masks
-    return np.packbits(moved, axis=1)
+    return [row.tobytes() for row in np.packbits(moved, axis=1)]
 
 
-def _sum(rule: Rule, places: Array) -> tuple[str, str, int, int]:
-    """Return a sum, what it is held against, what is XORed to it, and how a sum of 0 is written."""
-    if not isinstance(rule, Sum):
-        raise InputError(f"there is no code for {type(rule).__name__}")
+def _sum(rule: Sum, places: Array) -> tuple[str, str]:
+    """Return a sum, and what is held against it."""
     parts = _numbers(rule.columns, rule.unit, rule.little and rule.unit == 16, rule.turned)
     added = " + ".join(_expression(places[part]) for part in parts)
     if rule.sign < 0:
         added = f"{rule.modulus} - ({added}) % {rule.modulus}"
     head = f"{rule.constant:#x} + " if rule.constant else ""
     check = [*_numbers(list(range(*rule.check)), rule.width, rule.little, rule.turned)]
-    value = f"({head}{added}) % {rule.modulus}"
-    return value, _expression(places[check[0]]), rule.xor, rule.zero
+    return f"({head}{added}) % {rule.modulus}", _expression(places[check[0]])
+
+
+def _residual(rule: Sum, places: Array) -> str:
+    """Return the constant with which the check of a frame would be right."""
+    value, check = _sum(replace(rule, constant=0, sign=-rule.sign), places)
+    return f"(({check} ^ {rule.xor:#x}) % {rule.modulus} + {value}) % {rule.modulus}"
 
 
 def _numbers(columns: Sequence[int], size: int, little: bool, turned: bool) -> Iterator[list[int]]:
     """Return the columns of each number that is added, the highest bit first."""
     weights = units(np.eye(len(columns), dtype=np.uint8), size, little, turned)
-    for number in weights.T:
-        used = np.flatnonzero(number)
-        yield [columns[i] for i in used[np.argsort(-number[used])].tolist()]
+    for unit in weights.T:
+        used = np.flatnonzero(unit)
+        yield [columns[i] for i in used[np.argsort(-unit[used])].tolist()]
 
 
 def _expression(places: Iterable[int]) -> str:
