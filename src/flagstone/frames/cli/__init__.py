@@ -190,16 +190,27 @@ def _answer(capture: Capture, asked: _Asked) -> int:
         chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(each)}. Add --by type")
     elif field is not None:
         chosen = chosen.noting(f"each value of {field} has a digest of its own: add --by {field}")
+    return _tell(found, chosen, types, options)
+
+
+def _tell(
+    found: Study,
+    capture: Capture | None,
+    types: Sequence[MessageType] | None,
+    options: FrameOptions,
+) -> int:
+    """Write and print what was found, as the options say."""
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)
-    written = write_outputs(found.finding, options, FrameView(found), notes=chosen.notes)
+    notes = None if capture is None else capture.notes
+    written = write_outputs(found.finding, options, FrameView(found), notes=notes)
     if options.json:
-        print_json(frame_keys(found, chosen, types, written))
+        print_json(frame_keys(found, capture, types, written))
     elif lines is not None:
         print("\n".join(lines))
     else:
-        print_study(found, chosen, options, written)
+        print_study(found, capture, options, written)
     return OK if found.named or found.finding.is_answer else BOTTOM
 
 
@@ -250,14 +261,4 @@ def _show(file: str, options: FrameOptions) -> int:
     refuse_inputs([options.report, options.plot], [file])
     finding = load_finding(file, options.seed)
     found = saved_study(finding, _columns("--solve", options.solve, len(finding.encoding.names)))
-    lines = None
-    if options.show_as is not None:
-        lines = shown_lines(found, options.show_as, options.strict)
-    written = write_outputs(finding, options, FrameView(found))
-    if options.json:
-        print_json(frame_keys(found, None, None, written))
-    elif lines is not None:
-        print("\n".join(lines))
-    else:
-        print_study(found, None, options, written)
-    return OK if found.named or finding.is_answer else BOTTOM
+    return _tell(found, None, None, options)

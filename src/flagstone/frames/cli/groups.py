@@ -15,13 +15,13 @@ from flagstone.cli.verbs import FrameOptions
 from flagstone.comparison import common
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
-from flagstone.frames.cli.screen import frame_keys
+from flagstone.frames.cli.screen import frame_keys, print_lines
 from flagstone.frames.digests import SAMPLE, search
 from flagstone.frames.digests.cases import case_of
 from flagstone.frames.digests.search import usual_frame
 from flagstone.frames.ruler import in_bytes, ruled
 from flagstone.frames.study import Study
-from flagstone.frames.text import digest_lines
+from flagstone.frames.text import Line, digest_lines
 from flagstone.wording import counted
 
 Groups = Mapping[str, tuple[Study, Capture]]
@@ -118,8 +118,7 @@ def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOption
     print(f"{counted(len(groups), 'group')} by {safe(by)}, of {counted(len(capture), 'frame')}")
     for note in capture.notes:
         print(f"! {safe(note)}")
-    for line in _shared_lines(groups):
-        print(safe(line))
+    print_lines(_shared_lines(groups))
     for value, (found, chosen) in groups.items():
         n = int(found.broken.sum())
         size = f"{counted(len(found.rows), 'frame')} of {len(found.pattern):,} bits"
@@ -127,13 +126,12 @@ def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOption
         for note in chosen.notes:
             if note not in capture.notes:
                 print(f"! {safe(note)}")
-        for label, text in [*ruled(found.pattern), *digest_lines(found)]:
-            print(safe(f"  {label:<12}{text}".rstrip()))
+        print_lines([*ruled(found.pattern), *digest_lines(found)], margin="  ")
     first = next(iter(groups.values()))[0].finding
     print(f"\n{'finding':<12}seed {safe(str(first.seed))}")
 
 
-def _shared_lines(groups: Groups) -> list[str]:
+def _shared_lines(groups: Groups) -> list[Line]:
     """Return the digests of the groups, each with the groups that have it."""
     if len(groups) < 2:
         return []
@@ -141,14 +139,14 @@ def _shared_lines(groups: Groups) -> list[str]:
     for value, (found, _) in groups.items():
         names = [in_bytes(digest.name or digest.formula) for digest in found.digests]
         members.setdefault(" and ".join(names) or "no digest", []).append(in_bytes(value))
-    lines: list[str] = []
+    lines: list[Line] = []
     for name, values in members.items():
         which = "all groups" if len(values) == len(groups) else "; ".join(values[:8])
         more = f"; … ({len(values)})" if len(values) > 8 and len(values) < len(groups) else ""
-        lines.append(f"{'' if lines else 'shared':<12}{name}: {which}{more}")
+        lines.append(("" if lines else "shared", f"{name}: {which}{more}"))
     shared = _shared(groups)
     if shared is not None:
-        lines.append(f"{'':<12}{counted(len(shared.answer.lines), 'equation')} in common")
+        lines.append(("", f"{counted(len(shared.answer.lines), 'equation')} in common"))
     return lines
 
 

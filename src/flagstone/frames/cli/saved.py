@@ -13,7 +13,7 @@ from flagstone.errors import BottomError, FormatError, InputError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.frames.captures import FORMATS, length_text
 from flagstone.frames.cli.reading import read_frames
-from flagstone.frames.cli.screen import damaged_lines
+from flagstone.frames.cli.screen import damaged_lines, print_lines
 from flagstone.frames.digests import Digest, Solved, analyze
 from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.ruler import place_text
@@ -88,8 +88,7 @@ def check(finding: Finding, options: CheckOptions) -> int:
     said = damaged_lines(found, most)
     if unusual.any():
         said += _unusual_lines(finding, syndrome[unusual], strict)
-    for label, text in said:
-        print(safe(f"{label:<12}{text}".rstrip()))
+    print_lines(said)
     verdict = "within" if ok else "more than"
     print(f"{'ok' if ok else 'FAILED'}: {verdict} the tolerance of {100 * tolerance:g} %")
     return OK if ok else FAILED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -39,15 +39,23 @@ def print_study(
     lines = [*ruled(found.pattern), ("", ""), *digest_lines(found)]
     lines += damaged_lines(found, options.listed_rows)
     lines += next_lines(found)
-    lines += _code(found, options)
+    if found.digests:  # a decoder writes no files
+        lines.append(
+            ("decoder", f"{rerun_command(None, outputs=options)} --as c (or python, rtl_433)")
+        )
     if options.promises:
         lines += [("", ""), *remarks(found.finding, 0)]
     else:
         seed = f"seed {found.finding.seed}, " if found.finding.seed is not None else ""
         lines.append(("finding", f"{seed}fingerprint {found.finding.fingerprint[:16]}"))
     lines += [("written", path) for path in written]
+    print_lines(lines)
+
+
+def print_lines(lines: Iterable[Line], margin: str = "") -> None:
+    """Print labels and texts in two columns."""
     for label, text in lines:
-        print(safe(f"{label:<12}{text}".rstrip()))
+        print(safe(f"{margin}{label:<12}{text}".rstrip()))
 
 
 def _head(found: Study, capture: Capture | None) -> str:
@@ -73,13 +81,6 @@ def damaged_lines(found: Study, most: int) -> list[Line]:
     if n > most:
         lines.append(("", f"… and {n - most:,} more: --max-misfits"))
     return lines
-
-
-def _code(found: Study, options: FrameOptions) -> list[Line]:
-    """Return the command that prints a decoder; it writes no files."""
-    if not found.digests:
-        return []
-    return [("decoder", f"{rerun_command(None, outputs=options)} --as c (or python, rtl_433)")]
 
 
 def shown_lines(found: Study, shown_as: str, strict: bool = False) -> list[str]:
