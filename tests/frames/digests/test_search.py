@@ -217,6 +217,16 @@ def test_a_constant_that_depends_on_a_field():
     assert search(names(X), X) == []
 
 
+def test_the_formula_of_a_check_with_cases_says_how_the_check_is_ordered():
+    data, known = payload(13, 600, 5), KNOWN["CRC-16/MODBUS"]
+    table = np.array([0, 0x1234, 0x00FF, 0x8001])
+    checks = [oracle.crc(row, known) ^ table[row[0] & 3] for row in data.tolist()]
+    X = oracle.frames(data, checks, 16, little=True)
+    (digest,) = search(names(X), X, cases=[6, 7])
+    said = "polynomial 0x8005, init 0, xorout 0, reflected, bytes lowest first, over x0..x39; "
+    assert digest.formula.startswith(said)
+
+
 @pytest.mark.parametrize("name", ["CRC-16/XMODEM", "CRC-16/MODBUS", "CRC-8/AUTOSAR", None])
 def test_frames_of_several_lengths_tell_init_from_xorout(name):
     known = KNOWN[name] if name else KNOWN["CRC-8/SMBUS"]._replace(init=0x3C, xorout=0xA7)

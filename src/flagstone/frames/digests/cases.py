@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.algebra import Array
+from flagstone.frames.digests.crc import crc_formula
 from flagstone.frames.digests.digest import RULES, Digest, columns_of, hex_text, span_text
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.sums import Sum, units
@@ -117,10 +118,12 @@ def with_cases(digest: Digest, names: Sequence[str], columns: Sequence[int], X: 
     how = "added" if isinstance(rule.rule, Sum) else "XORed to the check bits"
     plain = digest.formula
     if isinstance(rule.rule, Solved):
-        data = columns_of(names, digest.parameters["data"]) if "data" in digest.parameters else []
-        poly = digest.parameters.get("poly")
-        start = f"polynomial {poly}, init 0, xorout 0" if poly else digest.name
-        plain = f"{start}, over {span_text(names, data)}"
+        given = digest.parameters
+        covered = next(iter(given.get("catalogued", ())), given).get("data", [])
+        plain = f"{digest.name}, over {span_text(names, columns_of(names, covered))}"
+        if digest.kind == "crc":
+            bare = {key: value for key, value in given.items() if key != "catalogued"}
+            plain = crc_formula(names, bare | {"init": "0", "xorout": "0", "data": covered})
     formula = f"{plain}; the constant that is {how} depends on {bits}: "
     formula += ", ".join(f"{case}: {value}" for case, value in table.items())
     parameters = {

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from flagstone.answers.relations import rank
 from flagstone.frames.digests.catalogue import CATALOGUE
-from flagstone.frames.digests.digest import Digest, names_of, solved_by, span_text
+from flagstone.frames.digests.digest import (
+    Digest,
+    columns_of,
+    hex_text,
+    linear_digest,
+    names_of,
+    number,
+    solved_by,
+    span_text,
+)
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved
-from flagstone.frames.digests.polynomials import modulo, power, times
+from flagstone.frames.digests.polynomials import mirrored, modulo, power, times
 from flagstone.frames.digests.registers import ByteLayout, Register
 
 #: A narrower check needs neither init nor xorout by chance, with some bytes left out.
@@ -43,15 +51,10 @@ def crc_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) ->
 def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Digest:
     layout, w = register.layout, register.layout.width
     low = register.poly ^ 1 << w
-    digits = -(-w // 4)
-
-    def shown(value: int) -> str:
-        return f"0x{value:0{digits}x}"
-
     bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data]
-    word = _number(int(frame.point[i]) for i in layout.word)
+    word = number(int(frame.point[i]) for i in layout.word)
     known = _catalogued(frame, layout, register, bits, word)
-    turned_over = _catalogued(frame, layout, register, bits, word, turned=True)
+    turned = [] if known or w % 8 else _catalogued(frame, layout, register, bits, word, turned=True)
     # constant bytes may be covered or not: without them where that needs neither init nor xorout
     plain = (s for s in _skipped(frame, layout) if word == run(bits[s:], register.poly, 0, w))
     bare = 0 if known or w < _TELLING else next(plain, 0)
@@ -61,7 +64,7 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     init = modulo(times(power(-len(bits), register.poly), effect), register.poly)
     parameters: dict[str, Any] = {
         "width": w,
-        "poly": shown(low),
+        "poly": hex_text(low, w),
         "refin": _REFLECTED.get(layout.order),
         "refout": register.backwards,
         "order": layout.order,
@@ -70,60 +73,67 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         "data": names_of(frame.names, data),
         "check_counts_as_zeros": -1 in layout.data,
         "place_of_check": names_of(frame.names, moved) if moved else None,
-        "init_if_xorout_is_0": shown(init),
-        "xorout_if_init_is_0": shown(reflected(effect, w, register.backwards)),
+        "init_if_xorout_is_0": hex_text(init, w),
+        "xorout_if_init_is_0": hex_text(reflected(effect, w, register.backwards), w),
         "note": "frames of one length show init and xorout only together",
     }
     if known:
         parameters["catalogued"] = [
             {
                 "name": entry.name,
-                "init": shown(entry.init),
-                "xorout": shown(entry.xorout),
+                "init": hex_text(entry.init, w),
+                "xorout": hex_text(entry.xorout, w),
                 "data": names_of(frame.names, [i for i in layout.data[skipped:] if i >= 0]),
             }
             for entry, skipped in known
         ]
-    names = list(dict.fromkeys(entry.name for entry, _ in known))
-    name = " or ".join(names) or f"CRC-{w} with polynomial {shown(low)}"
-    turned = ", reflected" if register.backwards and _REFLECTED.get(layout.order) else ""
-    if not turned:
-        turned = (
-            f", output {'reflected' if register.backwards else 'as it is'}, data {layout.order}"
-        )
-        turned = "" if turned == ", output as it is, data as written" else turned
-    order = ", bytes lowest first" if layout.little else ""
-    order += ", nibbles of the check swapped" if layout.swapped else ""
-    start = (
-        f"init {shown(known[0][0].init)}, xorout {shown(known[0][0].xorout)}"
-        if known
-        else f"init {shown(init)} with xorout 0, or init 0 with xorout "
-        f"{parameters['xorout_if_init_is_0']}"
-    )
-    if not known and not effect:
-        start = "init 0, xorout 0"
-    skipped = known[0][1] if known else bare
-    covered = [i for i in layout.data[skipped:] if i >= 0]
-    formula = f"polynomial {shown(low)}, {start}{turned}{order}, over "
-    formula += span_text(frame.names, covered)
-    if -1 in layout.data:
-        formula += ", the check itself as zeros"
-    if not known and w % 8 == 0:
-        others = list(dict.fromkeys(entry.name for entry, _ in turned_over))
+    elif w % 8 == 0:
+        others = list(dict.fromkeys(entry.name for entry, _ in turned))
         parameters["if_lowest_bit_is_first"] = others
-        if others:
-            formula += f" ({' or '.join(others)}, if the lowest bit of each byte comes first)"
-    if moved:
-        formula += f", with {span_text(frame.names, moved)} in the place of the check"
-    return Digest(
-        "crc",
-        name,
-        tuple(frame.names[i] for i in columns),
-        parameters,
-        formula,
-        w * rank(frame.directions[:, data]),
-        register_matrix(frame, columns, register, skipped),
-    )
+    rule = register_matrix(frame, columns, register, known[0][1] if known else bare)
+    name, formula = crc_name(parameters), crc_formula(frame.names, parameters)
+    return linear_digest(frame, "crc", name, rule, data, formula, parameters)
+
+
+def crc_name(given: Mapping[str, Any]) -> str:
+    """Return what the catalogue calls a CRC, or its polynomial."""
+    names = dict.fromkeys(entry["name"] for entry in given.get("catalogued", ()))
+    return " or ".join(names) or f"CRC-{given['width']} with polynomial {given['poly']}"
+
+
+def crc_formula(names: Sequence[str], given: Mapping[str, Any]) -> str:
+    """Return how to compute a CRC with these parameters; the first name of the catalogue counts."""
+    known = next(iter(given.get("catalogued", ())), given)
+    if "init" in known:
+        start = f"init {known['init']}, xorout {known['xorout']}"
+    elif int(given["init_if_xorout_is_0"], 16):
+        start = f"init {given['init_if_xorout_is_0']} with xorout 0, "
+        start += f"or init 0 with xorout {given['xorout_if_init_is_0']}"
+    else:
+        start = "init 0, xorout 0"
+    parts = [f"polynomial {given['poly']}", start]
+    if given["refin"] and given["refout"]:
+        parts.append("reflected")
+    elif given["refout"] or given["order"] != "as written":
+        output = "reflected" if given["refout"] else "as it is"
+        parts += [f"output {output}", f"data {given['order']}"]
+    if given["byte_order"] == "little":
+        parts.append("bytes lowest first")
+    if given["nibbles_swapped"]:
+        parts.append("nibbles of the check swapped")
+    parts.append(f"over {span_text(names, columns_of(names, known['data']))}")
+    if given["check_counts_as_zeros"]:
+        parts.append("the check itself as zeros")
+    formula = ", ".join(parts)
+    others = given.get("if_lowest_bit_is_first")
+    if others and known is given:
+        formula += f" ({' or '.join(others)}, if the lowest bit of each byte comes first)"
+    if given["place_of_check"]:
+        moved = span_text(names, columns_of(names, given["place_of_check"]))
+        formula += f", with {moved} in the place of the check"
+    if "lengths" in given:
+        formula += f" (the same for lengths of {', '.join(map(str, given['lengths']))} bits)"
+    return formula
 
 
 def register_matrix(
@@ -190,7 +200,7 @@ def _skipped(frame: Frame, layout: ByteLayout) -> list[int]:
 
 def reflected(value: int, w: int, backwards: bool) -> int:
     """Return a value that is added after reflection as the register sees it, or back."""
-    return int(f"{value:0{w}b}"[::-1], 2) if backwards else value
+    return mirrored(value, w) if backwards else value
 
 
 def run(bits: Sequence[int], poly: int, init: int, w: int) -> int:
@@ -201,10 +211,3 @@ def run(bits: Sequence[int], poly: int, init: int, w: int) -> int:
         if out:
             register ^= poly & (1 << w) - 1
     return register
-
-
-def _number(bits: Iterable[int]) -> int:
-    out = 0
-    for bit in bits:
-        out = out << 1 | bit
-    return out

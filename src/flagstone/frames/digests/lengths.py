@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from flagstone.algebra import Array
 from flagstone.frames.digests.catalogue import CATALOGUE
-from flagstone.frames.digests.crc import reflected, run
-from flagstone.frames.digests.digest import Digest, columns_of
+from flagstone.frames.digests.crc import crc_formula, crc_name, reflected, run
+from flagstone.frames.digests.digest import Digest, columns_of, hex_text, number
 from flagstone.frames.digests.polynomials import gcd, inverse, modulo, power, quotient, times
 
 #: A length counts if this share of its frames agrees, and at least this many.
@@ -57,7 +57,7 @@ def joined(
             added = {k: modulo(times(init, power(k, poly)), poly) ^ out for k in effects}
             if added == effects:
                 lengths = sorted(k + rows.shape[1] - n for k in effects)
-                return _told(digest, init, reflected(out, w, given["refout"]), lengths)
+                return _told(digest, names, init, reflected(out, w, given["refout"]), lengths)
     return digest
 
 
@@ -92,27 +92,24 @@ def _effect(row: list[int], first: int, start: int, digest: Digest, poly: int) -
     if given["byte_order"] == "little":
         check = [bit for i in range(w - 8, -1, -8) for bit in check[i : i + 8]]
     check = check[::-1] if given["refout"] else check
-    return run(bits, poly, 0, w) ^ int("".join(map(str, check)), 2)
+    return run(bits, poly, 0, w) ^ number(check)
 
 
-def _told(digest: Digest, init: int, xorout: int, lengths: Sequence[int]) -> Digest:
-    given = dict(digest.parameters)
-    w, digits = given["width"], -(-given["width"] // 4)
+def _told(
+    digest: Digest, names: Sequence[str], init: int, xorout: int, lengths: Sequence[int]
+) -> Digest:
+    """Return a CRC with these constants, by the name that the catalogue has for it."""
+    given = {key: value for key, value in digest.parameters.items() if key != "catalogued"}
+    w = given["width"]
+    told = {"init": hex_text(init, w), "xorout": hex_text(xorout, w)}
     flags = (w, int(given["poly"], 16), given["refin"], given["refout"], init, xorout)
     known = [
-        k.name for k in CATALOGUE if (k.width, k.poly, k.refin, k.refout, k.init, k.xorout) == flags
+        {"name": k.name, **told, "data": given["data"]}
+        for k in CATALOGUE
+        if (k.width, k.poly, k.refin, k.refout, k.init, k.xorout) == flags
     ]
-    told = {"init": f"0x{init:0{digits}x}", "xorout": f"0x{xorout:0{digits}x}"}
-    given = (
-        given | told | {"lengths": list(lengths), "note": "told apart by frames of several lengths"}
-    )
-    start = f"init {told['init']}, xorout {told['xorout']}"
-    head, _, rest = digest.formula.partition(", init ")
-    # behind the constants stands how data and check are ordered, and what is covered
-    tail = rest[rest.index(", ", rest.rindex("xorout ")) :] if "xorout " in rest else rest
+    given |= told | {"lengths": lengths, "note": "told apart by frames of several lengths"}
     if known:
-        given["catalogued"] = [{"name": name, **told, "data": given["data"]} for name in known]
-    name = " or ".join(known) or f"CRC-{w} with polynomial {given['poly']}"
-    many = ", ".join(map(str, lengths))
-    formula = f"{head}, {start}{tail} (the same for lengths of {many} bits)"
-    return replace(digest, name=name, parameters=given, formula=formula)
+        given["catalogued"] = known
+    formula = crc_formula(names, given)
+    return replace(digest, name=crc_name(given), parameters=given, formula=formula)
