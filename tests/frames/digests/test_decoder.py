@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from flagstone.frames.digests import decoder_code
+from flagstone.frames.digests import decoder_code, name_check
 from flagstone.frames.digests.catalogue import CATALOGUE, Known
 from tests.frames.digests import oracle
 from tests.frames.digests.test_naming import named, xor
@@ -175,6 +175,15 @@ def test_bytes_that_begin_between_bytes_are_extracted_first():
     code, _ = decoder_code(analysis.layers.names, digests)
     assert "bitbuffer_extract_bytes(bitbuffer, row, 3, b, 48);" in code
     assert "crc8(&b[0], 5, 0x07, 0x00) != b[5]" in code
+
+
+def test_an_xor_of_bytes_around_the_check_is_compared_as_a_whole():
+    payload = oracle.skewed(np.random.default_rng(5), 250, 4)
+    check = np.bitwise_xor.reduce(payload, axis=1, keepdims=True)
+    X = np.unpackbits(np.hstack([payload[:, :2], check, payload[:, 2:]]), axis=1)
+    frame = named(X, 0)[0].frame
+    code, _ = decoder_code(frame.names, [name_check(frame, range(16, 24))])
+    assert "if ((xor_bytes(&b[0], 2) ^ xor_bytes(&b[3], 2)) != b[2]) {" in code
 
 
 def test_what_has_no_routine_is_handed_back():

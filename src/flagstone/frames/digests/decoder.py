@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from flagstone.frames.digests.code import harmless
-from flagstone.frames.digests.digest import Digest, columns_of, runs
+from flagstone.frames.digests.digest import Digest, columns_of, hex_text, runs
 from flagstone.frames.digests.lfsr import LFSR_ROUTINES
 from flagstone.frames.digests.polynomials import mirrored
 
@@ -33,8 +34,8 @@ def decoder_code(names: Sequence[str], digests: Sequence[Digest]) -> tuple[str, 
     for digest in digests:
         check = columns_of(names, digest.columns)
         phase = check[0] % 8 if len(check) % 8 == 0 else check[0] % 4 and check[0] % 8
-        test = _ROUTINES[digest.kind](names, digest, check, phase)
-        if test is None or "bits" in digest.parameters:
+        test = _test(names, digest, check, phase)
+        if test is None:
             left.append(digest)
             continue
         where = f"{digest.columns[0]}..{digest.columns[-1]}"
@@ -48,7 +49,28 @@ def decoder_code(names: Sequence[str], digests: Sequence[Digest]) -> tuple[str, 
     return "\n".join(blocks), left
 
 
-def _parts(names: Sequence[str], data: Sequence[str], phase: int) -> list[tuple[int, int]] | None:
+Parts = list[tuple[int, int]]
+
+
+def _test(names: Sequence[str], digest: Digest, check: list[int], phase: int) -> str | None:
+    """Return what is true of a frame that does not pass; None where there is no routine."""
+    given = {**digest.parameters, **next(iter(digest.parameters.get("catalogued", ())), {})}
+    routine = _ROUTINES.get(digest.kind)
+    if routine is None or "bits" in given:
+        return None
+    inside = digest.kind == "parity"  # its check bits are part of the data
+    parts = _parts(names, given["data"], 0 if inside else phase)
+    called = None if parts is None else routine(given, parts)
+    if inside or called is None:
+        return called
+    value = _value(check, phase, given.get("byte_order") == "little")
+    xorout = int(given.get("xorout", "0"), 16)
+    if value is None:
+        return None
+    return f"({called} ^ 0x{xorout:02x}) != {value}" if xorout else f"{called} != {value}"
+
+
+def _parts(names: Sequence[str], data: Sequence[str], phase: int) -> Parts | None:
     """Return columns as runs of bytes (first, how many); None where they are none."""
     found = runs(columns_of(names, data))
     if any((first - phase) % 8 or (last + 1 - phase) % 8 for first, last in found):
@@ -70,109 +92,71 @@ def _value(check: Sequence[int], phase: int, little: bool = False) -> str | None
     return shifted if width == 8 else f"({shifted} & 0x{(1 << width) - 1:02x})"
 
 
-def _crc(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> str | None:
-    given = digest.parameters
-    known = given.get("catalogued", [{}])[0]
-    parts = _parts(names, known.get("data", given["data"]), phase)
-    value = _value(check, phase, given["byte_order"] == "little")
-    reflected, w = given["refin"], given["width"]
+def _crc(given: Mapping[str, Any], parts: Parts) -> str | None:
+    w, reflected = given["width"], given["refin"]
     routine = {(4, False): "crc4", (7, False): "crc7", (8, False): "crc8", (8, True): "crc8le"}
     routine |= {(16, False): "crc16", (16, True): "crc16lsb"}
     called = routine.get((w, reflected)) if reflected == given["refout"] else None
-    if parts is None or len(parts) != 1 or value is None or called is None:
-        return None
     unusual = given["check_counts_as_zeros"] or given.get("nibbles_swapped")
-    if unusual or given["place_of_check"] is not None:
+    if called is None or len(parts) != 1 or unusual or given["place_of_check"] is not None:
         return None
     poly = int(given["poly"], 16)
-    init = int(known.get("init", given["init_if_xorout_is_0"]), 16)
+    init = int(given.get("init", given["init_if_xorout_is_0"]), 16)
     if called == "crc16lsb":
         poly, init = mirrored(poly, 16), mirrored(init, 16)
-    digits = -(-w // 4)
     start, n = parts[0]
-    call = f"{called}(&b[{start}], {n}, 0x{poly:0{digits}x}, 0x{init:0{digits}x})"
-    return _differ(call, int(known.get("xorout", "0"), 16), value)
+    return f"{called}(&b[{start}], {n}, {hex_text(poly, w)}, {hex_text(init, w)})"
 
 
-def _lfsr(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> str | None:
-    given = digest.parameters
-    parts = _parts(names, given["data"], phase)
-    value = _value(check, phase, given["byte_order"] == "little")
+def _lfsr(given: Mapping[str, Any], parts: Parts) -> str | None:
     called = LFSR_ROUTINES.get((given["order"], given["width"]))
-    if parts is None or len(parts) != 1 or value is None:
-        return None
-    if (
-        called is None
-        or given.get("check_counts_as_zeros")
-        or given["restarts"] not in (None, "byte")
-    ):
+    unusual = given.get("check_counts_as_zeros") or given["restarts"] not in (None, "byte")
+    if called is None or len(parts) != 1 or unusual:
         return None
     start, n = parts[0]
     data = f"&b[{start}], {n}"
     if given["restarts"]:
-        data = f"(uint8_t[]){{xor_bytes(&b[{start}], {n})}}, 1"
-    call = f"{called}({data}, {given['generator']}, {given['key']})"
-    return _differ(call, int(given["xorout"], 16), value)
+        data = f"(uint8_t[]){{xor_bytes({data})}}, 1"
+    return f"{called}({data}, {given['generator']}, {given['key']})"
 
 
-def _xor(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> str | None:
-    given = digest.parameters
-    parts, value = _parts(names, given["data"], phase), _value(check, phase)
-    if parts is None or value is None or given["unit"] not in (4, 8):
+def _xor(given: Mapping[str, Any], parts: Parts) -> str | None:
+    if given["unit"] not in (4, 8):
         return None
     call = " ^ ".join(f"xor_bytes(&b[{start}], {n})" for start, n in parts)
     if given["unit"] == 4:
         call = f"(0x0f & ({call} ^ ({call}) >> 4))"
-    return _differ(call, int(given["constant"], 16), value)
+    elif len(parts) > 1:
+        call = f"({call})"
+    constant = int(given["constant"], 16)
+    return f"({call} ^ 0x{constant:02x})" if constant else call
 
 
-def _sum(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> str | None:
-    given = digest.parameters
-    parts = _parts(names, given["data"], phase)
-    value = _value(check, phase, given["byte_order"] == "little")
+def _sum(given: Mapping[str, Any], parts: Parts) -> str | None:
     called = {4: "add_nibbles", 8: "add_bytes"}.get(given["unit"])
-    plain = given["carry"] == "dropped" and given["order"] == "as written"
-    if parts is None or value is None or called is None or not plain:
+    if called is None or given["carry"] != "dropped" or given["order"] != "as written":
         return None
     added = " + ".join(f"{called}(&b[{start}], {n})" for start, n in parts)
-    constant, mask = int(given["constant"], 16), given["modulus"] - 1
     if given["sign"] < 0:
-        added = f"{given['constant']} - ({added})"
-    elif constant:
-        added = f"{given['constant']} + {added}"
-    call = (
-        f"({added}) & 0x{mask:02x}" if " " in added.replace(", ", "") else f"{added} & 0x{mask:02x}"
-    )
-    return _differ(f"({call})", int(given["xorout"], 16), value)
+        added = f"({given['constant']} - ({added}))"
+    elif int(given["constant"], 16):
+        added = f"({given['constant']} + {added})"
+    elif len(parts) > 1:
+        added = f"({added})"
+    return f"({added} & 0x{given['modulus'] - 1:02x})"
 
 
-def _parity(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> str | None:
-    given = digest.parameters
+def _parity(given: Mapping[str, Any], parts: Parts) -> str | None:
     if given["order"] != "inside" or given["unit"] != 8 or given["parity"] == "mixed":
-        return None
-    parts = _parts(names, given["data"], 0)
-    if parts is None:
         return None
     wrong = "" if given["parity"] == "even" else "!"
     return " || ".join(f"{wrong}parity8(b[{s + i}])" for s, n in parts for i in range(n))
 
 
-def _none(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> None:
-    return None
-
-
-def _differ(call: str, xorout: int, value: str) -> str:
-    if not xorout:
-        return f"{call} != {value}"
-    return f"({call} ^ 0x{xorout:02x}) != {value}"
-
-
-_ROUTINES: dict[str, Callable[[Sequence[str], Digest, Sequence[int], int], str | None]] = {
+_ROUTINES: dict[str, Callable[[Mapping[str, Any], Parts], str | None]] = {
     "crc": _crc,
     "lfsr": _lfsr,
     "xor": _xor,
     "sum": _sum,
     "parity": _parity,
-    "keys": _none,
-    "linear": _none,
 }
