@@ -1,43 +1,6 @@
-"""Frames: bit strings as radios and buses send them, and the checks that they carry."""
+"""Frames: bit strings as radios and buses send them, and the checks that they carry.
 
-from flagstone.frames.digests import (
-    MOST_COLUMNS,
-    SAMPLE,
-    Digest,
-    DigestAnalysis,
-    Frame,
-    Layers,
-    Relation,
-    Solved,
-    analyze,
-    decoder_code,
-    frame_code,
-    key_stream,
-    name_check,
-    name_frame,
-    name_sums,
-    propose,
-    search,
-    span_text,
-)
-
-__all__ = [
-    "MOST_COLUMNS",
-    "SAMPLE",
-    "Digest",
-    "DigestAnalysis",
-    "Frame",
-    "Layers",
-    "Relation",
-    "Solved",
-    "analyze",
-    "decoder_code",
-    "frame_code",
-    "key_stream",
-    "name_check",
-    "name_frame",
-    "name_sums",
-    "propose",
-    "search",
-    "span_text",
-]
+- :mod:`flagstone.frames.captures`: the frames of files, and the types among them;
+- :mod:`flagstone.frames.digests`: the checks, by name, and code for them;
+- :mod:`flagstone.frames.study`: both together, for frames of one length.
+"""

@@ -179,7 +179,7 @@ def windows(frame: Frame) -> list[tuple[int, ...]]:
     start = len(own)
     for end in range(len(own), 0, -1):
         start = min(start, end)  # part of what can be solved for can be solved for
-        while end - start < spare and start and _neighbours(own[start - 1 : end]):
+        while end - start < spare and start and own[start - 1] == own[end - 1] - (end - start):
             if not part.solvable(range(start - 1, end)):
                 break
             start -= 1
@@ -203,19 +203,12 @@ def propose(frame: Frame) -> list[tuple[int, ...]]:
     """
     scored = []
     for columns in windows(frame)[:_LOOKED_AT]:
-        weights = [len(r.columns) for r in _plainly(frame, columns).relations]
+        data = [i for i in frame.own if i not in columns]
+        weights = [len(r.columns) for r in _solved(frame, columns, data, ()).relations]
         alike = _ALIKE * max(weights) <= min(weights)
         ends = columns[-1] == frame.own[-1]
         scored.append((not alike, not ends, -len(columns), -columns[-1], columns))
     return [columns for *_, columns in sorted(scored)[:_PROPOSALS]]
-
-
-def _neighbours(columns: Sequence[int]) -> bool:
-    return columns[-1] - columns[0] == len(columns) - 1
-
-
-def _plainly(frame: Frame, columns: tuple[int, ...]) -> Solved:
-    return _solved(frame, columns, [i for i in frame.own if i not in set(columns)], ())
 
 
 def _rest(frame: Frame, chosen: tuple[int, ...], pairs: tuple[Relation, ...]) -> list[int]:

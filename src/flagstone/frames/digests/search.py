@@ -102,14 +102,13 @@ def flag_levels(
     levels.sort(key=lambda level: math.log(level.first_index / (level.last_index + 1)))
     found = []
     for level in levels:
-        if cases:
-            frame = Frame(level.subspace.basis, rows[0], tuple(names))
-            found.append((level.first_index, frame))
-            continue
-        space = AffineSubspace.from_homogeneous(level.subspace)
-        if not space.is_empty:
-            frame = Frame(space.direction.basis, space.point, tuple(names))
-            found.append((level.first_index, frame))
+        directions, point = level.subspace, rows[0]
+        if not cases:
+            space = AffineSubspace.from_homogeneous(level.subspace)
+            if space.is_empty:
+                continue
+            directions, point = space.direction, space.point
+        found.append((level.first_index, Frame(directions.basis, point, tuple(names))))
     return found
 
 
