@@ -93,15 +93,19 @@ $(BIN)/python:
 	  echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# The interpreter is order-only: a venv's python is a link whose time says nothing.
+# The interpreter is order-only: a venv's python is a link whose time says nothing. A module that was
+# built before is removed: it would hide a build that fails.
 $(VENV)/.installed: pyproject.toml $(NATIVE) | $(BIN)/python
+	@rm -f src/flagstone/_native*
 	$(BIN)/python $(INSTALL) '.[plot]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml $(NATIVE) | $(BIN)/python
+	@rm -f src/flagstone/_native*
 	$(BIN)/python $(INSTALL) '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: pyproject.toml $(NATIVE) | $(BIN)/python
+	@rm -f src/flagstone/_native*
 	$(BIN)/python $(INSTALL) '.[docs]'
 	@touch $@ $(VENV)/.installed
