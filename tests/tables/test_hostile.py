@@ -518,3 +518,12 @@ def test_a_dictionary_of_records_is_refused_as_records_are(tmp_path, ending):
     found = open_table(path)
     with pytest.raises(InputError, match=r"column 's': holds dictionary<.*must hold numbers"):
         found.encoding(2, encode="auto")
+
+
+def test_a_table_of_blank_lines_is_given_up(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"\n" * 10 + b"a,b\n1,0\n"))
+    assert open_table(path).columns == ("a", "b")
+    path.write_bytes(gzip.compress(b"\r\n" * 1_100_000))
+    with pytest.raises(InputError, match="begins with 1,000,000 blank lines: column names and"):
+        open_table(path)

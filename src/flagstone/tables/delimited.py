@@ -21,6 +21,8 @@ from flagstone.tables.columnar import as_numpy
 from flagstone.tables.files import line_blocks, lines
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+#: Blank lines before the first one that is not: a small compressed file may hold any number.
+_MOST_BLANK = 1_000_000
 
 
 @dataclass
@@ -201,7 +203,14 @@ class DelimitedReader(Reader):
         """Yield (line, cells) of every line that is not blank."""
         number = 0
         try:
+            blank = True
             for number, raw in enumerate(lines(self.path), 1):
+                if not raw.strip(b"\r\n"):
+                    if blank and number == _MOST_BLANK:
+                        reason = f"begins with {number:,} blank lines: column names and rows are "
+                        self.fail("", reason + "expected")
+                    continue
+                blank = False
                 cells = raw.count(self.delimiter.encode()) + 1  # or fewer, with quotes
                 what = f"cells (told apart by {self.delimiter!r})"
                 self.check_parts(f"line {number}", cells, what, self.max_columns)
