@@ -158,9 +158,10 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if used is None:
             return taken
         if self._is_begun or taken.weights is not None or len(taken.rows) != rule.draw_rows:
+            weighted = "" if taken.weights is None else " with weights"
             raise InputError(
-                f"draw_rows={rule.draw_rows} of the rule means the rows of one fit, as they were "
-                f"drawn: fit needs exactly these, without weights, got {len(taken.rows):,}"
+                f"a rule with draw_rows={rule.draw_rows} needs one fit of exactly that number of "
+                f"rows, without weights, got {len(taken.rows):,} rows{weighted}"
             )
         labels = None if taken.labels is None else taken.labels[:used]
         return CountedRows(taken.rows[:used], labels, None)
