@@ -158,6 +158,7 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
     ("words", "code", "part"),
     [
         (["constraints", "--json", "none.csv"], 1, "none.csv"),
+        (["constraints", "--json", "\x9b31m.csv"], 1, "\\x9b31m.csv"),
         (["constraints", "--json", "--sede"], 2, "there is no option --sede"),
         (["constraints", "examples/frames.txt", "--json", "--as", "xml"], 2, "--as must be one"),
         (["check", "--json", "b.json", "examples/equations.csv"], 3, "holds ⊥"),

@@ -202,9 +202,9 @@ def print_stderr(text: object) -> None:
 def print_error_json(message: str, code: int) -> None:
     """Say an error on standard error, as one JSON object."""
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-    error = {"error": " ".join(message.split()), "exit_code": code}
+    error = {"error": safe(" ".join(message.split())), "exit_code": code}
     text = json.dumps(error, ensure_ascii=not encoding.lower().startswith("utf"))
-    print(safe(text), file=sys.stderr)
+    print(text, file=sys.stderr)
 
 
 def painted(text: str, colour: str, stream: TextIO) -> str:
