@@ -16,8 +16,8 @@ from flagstone.cli.verbs import (
     ColumnOptions,
     PilotOptions,
     PlanOptions,
-    PromiseOptions,
     RunOptions,
+    SampleSizeOptions,
 )
 from flagstone.cli.work import Run
 from flagstone.coins import Coins
@@ -34,7 +34,7 @@ def command(options: PlanOptions) -> int:
     """Plan a promise from numbers alone, or a window from pilot rows."""
     if options.pilot:
         refuse_options(
-            options, options_of(PromiseOptions), "has no place beside --pilot; leave it out"
+            options, options_of(SampleSizeOptions), "has no place beside --pilot; leave it out"
         )
         return _plan_window(options.pilot, options)
     kinds = (PilotOptions, ColumnOptions, RunOptions)

@@ -143,8 +143,8 @@ class PurposeOptions:
 
 
 @dataclass(frozen=True)
-class RuleOptions:
-    """What is promised, and how the threshold is drawn."""
+class PromiseOptions:
+    """What is promised."""
 
     rho: float | None = option(
         "--rho PROBABILITY", "Largest probability that a second sample answers differently", RULE
@@ -152,15 +152,21 @@ class RuleOptions:
     eps: float = option(
         "--eps SHARE", "Largest share of rows that may be left out", RULE, default=0.1
     )
+    contamination: float = option(
+        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
+    )
+
+
+@dataclass(frozen=True)
+class RuleOptions(PromiseOptions):
+    """What is promised, and how the threshold is drawn."""
+
     rule: str = as_field(RULE_NAME)
     t_min: str | None = option(
         "--t-min THRESHOLD", "First threshold: rows, or a share of the rows", RULE
     )
     t_max: str | None = option(
         "--t-max THRESHOLD", "Last threshold: rows, a share, or 'paper'", RULE
-    )
-    contamination: float = option(
-        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
     )
 
 
@@ -543,21 +549,12 @@ class CompareOptions:
 
 
 @dataclass(frozen=True)
-class PromiseOptions:
+class SampleSizeOptions(PromiseOptions):
     """What is to be promised, for a plan without rows."""
 
     dim: int | None = option("-d, --dim NUMBER", "Number of feature columns", RULE)
-    rho: float | None = option(
-        "--rho PROBABILITY", "Largest probability that two samples answer differently", RULE
-    )
-    eps: float = option(
-        "--eps SHARE", "Largest share of rows that may be left out", RULE, default=0.1
-    )
     delta: float | None = option(
         "--delta PROBABILITY", "Chance that more than eps of future rows do not fit", RULE
-    )
-    contamination: float = option(
-        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
     )
     each: bool = option("--each", "Also plan for single equations, fixed in advance", RULE)
 
@@ -602,7 +599,7 @@ class PilotOptions:
     json_keys=keys.PLAN_KEYS | keys.PILOT_KEYS,
 )
 @dataclass(frozen=True)
-class PlanOptions(PromiseOptions, PilotOptions, RunOptions, PurposeOptions, ColumnOptions):
+class PlanOptions(SampleSizeOptions, PilotOptions, RunOptions, PurposeOptions, ColumnOptions):
     """Say how many rows a promise needs, by the paper's analysis and by ours.
 
     With --pilot FILE, choose a window on pilot rows, and write the protocol to publish for fresh
