@@ -32,14 +32,14 @@ def digest_matrix() -> tuple[np.ndarray, np.ndarray]:
     return random.randint(0, 2, size=(PAYLOAD, DIGEST)), random.randint(0, 2, size=DIGEST)
 
 
-def capture(lab_seed: int) -> np.ndarray:
-    """Return fresh frames of one lab, shape (ROWS, 41)."""
+def capture(lab_seed: int, rows: int = ROWS) -> np.ndarray:
+    """Return fresh frames of one lab, shape (rows, 41)."""
     random = np.random.RandomState(lab_seed)
     K, c = digest_matrix()
     often = np.geomspace(0.5, 0.06, PAYLOAD)  # how often each payload bit is set
-    payload = (random.random_sample((ROWS, PAYLOAD)) < often).astype(np.uint8)
+    payload = (random.random_sample((rows, PAYLOAD)) < often).astype(np.uint8)
     frames = np.concatenate([payload, (payload @ K + c) % 2], axis=1).astype(np.uint8)
-    hit = np.flatnonzero(random.random_sample(ROWS) < DAMAGED)
+    hit = np.flatnonzero(random.random_sample(rows) < DAMAGED)
     frames[hit] ^= (random.random_sample((len(hit), PAYLOAD + DIGEST)) < 0.1).astype(np.uint8)
     return frames
 

@@ -1,7 +1,7 @@
 """Print what certificates prove on a few laws, and what they cost: the numbers of the theory page.
 
-    python scripts/certificate_table.py            # everything, a few minutes
-    python scripts/certificate_table.py --quick    # three samples of each
+    python -m scripts.certificate_table            # everything, a few minutes
+    python -m scripts.certificate_table --quick    # three samples of each
 
 Frames are those of examples/demo.py (33 skewed payload bits, 8 check bits, a constant), damaged
 independently. The window is the one that contamination 0.02 and eps 0.1 ask for, or 60 thresholds
@@ -11,38 +11,26 @@ in the middle of the longest level of separate pilot rows. "figure 1" is the pap
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
+from examples import demo
 from flagstone import Flag, distributions, pack
 from flagstone.algebra.bitrows import BitRows
 from flagstone.certificates import Certificate, Certifier, pilot_rows
 
-ROOT = Path(__file__).resolve().parent.parent
 EPS, CONTAMINATION = 0.1, 0.02
 Window = tuple[int, int]
 
 
-def demo() -> object:
-    """Return examples/demo.py as a module."""
-    spec = importlib.util.spec_from_file_location("demo", ROOT / "examples" / "demo.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def frames(m: int, seed: int, damaged: float) -> BitRows:
     """Return m frames (x, 1) of the demo, each damaged with this probability."""
-    random, source = np.random.RandomState(seed), demo()
-    K, c = source.digest_matrix()  # type: ignore[attr-defined]
+    random = np.random.RandomState(seed)
+    K, c = demo.digest_matrix()
     payload = (random.random_sample((m, 33)) < np.geomspace(0.5, 0.06, 33)).astype(np.uint8)
     bits = np.concatenate([payload, (payload @ K + c) % 2], axis=1).astype(np.uint8)
     hit = np.flatnonzero(random.random_sample(m) < damaged)

@@ -11,22 +11,21 @@ import statistics
 
 import numpy as np
 
+from examples import demo
 from flagstone import AffineSpan, IndexRule, plan
-from scripts.pictures import CERTIFIED, SEED, WINDOW, demo
+from scripts.pictures import CERTIFIED, SEED, WINDOW
 
 PAIRS, SMALL = 200, 500
 
 
 def captures(rows: int, number: int) -> list[np.ndarray]:
     """Return fresh captures of this many frames."""
-    source = demo()
-    source.ROWS = rows
-    return [source.capture(1000 + i) for i in range(number)]
+    return [demo.capture(1000 + i, rows) for i in range(number)]
 
 
 def agreement(samples: list[np.ndarray], parameters: dict[str, IndexRule]) -> tuple[float, float]:
     """Return how often two captures agree, and how often the answer is the planted one."""
-    planted = demo().planted().fingerprint()
+    planted = demo.planted().fingerprint()
     learner = AffineSpan(**parameters, random_state=SEED, certify=False)
     found = [learner.fit(X).fingerprint_ for X in samples]
     same = [a == b for a, b in zip(found[::2], found[1::2], strict=True)]

@@ -1,4 +1,4 @@
-"""Draw the pictures of README and user guide: ``python scripts/pictures.py`` writes docs/images.
+"""Draw the pictures of README and user guide: ``python -m scripts.pictures`` writes docs/images.
 
 overview.svg: how many equations elimination and the replicable span find in two captures of the
 frames of examples/demo.py, and how many rows a promise needs. first-fit.svg, staircases.svg: what a
@@ -7,15 +7,14 @@ flag is. All data are made here from fixed seeds, and the files carry no time st
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from examples import demo
 from flagstone import AffineSpan, Flag, IndexRule, Subspace, plan
 from flagstone.distributions import geometric
 from flagstone.plots import OKABE_ITO, save_figure, style
@@ -30,16 +29,6 @@ SIZES = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000]
 CERTIFIED = 20_000  # as in the table that scripts/certificate_table.py prints; checked below
 
 
-def demo() -> ModuleType:
-    """Return examples/demo.py as a module."""
-    spec = importlib.util.spec_from_file_location("demo", ROOT / "examples" / "demo.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def found(X: np.ndarray) -> tuple[int, int, str]:
     """Return how many equations elimination and the flag find, and the latter's fingerprint."""
     everything = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
@@ -49,8 +38,7 @@ def found(X: np.ndarray) -> tuple[int, int, str]:
 
 def equations(axis: Axes) -> None:
     """Draw the number of equations against the number of frames, for two captures."""
-    source = demo()
-    captures = {lab: source.capture(number) for lab, number in (("A", 1), ("B", 2))}
+    captures = {lab: demo.capture(number) for lab, number in (("A", 1), ("B", 2))}
     marks = {"A": ("o", -0.03), "B": ("s", 0.03)}
     prints = []
     for lab, X in captures.items():
@@ -132,7 +120,7 @@ def first_fit(figure: Figure) -> None:
 def staircases(figure: Figure) -> None:
     """Draw three flags: with a gap, without one, and of too few rows."""
     axes = figure.subplots(1, 3, sharey=True)
-    frames = demo().capture(1)[:4000]
+    frames = demo.capture(1)[:4000]
     frames = np.column_stack([frames, np.ones(len(frames), dtype=frames.dtype)])
     slope = geometric(42).sample(4000, np.random.RandomState(1))
     titles = ["a gap: one long step", "no gap: a slope", "too few rows: no step"]
