@@ -140,8 +140,8 @@ def test_class_names_are_unique():
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 
-#: For users of `Guarantee`; for the standard library, which reads streams.
-CALLED_FROM_OUTSIDE = {"is_replicable", "seekable"}
+#: For the standard library, which reads streams.
+CALLED_FROM_OUTSIDE = {"seekable"}
 
 
 def test_no_code_is_dead():

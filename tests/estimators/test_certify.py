@@ -124,10 +124,11 @@ def test_many_times_the_same_few_rows_prove_nothing():
         trusted = {"sample_weight": [10**9] * 60, "weights_count_rows": True}
         word = said.fit(sample, **trusted).guarantee_
     assert g.proven.rho is None
-    assert not g.is_replicable
+    assert not g.is_replicable_proven
+    assert g.certified.rho is None
     assert "proven)" not in str(g).split(";")[0]
     assert word.proven.rho is not None
-    assert word.is_replicable
+    assert word.is_replicable_proven
 
 
 def test_rows_counted_by_value_certify_coverage_as_such():
@@ -203,7 +204,7 @@ def test_labels_keep_their_caveat_where_a_rare_one_is_missing(pair):
         g = ParityClassifier(rule=IndexRule(t_max=20), random_state=1).fit(X, y).guarantee_
         assert g.setup.labels is not None
         assert any("the same labels in both samples" in text for text in g.hypotheses)
-        if g.is_replicable:
+        if (g.proven.rho, g.certified.rho) != (None, None):
             assert "if both samples show the same labels" in str(g)
     named = ParityClassifier(rule=IndexRule(t_max=20), classes=sorted(pair), random_state=1)
     assert named.fit(X, np.full(900, common)).guarantee_.setup.labels is None

@@ -517,13 +517,6 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         return weak and not looked and self.withheld is None
 
     @property
-    def is_replicable(self) -> bool:
-        """Whether the asked rho (or, if none was asked, any below 1) is proven or certified."""
-        known, asked = self.certified.rho, self.asked.rho
-        enough = known is not None and (asked is None or known <= asked)
-        return self.is_replicable_proven or enough
-
-    @property
     def is_replicable_proven(self) -> bool:
         """Whether the asked rho (or, if none was asked, any below 1) is proven in advance."""
         known, asked = self.proven.rho, self.asked.rho
