@@ -24,6 +24,7 @@ from flagstone.tables.batches import (
     Batch,
     Reader,
     Request,
+    numbered,
     reading,
     rows_per_batch,
 )
@@ -64,7 +65,7 @@ class NpyReader(Reader):
             self.fail("", f"must be a matrix of rows, found {len(shape)} dimension(s)")
         self.check_width(len(names) if names else shape[-1])
         _check_dtype(self, layout)
-        self.columns = tuple(names or _numbered(shape[-1]))
+        self.columns = tuple(names or numbered(shape[-1]))
         self.n_rows = shape[0]
 
     def batches(self, asked: Request) -> Iterator[Batch]:
@@ -126,7 +127,7 @@ class NpzReader(Reader):
         for layout in used:
             _check_dtype(self, layout)
         self._row_bytes = sum(layout.row_bytes for layout in used)
-        self.columns = (*_numbered(self._width), *self._vectors)
+        self.columns = (*numbered(self._width), *self._vectors)
 
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield slices, decompressing as they come."""
@@ -217,7 +218,7 @@ class MemoryReader(Reader):
         if isinstance(rows, np.ndarray):
             if rows.ndim != 2:
                 raise InputError(f"{name}: must be a matrix of rows, got {rows.ndim} dimension(s)")
-            reader = cls(Path(name), _numbered(rows.shape[1]), rows, len(rows))
+            reader = cls(Path(name), numbered(rows.shape[1]), rows, len(rows))
         else:
             reader = cls(Path(name), tuple(map(str, rows.columns)), [], len(rows))
             reader.values = [
@@ -291,10 +292,6 @@ def _columns_of(reader: Reader, matrix: Array, columns: Sequence[str]) -> Array:
         return matrix
     places = {name: i for i, name in enumerate(reader.columns)}
     return matrix[:, [places[name] for name in columns]]
-
-
-def _numbered(n: int) -> tuple[str, ...]:
-    return tuple(f"x{i}" for i in range(n))
 
 
 def _rows(stream: IO[bytes], layout: _Layout, first: int, n: int) -> Array:

@@ -6,6 +6,7 @@ What a file announces is checked before memory is spent on it.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
@@ -187,6 +188,12 @@ def rows_per_batch(n_columns: int, row_bytes: int = 0) -> int:
     """
     most = max(1, (1 << 28) // max(1, row_bytes))
     return int(min(131_072, max(256, 4_194_304 // max(1, n_columns)), most))
+
+
+@functools.lru_cache(maxsize=4)  # JSON lines ask for every line
+def numbered(n_columns: int) -> tuple[str, ...]:
+    """Return the names of columns that have none: x0, x1, …."""
+    return tuple(f"x{i}" for i in range(n_columns))
 
 
 def repeated(names: Iterable[str]) -> str | None:

@@ -16,7 +16,7 @@ from flagstone.checks import shown
 from flagstone.encoding import MARKERS
 from flagstone.errors import InputError, Parameter
 from flagstone.exact import exact_integers, whole_number
-from flagstone.tables.batches import Array, Batch, Reader, Request, repeated
+from flagstone.tables.batches import Array, Batch, Reader, Request, numbered, repeated
 from flagstone.tables.columnar import as_numpy
 from flagstone.tables.files import line_blocks, lines
 
@@ -73,7 +73,7 @@ class DelimitedReader(Reader):
                 )
         else:
             self._header_line = 0
-            self.columns = tuple(f"x{i}" for i in range(len(cells)))
+            self.columns = numbered(len(cells))
 
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the columns, each read as the kind it must have.

@@ -29,7 +29,7 @@ from flagstone.notation import (
     digit_bits,
     parse_frames,
 )
-from flagstone.tables.batches import Array, Batch, Reader, Request
+from flagstone.tables.batches import Array, Batch, Reader, Request, numbered
 from flagstone.tables.files import check_row_bytes, line_blocks
 from flagstone.wording import counted
 
@@ -114,7 +114,7 @@ class FrameReader(Reader):
             self.fail(f"line {number}", "a row without bits, and no other row follows")
         self.n_bits = self.length or lengths.most_common(1)[0][0]
         self.check_width(self.n_bits)
-        self.columns = tuple(f"x{i}" for i in range(self.n_bits))
+        self.columns = numbered(self.n_bits)
         if self.notation == "hex":
             self._warn_of_bits(b"".join(frame.digits for frame in found), len(found) == _LOOKED)
 

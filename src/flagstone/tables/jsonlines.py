@@ -6,7 +6,6 @@ A receiver writes the frames of a message as an array, ``"codes": ["{41}â€¦", â€
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import numpy as np
 
 from flagstone.errors import Parameter
 from flagstone.exact import exact_integer, exact_integers
-from flagstone.tables.batches import Array, Batch, Reader, Request, repeated
+from flagstone.tables.batches import Array, Batch, Reader, Request, numbered, repeated
 from flagstone.tables.files import line_blocks
 
 #: A batch ends after the line with which it has this many cells.
@@ -109,7 +108,7 @@ class JsonLinesReader(Reader):
             self.fail(f"line {line}", "must hold an object or an array with values")
         self.check_width(len(found))
         if isinstance(found, list):
-            found = dict(zip(_numbered(len(found)), found, strict=True))
+            found = dict(zip(numbered(len(found)), found, strict=True))
         columns = self.columns or tuple(found)
         if tuple(found) != columns and found.keys() != (known := set(columns)):
             missing = [name for name in columns if name not in found]
@@ -129,11 +128,6 @@ def _frame_text(item: Any) -> str | None:
         length, digits = item["len"], item["data"]
         return f"{{{length}}}{digits}" if type(length) is int and type(digits) is str else None
     return item if isinstance(item, str) else None
-
-
-@functools.lru_cache(maxsize=4)
-def _numbered(n: int) -> tuple[str, ...]:
-    return tuple(f"x{i}" for i in range(n))
 
 
 def _parse(text: bytes) -> Any:

@@ -21,6 +21,7 @@ from flagstone.errors import InputError, Parameter
 from flagstone.guarantees.exact import positive
 from flagstone.shards import Shard, ShardTask, too_few
 from flagstone.tables.arrays import MemoryReader
+from flagstone.tables.batches import numbered
 from flagstone.tables.encoded import Batches, first_rows, without_repeats
 from flagstone.tables.files import from_anywhere
 from flagstone.tables.opening import open_table
@@ -239,8 +240,8 @@ def _of_collection(source: Any, label: Any, reading: Mapping[str, Any]) -> Datas
         for i, (block, beside, n) in enumerate(zip(blocks, labels, sizes, strict=True))
     ]
     if is_array:
-        columns = [f"x{i}" for i in range(source.shape[1])] + (["y"] if label is not None else [])
-        reader: Any = _Unseen(Path("partition 0"), tuple(columns), [], sizes[0])
+        columns = (*numbered(source.shape[1]), *(["y"] if label is not None else []))
+        reader: Any = _Unseen(Path("partition 0"), columns, [], sizes[0])
         return Dataset(parts, Table([reader]), "blocks")
     for number in range(len(blocks)):  # most often the first one has rows
         head = source.partitions[number].head(SAMPLE_ROWS)
