@@ -67,7 +67,7 @@ def _run_suite(bench: Bench, name: str) -> bool:
 
 
 def _publish(run: dict[str, Any]) -> None:
-    """Write the page, the picture and, where README has the marks, its table."""
+    """Write the page and the picture."""
     results = [Result(**r) for r in run["results"]]
     docs = ROOT / "docs"
     (docs / "images").mkdir(parents=True, exist_ok=True)
@@ -78,14 +78,6 @@ def _publish(run: dict[str, Any]) -> None:
             plot.draw(results, docs / "images" / f"scaling.{suffix}")
     except ImportError as error:
         print(f"no picture drawn: {error}", file=sys.stderr)
-    readme = ROOT / "README.md"
-    replaced = report.replace_block(
-        readme.read_text(), report.readme_block(run["machine"], results)
-    )
-    if replaced is None:
-        print(f"README.md has no {report.START} … {report.STOP}: left alone", file=sys.stderr)
-    else:
-        readme.write_text(replaced)
 
 
 def _verdict(results: list[Result], strict: bool, quick: bool = False) -> int:
@@ -109,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: on a busy machine")
     parser.add_argument("--large", action="store_true", help="read a file of 10 GB, too")
     parser.add_argument("--output", type=Path, help="write the results of this run here, as JSON")
-    parser.add_argument("--render", action="store_true", help="only rewrite page, picture, README")
+    parser.add_argument("--render", action="store_true", help="only rewrite page and picture")
     return parser
 
 

@@ -1,21 +1,19 @@
-"""Markdown from results: the page docs/performance.md and the short table in README."""
+"""Markdown from results: the page docs/performance.md."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.floors import Verdict
+from benchmarks.floors import Floor, Verdict
 from benchmarks.harness import Result
 from benchmarks.inputs import KINDS, SIZES
 from benchmarks.memory import ROOT
 
-__all__ = ["START", "STOP", "floor_lines", "page", "readme_block", "replace_block", "summary"]
+__all__ = ["floor_lines", "page"]
 
 #: What no table shows, told by hand.
 TRIED = ROOT / "benchmarks" / "tried.md"
-
-START, STOP = "<!-- bench:start -->", "<!-- bench:end -->"
 
 SUITES = {
     "flag_gf2": "The flag over GF(2), packed rows",
@@ -70,7 +68,7 @@ def number(result: Result) -> str:
     return f"{result.value * 1e3:.3g} ms" if result.value < 1 else f"{result.value:.2f} s"
 
 
-def summary(results: Iterable[Result], brief: bool = False) -> str:
+def summary(results: Iterable[Result]) -> str:
     """Return the main table: uniform rows per second, ratios to M4RI, memory."""
     by_key = {r.key: r for r in results}
 
@@ -100,22 +98,17 @@ def summary(results: Iterable[Result], brief: bool = False) -> str:
     lines = [
         line("**flagstone, counted flag, packed**", "flag_gf2", "flagstone"),
         line("M4RI `mzd_echelonize_m4ri`, packed", "flag_gf2", "M4RI"),
-    ]
-    if not brief:
-        lines += [
-            line("M4RI `mzd_echelonize`, packed", "flag_gf2", "M4RI default"),
-            line("NumPy loop, packed", "flag_gf2", "NumPy loop", shown=True),
-        ]
-    lines += [
+        line("M4RI `mzd_echelonize`, packed", "flag_gf2", "M4RI default"),
+        line("NumPy loop, packed", "flag_gf2", "NumPy loop", shown=True),
         line("**flagstone, counted flag, from uint8**", "flag_uint8", "flagstone"),
-        line("ldpc, from uint8", "flag_uint8", "ldpc", shown=not brief),
-        line("galois, from uint8", "flag_uint8", "galois", shown=not brief),
-        line("python-flint, from uint8", "flag_uint8", "python-flint", shown=not brief),
+        line("ldpc, from uint8", "flag_uint8", "ldpc", shown=True),
+        line("galois, from uint8", "flag_uint8", "galois", shown=True),
+        line("python-flint, from uint8", "flag_uint8", "python-flint", shown=True),
         line("literal partition", "flag_uint8", "naive", shown=True),
         *(ratio(kind) for kind in KINDS),
+        memory("flagstone"),
+        memory("M4RI"),
     ]
-    if not brief:
-        lines += [memory("flagstone"), memory("M4RI")]
     return _table(head, lines)
 
 
@@ -144,28 +137,17 @@ def page(
         + ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
         + ".",
         "## Floors",
-        "What the project promises itself.",
-        _floor_table(verdicts),
+        "What the project asks of itself. A number in bold misses its floor.",
+        *_floor_tables(verdicts),
     ]
     for suite, title in SUITES.items():
         mine = [r for r in results if r.suite == suite]
         if mine:
-            parts += [f"## {title}", *REMARKS.get(suite, ()), *_pivots(mine)]
+            parts += [f"## {title}", *REMARKS.get(suite, ()), *_tables(mine)]
     parts.append(TRIED.read_text().strip())
     if notes:
         parts += ["## Notes of the run", "\n".join(f"- {note}" for note in notes)]
     return "\n\n".join(parts) + "\n"
-
-
-def readme_block(machine: dict[str, Any], results: Sequence[Result]) -> str:
-    """Return what README shows between its marks."""
-    return (
-        summary(results, brief=True)
-        + f"\n\nUniform rows, one thread of {machine['cpu']}; written by `make bench` on "
-        f"{machine['date']}. The peers only row-reduce; the literal partition is measured on few "
-        "rows, since its rate falls as 1/m. All inputs, fields, memory and floors: "
-        "[docs/performance.md](docs/performance.md)."
-    )
 
 
 def floor_lines(verdicts: Iterable[Verdict]) -> list[str]:
@@ -178,26 +160,63 @@ def floor_lines(verdicts: Iterable[Verdict]) -> list[str]:
     ]
 
 
-def replace_block(text: str, block: str) -> str | None:
-    """Return the text with the marked block replaced; None where there are no marks."""
-    head, start, rest = text.partition(START)
-    _, stop, tail = rest.partition(STOP)
-    if not start or not stop:
-        return None
-    return f"{head}{START}\n\n{block}\n\n{STOP}{tail}"
-
-
-def _floor_table(verdicts: Iterable[Verdict]) -> str:
-    signs = {True: "✓", False: "✗ misses", None: "not measured"}
-    lines = []
-    previous = ""
+def _floor_tables(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield a heading and a table for each group of floors."""
+    groups: dict[str, list[Verdict]] = {}
     for v in verdicts:
-        group = v.floor.group if v.floor.group != previous else ""
-        previous = v.floor.group
-        limit = f"{'≥' if v.floor.faster else '≤'} {_amount(v.floor.limit, v.floor.unit)}"
-        value = _amount(v.value, v.floor.unit)
-        lines.append([group, v.floor.text, limit, value, signs[v.holds]])
-    return _table(["", "", "floor", "measured", ""], lines)
+        groups.setdefault(v.floor.group, []).append(v)
+    for group, found in groups.items():
+        measured = [v for v in found if v.holds is not None]
+        if not measured:
+            yield f"**{group}**: not measured in this run."
+            continue
+        held = sum(v.holds is True for v in measured)
+        yield f"**{group}**: {held} of {len(measured)} floors hold."
+        grid = _grid({v.floor.text: _measured(v, with_limit=True) for v in measured})
+        yield grid or _table(
+            ["", "floor", "measured"],
+            [[v.floor.text, _limit(v.floor), _measured(v)] for v in measured],
+        )
+        if len(measured) < len(found):
+            left_out = ", ".join(v.floor.text for v in found if v.holds is None)
+            yield f"Not measured in this run: {left_out}."
+
+
+def _limit(floor: Floor) -> str:
+    return f"{'≥' if floor.faster else '≤'} {_amount(floor.limit, floor.unit)}"
+
+
+def _measured(verdict: Verdict, with_limit: bool = False) -> str:
+    """Return what was measured: in bold, and with its limit if asked, where the floor is missed."""
+    value = _amount(verdict.value, verdict.floor.unit)
+    if verdict.holds:
+        return value
+    return f"**{value}** ({_limit(verdict.floor)})" if with_limit else f"**{value}**"
+
+
+def _tables(results: Sequence[Result]) -> Iterator[str]:
+    """Yield tables of one suite: kinds of rows against widths for each contestant, or a list."""
+    rates: dict[str, dict[str, str]] = {}
+    for r in results:
+        if r.rows and r.unit == "s":
+            rates.setdefault(r.who, {})[r.case] = number(r)
+    grids = {who: grid for who, cells in rates.items() if (grid := _grid(cells))}
+    for who, grid in grids.items():
+        yield f"*{who}*"
+        yield grid
+    yield from _pivots([r for r in results if r.who not in grids or r.unit != "s"])
+
+
+def _grid(cells: Mapping[str, str]) -> str | None:
+    """Return cells named "kind d=width" as a table; None if they are few, or named otherwise."""
+    parts = [name.rpartition(" d=") for name in cells]
+    kinds = list(dict.fromkeys(kind for kind, _, _ in parts))
+    dims = sorted({int(dim) for _, _, dim in parts if dim.isdecimal()})
+    if len(kinds) < 3 or len(dims) < 2 or not all(kind for kind in kinds):
+        return None
+    head = ["", *kinds]
+    lines = [[f"d = {d}", *(cells.get(f"{kind} d={d}", "–") for kind in kinds)] for d in dims]
+    return _table(head, lines)
 
 
 def _pivots(results: Sequence[Result]) -> list[str]:
