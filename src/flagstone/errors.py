@@ -52,6 +52,13 @@ class InputError(FlagstoneError, ValueError):
     """An input does not fit: the message names row, column, value and remedy."""
 
 
+class CaptureError(InputError):
+    """A file may be a capture, with times or identifiers beside its frames.
+
+    The last part of the message says what reads it.
+    """
+
+
 class EntryTypeError(InputError, TypeError):
     """An entry is no number at all."""
 

@@ -280,6 +280,35 @@ def test_rows_that_are_all_left_out_pass_no_check(run, place):
     assert "no rows are left" in failed(done)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(1436509052.249713) can0 123#0d55\n",
+        "1675413347 0d55\n1675413348 0d56\n",
+        "2024-01-01 10:00:00 {16}0d55\n2024-01-01 10:00:01 {16}0d55\n",
+    ],
+)
+@pytest.mark.parametrize("options", [["-f", "hex"], []])
+def test_what_reads_no_capture_says_what_to_do_instead(run, place, text, options):
+    (place / "capture.txt").write_text(text)
+    (place / "t.hex").write_text("0d55\n0d56\n" * 30)
+    assert run("constraints", "t.hex", "--seed", "1", "-o", "plain.json").code == 0
+    assert run("frames", "t.hex", "--seed", "1", "-o", "frames.json").code == 0
+    for words, instead in (
+        (["predict", "plain.json"], "flagstone check FINDING FILE)"),
+        (["predict", "frames.json"], "flagstone check FINDING FILE)"),
+        (["check", "plain.json"], "is checked against captures as they are)"),
+        (["plan", "--pilot"], "flagstone frames FRESH --protocol FILE)"),
+    ):
+        done = run(*words, "capture.txt", *options)
+        assert (done.code, done.out) == (1, "")
+        assert "keep only the frames, one per line (" in done.err
+        assert done.err.endswith(f"{instead}\n")
+    assert run("check", "frames.json", "capture.txt").code == 0
+    done = run("constraints", "capture.txt", *options)
+    assert done.err.endswith("is read by: flagstone frames FILE\n")
+
+
 def test_predict_prints_nothing_before_it_fails(run, place):
     (place / "t.csv").write_text("a,y\n" + "1,1\n0,0\n" * 30)
     assert run("learn", "t.csv", "-l", "y", "--seed", "1", "-o", "m.json").code == 0

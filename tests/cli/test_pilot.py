@@ -66,7 +66,7 @@ def test_what_suggest_says(run, frames):
     assert lines[0].endswith("give one space, of dimension 7; use its middle on fresh rows:")
     found = {line.split()[0]: line for line in lines[1:-1]}
     assert list(found) == ["window", "forecast", "equations", "rows", "seed", "protocol", "run"]
-    assert "600 rows: nothing; 1,200 rows: " in found["forecast"]
+    assert "600 to 1,200 rows: nothing; 2,400 rows: ≥ " in found["forecast"]
     assert found["run"].endswith("flagstone constraints FRESH --protocol protocol.json")
     assert lines[-1].endswith("the window promises nothing: it was chosen on them.")
 

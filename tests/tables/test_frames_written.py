@@ -83,7 +83,7 @@ def test_byte_order_marks_and_wrong_names_of_compression(tmp_path):
         ("{16} 0d 55\n", "its first lines look like frames: give format='hex'"),
         (
             "[00] {16} 0d 55\n",
-            "captures .* are read by: flagstone frames FILE$",
+            "capture of .* it is read by: flagstone frames FILE$",
         ),
         ("0110\n1001\n", "give format='bits'"),
         ("1,0,1\n0,1,1\n", "give format as one of csv"),

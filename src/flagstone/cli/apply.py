@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
-from flagstone.cli.inputs import load_finding, open_tables
+from flagstone.cli.inputs import captures_refused, load_finding, open_tables
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.cli.work import partition_of, watched_executor
@@ -27,6 +27,10 @@ from flagstone.tables.partitions import Dataset
 from flagstone.wording import counted
 
 
+@captures_refused(
+    "keep only the frames, one per line (a finding that was saved by: flagstone frames CAPTURE -o "
+    "FINDING is checked against captures as they are)"
+)
 def check(options: CheckOptions) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
     tolerance, max_misfits = options.tolerance, options.max_misfits
@@ -84,6 +88,10 @@ def _count(
     return total, [[line, n] for line, n in pairs]
 
 
+@captures_refused(
+    "keep only the frames, one per line (predict reads no captures; with a finding of frames, this "
+    "does: flagstone check FINDING FILE)"
+)
 def predict(options: PredictOptions) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
     found = load_finding(options.finding, options.seed)

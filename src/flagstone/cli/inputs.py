@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from flagstone.cli.parser import options_of
 from flagstone.cli.spool import spooled
 from flagstone.cli.verbs import ColumnOptions, PurposeOptions, ReadOptions
 from flagstone.encoding import ColumnEncoder, Encoding
-from flagstone.errors import FormatError, InputError, Parameter
+from flagstone.errors import CaptureError, FormatError, InputError, Parameter
 from flagstone.finding import Finding
 from flagstone.guarantees import index_rows
 from flagstone.protocol import READING, Protocol
@@ -132,6 +133,15 @@ def reading_of(options: ReadOptions) -> dict[str, Any]:
     if given["delimiter"] == TAB_AS_TYPED:
         given["delimiter"] = TAB
     return {name: value for name, value in given.items() if value is not None}
+
+
+@contextlib.contextmanager
+def captures_refused(advice: str) -> Iterator[None]:
+    """Say what to do with a capture where ``flagstone frames FILE`` is not what was wanted."""
+    try:
+        yield
+    except CaptureError as error:
+        raise InputError(*error.args[:-1], advice) from error
 
 
 def says_format(file: str) -> bool:

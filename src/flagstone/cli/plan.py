@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flagstone.algebra.fields import as_field
 from flagstone.cli.answering import identity_of
 from flagstone.cli.console import OK, UsageError, number, parsed, print_json, refuse_options, safe
-from flagstone.cli.inputs import check_degree, command_of, open_source, question_for, reading_of
+from flagstone.cli.inputs import (
+    captures_refused,
+    check_degree,
+    command_of,
+    open_source,
+    question_for,
+    reading_of,
+)
 from flagstone.cli.parser import options_of
 from flagstone.cli.results import refuse_inputs
 from flagstone.cli.verbs import (
@@ -81,6 +89,10 @@ def _plan_rows(options: PlanOptions) -> int:
     return OK
 
 
+@captures_refused(
+    "keep only the frames, one per line (a pilot cannot be a capture; fresh captures are read as "
+    "they are by: flagstone frames FRESH --protocol FILE)"
+)
 def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     """Choose a window on pilot rows, and write the protocol to publish for fresh ones."""
     output, force = options.output, options.force
@@ -141,24 +153,21 @@ def _plain(found: Any) -> dict[str, Any]:
 
 
 def _lines(found: Any, written: list[str], how: str) -> list[str]:
-
     p, plateau = found.protocol, found.plateau
-    said = [
-        f"{number(m)} rows: {'nothing' if rho is None else f'≥ {agreement(rho)}'}"
-        for m, rho in found.forecast
-    ]
-    kept = [
-        f"{number(m)} rows: {'nowhere' if t is None else f'from {number(t)} on'}"
-        for m, t in found.equations
-    ]
+    said = _by_rows(
+        (m, "nothing" if rho is None else f"≥ {agreement(rho)}") for m, rho in found.forecast
+    )
+    kept = _by_rows(
+        (m, "nowhere" if t is None else f"from {number(t)} on") for m, t in found.equations
+    )
     same = "as many rows in every run: --max-rows"
     take = same if p.max_rows is None else f"{number(p.max_rows)} in every run"
     file = written[0] if written else "protocol.json"
     shares = " (fractions of the rows)" if isinstance(p.t_min, float) else ""
     rows = [
         ("window", f"t_min {p.t_min:g}, t_max {p.t_max:g}{shares}, rule {p.rule}"),
-        ("forecast", f"{'; '.join(said)} (agreement certified, {how})"),
-        *([("equations", f"{'; '.join(kept)} (thresholds that certify them)")] if kept else []),
+        ("forecast", f"{said} (agreement certified, {how})"),
+        *([("equations", f"{kept} (thresholds that certify them)")] if kept else []),
         ("rows", take),
         ("seed", safe(p.seed)),
         ("protocol", p.fingerprint[:16]),
@@ -171,3 +180,17 @@ def _lines(found: Any, written: list[str], how: str) -> list[str]:
     )
     note = "On the pilot rows themselves the window promises nothing: it was chosen on them."
     return [head, *(f"  {label:<10}{text}" for label, text in rows), note]
+
+
+def _by_rows(points: Iterable[tuple[int, str]]) -> str:
+    """Say what numbers of rows give, and once what several of them give.
+
+    >>> _by_rows([(10, "nothing"), (20, "≥ 0.9"), (40, "≥ 0.9")])
+    '10 rows: nothing; 20 to 40 rows: ≥ 0.9'
+    """
+    said = []
+    for text, group in itertools.groupby(points, key=lambda point: point[1]):
+        rows = [number(m) for m, _ in group]
+        some = rows[0] if len(rows) == 1 else f"{rows[0]} to {rows[-1]}"
+        said.append(f"{some} rows: {text}")
+    return "; ".join(said)

@@ -19,7 +19,7 @@ import numpy as np
 
 from flagstone._kernels import kernels
 from flagstone.algebra.bitrows import BitRows, Words, pack
-from flagstone.errors import InputError, InputWarning, Parameter
+from flagstone.errors import CaptureError, InputError, InputWarning, Parameter
 from flagstone.notation import (
     ALPHABETS,
     FrameProblem,
@@ -43,6 +43,8 @@ _TELLING = 16
 _COUNTED, _LISTED = 1 << 23, 6
 #: The most bits held in a byte each at a time.
 _UNPACKED = 1 << 24
+#: What reads a file whose lines hold more than frames.
+_CAPTURE = "this is a capture, which is read by: flagstone frames FILE"
 #: How much of a line is shown, and what may part a frame from something else in a line.
 _SHOWN, _PARTED = 40, re.compile(rb"[\s#:(\[]")
 _NO_ROW = re.compile(rb"\s*(?:$|[;#]|//)")
@@ -139,10 +141,10 @@ class FrameReader(Reader):
         if times or begin_with_numbers(rows):
             first = rows[0].split()[0].decode()
             what = "looks like a time" if times else "counts the lines"
-            self.fail(
-                f"line {number}",
-                f"{first!r} {what}, in {_quoted(rows[0])}; if it is part of the row, take out the "
-                "blank after it; else this is a capture, which is read by: flagstone frames FILE",
+            raise CaptureError(
+                f"{self.path} line {number}: {first!r} {what}, in {_quoted(rows[0])}; if it is "
+                "part of the row, take out the blank after it; else ",
+                _CAPTURE,
             )
 
     def _look_at(self, lines: Sequence[bytes], number: int) -> Iterator[WrittenFrame]:
@@ -273,13 +275,13 @@ class FrameReader(Reader):
         return BitRows.trusted(np.concatenate([part.words for part in parts]), parts[0].dim)
 
     def _refuse(self, number: int, line: bytes, problem: FrameProblem) -> NoReturn:
-        said = str(problem)
         if _PARTED.search(line.strip()):
-            said += (
-                f", in {_quoted(line)}; if lines hold more than frames (times, identifiers, names),"
-                " this is a capture, which is read by: flagstone frames FILE"
+            raise CaptureError(
+                f"{self.path} line {number}: {problem}, in {_quoted(line)}; if lines hold more "
+                "than frames (times, identifiers, names), ",
+                _CAPTURE,
             )
-        self.fail(f"line {number}", said)
+        self.fail(f"line {number}", str(problem))
 
     def _refuse_length(self, number: int, n_bits: int) -> NoReturn:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from flagstone.errors import FormatError, InputError, Parameter
+from flagstone.errors import CaptureError, FormatError, InputError, Parameter
 from flagstone.tables.arrays import NpyReader, NpzReader
 from flagstone.tables.batches import MOST_COLUMNS, Reader
 from flagstone.tables.columnar import ArrowReader, ParquetReader
@@ -87,11 +87,11 @@ def format_of(path: Location) -> str:
     """Return the format that a file name says, looking through a compression suffix."""
     found = suffix_format(path)
     if found is None:
-        raise InputError(
+        raise CaptureError(
             f"{path}: the name does not say the format; give ",
             Parameter("format"),
-            f" as one of {', '.join(FORMATS)}; the captures of receivers and buses are read by: "
-            "flagstone frames FILE",
+            f" as one of {', '.join(FORMATS)}; if this is the capture of a receiver or a bus, ",
+            "it is read by: flagstone frames FILE",
         )
     return found
 
