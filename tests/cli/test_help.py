@@ -49,7 +49,7 @@ def test_every_verb_has_help_of_twelve_options_at_most_and_more_in_help_all(run)
         }
 
 
-def test_every_option_has_one_line_in_one_of_five_groups(run):
+def test_every_argument_and_option_has_one_line_in_a_group(run):
     for name, verb in VERBS.items():
         text = run(name, "--help-all").out.partition("Keys of --json:")[0]
         groups = re.findall(r"^([A-Z][a-z ]+):$", text, re.MULTILINE)
@@ -57,7 +57,14 @@ def test_every_option_has_one_line_in_one_of_five_groups(run):
         for line in text.splitlines():
             assert len(line) <= 100, line
             assert not line.startswith(" " * 20), f"a second line: {line}"
-        assert all(option.group in GROUPS for option in verb.options.values())
+        for option in verb.options.values():
+            assert option.is_argument == (option.group == "Arguments")
+
+
+def test_arguments_come_first_and_usage_names_what_is_required(run):
+    usage, _, text = run("merge", "--help").out.partition("\n\n")
+    assert usage == "Usage: flagstone merge [OPTIONS] -o FILE FLAG..."
+    assert re.findall(r"^([A-Z]\w+):$", text, re.MULTILINE) == ["Arguments", "Output", "Examples"]
 
 
 def test_help_all_of_the_command_holds_that_of_every_verb(run):

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-#: The groups of options, in the order of the help.
-INPUT, COLUMNS, RULE = "Input", "Columns and encoding", "Rule and promises"
-OUTPUT, SCALE = "Output", "Scale"
-GROUPS = (INPUT, COLUMNS, RULE, OUTPUT, SCALE)
+#: What is given without a name, and the groups of options, in the order of the help.
+ARGUMENTS, INPUT, COLUMNS = "Arguments", "Input", "Columns and encoding"
+RULE, OUTPUT, SCALE = "Rule and promises", "Output", "Scale"
+GROUPS = (ARGUMENTS, INPUT, COLUMNS, RULE, OUTPUT, SCALE)
 
 #: Words for values that are numbers, and between which they lie; all others are texts.
 NUMBERS: dict[str, tuple[type[int] | type[float], float, float]] = {
@@ -76,7 +76,7 @@ class Option:
 
     usage: str
     help: str
-    group: str = INPUT
+    group: str = ARGUMENTS
     default: Any = None
     least: float | None = None
     choices: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class Option:
         raise argparse.ArgumentTypeError(f"must be {name} {limits}, got {text!r}")
 
 
-def option(usage: str, help: str, group: str = INPUT, **details: Any) -> Any:
+def option(usage: str, help: str, group: str = ARGUMENTS, **details: Any) -> Any:
     """Return an option as the field of a record of options."""
     return as_field(Option(usage, help, group, **details))
 

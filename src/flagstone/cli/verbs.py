@@ -646,10 +646,11 @@ class AuditOptions(RuleOptions, ColumnOptions):
     law: str | None = option(
         "--law NAME",
         "Fresh samples instead of files: geometric, uniform or blocks",
+        INPUT,
         choices=("geometric", "uniform", "blocks"),
     )
-    dim: int = option("--dim NUMBER", "With --law: dimension", default=20)
-    rows: int = option("--rows NUMBER", "With --law: rows", default=1000)
+    dim: int = option("--dim NUMBER", "With --law: dimension", INPUT, default=20)
+    rows: int = option("--rows NUMBER", "With --law: rows", INPUT, default=1000)
     estimator: str | None = option(
         "--estimator NAME",
         "parity, elimination, span, constraints, equations or subspace",
@@ -774,7 +775,7 @@ class ReproduceOptions:
     quick: bool = option("--quick", "A small version, in seconds", SCALE)
     resume: bool = option("--[no-]resume", "Continue an interrupted run", SCALE, default=True)
     jobs: int = as_field(JOBS)
-    seed: str | None = option("--seed TEXT", "Another seed than the documented one")
+    seed: str | None = option("--seed TEXT", "Another seed than the documented one", RULE)
     force: bool = option("--force", "Replace results of another configuration", OUTPUT)
     json: bool = as_field(JSON)
 
