@@ -12,7 +12,7 @@ from flagstone.algebra.fields import as_field
 from flagstone.algebra.flag import Flag
 from flagstone.certificates import Certifier
 from flagstone.certificates.pieces import Cut, Cutter
-from flagstone.certificates.plan import CertificatePlan, SidePlan, SpacePlan
+from flagstone.certificates.plan import CertificatePlan, SpacePlan
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
 from tests.strategies import ORDERS, samples, table
@@ -25,8 +25,8 @@ def planned(flag, n_rows=1000):
         SpacePlan(
             r,
             1 / len(dims),
-            SidePlan(Cut(True, r, 2 * r + 1, 1.5 * r, 2), (0.3, 0.1)),
-            SidePlan(Cut(False, flag.dim - r, 1, 2.0, 5), (0.3, 0.1)) if r < flag.dim else None,
+            Cut(True, r, 2 * r + 1, 1.5 * r, 2, (0.3, 0.1)),
+            Cut(False, flag.dim - r, 1, 2.0, 5, (0.3, 0.1)) if r < flag.dim else None,
         )
         for r in dims
     )
@@ -124,12 +124,12 @@ def test_counts_and_pieces_are_those_of_each_space_alone(order, data):
     assert certifier.counts.tolist() == np.bincount(first, minlength=len(plan.parts) + 2).tolist()
     for i, part in enumerate(plan.parts):
         ticks = np.flatnonzero(first <= i + 1)
-        inner = Cutter(field, part.inside.cut)
+        inner = Cutter(field, part.inside)
         inner.update(plan.spaces.inside(coordinates[ticks], i), ticks, len(rows))
         assert certifier.outcomes(i, "inside") == inner.outcomes
         if part.outside is not None:
             ticks = np.flatnonzero(first > i + 1)
-            outer = Cutter(field, part.outside.cut)
+            outer = Cutter(field, part.outside)
             outer.update(plan.spaces.outside(coordinates[ticks], i), ticks, len(rows))
             assert certifier.outcomes(i, "outside") == outer.outcomes
 

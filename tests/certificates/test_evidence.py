@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from itertools import combinations_with_replacement
 
@@ -23,6 +24,11 @@ LAWS = {
     "many sets": (OUTSIDE, {(1, 4): 0.3, (2, 2): 0.3, (3, 4): 0.4}),
     "rarely many": (OUTSIDE, {(0, 4): 0.95, (2, 2): 0.05}),
 }
+
+
+def trying(cut, grid):
+    """The same cut, with these rates."""
+    return replace(cut, rates=tuple(grid))
 
 
 def fresh_sums(cut, law, m):
@@ -70,7 +76,7 @@ def test_claims_are_false_with_probability_delta_at_most(name, failure, bet):
     strong = outcomes = 0
     for pieces in combinations_with_replacement(law, 24):
         seen = Counter(pieces)
-        evidence = Evidence(cut, seen, rates(2.0, 20.0), failure, bet)
+        evidence = Evidence(trying(cut, rates(2.0, 20.0)), seen, failure, bet)
         claims = []
         for m, sums in truth.items():
             rows = covered(cut, m)
@@ -130,10 +136,10 @@ def test_a_rate_that_some_piece_would_make_negative_is_not_used():
     assert truth > 0.39
     assert happens > 0.6 > delta  # the claim is false, and made with this probability
     cut = Cut(inside=True, dim=1, credit=2, pace=1.0, most=1)  # one full set, or two rows and none
-    fixed = Evidence(cut, {(1, 1): n}, np.array([lam]), delta)
+    fixed = Evidence(trying(cut, [lam]), {(1, 1): n}, delta)
     assert fixed.beyond(s, n) == 1.0
-    kept = Evidence(cut, {(1, 1): 200}, np.array([lam, 0.3]), delta)
-    alone = Evidence(cut, {(1, 1): 200}, np.array([0.3]), delta / 2)
+    kept = Evidence(trying(cut, [lam, 0.3]), {(1, 1): 200}, delta)
+    alone = Evidence(trying(cut, [0.3]), {(1, 1): 200}, delta / 2)
     assert kept.bound(0.1, 200) == alone.bound(0.1, 200) > 100  # it keeps its weight
 
 
@@ -177,22 +183,22 @@ def test_pieces_that_ended_in_time_are_a_biased_choice():
 
 def test_more_evidence_never_hurts_and_none_says_nothing():
     cut = INSIDE
-    few = Evidence(cut, {(2, 3): 30}, rates(2.0, 60.0), 0.01)
-    many = Evidence(cut, {(2, 3): 300}, rates(2.0, 60.0), 0.01)
-    none = Evidence(cut, {}, rates(2.0, 60.0), 0.01)
+    few = Evidence(trying(cut, rates(2.0, 60.0)), {(2, 3): 30}, 0.01)
+    many = Evidence(trying(cut, rates(2.0, 60.0)), {(2, 3): 300}, 0.01)
+    none = Evidence(trying(cut, rates(2.0, 60.0)), {}, 0.01)
     assert few.bound(0.01, 100) < many.bound(0.01, 100)
     assert none.bound(0.01, 100) == 0
     assert none.beyond(1, 100) == few.beyond(1, 0) == few.beyond(10**6, 100) == 1.0
     assert none.beyond(0, 100) == 0.0  # a sum is never below zero
-    assert Evidence(OUTSIDE, {}, rates(2.0, 60.0), 0.01).bound(0.01, 100) is None
+    assert Evidence(trying(OUTSIDE, rates(2.0, 60.0)), {}, 0.01).bound(0.01, 100) is None
 
 
 def test_bounds_and_probabilities_fit_together():
-    evidence = Evidence(INSIDE, {(2, 3): 80, (0, 3): 3}, rates(2.0, 160.0), 0.01)
+    evidence = Evidence(trying(INSIDE, rates(2.0, 160.0)), {(2, 3): 80, (0, 3): 3}, 0.01)
     for beta in (0.2, 1e-3, 1e-6):
         a = evidence.bound(beta, 240)
         assert evidence.beyond(a, 240) <= beta < evidence.beyond(a + 1, 240)
-    evidence = Evidence(OUTSIDE, {(0, 4): 80, (2, 2): 3}, rates(2.0, 20.0), 0.01)
+    evidence = Evidence(trying(OUTSIDE, rates(2.0, 20.0)), {(0, 4): 80, (2, 2): 3}, 0.01)
     for beta in (0.2, 1e-3, 1e-6):
         b = evidence.bound(beta, 330)
         assert evidence.beyond(b, 330) <= beta < evidence.beyond(b - 1, 330)
@@ -204,11 +210,11 @@ def test_rounding_is_on_the_safe_side():
 
     getcontext().prec = 100
     pieces = {(2, 3): 900_000, (1, 4): 90_000, (0, 3): 10_000}
-    grid = np.array([0.01, 0.05])
-    evidence = Evidence(INSIDE, pieces, grid, 0.01)
+    grid = [0.01, 0.05]
+    evidence = Evidence(trying(INSIDE, grid), pieces, 0.01)
     total, rows, nats = 1_600_000, 3_000_000, 12.0
     products = []
-    for lam in map(Decimal, grid.tolist()):
+    for lam in map(Decimal, grid):
         mu = (lam * total + Decimal(nats)) / rows
         products.append(
             sum(times * (2 - (mu * n - lam * x).exp()).ln() for (x, n), times in pieces.items())

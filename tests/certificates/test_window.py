@@ -8,7 +8,7 @@ import pytest
 
 from flagstone.certificates.claims import (
     CertifiedSpace,
-    RowBounds,
+    Claims,
     SharesBetween,
     index_window,
     mean_failure,
@@ -31,20 +31,31 @@ def exactly(law, m, spaces, arrange=tuple):
                 space.size(U),
                 tuple((a, float(sum(p for x, p in g if x < a))) for a in range(1, m + 2)),
                 tuple((b, float(sum(p for x, p in h if x > b))) for b in range(m + 1)),
+                float(law.missed(U)),
             )
         )
     known[0], known[-1] = CertifiedSpace.zero(), CertifiedSpace.full(law.dim)
     return known, chains
 
 
-def exact_bounds(law, m, spaces):
+class Shares(SharesBetween):
+    """Shares that are known."""
+
+    def __init__(self, known):
+        dict.__init__(self, np.ndenumerate(known))
+
+    def seen(self, i, j):
+        return self[i, j]
+
+
+def exact_claims(law, m, spaces, known, **options):
     space = law.space
 
     def share(U, W):
         return law.probability(lambda v: space.contains(W, v) and not space.contains(U, v))
 
     between = np.array([[float(share(U, W)) for W in spaces] for U in spaces])
-    return RowBounds(m, between, between[:, -1], law.dim)
+    return Claims(m, tuple(known), Shares(between), law.dim, **options)
 
 
 def disagreement(law, chains, answer, t):
@@ -62,18 +73,18 @@ def test_index_window_is_an_upper_bound(name, m):
     law, spaces = LAWS[name], tower(name)
     known, chains = exactly(law, m, spaces)
     truth = [disagreement(law, chains, at, t) for t in range(1, m + 2)]
-    bounds = exact_bounds(law, m, spaces)
+    claims = exact_claims(law, m, spaces, known)
     for first, last in product(range(1, m + 2), repeat=2):
         if first <= last:
             rho = np.mean(truth[first - 1 : last])
-            assert rho <= index_window(known, bounds, first, last) + 1e-12
+            assert rho <= index_window(claims, first, last) + 1e-12
 
 
 def moving_rows(law, m, spaces):
     """Of each piece (x, y] between each two spaces: E N̂, also over (0, y], and the bound of S33."""
     space = law.space
     known, _ = exactly(law, m, spaces)
-    bounds = exact_bounds(law, m, spaces)
+    claims = exact_claims(law, m, spaces, known)
     chain_of = cache(lambda rows: naive.chain(space, rows))
     between = cache(lambda V, U, W: space.meet(space.sum(V, U), W))
 
@@ -89,7 +100,7 @@ def moving_rows(law, m, spaces):
     for i, j in combinations(range(len(spaces)), 2):
         for x, y in combinations(range(m + 1), 2):
             fails = dict(known[j].outside)[x] if j < len(spaces) - 1 else 0.0
-            limit = m * (bounds.between[i, j] + fails * bounds.beyond[j]) + 1e-12
+            limit = claims.moving(i, j, fails) + 1e-12
             yield (
                 float(mean(x, y, spaces[i], spaces[j])),
                 lambda y=y, i=i, j=j: float(mean(0, y, spaces[i], spaces[j])),
@@ -137,11 +148,10 @@ def test_the_moving_rows_are_not_bounded_like_that_in_value_order():
 def test_bound_for_sorted_rows_holds_in_value_order(name, m):
     law, spaces = LAWS[name], tower(name)
     known, chains = exactly(law, m, spaces, arrange=sorted)
-    beyond = exact_bounds(law, m, spaces).beyond
-    bounds = RowBounds.of_all_rows(m, beyond, law.dim)
+    claims = exact_claims(law, m, spaces, known, merged=True)
     for last in range(1, m + 2):
         rho = np.mean([disagreement(law, chains, at, t) for t in range(1, last + 1)])
-        assert rho <= index_window(known, bounds, 1, last) + 1e-12
+        assert rho <= index_window(claims, 1, last) + 1e-12
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -177,33 +187,45 @@ def test_a_fresh_sample_gives_this_very_space(name, rule):
 
 def test_windows_take_the_best_of_all_ways_to_cut_them():
     """Two spaces that hold on one half each, and a transition of one dimension between them."""
-    line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),))
-    plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),))
-    spaces = [CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)]
-    share = np.full((4, 4), 0.1)
-    rho = index_window(spaces, RowBounds(10_000, share, np.zeros(4), 2), 21, 1000)
+    line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),), 0.0)
+    plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),), 0.0)
+    spaces = CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)
+    share = Shares(np.full((4, 4), 0.1))
+    rho = index_window(Claims(10_000, spaces, share, 2), 21, 1000)
     assert rho == pytest.approx((20 + 2e-6 * 2 * 960) / 980)  # {481..500} is all that is lost
-    few = index_window(spaces, RowBounds(100, share, np.zeros(4), 2), 21, 1000)
+    few = index_window(Claims(100, spaces, share, 2), 21, 1000)
     assert few == pytest.approx((2 / 3**0.5 * 10**0.5 + 2e-6 * 2 * 980) / 980)
 
 
 @pytest.mark.parametrize("n_rows", [100, 1000, 10_000])
 def test_pairs_are_passed_over_only_where_they_cannot_matter(n_rows):
     """With what is known of shares beforehand, the window is the same, and fewer are computed."""
-    line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),))
-    plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),))
-    spaces = [CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)]
-    between = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
-    plain = index_window(spaces, RowBounds(n_rows, between, np.zeros(4), 3), 21, 1000)
+    line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),), 0.0)
+    plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),), 0.0)
+    spaces = CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)
     asked = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
-    assert all(between[pair] >= asked.seen(*pair) for pair in between)
-    bounds = RowBounds(n_rows, asked, np.zeros(4), 3, asked.seen)
-    assert index_window(spaces, bounds, 21, 1000) == plain
-    assert n_rows == 100 or len(asked) < len(between)
+    every = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
+    known = np.array([[every[i, j] if i < j else 0.0 for j in range(4)] for i in range(4)])
+    assert all(known[pair] >= asked.seen(*pair) for pair in every)
+    plain = Shares(known)
+    plain.seen = lambda i, j: 0.0
+    expected = index_window(Claims(n_rows, spaces, plain, 3), 21, 1000)
+    assert index_window(Claims(n_rows, spaces, asked, 3), 21, 1000) == expected
+    assert n_rows == 100 or len(asked) < len(every)
 
 
 def test_nothing_certified_says_nothing():
-    spaces = [CertifiedSpace.zero(), CertifiedSpace(1, (), ()), CertifiedSpace.full(2)]
-    assert index_window(spaces, RowBounds(10**6, np.ones((3, 3)), np.zeros(3), 2), 1, 10) == 1.0
+    spaces = CertifiedSpace.zero(), CertifiedSpace(1, (), ()), CertifiedSpace.full(2)
+    claims = Claims(10**6, spaces, Shares(np.ones((3, 3))), 2)
+    assert index_window(claims, 1, 10) == 1.0
     assert mean_failure(spaces, "heavy", 1, 10, samples=2) == 1.0
     assert spaces[1].certain("index", 0.5) == (None, None)
+
+
+def test_rows_that_may_move_a_space():
+    """Those between two spaces, and beyond the larger where it is missed; of shards any but 0."""
+    plane = CertifiedSpace(2, (), (), 0.25)
+    spaces = CertifiedSpace.zero(), plane, plane, CertifiedSpace.full(3)
+    shares = Shares(np.arange(16).reshape(4, 4) / 16)
+    assert Claims(1000, spaces, shares, 3).moving(1, 2, 0.5) == 1000 * (6 / 16 + 0.5 * 0.25)
+    assert Claims(1000, spaces, shares, 3, merged=True).moving(1, 2, 0.5) == 1000 * 3 / 16

@@ -16,14 +16,17 @@ import numpy as np
 
 from flagstone.algebra import Array, Flag, Rows, Subspace
 from flagstone.certificates.claims import (
+    CertifiedSpace,
     Claims,
-    claims_of_pieces,
+    SetsOutside,
+    SharesBetween,
     index_window,
     mean_failure,
 )
-from flagstone.certificates.pieces import Cutter
+from flagstone.certificates.pieces import Cutter, Evidence
 from flagstone.certificates.plan import CertificatePlan
 from flagstone.errors import InputError
+from flagstone.guarantees.binomial import share_at_most
 from flagstone.guarantees.exact import Share, check_share, positive
 from flagstone.guarantees.promise import Certificate
 
@@ -32,6 +35,8 @@ _FARTHEST = 256.0
 #: Rows that are looked at, or passed over, in a stretch; those taken at a time if none are passed.
 _STRETCH, _MANY = 1 << 14, 1 << 17
 _SIDES = ("inside", "outside")
+#: δ goes to: pieces inside, pieces outside, rows outside, rows between spaces (S34).
+_INSIDE, _OUTSIDE, _BEYOND, _BETWEEN = 0.55, 0.15, 0.25, 0.05
 
 Outcomes = Counter[tuple[int, int]]
 
@@ -148,8 +153,8 @@ class Certifier:
         if self._run:
             return {side: [c and c.copy() for c in cutters] for side, cutters in self._run.items()}
         field = self.plan.spaces.field
-        plans = {side: [getattr(part, side) for part in self.plan.parts] for side in _SIDES}
-        return {side: [plan and Cutter(field, plan.cut) for plan in plans[side]] for side in _SIDES}
+        cuts = {side: [getattr(part, side) for part in self.plan.parts] for side in _SIDES}
+        return {side: [cut and Cutter(field, cut) for cut in cuts[side]] for side in _SIDES}
 
     def _take(self, rows: Rows, run: dict[str, list[Cutter | None]]) -> Array:
         spaces, n = self.plan.spaces, len(rows)
@@ -224,7 +229,8 @@ class Certifier:
         i = self._index(subspace)
         first = last = misses = lacks = eps = None
         if i is not None:
-            space, eps = claims.spaces[i + 1], float(claims.beyond[i + 1])
+            space = claims.spaces[i + 1]
+            eps = space.eps
             first, last = space.certain(plan.rule, self._failure / 2)
             if threshold is not None:
                 misses = space.fails(plan.rule, threshold)
@@ -254,7 +260,7 @@ class Certifier:
     def piece_rows(self) -> int:
         """Rows that the shortest kind of piece may take; no piece reaches over the end of a run."""
         parts = self.plan.parts
-        return min((part.inside.cut.longest for part in parts), default=0)
+        return min((part.inside.longest for part in parts), default=0)
 
     def empty(self) -> Certifier:
         """Return a certifier of the same plan that has seen no rows: for those of another run."""
@@ -302,27 +308,47 @@ class Certifier:
         threshold: float | None = None,
         betas: Sequence[float] = (),
     ) -> Claims:
-        first, last = self._window(factor)
-        edge = self._failure / 2
+        """What is proven of flags in arrival order, merged from ``runs`` shards.
+
+        Of each space U: where U ⊆ V_t ends and V_t ⊆ U begins, but for each probability β; and the
+        probabilities that either is false at the ends of the window and at the threshold.
+        """
+        plan, (first, last), edge = self.plan, self._window(factor), self._failure / 2
+        m, counts = round(plan.n_rows * factor), np.rint(self.counts * factor).astype(np.int64)
+        betas = betas or (edge, edge / 10, edge / 1000)
         asked = [] if threshold is None else [math.ceil(threshold)]
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
-        past = first - 1 if self.plan.rule == "heavy" else 0
-        return claims_of_pieces(
-            self.plan,
-            self.counts,
-            self.outcomes,
-            self._failure,
-            betas or (edge, edge / 10, edge / 1000),
-            [t + past for t in (math.ceil(last), *asked)],
-            [first, *asked],
-            runs=runs,
-            factor=factor,
-        )
+        past = first - 1 if plan.rule == "heavy" else 0
+        spaces = [CertifiedSpace.zero()]
+        for i, part in enumerate(plan.parts):
+            inner = self._evidence(i, "inside", factor)
+            rows, eps = int(counts[i + 2 :].sum()), 0.0
+            if part.dim < plan.spaces.dim:
+                delta = self._failure * part.weight * _BEYOND
+                eps = share_at_most(rows, int(counts.sum()), delta)
+            outer = None if part.outside is None else self._evidence(i, "outside", factor)
+            sets, covered = SetsOutside(m, eps, outer, runs), m - runs * (part.inside.longest - 1)
+            ends = [t + past for t in (math.ceil(last), *asked)]
+            inside = [(inner.bound(beta, covered) or 0, beta) for beta in betas]
+            inside += [(t, inner.beyond(t, covered)) for t in ends]
+            outside = [(sets.bound(beta), beta) for beta in betas]
+            outside += [(t - 1, sets.beyond(t - 1)) for t in (first, *asked)]
+            spaces.append(CertifiedSpace(part.dim, tuple(inside), tuple(outside), eps))
+        spaces.append(CertifiedSpace.full(plan.spaces.dim))
+        between = SharesBetween(counts, self._failure * _BETWEEN)
+        return Claims(m, tuple(spaces), between, runs * plan.spaces.dim, merged=runs > 1)
+
+    def _evidence(self, i: int, side: str, factor: float) -> Evidence:
+        """What the pieces on one side of a space prove, each counted ``factor`` times."""
+        part, pieces = self.plan.parts[i], self.outcomes(i, side)
+        failure = self._failure * part.weight * (_INSIDE if side == "inside" else _OUTSIDE)
+        seen = {piece: times * factor for piece, times in pieces.items()}
+        return Evidence(getattr(part, side), seen, failure, math.sqrt(self.plan.stride))
 
     def _rho(self, claims: Claims, factor: float) -> float:
         first, last = self._window(factor)
         if self.plan.rule == "index":
-            return index_window(claims.spaces, claims.bounds, first, int(last))
+            return index_window(claims, first, int(last))
         return mean_failure(claims.spaces, "heavy", first, last, samples=2)
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:

@@ -1,13 +1,12 @@
-"""What the certifying rows prove of each space, and so of a window: docs/theory/certificates.md.
+"""What is certified of each space, and so of a window of thresholds.
 
-δ is shared out over the spaces and all that is said of them (S34); certified spaces give a ρ for a
-window of thresholds (S33, S34).
+Proofs: docs/theory/certificates.md, S33 and S34.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
@@ -16,12 +15,8 @@ import numpy as np
 
 from flagstone.algebra.fields import Array
 from flagstone.certificates.pieces import Evidence
-from flagstone.certificates.plan import CertificatePlan, SidePlan
 from flagstone.guarantees.binomial import binomial_above, binomial_least, share_at_most
 from flagstone.guarantees.rules import index_constant
-
-#: δ goes to: pieces inside, pieces outside, rows outside, rows between spaces.
-_INSIDE, _OUTSIDE, _BEYOND, _BETWEEN = 0.55, 0.15, 0.25, 0.05
 
 
 @dataclass(frozen=True)
@@ -35,11 +30,14 @@ class CertifiedSpace:
         U ⊆ V_a but for a probability of at most β, for each pair.
     outside : tuple of (b, β′)
         V_{b+1} ⊆ U but for a probability of at most β′, for each pair.
+    eps : float
+        A future row lies outside U with at most this probability.
     """
 
     dim: int
     inside: tuple[tuple[float, float], ...]
     outside: tuple[tuple[float, float], ...]
+    eps: float = 1.0
 
     @classmethod
     def zero(cls) -> CertifiedSpace:
@@ -49,7 +47,7 @@ class CertifiedSpace:
     @classmethod
     def full(cls, dim: int) -> CertifiedSpace:
         """F^d, which holds every V_t."""
-        return cls(dim, (), ((0.0, 0.0),))
+        return cls(dim, (), ((0.0, 0.0),), 0.0)
 
     def pairs(self, rule: str) -> list[tuple[float, float, float]]:
         """(x, y, β): for x < t ≤ y the rule gives U, but for a probability of at most β.
@@ -85,40 +83,6 @@ class CertifiedSpace:
         return min((beta for b, beta in self.outside if b < t), default=math.inf)
 
 
-@dataclass(frozen=True, eq=False)
-class RowBounds:
-    """How many rows can move the spaces V_t between two of the spaces, on average.
-
-    E N ≤ min(m·(between[i, l] + β′_l·beyond[l]), each·t) for V_1, …, V_t between spaces i and l
-    (S33).
-    """
-
-    n_rows: int
-    between: Mapping[tuple[int, int], float] | Array
-    beyond: Array
-    each: int
-    #: What between[i, l] is not below, however costly it is itself.
-    least: Callable[[int, int], float] = lambda i, j: 0.0
-
-    @classmethod
-    def of_all_rows(cls, n_rows: int, beyond: Array, each: int) -> RowBounds:
-        """For merged shards: any row but a zero row may matter (S34)."""
-        return cls(n_rows, np.full((len(beyond), len(beyond)), beyond[0]), 0 * beyond, each)
-
-
-@dataclass(frozen=True, eq=False)
-class Claims:
-    """Statements about fresh samples of m rows that hold together, at one confidence.
-
-    ``spaces`` run from {0} to F^d; ``beyond`` bounds the share of all future rows outside each
-    (that outside {0} by 1, where no more is needed).
-    """
-
-    spaces: tuple[CertifiedSpace, ...]
-    beyond: Array
-    bounds: RowBounds
-
-
 class SharesBetween(dict[tuple[int, int], float]):
     """P[v in space l but not in space i], at most, for all pairs i < l at once.
 
@@ -150,82 +114,42 @@ class SharesBetween(dict[tuple[int, int], float]):
         return share
 
 
-def claims_of_pieces(
-    plan: CertificatePlan,
-    counts: Array,
-    outcomes: Callable[[int, str], Mapping[tuple[int, int], float]],
-    failure: float,
-    betas: Sequence[float],
-    inside: Sequence[int],
-    outside: Sequence[int],
-    *,
-    runs: int = 1,
-    factor: float = 1.0,
-) -> Claims:
-    """All that pieces and counts prove of flags in arrival order, merged from ``runs`` shards.
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """Statements about fresh samples that hold together, at one confidence.
 
-    Parameters
+    The rows that can move the spaces V_1, …, V_t, as far as they lie between spaces i and l, number
+    min(m·(between[i, l] + β′_l·eps_l), each·t) on average, at most (S33). Of merged shards any row
+    may move them but a zero row (S34): min(m·P[v ≠ 0], each·t).
+
+    Attributes
     ----------
-    plan, counts, outcomes
-        What was looked at, and what was seen: see `Certifier`.
-    failure : float
-        The probability δ that anything here is false.
-    betas : sequence of float
-        Where does U ⊆ V_t end, and V_t ⊆ U begin, but for each of these probabilities β?
-    inside, outside : sequences of int
-        Thresholds t at which the probabilities of U ⊄ V_t and of V_t ⊄ U are wanted themselves.
-    runs, factor
-        The shards of a sample; how many times the rows to extrapolate to, 1 for none.
+    n_rows : int
+        m, the rows of a fresh sample.
+    spaces : tuple of CertifiedSpace
+        From {0} to F^d.
+    between : SharesBetween
+    each : int
+        Rows of one set, over all shards.
+    merged : bool
+        Whether the sample is merged of shards.
     """
-    m = round(plan.n_rows * factor)
-    counts = np.rint(counts * factor).astype(np.int64)
-    beyond = np.zeros(len(counts))
-    beyond[0] = 1.0
-    spaces = [CertifiedSpace.zero()]
-    for i, part in enumerate(plan.parts):
-        delta, outer = failure * part.weight, None
-        seen = {
-            side: {piece: times * factor for piece, times in outcomes(i, side).items()}
-            for side in ("inside", "outside")
-        }
-        inner = _evidence(part.inside, seen["inside"], delta * _INSIDE, plan.stride)
-        if part.outside is not None:
-            outer = _evidence(part.outside, seen["outside"], delta * _OUTSIDE, plan.stride)
-        if part.dim < plan.spaces.dim:
-            rows = int(counts[i + 2 :].sum())
-            beyond[i + 1] = share_at_most(rows, int(counts.sum()), delta * _BEYOND)
-        sets = _Outside(m, beyond[i + 1], outer, runs)
-        covered = m - runs * (part.inside.cut.longest - 1)
-        spaces.append(
-            CertifiedSpace(
-                part.dim,
-                inside=(
-                    *((inner.bound(beta, covered) or 0, beta) for beta in betas),
-                    *((t, inner.beyond(t, covered)) for t in inside),
-                ),
-                outside=(
-                    *((sets.bound(beta), beta) for beta in betas),
-                    *((t - 1, sets.beyond(t - 1)) for t in outside),
-                ),
-            )
-        )
-    between = SharesBetween(counts, failure * _BETWEEN)
-    spaces.append(CertifiedSpace.full(plan.spaces.dim))
-    bounds = RowBounds(m, between, beyond, plan.spaces.dim, between.seen)
-    if runs > 1:
-        beyond[0] = between[0, len(counts) - 1]
-        bounds = RowBounds.of_all_rows(m, beyond, runs * plan.spaces.dim)
-    return Claims(tuple(spaces), beyond, bounds)
 
+    n_rows: int
+    spaces: tuple[CertifiedSpace, ...]
+    between: SharesBetween
+    each: int
+    merged: bool = False
 
-def _evidence(
-    plan: SidePlan, pieces: Mapping[tuple[int, int], float], failure: float, stride: int
-) -> Evidence:
-    return Evidence(plan.cut, pieces, np.array(plan.rates), failure, math.sqrt(stride))
+    def moving(self, i: int, j: int, missed: Any) -> Any:
+        """The rows that can move spaces between two, where V ⊄ space j has this probability."""
+        if self.merged:
+            return self.n_rows * self.between[0, len(self.spaces) - 1]
+        return self.n_rows * (self.between[i, j] + missed * self.spaces[j].eps)
 
 
 @dataclass(frozen=True, eq=False)
-class _Outside:
+class SetsOutside:
     """How many sets the rows outside one space make: no more than rows, and fewer by the pieces."""
 
     n_rows: int
@@ -260,25 +184,23 @@ class _Outside:
         return self.n_rows + self.runs * (self.evidence.cut.longest - 1)
 
 
-def index_window(
-    spaces: Sequence[CertifiedSpace], bounds: RowBounds, t_min: int, t_max: int
-) -> float:
+def index_window(claims: Claims, t_min: int, t_max: int) -> float:
     """The least ρ that S33 gives for t uniform on {t_min..t_max}; at most 1.
 
-    ``spaces`` are nested, from {0} to F^d. The window is cut into pieces at the thresholds where
-    something becomes certified, by dynamic programming over all ways to do so.
+    The window is cut into pieces at the thresholds where something becomes certified, by dynamic
+    programming over all ways to do so.
 
     Examples
     --------
     One space that holds throughout the window, and fails in one sample of a thousand:
 
     >>> plane = CertifiedSpace(2, ((90, 0.0005),), ((10, 0.0005),))
-    >>> spaces = [CertifiedSpace.zero(), plane, CertifiedSpace.full(3)]
-    >>> bounds = RowBounds(1000, np.ones((3, 3)), np.zeros(3), 3)
-    >>> index_window(spaces, bounds, 11, 90)
+    >>> spaces = CertifiedSpace.zero(), plane, CertifiedSpace.full(3)
+    >>> claims = Claims(1000, spaces, SharesBetween(np.array([0, 990, 10]), 0.01), each=3)
+    >>> index_window(claims, 11, 90)
     0.002
     """
-    low, high = t_min - 1, t_max
+    low, high, spaces = t_min - 1, t_max, claims.spaces
     marks = {t for space in spaces for t, _ in (*space.inside, *space.outside)}
     cuts = np.array(sorted({low, high} | {int(t) for t in marks if low < t < high}), dtype=float)
     cost = length = cuts - cuts[:, np.newaxis]  # of the piece (x, y]: row x, column y > x
@@ -297,13 +219,12 @@ def index_window(
     for (i, inner), (j, outer) in combinations(enumerate(spaces), 2):
         freedom = outer.dim - inner.dim
         constant = index_constant(freedom) if freedom else 0.0
-        fewest = min(bounds.n_rows * bounds.least(i, j), bounds.each * points[1])
+        fewest = min(claims.n_rows * claims.between.seen(i, j), claims.each * points[1])
         # Nothing is known on one side, or one such piece costs as much as all do without it.
         if not (inner.inside and outer.outside) or constant * math.sqrt(fewest) >= alone:
             continue
-        finite = np.where(np.isfinite(misses[j]), misses[j], 0.0)
-        most = bounds.n_rows * (bounds.between[i, j] + finite * bounds.beyond[j])
-        cost = cheaper(i, j, constant * np.sqrt(np.minimum(most, bounds.each * cuts)))
+        most = claims.moving(i, j, np.where(np.isfinite(misses[j]), misses[j], 0.0))
+        cost = cheaper(i, j, constant * np.sqrt(np.minimum(most, claims.each * cuts)))
         best = math.nan
     best = _cheapest(cost) if math.isnan(best) else best
     return min(1.0, best / (high - low))

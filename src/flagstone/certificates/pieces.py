@@ -58,6 +58,8 @@ class Cut:
         Rows for one more set.
     most : int
         k, the full sets after which a piece inside ends; u, the rows after which one outside does.
+    rates : tuple of float
+        The λ > 0 that are tried on the pieces (`Evidence`).
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Cut:
     credit: int
     pace: float
     most: int
+    rates: tuple[float, ...] = ()
 
     def allowed(self, reached: int) -> int:
         """Rows with this many full sets (inside), and sets after this many rows."""
@@ -166,19 +169,20 @@ class Cutter:
         return self
 
 
-def rates(span: float, expected: float) -> Array:
-    """The grid of λ, fixed in advance: from the largest that can serve down to a Gaussian one.
+def rates(span: float, expected: float) -> tuple[float, ...]:
+    """The λ to try, fixed in advance: from the largest that can serve down to a Gaussian one.
 
     ``span`` is the largest loss of a piece, in sets; ``expected`` the sum that is expected.
 
     Examples
     --------
-    >>> rates(3.0, 1000.0).round(3).tolist()
+    >>> [round(rate, 3) for rate in rates(3.0, 1000.0)]
     [0.289, 0.241, 0.201, 0.167, 0.139, 0.116, 0.097, 0.081, 0.067]
     """
     top = 1.25 * math.log(2) / span
     low = min(top / 2, math.sqrt(5 / max(expected, 1.0)))
-    return np.asarray(top * 1.2 ** -np.arange(1 + math.ceil(math.log(top / low, 1.2))))
+    grid: Array = top * 1.2 ** -np.arange(1 + math.ceil(math.log(top / low, 1.2)))
+    return tuple(grid.tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +192,9 @@ class Evidence:
     Attributes
     ----------
     cut : Cut
-        How the pieces were cut, and how fresh ones would be.
+        How the pieces were cut, and how fresh ones would be; the rates that are tried.
     outcomes : mapping of (value, length) to int
         How often pieces came out like that. (Fractions extrapolate; they prove nothing.)
-    grid : array
-        Positive rates λ, fixed before the pieces were seen.
     failure : float
         δ: the probability that anything claimed here is false.
     bet : float
@@ -209,8 +211,8 @@ class Evidence:
     --------
     Sixty pieces, each with two full sets after ten rows, and 660 fresh rows:
 
-    >>> cut = Cut(inside=True, dim=4, credit=12, pace=5.0, most=2)
-    >>> seen = Evidence(cut, {(2, 10): 60}, rates(3.0, 120.0), failure=0.005)
+    >>> cut = Cut(inside=True, dim=4, credit=12, pace=5.0, most=2, rates=rates(3.0, 120.0))
+    >>> seen = Evidence(cut, {(2, 10): 60}, failure=0.005)
     >>> a = seen.bound(0.01, rows=660)
     >>> a, seen.beyond(a, rows=660) <= 0.01 < seen.beyond(a + 1, rows=660)
     (88, True)
@@ -218,7 +220,6 @@ class Evidence:
 
     cut: Cut
     outcomes: Mapping[tuple[int, int], float]
-    grid: Array
     failure: float
     bet: float = 1.0
 
@@ -285,7 +286,7 @@ class Evidence:
         came = [(*piece, times) for piece, times in self.outcomes.items()]
         table = np.concatenate([worst, np.array(came, dtype=float).reshape(-1, 3)])
         values, lengths, times = table.T.copy()
-        return self._sign * self.grid, values, lengths, times
+        return self._sign * np.array(self.cut.rates), values, lengths, times
 
 
 def last_point(

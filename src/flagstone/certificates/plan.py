@@ -42,21 +42,13 @@ def pilot_rows(n_rows: int) -> int:
 
 
 @dataclass(frozen=True)
-class SidePlan:
-    """One side of a space: how its pieces are cut, and which rates λ are tried."""
-
-    cut: Cut
-    rates: tuple[float, ...]
-
-
-@dataclass(frozen=True)
 class SpacePlan:
-    """One space: its dimension, its part of δ, its two sides."""
+    """One space: its dimension, its part of δ, and how pieces are cut on its two sides."""
 
     dim: int
     weight: float
-    inside: SidePlan
-    outside: SidePlan | None
+    inside: Cut
+    outside: Cut | None
 
 
 @dataclass(frozen=True)
@@ -146,17 +138,17 @@ def _chosen(
 def _space_plan(
     counts: Array, r: int, pilot: Flag, factor: float, stride: int, weight: float
 ) -> SpacePlan:
-    inside = _side_plan(True, r, pilot.n_rows, counts[:r], int(counts[r - 1]), factor, stride)
+    inside = _cut(True, r, pilot.n_rows, counts[:r], int(counts[r - 1]), factor, stride)
     outside = None
     if r < pilot.dim - 1:  # in codimension one every row outside makes a set of its own
         sets = int(counts[r]) if len(counts) > r else 1
-        outside = _side_plan(False, pilot.dim - r, pilot.n_rows, counts[r:], sets, factor, stride)
+        outside = _cut(False, pilot.dim - r, pilot.n_rows, counts[r:], sets, factor, stride)
     return SpacePlan(r, weight, inside, outside)
 
 
-def _side_plan(
+def _cut(
     inside: bool, dim: int, n_pilot: int, counts: Array, sets: int, factor: float, stride: int
-) -> SidePlan:
+) -> Cut:
     """How to cut on a side where the pilot has this many sets, ended by these counts."""
     pace, seen = n_pilot / sets, factor * sets / stride
     k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
@@ -167,9 +159,8 @@ def _side_plan(
     lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
     if inside:
         credit = 2 + min(1.5, math.sqrt(seen) / 35) + lag
-        cut = Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k))
-    else:
-        credit = math.ceil(1.5 + lag)
-        cut = Cut(False, dim, credit, pace / 1.25, max(2, math.ceil(k * pace)))
-        credit += 1  # a piece ends one set after it had none left
-    return SidePlan(cut, tuple(rates(credit, factor * sets).tolist()))
+        tried = rates(credit, factor * sets)
+        return Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k), tried)
+    credit = math.ceil(1.5 + lag)
+    tried = rates(credit + 1, factor * sets)  # a piece ends one set after it had none left
+    return Cut(False, dim, credit, pace / 1.25, max(2, math.ceil(k * pace)), tried)

@@ -207,10 +207,7 @@ class _BlocksOfAllRows(Certifier):
     def of(cls, case: Case, rows: Array, confidence: float) -> Certifier:
         k, longest = pilot_rows(len(rows)), 4 * rows.shape[1]
         plan = _planned(case, rows[:k], confidence).plan
-        parts = [
-            replace(p, inside=replace(p.inside, cut=replace(p.inside.cut, credit=longest, most=1)))
-            for p in plan.parts
-        ]
+        parts = [replace(p, inside=replace(p.inside, credit=longest, most=1)) for p in plan.parts]
         certifier = cls(replace(plan, parts=tuple(parts)), confidence)
         bits = 1 << np.arange(rows.shape[1])
         words = (rows[k:] @ bits).tolist()
