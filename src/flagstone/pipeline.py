@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
@@ -28,7 +29,6 @@ from flagstone.second_pass import planned
 from flagstone.shards import (
     MemoryShard,
     Shard,
-    ShardCall,
     ShardReview,
     ShardSummary,
     ShardTask,
@@ -138,17 +138,21 @@ class Executor(Protocol):
 
     def reduce(
         self,
-        call: ShardCall,
+        function: Callable[..., Any],
         shards: Sequence[Shard],
         merge: Callable[[Any, Any], Any],
+        *,
+        known: Sequence[Sequence[Any]] | None = None,
         kept: ShardCheckpoint | None = None,
     ) -> Any:
-        """Return the results of all shards, merged by the fixed tree.
+        """Return ``function(shard, *known[number])`` of all shards, merged by the fixed tree.
 
         Results that a checkpoint has are not computed; it keeps the others.
         """
 
-    def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
+    def each(
+        self, function: Callable[[Shard], Any], shards: Sequence[Shard]
+    ) -> Generator[Any, None, None]:
         """Yield the results of the shards, in their order, computed as they are asked for."""
 
 
@@ -167,24 +171,29 @@ class LocalExecutor:
 
     def reduce(
         self,
-        call: ShardCall,
+        function: Callable[..., Any],
         shards: Sequence[Shard],
         merge: Callable[[Any, Any], Any],
+        *,
+        known: Sequence[Sequence[Any]] | None = None,
         kept: ShardCheckpoint | None = None,
     ) -> Any:
         """Return the results of all shards, merged by the fixed tree."""
         results: dict[int, Any] = {} if kept is None else dict(kept.finished)
         for number, shard in enumerate(shards):
             if number not in results:
-                results[number] = call(number, self.opened(number, shard))
+                more = () if known is None else known[number]
+                results[number] = function(self.opened(number, shard), *more)
                 if kept is not None:
                     kept.keep(number, results[number])
         return merge_tree([results[number] for number in range(len(shards))], merge)
 
-    def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
+    def each(
+        self, function: Callable[[Shard], Any], shards: Sequence[Shard]
+    ) -> Generator[Any, None, None]:
         """Yield the results of the shards, in their order."""
         for number, shard in enumerate(shards):
-            yield call(number, self.opened(number, shard))
+            yield function(self.opened(number, shard))
 
 
 @dataclass(frozen=True)
@@ -236,7 +245,7 @@ class Pipeline:
             return replace(self, shards=[self.shards[0].limited(n_rows, counted=False)])
         counts: Any = iter(known)
         if None in known:
-            counts = self.executor.each(ShardCall(count_shard, self.task, [n_rows]), self.shards)
+            counts = self.executor.each(partial(count_shard, self.task, most=n_rows), self.shards)
         chosen, left = [], n_rows
         try:
             for shard, count in zip(self.shards, counts, strict=False):
@@ -257,8 +266,13 @@ class Pipeline:
         A checkpoint has those that are finished, and keeps the others; of the only shard an earlier
         run may have ``begun`` one.
         """
-        call = ShardCall(summarize_shard, self.task, own=None if begun is None else [[begun]])
-        summary: ShardSummary = self.executor.reduce(call, self.shards, ShardSummary.merge, kept)
+        summary: ShardSummary = self.executor.reduce(
+            partial(summarize_shard, self.task),
+            self.shards,
+            ShardSummary.merge,
+            known=None if begun is None else [[begun]],
+            kept=kept,
+        )
         if not sum(summary.sizes):
             raise InputError(f"{self.shards[0].name}: none of the partitions holds a row")
         return summary
@@ -285,11 +299,18 @@ class Pipeline:
         if summary.pilot is not None:
             certifier = planned(finding, summary.pilot, confidence)
         flag_needed = alone is not None or finding.spaces is not None  # levels are counted by it
-        shared = [_slim(finding, with_flag=flag_needed), certifier, shown, alone]
-        before = accumulate(summary.sizes, initial=0)
-        own = [[size, start] for size, start in zip(summary.sizes, before, strict=False)]
-        call = ShardCall(review_shard, self.task, shared, own)
-        found: ShardReview = self.executor.reduce(call, self.shards, ShardReview.merge)
+        review = partial(
+            review_shard,
+            self.task,
+            finding=_slim(finding, with_flag=flag_needed),
+            certifier=certifier,
+            shown=shown,
+            alone=alone,
+        )
+        sizes = list(zip(summary.sizes, accumulate(summary.sizes, initial=0), strict=False))
+        found: ShardReview = self.executor.reduce(
+            review, self.shards, ShardReview.merge, known=sizes
+        )
         return found
 
     def certify(
@@ -306,8 +327,8 @@ class Pipeline:
 
     def check(self, finding: Finding, shown: int) -> ShardReview:
         """Count the rows that break a finding and, without a label, each of its equations."""
-        call = ShardCall(check_shard, self.task, [_slim(finding), shown])
-        found: ShardReview = self.executor.reduce(call, self.shards, ShardReview.merge)
+        check = partial(check_shard, self.task, finding=_slim(finding), shown=shown)
+        found: ShardReview = self.executor.reduce(check, self.shards, ShardReview.merge)
         if not found.counted.read:
             raise InputError(f"{self.shards[0].name}: none of the partitions holds a row")
         return found

@@ -1,15 +1,15 @@
 """One shard of the rows: how it is summarized, passed over a second time, checked and predicted.
 
-Pure functions of a task and a shard. An executor decides where and when they run; their results
-merge along the fixed tree over shard numbers (`merge_tree`), so who computed what, and when, leaves
-no trace.
+Pure functions of a task, a shard, and what is known of it. An executor decides where and when they
+run; their results merge along the fixed tree over shard numbers (`merge_tree`), so who computed
+what, and when, leaves no trace.
 """
 
 from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,7 +17,6 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from flagstone._version import __version__
 from flagstone.algebra import Array, Flag, Rows, chunks
 from flagstone.certificates import Certifier, pilot_rows
 from flagstone.disk import check_fields
@@ -95,15 +94,12 @@ class ShardTask:
         the second pass needs all pilots before it begins.
     deduplicate : bool
         Whether equal rows that follow each other count once.
-    version : str
-        Of flagstone; a worker that has another one refuses.
     """
 
     question: Question
     encoding: Encoding
     pilot: bool = True
     deduplicate: bool = False
-    version: str = __version__
 
     def empty(self) -> Flag:
         """The flag of no rows."""
@@ -120,34 +116,6 @@ class ShardTask:
     def lifted(self, batch: RowBatch) -> Rows:
         """The rows of a batch with what the question adds to them."""
         return self.question.lift(self.encoding.field, batch.rows, batch.labels)
-
-
-@dataclass(frozen=True)
-class ShardCall:
-    """A function to be computed of every shard: ``function(task, shard, *shared, *own[number])``.
-
-    Attributes
-    ----------
-    function : callable
-    task : ShardTask
-    shared : sequence
-        Arguments that are the same for all shards.
-    own : sequence of sequences, or None
-        Arguments of each shard, by its number.
-    """
-
-    function: Callable[..., Any]
-    task: ShardTask
-    shared: Sequence[Any] = ()
-    own: Sequence[Sequence[Any]] | None = None
-
-    def own_of(self, number: int) -> Sequence[Any]:
-        """Return the arguments that only the shard of this number has."""
-        return () if self.own is None else self.own[number]
-
-    def __call__(self, number: int, shard: Shard) -> Any:
-        """Compute the function of one shard."""
-        return self.function(self.task, shard, *self.shared, *self.own_of(number))
 
 
 @dataclass(frozen=True)
@@ -308,7 +276,7 @@ def _check_count(shard: Shard, wanted: int, found: int) -> None:
         raise InputError(f"{shard.name}: it had {wanted:,} rows, and has {found:,} now")
 
 
-def count_shard(task: ShardTask, shard: Shard, most: int) -> int:
+def count_shard(task: ShardTask, shard: Shard, *, most: int) -> int:
     """Count the rows of a shard that count, up to this many."""
     with closing(shard.batches(task, most)) as batches:
         return sum(map(len, batches))
@@ -412,17 +380,20 @@ class ShardReview:
 def review_shard(
     task: ShardTask,
     shard: Shard,
+    n_rows: int,
+    n_before: int,
+    *,
     finding: Finding,
     certifier: Certifier | None,
     shown: int,
     alone: float | None,
-    n_rows: int,
-    n_before: int,
 ) -> ShardReview:
     """Pass over the rows of a shard a second time: certify, count what does not fit, say where.
 
     Parameters
     ----------
+    n_rows, n_before : int
+        How many rows the first pass has read, here and in the shards before.
     certifier : Certifier or None
         What the pilots of all shards have planned.
     shown : int
@@ -430,8 +401,6 @@ def review_shard(
     alone : float or None
         The confidence, where this shard is the only one: then it has no pilot yet, and plans its
         certificate on the way.
-    n_rows, n_before : int
-        How many rows the first pass has read, here and in the shards before.
     """
     if alone is None:
         second_pass = SecondPass(finding, certifier, pilot_rows(n_rows), n_before)
@@ -447,7 +416,7 @@ def review_shard(
     return ShardReview(total, shown, second_pass)
 
 
-def check_shard(task: ShardTask, shard: Shard, finding: Finding, shown: int) -> ShardReview:
+def check_shard(task: ShardTask, shard: Shard, *, finding: Finding, shown: int) -> ShardReview:
     """Count the rows of a shard that break a finding and, without labels, each equation."""
     answer: Any = finding.answer
     total = Measurement(0, None if finding.subspace is None else 0, 0)
@@ -491,7 +460,7 @@ def predict_task(finding: Finding) -> ShardTask:
     return ShardTask(finding.question, finding.encoding.without_label())
 
 
-def predict_shard(task: ShardTask, shard: Shard, finding: Finding) -> Array:
+def predict_shard(task: ShardTask, shard: Shard, *, finding: Finding) -> Array:
     """Predict a shard: the texts that stand for the elements."""
     found: list[str] = []
     with closing(shard.batches(task, shard.limit)) as batches:

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
@@ -21,7 +22,7 @@ from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import Measurement
 from flagstone.measurement import predict as predicted
 from flagstone.pipeline import LocalExecutor, Pipeline
-from flagstone.shards import ShardCall, ShardTask, predict_shard, predict_task
+from flagstone.shards import ShardTask, predict_shard, predict_task
 from flagstone.tables import Table
 from flagstone.tables.partitions import Dataset
 from flagstone.wording import counted
@@ -173,7 +174,7 @@ def _predictions(
                         yield str(batch.path), batch.batch.first_row + row, text
             return
         done: dict[str, int] = {}  # rows of each file: several partitions may be of one
-        found = executor.each(ShardCall(predict_shard, task, [finding]), parts)
+        found = executor.each(partial(predict_shard, task, finding=finding), parts)
         for part, texts in zip(parts, found, strict=True):
             first = done.get(part.name, 0) + 1
             done[part.name] = first + len(texts) - 1

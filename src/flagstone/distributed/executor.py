@@ -18,7 +18,7 @@ from flagstone._version import __version__
 from flagstone.algebra import merge_tree
 from flagstone.checkpoints import ShardCheckpoint
 from flagstone.errors import FlagstoneError, InputError
-from flagstone.shards import Shard, ShardCall, ShardTask
+from flagstone.shards import Shard
 from flagstone.tables.partitions import Partition
 
 
@@ -33,8 +33,7 @@ class DaskExecutor:
     ----------
     client : distributed.Client, optional
         Whose cluster does the work. Without one, the client that is active in this process, if
-        there is one, or the scheduler that Dask is configured for; else threads of this process
-        where kernels release the interpreter's lock, which those of QQ do not.
+        there is one, or the scheduler that Dask is configured for; else threads of this process.
 
     Attributes
     ----------
@@ -52,18 +51,20 @@ class DaskExecutor:
 
     def reduce(
         self,
-        call: ShardCall,
+        function: Callable[..., Any],
         shards: Sequence[Shard],
         merge: Callable[[Any, Any], Any],
+        *,
+        known: Sequence[Sequence[Any]] | None = None,
         kept: ShardCheckpoint | None = None,
     ) -> Any:
         """Compute a function of every shard, and merge: see `flagstone.pipeline.Executor`."""
-        known = {} if kept is None else dict(kept.finished)
-        parts = self.delayed(call, shards)
-        for number, value in known.items():
+        finished = {} if kept is None else dict(kept.finished)
+        parts = self.delayed(function, shards, known)
+        for number, value in finished.items():
             parts[number] = self._shared(value)
         numbers = {part.key: number for number, part in enumerate(parts)}
-        left = set(numbers.values()) - set(known)
+        left = set(numbers.values()) - set(finished)
         merged = delayed(merge, pure=False, traverse=False)
         root = merge_tree(
             parts, lambda a, b: merged(a, b, dask_key_name=f"merge-{uuid.uuid4().hex}")
@@ -78,8 +79,7 @@ class DaskExecutor:
                 self.on_progress(len(parts) - len(left), len(parts))
 
         if self.client is None:
-            threaded = call.task.encoding.field.order is not None
-            return self._locally([root], threaded, lambda key, value: done(key, lambda: value))[0]
+            return self._locally(root, lambda key, value: done(key, lambda: value))
         with self._watched():
             first = self.client.compute([part for part in parts if numbers[part.key] in left])
             last = self.client.compute(root)
@@ -88,12 +88,14 @@ class DaskExecutor:
             del first  # from here on workers keep only what is still to be merged
             return last.result()
 
-    def each(self, call: ShardCall, shards: Sequence[Shard]) -> Generator[Any, None, None]:
+    def each(
+        self, function: Callable[[Shard], Any], shards: Sequence[Shard]
+    ) -> Generator[Any, None, None]:
         """Yield the values of all shards in their order, a few of them computed ahead."""
-        parts = self.delayed(call, shards)
+        parts = self.delayed(function, shards)
         if self.client is None:
             for number, part in enumerate(parts):
-                (value,) = self._locally([part], True, lambda key, value: None)
+                value = self._locally(part)
                 self.on_progress(number + 1, len(parts))
                 yield value
             return
@@ -107,18 +109,23 @@ class DaskExecutor:
                     waiting.append(self.client.compute(parts[number + ahead]))
                 yield value
 
-    def delayed(self, call: ShardCall, shards: Sequence[Any]) -> list[Any]:
+    def delayed(
+        self,
+        function: Callable[..., Any],
+        shards: Sequence[Any],
+        known: Sequence[Sequence[Any]] | None = None,
+    ) -> list[Any]:
         """Return the values of all shards, still to be computed: Dask's delayed values."""
-        task, *shared = (self._shared(value) for value in (call.task, *call.shared))
+        shared = self._shared(function)
         run = delayed(_on_partition, pure=False, traverse=False)
         parts = []
         for number, shard in enumerate(shards):
             # a name of its own for every run: results that a cluster still holds are not mistaken
-            name = f"{call.function.__name__}-{uuid.uuid4().hex}"
+            name = f"partition-{uuid.uuid4().hex}"
             # rows and labels may be delayed themselves, which Dask sees in arguments only
             about = (shard.name, shard.rows, shard.label, shard.n_rows, shard.limit)
-            given = (*shared, *call.own_of(number))
-            parts.append(run(call.function, task, *about, *given, dask_key_name=name))
+            more = () if known is None else known[number]
+            parts.append(run(__version__, shared, *about, *more, dask_key_name=name))
         return parts
 
     def _shared(self, value: Any) -> Any:
@@ -126,10 +133,11 @@ class DaskExecutor:
         name = f"flagstone-{type(value).__name__.lower()}-{uuid.uuid4().hex}"
         return delayed(value, name=name, traverse=False)
 
-    def _locally(self, roots: list[Any], threaded: bool, done: Callable[..., None]) -> Any:
-        scheduler = config.get("scheduler", "threads" if threaded else "synchronous")
+    def _locally(
+        self, root: Any, done: Callable[[Any, Any], None] = lambda key, value: None
+    ) -> Any:
         with Callback(posttask=lambda key, value, *_: done(key, value)):
-            return compute(*roots, scheduler=scheduler)
+            return compute(root, scheduler=config.get("scheduler", "threads"))[0]
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:
@@ -155,30 +163,22 @@ class DaskExecutor:
 
 
 def _on_partition(
+    version: str,
     function: Callable[..., Any],
-    task: ShardTask,
     name: str,
     rows: Any,
     label: Any,
     n_rows: int | None,
     limit: int | None,
-    *given: Any,
+    *more: Any,
 ) -> Any:
-    """Run a function on one partition, in whichever process this is."""
-    if task.version != __version__:
+    """Run a function on one partition, in whichever process this is; the caller has a version."""
+    if version != __version__:
         raise InputError(
-            f"{_here()} has flagstone {__version__}, but {task.version} asks; install one "
-            "version everywhere"
+            f"worker {get_worker().address} has flagstone {__version__}, but {version} asks; "
+            "install one version everywhere"
         )
-    return function(task, Partition(name, rows, label, n_rows, limit), *given)
-
-
-def _here() -> str:
-    """Return what to call the process that runs a task."""
-    try:
-        return f"worker {get_worker().address}"
-    except ValueError:
-        return "this process"
+    return function(Partition(name, rows, label, n_rows, limit), *more)
 
 
 def worker_version() -> str:

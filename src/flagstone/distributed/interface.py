@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from flagstone.measurement import Measurement
 from flagstone.pipeline import Pipeline
 from flagstone.question import Question
 from flagstone.rules import SpanRule
-from flagstone.shards import ShardCall, ShardTask, predict_shard, predict_task
+from flagstone.shards import ShardTask, predict_shard, predict_task
 from flagstone.tables.partitions import Dataset
 
 E = TypeVar("E")
@@ -283,6 +284,6 @@ def predict(finding: Finding, source: Any, *, client: Any = None, **reading: Any
     shards = Pipeline(task, data.partitions, executor).first(data.max_rows).shards
     known = [task.known_rows(s.n_rows) if s.limit is None else s.limit for s in shards]
     sizes = [math.nan if n is None else n for n in known]
-    parts = executor.delayed(ShardCall(predict_shard, task, [finding]), shards)
+    parts = executor.delayed(partial(predict_shard, task, finding=finding), shards)
     blocks = zip(parts, sizes, strict=True)
     return array.concatenate([array.from_delayed(p, (n,), dtype=object) for p, n in blocks])
