@@ -41,7 +41,7 @@ print(f"All of them together span {everything.dim} dimensions: a single damage i
 
 flag = Flag(frames.shape[1]).update(frames)
 for level in flag.levels():
-    first, last = level.first_index, level.last_index
+    first, last = level.first, level.last
     print(f"sets {first:>3} to {last:>3} span a space of dimension {level.dim:>2}")
 
 # %%

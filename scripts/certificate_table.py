@@ -62,7 +62,7 @@ def asked(m: int, dim: int = 42) -> Window:
 def middle(rows: BitRows, length: int = 60) -> Window:
     """Return thresholds in the middle of the longest level."""
     level = max(Flag(rows.dim).update(rows).levels(), key=lambda level: level.multiplicity)
-    first = max(1, (level.first_index + level.last_index - length) // 2)
+    first = max(1, (level.first + level.last - length) // 2)
     return first, first + length - 1
 
 

@@ -127,7 +127,7 @@ def staircases(figure: Figure) -> None:
     for axis, rows, title in zip(axes, (frames, slope, frames[:90]), titles, strict=True):
         flag = Flag(42).update(rows)
         levels = flag.levels()
-        edges = [0.5] + [level.last_index + 0.5 for level in levels]
+        edges = [0.5] + [level.last + 0.5 for level in levels]
         dims = [level.dim for level in levels]
         axis.stairs(dims, edges, fill=True, color=OKABE_ITO["sky"], alpha=0.7)
         axis.stairs(dims, edges, color=OKABE_ITO["blue"], linewidth=1.2)

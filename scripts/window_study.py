@@ -80,10 +80,10 @@ def planted_chain(damage: float, m: int, dim: int, rng: np.random.RandomState) -
     words[~hit] &= _mask(rank, words.shape[1])
     flag = Flag(dim).update(BitRows(words, dim))
     U = Subspace.span(np.eye(dim, dtype=np.uint8)[:rank])
-    spaces = [level.subspace for level in flag.levels()] + [Subspace.zero(dim)]
+    spaces = [flag.span_at(level.first) for level in flag.levels()] + [Subspace.zero(dim)]
     kept = [2.0 ** ((V & U).dim - rank) for V in spaces]
     found = [float(V == U) for V in spaces]
-    return Chain([level.last_index for level in flag.levels()], list(spaces), kept, found)
+    return Chain([level.last for level in flag.levels()], list(spaces), kept, found)
 
 
 def _mask(bits: int, width: int) -> np.ndarray:

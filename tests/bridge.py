@@ -22,8 +22,8 @@ def chain_of(space, flag):
     """Return V_1, V_2, … of a Flag in the oracle's form, from its levels."""
     chain = []
     for level in flag.levels():
-        assert level.first_index == len(chain) + 1
-        chain += [space_of(space, level.subspace)] * level.multiplicity
+        assert level.first == len(chain) + 1
+        chain += [space_of(space, flag.span_at(level.first))] * level.multiplicity
     return chain
 
 

@@ -255,7 +255,7 @@ def test_all_rows_together_are_no_plateau():
     """Few rows: the first set spans every row, damaged ones, too, and is no window to choose."""
     flag = Flag(41).update(np.column_stack([capture()[90:140], np.ones(50, int)]))
     finding = ask(flag, ConstraintsQuestion(), IndexRule(t_min=2, t_max=2), Coins(1))
-    assert finding.stairs.steps[0].last == 1
+    assert finding.stairs.levels[0].last == 1
     assert finding.hint is None
 
 

@@ -471,7 +471,8 @@ def test_a_stream_counts_the_rows_outside_the_levels_of_its_pilots():
     levels = found.promises.certified.levels
     assert levels
     for level in levels:
-        spaces = [v.subspace for v in Flag(18).update(X[:128]).levels()]
+        pilot = Flag(18).update(X[:128])
+        spaces = [pilot.span_at(v.first) for v in pilot.levels()]
         (U,) = (V for V in spaces if V.dim == level.dim)
         assert U.contains(found.subspace.basis).all()
         outside = ~U.contains(X[128:1024])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flagstone.algebra import Plateau, Step
+from flagstone.algebra import Level, Plateau
 from flagstone.answers import Constraints, sparsest
 from flagstone.guarantees.promise import MOST_OUTSIDE
 from flagstone.question import ParityQuestion
@@ -141,23 +141,23 @@ class Credibility:
         return None if best.breadth < 1.5 * Plateau(V.dim, start + 1, end).breadth else best
 
     def _rule_elsewhere(
-        self, ends: Sequence[tuple[int, Step]], threshold: int | float
+        self, ends: Sequence[tuple[int, Level]], threshold: int | float
     ) -> Plateau | None:
         """Where a rule fits, when none does at the threshold that was drawn; None if nowhere."""
         flag = self._finding.flag
         if flag is None:
             return None
         label, start = np.eye(flag.dim, dtype=int)[-1:], 0
-        for end, step in ends:
+        for end, level in ends:
             # the first space that does not hold the label alone has a rule for it; if it lacks
             # more than that, the rule may be one of few rows
-            if start >= threshold and not flag.span_at(step.first).contains(label).any():
+            if start >= threshold and not flag.span_at(level.first).contains(label).any():
                 break
-            start, dim = end, step.dim
+            start, dim = end, level.dim
         else:
             return None
-        found = Plateau(step.dim, start + 1, end)
-        return None if step.dim < dim - 1 or found.breadth <= 1 else found
+        found = Plateau(level.dim, start + 1, end)
+        return None if level.dim < dim - 1 or found.breadth <= 1 else found
 
     @cached_property
     def alternatives(self) -> Alternatives | None:

@@ -155,7 +155,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         """The levels of the flag, the smallest first; None where rows take long to place there."""
         if self.flag is None or self.flag.dim > MOST_COUNTED:
             return None
-        return NestedSpaces.of_flag(self.flag, [step.dim for step in self.stairs.steps[::-1]])
+        return NestedSpaces.of_flag(self.flag, [level.dim for level in self.stairs.levels[::-1]])
 
     @property
     def window(self) -> Window | None:
@@ -178,7 +178,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
         The answer then says nothing about the rows; a rule is a draw of the coins alone.
         """
-        return self.subspace is not None and self.subspace.dim == 0 and bool(self.stairs.steps)
+        return self.subspace is not None and self.subspace.dim == 0 and bool(self.stairs.levels)
 
     @cached_property
     def credibility(self) -> Credibility:
@@ -430,7 +430,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         self.field.from_texts(rows.values, self.answer.dim + self.question.labelled)
         if promises is None or self.subspace is None:
             return
-        dims = [step.dim for step in self.stairs.steps]
+        dims = [level.dim for level in self.stairs.levels]
         if not rows.agrees(dims, self.subspace.dim):
             raise FormatError("it counts other rows than its flag")
         certified, m = promises.certified, promises.setup.n_rows

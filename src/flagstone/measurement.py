@@ -151,7 +151,7 @@ class RowStatus(NamedTuple):
         """Count the rows outside each level of the flag."""
         if self.place is None:
             return None
-        n_levels = len(finding.stairs.steps)
+        n_levels = len(finding.stairs.levels)
         if n_levels <= 12:  # counting in bins would take longer
             levels = range(n_levels, 0, -1)
             return tuple(int(np.count_nonzero(self.place > level)) for level in levels)

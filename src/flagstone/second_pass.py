@@ -76,9 +76,9 @@ def _tracked(finding: Finding) -> list[int]:
     kept = finding.subspace.dim
     if finding.spaces is None:
         return [kept]
-    larger = [step for step in finding.stairs.steps if step.dim > kept]
-    some = sorted(larger, key=lambda step: step.sets, reverse=True)[:_MOST_LEVELS]
-    return [kept, *sorted({step.dim for step in (*larger[:1], *some)})]
+    larger = [level for level in finding.stairs.levels if level.dim > kept]
+    some = sorted(larger, key=lambda level: level.multiplicity, reverse=True)[:_MOST_LEVELS]
+    return [kept, *sorted({level.dim for level in (*larger[:1], *some)})]
 
 
 class SecondPass:

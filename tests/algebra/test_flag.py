@@ -225,9 +225,11 @@ def test_equal_chains_are_equal_flags_and_equal_bytes(order, data):
     other = Flag(sample.dim, order)
     for level in reversed(flag.levels()):
         inside = other.rank
-        fresh = [v for v in level.subspace.basis if not other.span_at(1).contains([v])[0]]
+        fresh = [
+            v for v in flag.span_at(level.first).basis if not other.span_at(1).contains([v])[0]
+        ]
         while other.rank < level.dim:
-            last = level.first_index + level.multiplicity - 1
+            last = level.first + level.multiplicity - 1
             other.update([fresh.pop()], weights=[last])
             fresh = [v for v in fresh if not other.span_at(1).contains([v])[0]]
         assert other.rank > inside
@@ -296,8 +298,8 @@ def test_long_streams_agree_with_first_fit(dim, kind):
         flag.update(X[part], weights[part] if kind == "weighted" else None)
     assert [flag.dim_at(j) for j in range(1, flag.n_sets + 1)] == [len(basis) for basis in sets]
     for level in flag.levels():
-        rows = [int("".join(map(str, row)), 2) for row in level.subspace.basis]
-        for j in range(level.first_index, level.first_index + level.multiplicity):
+        rows = [int("".join(map(str, row)), 2) for row in flag.span_at(level.first).basis]
+        for j in range(level.first, level.first + level.multiplicity):
             assert all(reduced(sets[j - 1], row) == 0 for row in rows)
 
 
@@ -353,10 +355,10 @@ def test_long_streams_agree_with_first_fit_over_other_fields(order, kind):
     flag = Flag(dim, order).update(X, None if kind != "weighted" else weights)
     assert [flag.dim_at(j) for j in range(1, flag.n_sets + 1)] == list(map(len, sets))
     for level in flag.levels():
-        V = sets[level.last_index - 1]
-        basis = plain(order, level.subspace.basis)
+        V = sets[level.last - 1]
+        basis = plain(order, flag.span_at(level.first).basis)
         assert not any(residual(space, V, row) for row in basis)
-        assert len(V) == len(basis) == len(sets[level.first_index - 1])
+        assert len(V) == len(basis) == len(sets[level.first - 1])
 
 
 def residual(space, echelon, v):

@@ -30,7 +30,7 @@ def test_rows_have_their_place_among_the_levels(F, dim, seen, asked):
     if seen:
         flag.update(seen)
     rows = F.rows(asked)
-    inside = [level.subspace.contains(rows) for level in flag.levels()]
+    inside = [flag.span_at(level.first).contains(rows) for level in flag.levels()]
     spaces = NestedSpaces.of_flag(flag, [level.dim for level in reversed(flag.levels())])
     outside = len(inside) - np.sum(inside, axis=0) + F.nonzero(rows)
     assert spaces.first_space(spaces.coordinates(rows)).tolist() == outside.tolist()
@@ -52,10 +52,10 @@ def test_a_second_look_counts_every_level_exactly(question):
     assert found.rows.levels is None
     assert measure(found, F.rows(X)).levels is None  # no rows of a fit, as far as anybody knows
     levels = certify(found, X).rows.levels
-    spaces = [level.subspace for level in found.flag.levels()]
+    spaces = [found.flag.span_at(level.first) for level in found.flag.levels()]
     assert list(levels) == [int((~V.contains(lifted)).sum()) for V in spaces]
     counts = found.flag.counts.tolist()
-    for step, outside in zip(found.stairs.steps, levels, strict=True):
+    for step, outside in zip(found.stairs.levels, levels, strict=True):
         low, high = uncovered_bracket(counts, step.first)
         assert low <= outside <= high
     again = certify(found, X, shards=[600])

@@ -36,7 +36,7 @@ def multiplicities(rows, dim, order):
     """The spaces that occur, the largest first, and how often they do."""
     field = GF(order)
     flag = Flag(dim, field).update(field.rows(np.array(rows), dim=dim))
-    return [(number(level.subspace), level.multiplicity) for level in flag.levels()]
+    return [(number(flag.span_at(level.first)), level.multiplicity) for level in flag.levels()]
 
 
 def law_of(rows, dim, t, gamma, order=2):

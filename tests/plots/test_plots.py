@@ -40,9 +40,9 @@ def test_importing_the_package_does_not_import_matplotlib():
 def test_the_staircase_is_that_of_the_flag(flag):
     display = ScreeDisplay.from_flag(flag)
     assert display.stairs == Staircase.of(flag)
-    assert display.stairs.steps[0].first == 1
-    assert display.stairs.steps[-1].last == display.stairs.n_sets == flag.n_sets
-    for step in display.stairs.steps:
+    assert display.stairs.levels[0].first == 1
+    assert display.stairs.levels[-1].last == display.stairs.n_sets == flag.n_sets
+    for step in display.stairs.levels:
         assert flag.dim_at(step.first) == flag.dim_at(step.last) == step.dim
     assert display.window is display.threshold is display.margin is None
     assert display.chosen is display.choice is display.sets is None
@@ -71,14 +71,14 @@ def test_the_decision_is_marked(flag, rule):
 def test_the_threshold_of_the_heavy_rule_is_drawn_as_the_step_that_reaches_it(flag):
     finding = ask(flag, SpanQuestion(), rule_named("heavy", t_min=31, t_max=80), Coins(4))
     display = finding.plot()
-    chosen = next(step for step in finding.stairs.steps if step.dim == finding.subspace.dim)
-    assert finding.threshold <= chosen.sets
+    chosen = next(step for step in finding.stairs.levels if step.dim == finding.subspace.dim)
+    assert finding.threshold <= chosen.multiplicity
     axis = display.figure_.axes[0]
     [bold] = [line for line in axis.lines if line.get_label() == display.choice]
     assert list(bold.get_xdata()) == [chosen.first - 0.5, chosen.last + 0.5]
     assert list(bold.get_ydata()) == [chosen.dim, chosen.dim]
     assert bold.get_color() == OKABE_ITO["vermillion"]
-    assert f"t = {finding.threshold:,.4g} ≤ {chosen.sets} sets" in display.choice
+    assert f"t = {finding.threshold:,.4g} ≤ {chosen.multiplicity} sets" in display.choice
     assert f"{finding.threshold:,.4g} was drawn from (30, 80]" in display.describe()
 
 
@@ -169,7 +169,7 @@ def test_colours_stay_apart_for_colour_blind_readers():
 
 def test_scree_of_the_geometric_law_reads_as_a_staircase():
     flag = Flag(5).update(*geometric(5).sample_weighted(10**6, rng=0))
-    dims = [s.dim for s in ScreeDisplay.from_flag(flag).stairs.steps]
+    dims = [s.dim for s in ScreeDisplay.from_flag(flag).stairs.levels]
     assert dims == [5, 4, 3, 2, 1]
 
 

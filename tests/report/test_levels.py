@@ -57,11 +57,13 @@ def test_each_level_has_the_equations_pattern_and_rows_of_its_space():
     X, asked = frames(), found()
     certified = certify(asked, X)
     views = level_views(certified)
-    assert len(views) == len(asked.stairs.steps) > 3
+    assert len(views) == len(asked.stairs.levels) > 3
     lifted = ConstraintsQuestion().lift(GF(2), GF(2).rows(X))
     for view, level in zip(views, asked.flag.levels(), strict=True):
-        answer = Constraints.from_subspace(AffineSubspace.from_homogeneous(level.subspace))
-        inside = X[level.subspace.contains(lifted)]  # these rows span the level
+        answer = Constraints.from_subspace(
+            AffineSubspace.from_homogeneous(asked.flag.span_at(level.first))
+        )
+        inside = X[asked.flag.span_at(level.first).contains(lifted)]  # these rows span the level
         constant = (inside == inside[0]).all(axis=0)
         bits = zip(inside[0], constant, strict=True)
         assert view.pattern == "".join(str(bit) if same else "?" for bit, same in bits)
@@ -73,9 +75,9 @@ def test_each_level_has_the_equations_pattern_and_rows_of_its_space():
         )  # with the constants, all equations
         assert len(others) == shown.dim == len(answer) - len(constants)
         assert shown <= Subspace.span(answer.augmented, GF(2), X.shape[1] + 1)
-        outside = int((~level.subspace.contains(lifted)).sum())
+        outside = int((~asked.flag.span_at(level.first).contains(lifted)).sum())
         assert view.outside == (outside, outside)
-        assert view.is_chosen == (level.subspace == asked.subspace)
+        assert view.is_chosen == (asked.flag.span_at(level.first) == asked.subspace)
     for bounded, counted in zip(level_views(asked), views, strict=True):
         assert bounded.outside[0] <= counted.outside[0] <= bounded.outside[1]
     assert [view.place for view in views] == step_places(ScreeDisplay.of(asked))
@@ -123,7 +125,7 @@ def test_what_the_page_has_no_room_for_is_said(monkeypatch):
     monkeypatch.setattr(levels, "_LEVELS", 3)
     body, remark = level_list(asked)
     assert body.count('<li class="level') == 3
-    assert f"Of {len(asked.stairs.steps)} levels the 3 next to the answer’s are listed" in remark
+    assert f"Of {len(asked.stairs.levels)} levels the 3 next to the answer’s are listed" in remark
     monkeypatch.undo()
     monkeypatch.setattr(levels, "_EQUATIONS", 1)
     assert "… and 1 more" in level_list(asked)[0]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from flagstone import GF, Coins, Finding, Flag, IndexRule, Subspace, __version__, ask
-from flagstone.algebra.staircase import Staircase, Step
+from flagstone.algebra import Level, Staircase
 from flagstone.answers import Constraints, LinearSystem, ParityRule
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError, MissingDependencyError, ReplicabilityWarning
@@ -54,7 +54,7 @@ def stairs(*steps: tuple[int, int], dim: int) -> Staircase:
     """A staircase from (dimension, sets) of its steps."""
     levels, first = [], 1
     for height, sets in steps:
-        levels.append(Step(height, first, first + sets - 1))
+        levels.append(Level(height, first, first + sets - 1))
         first += sets
     return Staircase(dim, tuple(levels))
 
@@ -203,12 +203,15 @@ def test_the_drawing_of_the_heavy_rule_shows_its_threshold():
         assert part not in svg
     assert 'class="stair"' in svg
     [(x1, x2, y)] = re.findall(r'<line class="bold" x1="([\d.]+)" x2="([\d.]+)" y1="([\d.]+)"', svg)
-    chosen = next(step for step in found.stairs.steps if step.dim == found.subspace.dim)
-    assert found.threshold <= chosen.sets
+    chosen = next(step for step in found.stairs.levels if step.dim == found.subspace.dim)
+    assert found.threshold <= chosen.multiplicity
     corners = re.search(r'<path class="stair" d="([^"]+)"', svg)[1]
     assert f"{x1} {y}" in corners
     assert f"{x2} {y}" in corners
-    assert f"t = {found.threshold:,.4g} ≤ {chosen.sets} sets, dimension {chosen.dim}</text>" in svg
+    assert (
+        f"t = {found.threshold:,.4g} ≤ {chosen.multiplicity} sets, dimension {chosen.dim}</text>"
+        in svg
+    )
     assert f"The threshold {found.threshold:,.4g} was drawn from {found.window}." in svg
     page = html_report(found)
     assert svg[svg.index('<line class="bold"') : svg.index("</text></svg>")] in page

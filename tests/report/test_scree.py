@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from flagstone.algebra.staircase import Staircase, Step
+from flagstone.algebra import Level, Staircase
 from flagstone.guarantees import Window
 from flagstone.pipeline import rep_linear_span
 from flagstone.plots import ScreeDisplay
@@ -17,7 +17,7 @@ STEPS = [(1, 10, 6), (11, 60, 4), (61, 95, 2)]
 
 
 def stairs(steps, dim) -> Staircase:
-    return Staircase(dim, tuple(Step(height, first, last) for first, last, height in steps))
+    return Staircase(dim, tuple(Level(height, first, last) for first, last, height in steps))
 
 
 def scree(steps, dim, window, t, margin, chosen) -> ScreeDisplay:
@@ -149,8 +149,6 @@ def test_a_finding_is_drawn_with_the_numbers_of_its_promises():
     assert high == pytest.approx(guarantee.setup.window.t_max, abs=0.55)
     for level in flag.levels():
         here = [x for x, y in drawing.stair() if y == pytest.approx(level.dim, abs=0.05)]
-        assert (min(here), max(here)) == pytest.approx(
-            (level.first_index, level.last_index), abs=0.55
-        )
+        assert (min(here), max(here)) == pytest.approx((level.first, level.last), abs=0.55)
     staircase = Drawing(ScreeDisplay.from_flag(flag)).stair()
     assert [y for _, y in staircase] == pytest.approx([y for _, y in drawing.stair()], abs=0.05)

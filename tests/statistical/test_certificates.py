@@ -45,7 +45,7 @@ def spaces(flag, last):
     """V_1, …, V_last, equal spaces as one value."""
     found = []
     for level in flag.levels():
-        found += [level.subspace] * min(level.multiplicity, last - len(found))
+        found += [flag.span_at(level.first)] * min(level.multiplicity, last - len(found))
     return found + [None] * (last - len(found))
 
 

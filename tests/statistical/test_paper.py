@@ -40,7 +40,9 @@ def gaps(law, m, count, seed):
     """max_V |n_1(V) - n_2(V)| of fresh pairs."""
     found = []
     for pair in pairs(law, m, count, seed):
-        n, other = ({lv.subspace: lv.multiplicity for lv in s.flag.levels()} for s in pair)
+        n, other = (
+            {s.flag.span_at(lv.first): lv.multiplicity for lv in s.flag.levels()} for s in pair
+        )
         found.append(max(abs(n.get(V, 0) - other.get(V, 0)) for V in n.keys() | other.keys()))
     return found
 

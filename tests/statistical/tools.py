@@ -53,13 +53,15 @@ def answer(rule, flag, t):
 
 def disagreement(window, first, second):
     """The exact share of thresholds of the window for which two flags give different answers."""
-    chains = [[(level, level.subspace) for level in flag.levels()] for flag in (first, second)]
+    chains = [
+        [(level, flag.span_at(level.first)) for level in flag.levels()] for flag in (first, second)
+    ]
     k, end = window.start, window.t_max
     cuts = {k, end} | {
         cut
         for chain in chains
         for level, _ in chain
-        if k < (cut := level.last_index if window.rule == "index" else level.multiplicity) < end
+        if k < (cut := level.last if window.rule == "index" else level.multiplicity) < end
     }
     bad = Fraction(0)
     for low, high in pairwise(sorted(cuts)):
@@ -71,7 +73,7 @@ def disagreement(window, first, second):
 
 def _chosen(rule, chain, t):
     for level, space in chain:
-        if (level.last_index if rule == "index" else level.multiplicity) >= t:
+        if (level.last if rule == "index" else level.multiplicity) >= t:
             return space
     return None  # {0}
 

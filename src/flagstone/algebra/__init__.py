@@ -2,10 +2,10 @@
 
 from flagstone.algebra.bitrows import BitRows, pack
 from flagstone.algebra.fields import GF, QQ, Array, Field, FieldLike, Rows, as_field, width
-from flagstone.algebra.flag import Flag, merge_flags, merge_tree
+from flagstone.algebra.flag import Flag, Level, merge_flags, merge_tree
 from flagstone.algebra.lift import append_column, append_ones, chunks, keep_rows, value_order
 from flagstone.algebra.partition import stable_partition
-from flagstone.algebra.staircase import Plateau, Staircase, Step
+from flagstone.algebra.staircase import Plateau, Staircase
 from flagstone.algebra.subspace import AffineSubspace, Subspace, canonical_text
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "Field",
     "FieldLike",
     "Flag",
+    "Level",
     "Plateau",
     "Rows",
     "Staircase",
-    "Step",
     "Subspace",
     "append_column",
     "append_ones",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,32 +21,17 @@ _Batch = tuple[Array, Array | None]  # rows, and how often each comes
 _FEW, _MOST_WAITING = 8, 128
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Level:
-    """One space of a flag: V_j for ``multiplicity`` consecutive sets from ``first_index`` on.
-
-    Attributes
-    ----------
-    dim, multiplicity, first_index : int
-    subspace : Subspace
-        Computed when it is asked for.
-    """
+class Level(NamedTuple):
+    """Sets ``first .. last`` of the partition span one space of dimension ``dim``."""
 
     dim: int
-    multiplicity: int
-    first_index: int
-    _basis: Rows = field(repr=False)
-    _field: Field = field(repr=False)
+    first: int
+    last: int
 
     @property
-    def last_index(self) -> int:
-        """The last set that spans this space."""
-        return self.first_index + self.multiplicity - 1
-
-    @property
-    def subspace(self) -> Subspace:
-        """The space itself."""
-        return Subspace.of_rows(self._basis[: self.dim], self._field)
+    def multiplicity(self) -> int:
+        """How many sets span it."""
+        return self.last - self.first + 1
 
 
 class Flag:
@@ -97,7 +81,7 @@ class Flag:
     >>> flag.counts.tolist()
     [2, 2]
     >>> flag.update([[1, 1]]).levels()
-    [Level(dim=2, multiplicity=2, first_index=1), Level(dim=1, multiplicity=1, first_index=3)]
+    [Level(dim=2, first=1, last=2), Level(dim=1, first=3, last=3)]
     >>> flag.span_at(3).basis.tolist()
     [[1, 1]]
 
@@ -201,12 +185,11 @@ class Flag:
 
     def levels(self) -> list[Level]:
         """Return the distinct spaces, from V_1 (the largest) to the last."""
-        basis, counts = self._adapted()
+        counts = self._adapted()[1]
         levels, first = [], 1
-        for end in sorted(set(counts.tolist())):
-            dim = int(np.count_nonzero(counts >= end))
-            levels.append(Level(dim, end - first + 1, first, basis, self.field))
-            first = end + 1
+        for last in sorted(set(counts.tolist())):
+            levels.append(Level(int(np.count_nonzero(counts >= last)), first, last))
+            first = last + 1
         return levels
 
     def dim_at(self, j: int) -> int:
@@ -264,7 +247,7 @@ class Flag:
             ("Sets", f"{self.n_sets:,}"),
         ]
         levels = [
-            (f"{v.first_index:,}" + f" … {v.last_index:,}" * (v.multiplicity > 1), f"{v.dim:,}")
+            (f"{v.first:,}" + f" … {v.last:,}" * (v.multiplicity > 1), f"{v.dim:,}")
             for v in self.levels()
         ]
         spans = table(levels, head=("Sets", "span dimension")) if levels else ""

@@ -102,7 +102,7 @@ def _compare_flags(a: SummaryFile, b: SummaryFile) -> dict[str, Any]:
     prints = [hashlib.sha256(s.summary.to_bytes()).hexdigest() for s in (a, b)]
     part = None
     if V.field == W.field and V.dim == W.dim:
-        ends = {level.first_index for flag in flags for level in flag.levels()}
+        ends = {level.first for flag in flags for level in flag.levels()}
         ends |= {flag.n_sets + 1 for flag in flags}
         part = next((j for j in sorted(ends) if V.span_at(j) != W.span_at(j)), None)
     settings = [

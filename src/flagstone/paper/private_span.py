@@ -151,7 +151,9 @@ def noisy_heavy(
     gamma = Fraction(alpha) / 4
     # every space gets its noise, whether or not a larger one was heavy
     heavy = [
-        level.subspace for level in flag.levels() if level.multiplicity + noise(gamma, source) >= t
+        flag.span_at(level.first)
+        for level in flag.levels()
+        if level.multiplicity + noise(gamma, source) >= t
     ]
     chosen = max(heavy, key=lambda V: V.dim, default=Subspace.zero(flag.dim, flag.field))
     rho = private_span_rho(flag.dim, T, flag.n_rows, alpha, delta)

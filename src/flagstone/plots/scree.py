@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flagstone.algebra.staircase import Staircase, Step
+from flagstone.algebra import Level, Staircase
 from flagstone.checks import owner_of
 from flagstone.errors import InputError
 from flagstone.guarantees import Window
@@ -103,9 +103,9 @@ class ScreeDisplay(Display):
         return self.sets is not None and self.sets[1] < self.end / 12
 
     @property
-    def chosen(self) -> Step | None:
+    def chosen(self) -> Level | None:
         """The step of the answer; None for {0}, and where nothing was chosen."""
-        return next((s for s in self.stairs.steps if s.dim == self.chosen_dim), None)
+        return next((s for s in self.stairs.levels if s.dim == self.chosen_dim), None)
 
     @property
     def choice(self) -> str | None:
@@ -116,13 +116,14 @@ class ScreeDisplay(Display):
             return f"t = {self.threshold:,.0f}, dimension {self.chosen_dim}"
         if self.chosen is None:
             return f"t = {self.threshold:,.4g}: no step has this many sets"
-        return f"t = {self.threshold:,.4g} ≤ {self.chosen.sets:,} sets, dimension {self.chosen_dim}"
+        sets = self.chosen.multiplicity
+        return f"t = {self.threshold:,.4g} ≤ {sets:,} sets, dimension {self.chosen_dim}"
 
     def describe(self) -> str:
         """Return the plot as a sentence, for those who cannot see it."""
-        if not self.stairs.steps:
+        if not self.stairs.levels:
             return "No set spans anything: all rows are zero."
-        first, last = self.stairs.steps[0], self.stairs.steps[-1]
+        first, last = self.stairs.levels[0], self.stairs.levels[-1]
         text = (
             f"The spans shrink from dimension {first.dim} at set 1 to dimension {last.dim} at set "
             f"{last.last:,}."
@@ -156,8 +157,8 @@ class ScreeDisplay(Display):
                 label=f"window {low:,}–{high:,}",
             )
         # A stairs outline: set j occupies (j - 1/2, j + 1/2), and spans nothing past the last.
-        edges = [0.5] + [s.last + 0.5 for s in stairs.steps]
-        dims = [s.dim for s in stairs.steps]
+        edges = [0.5] + [s.last + 0.5 for s in stairs.levels]
+        dims = [s.dim for s in stairs.levels]
         axis.stairs(dims, edges, color=blue, alpha=0.08, fill=True)
         axis.stairs(dims, edges, color=blue, linewidth=1.6, baseline=None)
         drop = [dims[-1] if dims else 0, 0, 0]
@@ -176,7 +177,7 @@ class ScreeDisplay(Display):
         t, dim, mark = self.threshold, self.chosen_dim or 0, OKABE_ITO["vermillion"]
         assert t is not None
         if self.sets is None:
-            step = self.chosen or Step(0, 1, 1)
+            step = self.chosen or Level(0, 1, 1)
             axis.plot(
                 [step.first - 0.5, step.last + 0.5],
                 [dim, dim],

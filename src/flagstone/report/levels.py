@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from flagstone.algebra import Step, Subspace
+from flagstone.algebra import Level, Subspace
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
 from flagstone.encoding import constant_text, news, worded
@@ -36,7 +36,7 @@ class LevelView:
 
     Attributes
     ----------
-    step : Step
+    level : Level
     place : tuple of float
         Left, right and height of the step in the drawing.
     stop : float
@@ -50,7 +50,7 @@ class LevelView:
     is_chosen : bool
     """
 
-    step: Step
+    level: Level
     place: tuple[float, float, float]
     stop: float
     outside: tuple[int, int]
@@ -68,7 +68,7 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
     >>> X = [[1, 0, 1]] * 40 + [[0, 1, 0]] * 30 + [[0, 0, 1]]
     >>> finding = rep_linear_span(X, t_min=5, t_max=20, random_state=1)
     >>> for view in level_views(finding):
-    ...     print(view.step.dim, view.step.first, view.pattern, view.lines, view.outside)
+    ...     print(view.level.dim, view.level.first, view.pattern, view.lines, view.outside)
     3 1 ??? [] (0, 0)
     2 2 ??? ['x0 ⊕ x2 = 0'] (1, 3)
     1 31 ?0? ['x1 = 0', 'x0 ⊕ x2 = 0'] (31, 61)
@@ -76,15 +76,15 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
     flag, V = finding.flag, finding.subspace
     if flag is None or V is None:
         return []
-    steps, levels = finding.stairs.steps, flag.levels()
-    chosen = next((i for i, step in enumerate(steps) if step.dim == V.dim), len(steps) - 1)
-    nearest = sorted(range(len(steps)), key=lambda i: (abs(i - chosen), i))[:_LEVELS]
+    levels = finding.stairs.levels
+    chosen = next((i for i, level in enumerate(levels) if level.dim == V.dim), len(levels) - 1)
+    nearest = sorted(range(len(levels)), key=lambda i: (abs(i - chosen), i))[:_LEVELS]
     scree = ScreeDisplay.of(finding)
     places = step_places(scree)
     answers: dict[int, tuple[Sequence[str], str | None]] = {}
     room = _CHARACTERS
     for i in nearest[: max(1, _ENTRIES // flag.dim**2)]:
-        answers[i] = lines, _ = _answer(finding, levels[i].subspace, has_bits)
+        answers[i] = lines, _ = _answer(finding, flag.span_at(levels[i].first), has_bits)
         room -= sum(map(len, lines))
         if room < 0 and i != chosen:
             del answers[i]
@@ -93,15 +93,15 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
     exact = finding.rows.levels
     views = []
     for i in sorted(nearest):
-        outside = uncovered_bracket(counts, steps[i].first, shards=shards)
+        outside = uncovered_bracket(counts, levels[i].first, shards=shards)
         if exact is not None:
             outside = (exact[i], exact[i])
         said = answers.get(i, (None, None))
-        is_chosen = steps[i].dim == V.dim
+        is_chosen = levels[i].dim == V.dim
         stop = (places[i][0] + places[i][1]) / 2
         if is_chosen and scree.sets is not None and scree.threshold is not None:
             stop = set_place(scree, scree.threshold)
-        views.append(LevelView(steps[i], places[i], stop, outside, is_chosen, *said))
+        views.append(LevelView(levels[i], places[i], stop, outside, is_chosen, *said))
     return views
 
 
@@ -163,7 +163,7 @@ def _remarks(finding: Finding, views: Sequence[LevelView]) -> Iterator[str]:
             "Rows outside each level are bounded by the flag (“at least – at most”): they "
             "were not counted, or the rows are too wide for that."
         )
-    n_levels = len(finding.stairs.steps)
+    n_levels = len(finding.stairs.levels)
     if len(views) < n_levels:
         yield f" Of {n_levels:,} levels the {len(views):,} next to the answer’s are listed."
     told = sum(view.lines is not None for view in views)
@@ -175,19 +175,19 @@ def _remarks(finding: Finding, views: Sequence[LevelView]) -> Iterator[str]:
 
 
 def _item(finding: Finding, view: LevelView) -> str:
-    step, (left, right, height) = view.step, view.place
+    level, (left, right, height) = view.level, view.place
     low, high = view.outside
-    sets = f"{step.first:,}" if step.sets == 1 else f"{step.first:,} – {step.last:,}"
+    sets = f"{level.first:,}" if level.multiplicity == 1 else f"{level.first:,} – {level.last:,}"
     count = f"{high:,}" if low == high else f"{low:,} – {high:,}"
     facts = [
-        ("dimension", f"{step.dim:,}"),
+        ("dimension", f"{level.dim:,}"),
         ("set index", sets),
         ("rows outside", count),
     ]
     if finding.question.kind in ("constraints", "span"):
         n_columns = finding.answer.dim + finding.question.ones
         implied = 0 if finding.news is None else finding.news.implied
-        facts.insert(2, ("equations", f"{max(0, n_columns - step.dim - implied):,}"))
+        facts.insert(2, ("equations", f"{max(0, n_columns - level.dim - implied):,}"))
         facts[-1] = ("rows break it" if high != 1 else "row breaks it", count)
     stats = "".join(f'<span class="stat"><b>{text}</b> {name}</span>' for name, text in facts)
     chosen = " chosen" if view.is_chosen else ""

@@ -186,7 +186,7 @@ def _promises(finding: Finding) -> str:
 
 
 def _plot(finding: Finding, has_bits: bool) -> str:
-    if not finding.stairs.steps:
+    if not finding.stairs.levels:
         return ""
     scree = ScreeDisplay.of(finding)
     keys = ""

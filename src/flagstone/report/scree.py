@@ -83,7 +83,7 @@ def set_place(scree: ScreeDisplay, j: float) -> float:
 def step_places(scree: ScreeDisplay) -> list[tuple[float, float, float]]:
     """Return where each step stands in the drawing: its left and right end, and its height."""
     x, y = _Axis(scree), _heights(max(scree.stairs.ambient_dim, 1))
-    steps = scree.stairs.steps
+    steps = scree.stairs.levels
     return [(x(step.first - 0.5), x(step.last + 0.5), y(step.dim)) for step in steps]
 
 
@@ -102,7 +102,7 @@ def _body(scree: ScreeDisplay) -> str:
             f'<rect class="margin" x="{low:.1f}" y="{y(dim) - 9:.1f}" '
             f'width="{max(2.0, high - low):.1f}" height="18" rx="4"/>'
         )
-    if scree.stairs.steps:
+    if scree.stairs.levels:
         points = []
         for left, right, height in step_places(scree):
             points += [(left, height), (right, height)]

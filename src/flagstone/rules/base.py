@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from flagstone import guarantees as g
-from flagstone.algebra import Flag, Staircase, Step
+from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
 from flagstone.guarantees.exact import at_least, check_share, exact, positive
@@ -168,15 +168,15 @@ class SpanRule(ABC):
         """The threshold t of this window, from the coin named "threshold"."""
 
     @abstractmethod
-    def ends(self, stairs: Staircase) -> tuple[tuple[int, Step], ...]:
-        """Rising (end, step): the step's space is chosen for thresholds up to the end.
+    def ends(self, stairs: Staircase) -> tuple[tuple[int, Level], ...]:
+        """Rising (end, level): the space of the level is chosen for thresholds up to the end.
 
         Past the last end the answer is {0}.
         """
 
     def index(self, stairs: Staircase, t: int | float) -> int:
         """The number of the first set that spans the answer V*; one past the last set for {0}."""
-        chosen = (step.first for end, step in self.ends(stairs) if t <= end)
+        chosen = (level.first for end, level in self.ends(stairs) if t <= end)
         return next(chosen, stairs.n_sets + 1)
 
     @abstractmethod

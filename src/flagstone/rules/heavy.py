@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from flagstone import guarantees as g
-from flagstone.algebra import Flag, Staircase, Step
+from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.rules.base import SpanRule
 
@@ -60,12 +60,12 @@ class HeavyRule(SpanRule):
         """t = k + T(1 - u), k = t_min - 1, u = coins.uniform("threshold")."""
         return window.start + window.length * (1 - coins.uniform("threshold"))
 
-    def ends(self, stairs: Staircase) -> tuple[tuple[int, Step], ...]:
-        """V* is the largest space with t sets or more: a step must have more than those before."""
-        chosen: list[tuple[int, Step]] = []
-        for step in stairs.steps:
-            if step.sets > (chosen[-1][0] if chosen else 0):
-                chosen.append((step.sets, step))
+    def ends(self, stairs: Staircase) -> tuple[tuple[int, Level], ...]:
+        """V* is the largest space with t sets or more: one must have more than those before."""
+        chosen: list[tuple[int, Level]] = []
+        for level in stairs.levels:
+            if level.multiplicity > (chosen[-1][0] if chosen else 0):
+                chosen.append((level.multiplicity, level))
         return tuple(chosen)
 
     def margin(self, flag: Flag, t: int | float) -> int:

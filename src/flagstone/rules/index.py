@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from flagstone import guarantees as g
-from flagstone.algebra import Flag, Staircase, Step
+from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.guarantees.exact import exact
 from flagstone.rules.base import DEFAULT_EPS, SpanRule
@@ -78,9 +78,9 @@ class IndexRule(SpanRule):
         u = Fraction(coins.uniform("threshold"))  # exact: in floats u·T may round up to T
         return window.t_min + math.floor(u * int(window.length))
 
-    def ends(self, stairs: Staircase) -> tuple[tuple[int, Step], ...]:
-        """V* = V_t: a step is chosen up to its last set."""
-        return tuple((step.last, step) for step in stairs.steps)
+    def ends(self, stairs: Staircase) -> tuple[tuple[int, Level], ...]:
+        """V* = V_t: a space is chosen up to its last set."""
+        return tuple((level.last, level) for level in stairs.levels)
 
     def margin(self, flag: Flag, t: int | float) -> int:
         """The largest s with V_{t-s} = V_{t+s} (S11)."""

@@ -266,17 +266,16 @@ class _TypeSearch:
     ) -> MessageType | None:
         """Rows that obey equations of their own."""
         rows = self._rows[index[distinct]]
-        levels = Flag(rows.shape[1]).update(rows[::2]).levels()
-        share = FALSE_ALARMS / 4 / len(levels)
-        if not any(obey_their_own(level.subspace, known, rows[1::2], share) for level in levels):
+        half = _spans(rows[::2])
+        share = FALSE_ALARMS / 4 / len(half)
+        if not any(obey_their_own(V, known, rows[1::2], share) for V in half):
             return None
 
         def evidence(U: Subspace) -> float:
             hits = int(U.contains(rows).sum()) - U.dim  # U.dim rows always lie in a span
             return -hits * math.log(most_frequent(U, known, share))
 
-        whole = [level.subspace for level in Flag(rows.shape[1]).update(rows).levels()]
-        U = max(whole, key=evidence)
+        U = max(_spans(rows), key=evidence)
         for one in types:
             V = one.finding.subspace
             if V is None or own_checks(U, V) < FEWEST_CHECKS:
@@ -284,6 +283,12 @@ class _TypeSearch:
         members = index[U.contains(self._rows[index])]
         finding = self._asked(members, IndexRule(t_min=1, t_max=1))
         return self._type(finding, members, "equations of its own")
+
+
+def _spans(rows: Array) -> list[Subspace]:
+    """Return the spaces of the flag of these rows."""
+    flag = Flag(rows.shape[1]).update(rows)
+    return [flag.span_at(level.first) for level in flag.levels()]
 
 
 def _reaches(rows: BitRows, index: int, dim: int) -> bool:

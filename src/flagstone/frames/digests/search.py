@@ -99,16 +99,16 @@ def flag_levels(
     else:
         flag = Flag(d + 1).update(ConstraintsQuestion().lift(field, field.rows(rows)))
     levels = [level for level in flag.levels() if level.dim <= d]
-    levels.sort(key=lambda level: math.log(level.first_index / (level.last_index + 1)))
+    levels.sort(key=lambda level: math.log(level.first / (level.last + 1)))
     found = []
     for level in levels:
-        directions, point = level.subspace, rows[0]
+        space, point = flag.span_at(level.first), rows[0]
         if not cases:
-            space = AffineSubspace.from_homogeneous(level.subspace)
-            if space.is_empty:
+            affine = AffineSubspace.from_homogeneous(space)
+            if affine.is_empty:
                 continue
-            directions, point = space.direction, space.point
-        found.append((level.first_index, Frame(directions.basis, point, tuple(names))))
+            space, point = affine.direction, affine.point
+        found.append((level.first, Frame(space.basis, point, tuple(names))))
     return found
 
 

@@ -49,7 +49,7 @@ def multiplicity_gap(a: Flag, b: Flag) -> tuple[int, int]:
     counts: dict[Subspace, list[int]] = {}
     for side, flag in enumerate((a, b)):
         for level in flag.levels():
-            counts.setdefault(level.subspace, [0, 0])[side] = level.multiplicity
+            counts.setdefault(flag.span_at(level.first), [0, 0])[side] = level.multiplicity
     gaps = [abs(x - y) for x, y in counts.values()]
     return max(gaps, default=0), sum(g * g for g in gaps)
 
