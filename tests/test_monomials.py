@@ -78,7 +78,7 @@ def test_many_rows_are_expanded_in_parts(monkeypatch):
 
 
 def test_columns_that_exclude_each_other_are_never_multiplied():
-    encoders = (ColumnEncoder("c", "onehot", ("r", "g", "b")), ColumnEncoder("z", "element"))
+    encoders = (ColumnEncoder.parse("c", "onehot:r,g,b"), ColumnEncoder.parse("z", "element"))
     for field in (GF(2), GF(5)):
         encoding = Encoding(field, encoders, degree=2)
         squares = ("z²",) if field.order == 5 else ()

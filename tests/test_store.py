@@ -74,7 +74,7 @@ def full_finding() -> Finding:
         question,
         IndexRule(contamination=0.01),
         Coins("2026"),
-        encoding=Encoding(GF(2), tuple(ColumnEncoder(name, "element") for name in names)),
+        encoding=Encoding(GF(2), tuple(ColumnEncoder.parse(name, "element") for name in names)),
         rows=Measurement(300, 2, 2, 1, places, tuple(values)),
         provenance={
             "command": "flagstone constraints t.csv",

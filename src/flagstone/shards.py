@@ -110,7 +110,7 @@ class ShardTask:
 
         None where that shows only when they are read.
         """
-        dropping = any(encoder.kind == "hex" for encoder in self.encoding.encoders)
+        dropping = any(encoder.holds_frames for encoder in self.encoding.encoders)
         return None if self.deduplicate or dropping else n_rows
 
     def lifted(self, batch: RowBatch) -> Rows:

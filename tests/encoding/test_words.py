@@ -79,6 +79,9 @@ def test_rows_are_cells_again():
     money = Encoding.plain(QQ, ["net"], label="gross")
     assert cells(money, [Fraction(-5363, 100), Fraction(2, 3)]) == {"net": "-53.63", "gross": "2/3"}
     assert number_text(QQ, Fraction(7)) == "7"
+    assert number_text(QQ, Fraction("5.5600000000000005")) == "5.5600000000000005"
+    assert number_text(QQ, Fraction("-5e-16")) == "-0.0000000000000005"
+    assert number_text(QQ, Fraction(10**20 + 1, 10)) == "100000000000000000001/10"
 
 
 def test_constants():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import GF, QQ
-from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
+from flagstone.encoding import BadEntry, ColumnEncoder, Encoding, Levels
 from flagstone.errors import FormatError, InputError
 from flagstone.tables import open_table, propose
 
@@ -187,7 +187,7 @@ def test_more_levels_than_elements_are_refused():
 @given(st.lists(st.text(), min_size=1, unique=True))
 @settings(deadline=None, max_examples=60)
 def test_the_text_form_holds_any_values(values):
-    encoder = ColumnEncoder("c", "levels", tuple(values))
+    encoder = Levels("c", tuple(values))
     assert ColumnEncoder.parse("c", encoder.text) == encoder
 
 
@@ -234,7 +234,33 @@ def test_a_table_coerces_nothing_silently_but_explains_a_proposal(tmp_path):
     with pytest.raises(InputError, match=r"^encode names the column 'dor'.*did you mean 'door'"):
         table.encoding(2, encode={"dor": "element"})
     with pytest.raises(InputError, match="the label 'level' must become one element"):
-        table.encoding(2, label="level", encode="auto")
+        table.encoding(2, label="level", encode={"level": "bits:2", "*": "auto"})
+
+
+@pytest.mark.parametrize(
+    ("label", "problem"),
+    [
+        (
+            "ring",
+            r"label 'ring' is text with 3 values, .* field=3, encode={'ring': 'levels:n,",
+        ),
+        ("level", r"label 'level' holds whole numbers up to 3, .* choose a larger field, or say"),
+        (
+            "score",
+            r"label 'score' holds whole numbers from -1 to 1, .*'score': 'above:0'}",
+        ),
+        ("veil", r"label 'veil' cannot be learned: it is always 'x' in the rows looked at"),
+    ],
+)
+def test_a_label_that_is_no_element_of_the_field_comes_with_advice(tmp_path, label, problem):
+    path = tmp_path / "t.csv"
+    path.write_text("ring,level,score,veil\nn,0,-1,x\no,2,0,x\np,3,1,x\n")
+    table = open_table(path)
+    with pytest.raises(InputError, match=problem):
+        table.encoding(2, label=label, encode="auto")
+    if label == "ring":
+        with pytest.raises(InputError, match=r"number its values: encode={'ring': 'levels:n,o,p'}"):
+            table.encoding(5, label=label, encode="auto")
 
 
 def test_elements_of_the_label_are_decoded_and_others_written_as_they_are():
@@ -250,7 +276,9 @@ def test_elements_of_the_label_are_decoded_and_others_written_as_they_are():
 
 
 def test_features_and_label_are_told_apart():
-    encoding = Encoding(GF(2), (ColumnEncoder("a", "bits", ("2",)),), ColumnEncoder("y", "element"))
+    encoding = Encoding(
+        GF(2), (ColumnEncoder.parse("a", "bits:2"),), ColumnEncoder.parse("y", "element")
+    )
     matrix = encoding.matrix([np.array([1, 2]), np.array([0, 1])])
     assert matrix.tolist() == [[1, 0, 0], [0, 1, 1]]
     X, y = encoding.split(matrix)

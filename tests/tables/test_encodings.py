@@ -19,7 +19,7 @@ def of_columns(matrix):
 
 
 def elements(field, n_columns, label=False) -> Encoding:
-    encoders = [ColumnEncoder(f"x{i}", "element") for i in range(n_columns)]
+    encoders = [ColumnEncoder.parse(f"x{i}", "element") for i in range(n_columns)]
     return Encoding(field, tuple(encoders[: n_columns - label]), encoders[-1] if label else None)
 
 
@@ -82,11 +82,11 @@ def test_a_matrix_of_rationals():
 MIXED = Encoding(
     GF(3),
     (
-        ColumnEncoder("n", "bits", ("2",)),
-        ColumnEncoder("t", "above", ("1.5",)),
-        ColumnEncoder("e", "element"),
+        ColumnEncoder.parse("n", "bits:2"),
+        ColumnEncoder.parse("t", "above:1.5"),
+        ColumnEncoder.parse("e", "element"),
     ),
-    ColumnEncoder("y", "levels", ("7", "5")),
+    ColumnEncoder.parse("y", "levels:7,5"),
 )
 
 
@@ -96,7 +96,7 @@ def test_encoders_of_any_width_share_a_matrix():
         found = MIXED.matrix(given_as(matrix))
         assert found.tolist() == [[0, 1, 0, 2, 1], [1, 0, 1, 0, 0], [1, 1, 1, 1, 1]]
         assert found.dtype == GF(3).dtype
-    one = Encoding(GF(3), (ColumnEncoder("n", "bits", ("2",)),))
+    one = Encoding(GF(3), (ColumnEncoder.parse("n", "bits:2"),))
     assert one.matrix(matrix[:, :1]).tolist() == [[0, 1], [1, 0], [1, 1]]
     matrix[2, 3] = 6
     with pytest.raises(BadEntry, match="6 is none of the listed values 7, 5") as caught:
@@ -198,7 +198,7 @@ def test_rows_are_those_of_the_matrix_in_the_form_of_the_field(
 
 def test_encoders_of_any_kind_end_in_rows_of_the_field():
     encoding = Encoding(
-        GF(2), (ColumnEncoder("a", "bits", ("2",)),), ColumnEncoder("b", "levels", ("no", "yes"))
+        GF(2), (ColumnEncoder.parse("a", "bits:2"),), ColumnEncoder.parse("b", "levels:no,yes")
     )
     values = [np.array([2, 3]), np.array(["yes", "no"], dtype=object)]
     rows, labels = encoding.rows(values)

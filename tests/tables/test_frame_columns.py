@@ -27,7 +27,7 @@ def csv_of(tmp_path, cells):
 def test_a_column_of_frames_becomes_bits(tmp_path):
     table = open_table(csv_of(tmp_path, HEX))
     encoding = table.encoding(2, columns=["data"], encode={"data": "hex"})
-    assert encoding.encoders == (ColumnEncoder("data", "hex", ("48",)),)
+    assert encoding.encoders == (ColumnEncoder.parse("data", "hex:48"),)
     assert encoding.names[:2] == ("data[0]", "data[1]")
     assert Encoding.from_dict(encoding.to_dict()) == encoding
     (batch,) = table.rows(encoding)

@@ -13,7 +13,7 @@ from flagstone.algebra import FieldLike, Flag
 from flagstone.checkpoints import digest_of, open_checkpoint
 from flagstone.coins import Coins, fresh_seed
 from flagstone.distributed.executor import DaskExecutor
-from flagstone.encoding import ColumnEncoder, Encoding
+from flagstone.encoding import Encoding, Levels
 from flagstone.errors import InputError, Parameter
 from flagstone.finding import Finding
 from flagstone.guarantees.promise import CONFIDENCE
@@ -228,7 +228,7 @@ def fit(
     wanted = {"*": encode} if isinstance(encode, str) else dict(encode or {})
     classes = getattr(learner, "classes", None)
     if isinstance(y, str) and classes is not None and y not in wanted:
-        listed = ColumnEncoder(y, "levels", tuple(str(value) for value in classes))
+        listed = Levels(y, tuple(str(value) for value in classes))
         wanted = {y: listed.text, **wanted}
     if isinstance(learner.certify, bool):
         options.setdefault("certify", learner.certify)

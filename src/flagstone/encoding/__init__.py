@@ -5,32 +5,49 @@ two people who publish it encode alike.
 """
 
 from flagstone.encoding._column import (
+    ENCODERS,
     MARKERS,
     MISSING,
-    BadEntry,
+    MOST_CATEGORIES,
+    Above,
     ColumnEncoder,
-    frame_lengths,
-    texts,
+    Element,
+    Hex,
+    Levels,
+    Mod,
+    OneHot,
+    number_text,
 )
 from flagstone.encoding._encoding import Encoding
+from flagstone.encoding._entries import BadEntry, frame_lengths, is_rational, texts, whole_range
 from flagstone.encoding._monomials import Monomials
 from flagstone.encoding._news import News, news
-from flagstone.encoding._words import cells, constant_text, number_text, worded, worded_rule
+from flagstone.encoding._words import cells, constant_text, worded, worded_rule
 
 __all__ = [
+    "ENCODERS",
     "MARKERS",
     "MISSING",
+    "MOST_CATEGORIES",
+    "Above",
     "BadEntry",
     "ColumnEncoder",
+    "Element",
     "Encoding",
+    "Hex",
+    "Levels",
+    "Mod",
     "Monomials",
     "News",
+    "OneHot",
     "cells",
     "constant_text",
     "frame_lengths",
+    "is_rational",
     "news",
     "number_text",
     "texts",
+    "whole_range",
     "worded",
     "worded_rule",
 ]

@@ -3,6 +3,10 @@
 An encoder is a small value with a text form, the one that ``--encode`` takes and that models
 store. It depends on nothing but that text, never on the data it is applied to, so that two
 people who publish it encode alike.
+
+Each kind of encoder is one class below, which holds all that is special about it: how entries are
+encoded, how the encoded columns are called, what is said of them in the words of the table, and
+which columns it is proposed for. To add a kind, write its class and list it in `ENCODERS`.
 """
 
 from __future__ import annotations
@@ -10,68 +14,74 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
 from fractions import Fraction
-from numbers import Rational
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from flagstone.algebra.fields import Array, Field
 from flagstone.checks import shown
-from flagstone.errors import InputError
-from flagstone.exact import (
-    exact_floor,
-    exact_integers,
-    exact_modulo,
-    exact_rational,
-    is_missing,
-    missing_entries,
+from flagstone.encoding._entries import (
+    IS_MISSING,
+    BadEntry,
+    above,
+    are_rational,
+    finite_elements,
+    frame_lengths,
+    frames,
+    integers,
+    past_floats,
+    rationals,
+    refuse,
+    texts,
+    whole_range,
 )
-from flagstone.notation import FrameProblem, WrittenFrame, digit_bits, one_frame
+from flagstone.errors import InputError
+from flagstone.exact import exact_modulo, exact_rational, missing_entries
+from flagstone.notation import digit_bits
 
-KINDS = {
-    "element": "element - entries are elements of the field already (0 or 1, true or false); over "
-    "QQ numbers, decimals exactly (element:exact refuses binary floats)",
-    "levels": "levels:no,yes - the listed values become 0, 1, … in this order",
-    "onehot": "onehot:red,green,blue - one column per listed value",
-    "bits": "bits:8 - a whole number becomes its bits, least significant first",
-    "above": "above:3.5 - 1 where the number is greater",
-    "mod": "mod - a whole number modulo the order of the field",
-    "hex": "hex:48 - a frame of 48 bits in hexadecimal digits, its first bit first",
-}
 #: The level of missing values, where they have one.
 MISSING = "(missing)"
 #: Texts that other programs write for a missing value.
 MARKERS = frozenset(["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>", "?"])
-_IS_MISSING = "the value is missing; fill it in or drop the row"
-_NOT_HEX = re.compile("[^0-9a-fA-F]")
-#: Bits of a frame in one cell.
-_MOST_BITS = 1 << 17
+#: More values than this are no category.
+MOST_CATEGORIES = 32
+#: Bits of a frame in one cell; and of one that is not taken for a word.
+_MOST_BITS, _SHORT_FRAME = 1 << 17, 16
+#: A float is known by up to 17 digits; a longer decimal is shown as a fraction.
+_SHOWN_DIGITS = 20
+#: Identifiers that happen to be hexadecimal: A0, A1, …, A1499.
+_NUMBERED = re.compile(r"([A-Fa-f]+)[0-9]+")
 
 
-class BadEntry(ValueError):
-    """An entry that an encoder refuses: its index in the batch, why, and its column."""
+@dataclass(frozen=True)
+class Statement:
+    """Something that holds in a row or does not: ``odor = m``, ``class = edible``, ``x3 = 1``."""
 
-    def __init__(self, index: int, problem: str, column: str = "") -> None:
-        super().__init__(problem)
-        self.index, self.problem, self.column = index, problem, column
+    coefficient: Any  #: what it adds to an equation where it holds
+    text: str
+    negated: str
+    is_category: bool = True  #: whether words say more than a 0/1 column does
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnEncoder:
-    """How one column is encoded.
+@dataclass(frozen=True)
+class ColumnEncoder(ABC):
+    """How one column is encoded; `parse` makes one of its text form.
 
     Parameters
     ----------
     column : str
-    kind : str
-        One of ``element``, ``levels``, ``onehot``, ``bits``, ``above``, ``mod``, ``hex``.
     values : tuple of str
         The listed values, the number of bits, or the bound.
+
+    Attributes
+    ----------
+    kind : str
+        One of ``element``, ``levels``, ``onehot``, ``bits``, ``above``, ``mod``, ``hex``.
 
     Examples
     --------
@@ -88,11 +98,20 @@ class ColumnEncoder:
     """
 
     column: str
-    kind: str
     values: tuple[str, ...] = ()
 
-    @classmethod
-    def parse(cls, column: str, text: str) -> ColumnEncoder:
+    kind: ClassVar[str]
+    #: An example and what it does.
+    usage: ClassVar[str]
+    #: Whether different entries always stay different.
+    loses_nothing: ClassVar[bool] = False
+    #: Whether exactly one of the encoded columns is 1, the others 0.
+    is_one_hot: ClassVar[bool] = False
+    #: Whether entries are frames, of which those of another length are left out.
+    holds_frames: ClassVar[bool] = False
+
+    @staticmethod
+    def parse(column: str, text: str) -> ColumnEncoder:
         """Read the text form, e.g. ``bits:8`` or ``levels:no,yes``."""
         kind, _, rest = text.partition(":")
         try:
@@ -102,23 +121,17 @@ class ColumnEncoder:
                 f"encoder {text!r} of column {column!r}: its values cannot be told apart; put "
                 'those with a line end in quotes, "…"'
             ) from None
-        problem = None
-        if kind not in KINDS:
-            problem = "no such encoder"
-        elif kind in ("levels", "onehot") and (not values or len(set(values)) < len(values)):
-            problem = "different values must be listed, each once"
-        elif kind == "bits" and not (len(values) == 1 and _in_range(values[0], 1, 64)):
-            problem = "the number of bits must be between 1 and 64"
-        elif kind == "hex" and not (len(values) == 1 and _in_range(values[0], 1, _MOST_BITS)):
-            problem = f"the number of bits must be given, between 1 and {_MOST_BITS:,}"
-        elif kind == "above" and not (len(values) == 1 and _is_number(values[0])):
-            problem = "one number must be given"
-        elif values and (kind == "mod" or (kind == "element" and values != ("exact",))):
-            problem = "it takes no values"
-        if problem:
-            known = "; ".join(KINDS.values())
-            raise InputError(f"encoder {text!r} of column {column!r}: {problem}. Encoders: {known}")
-        return cls(column, kind, values)
+        problem: str | None = "no such encoder"
+        if kind in ENCODERS:
+            found = ENCODERS[kind](column, values)
+            if (problem := found.problem()) is None:
+                return found
+        known = "; ".join(encoder.usage for encoder in ENCODERS.values())
+        raise InputError(f"encoder {text!r} of column {column!r}: {problem}. Encoders: {known}")
+
+    def problem(self) -> str | None:
+        """Say what is wrong with the values, if something is."""
+        return "it takes no values" if self.values else None
 
     @property
     def text(self) -> str:
@@ -134,83 +147,32 @@ class ColumnEncoder:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the encoded columns."""
-        if self.kind == "onehot":
-            return tuple(f"{self.column}={value}" for value in self.values)
-        if self.kind in ("bits", "hex"):
-            return tuple(f"{self.column}[{i}]" for i in range(int(self.values[0])))
-        if self.kind == "above":
-            return (f"{self.column}>{self.values[0]}",)
-        if self.kind == "mod":
-            return (f"{self.column} mod q",)
         return (self.column,)
 
     @property
     def width(self) -> int:
         """How many encoded columns there are."""
-        if self.kind == "onehot":
-            return len(self.values)
-        return int(self.values[0]) if self.kind in ("bits", "hex") else 1
+        return 1
 
     @property
     def is_binary(self) -> bool:
         """Whether every encoded column holds 0 or 1, whatever the table holds."""
-        return self.kind in ("onehot", "bits", "hex", "above") or (
-            self.kind == "levels" and len(self.values) <= 2
-        )
+        return True
 
     def reads(self, field: Field) -> str:
         """Say what untyped text must be read as: integer, number or text."""
-        if self.kind == "above":
-            return "text" if _past_floats(self.values[0]) else "number"
-        as_text = self.kind in ("levels", "onehot", "hex") or field.order is None
-        return "text" if as_text else "integer"
+        return "text" if field.order is None else "integer"
 
+    @abstractmethod
     def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
-        """Return the encoded columns, shape (n_rows, len(names)); BadEntry names a bad row.
+        """Return the encoded columns, shape (n_rows, width); BadEntry names a bad row.
 
         Values that are not listed become zeros if they are to be ignored.
         """
-        if self.kind == "element":
-            exact = self.values == ("exact",)
-            rational = field.order is None
-            found = _rationals(values, exact) if rational else _finite_elements(values, field)
-            return found[:, np.newaxis]
-        if self.kind in ("levels", "onehot"):
-            codes = self._codes(values, refuse=not ignore_unknown)
-            if self.kind == "levels":
-                if field.order is not None and len(self.values) > field.order:
-                    raise InputError(
-                        f"column {self.column!r} lists {len(self.values)} levels, but {field.name} "
-                        f"has {field.order} elements; use onehot, or a larger field"
-                    )
-                return np.maximum(codes, 0).astype(field.dtype)[:, np.newaxis]
-            places = np.arange(len(self.values))
-            return _zeros_and_ones(codes[:, np.newaxis] == places, field)
-        if self.kind == "above":
-            return _zeros_and_ones(_above(values, self.values[0])[:, np.newaxis], field)
-        if self.kind == "hex":
-            fits = self.fits(values)
-            _refuse(~fits, values, f"is no frame of {self.values[0]} bits")
-            digits = [frame.digits for frame in _frames(values)]
-            return digit_bits(digits, int(self.values[0])).astype(field.dtype, copy=False)
-        whole = _integers(values)
-        if self.kind == "mod":
-            if field.order is None:
-                raise InputError("encoder 'mod' needs a finite field; QQ takes whole numbers as is")
-            return exact_modulo(whole, field.order).astype(field.dtype)[:, np.newaxis]
-        n_bits = int(self.values[0])
-        out_of_range = (whole < 0) | (whole > (1 << n_bits) - 1)
-        _refuse(out_of_range, values, f"does not fit into {n_bits} bits (0 … {(1 << n_bits) - 1})")
-        shifts = np.arange(n_bits, dtype=np.uint64)
-        bits = (whole.astype(np.uint64)[:, np.newaxis] >> shifts) & np.uint64(1)
-        return bits.astype(field.dtype)
 
     def fits(self, values: Array) -> Array:
         """Say of each entry whether it makes a row: a frame of another length does not."""
-        if self.kind != "hex":
-            return np.ones(len(values), dtype=bool)
-        n_bits = int(self.values[0])
-        return np.array([frame.n_bits == n_bits for frame in _frames(values)], dtype=bool)
+        return np.ones(len(values), dtype=bool)
 
     def missing(self, values: Array) -> Array:
         """Say of each entry whether it is missing: null, NaN, empty, or a text such as NA.
@@ -227,7 +189,87 @@ class ColumnEncoder:
         gaps = [isinstance(cell, str) and cell.strip() in unlisted for cell in values.tolist()]
         return np.asarray(missing_entries(values) | np.array(gaps, dtype=bool))
 
-    def _codes(self, values: Array, *, refuse: bool) -> Array:
+    def cell(self, part: Sequence[Any], field: Field) -> str:
+        """Return the entry that encoded columns stand for, as far as they tell."""
+        return number_text(field, part[0])
+
+    def constant(self, index: int, value: Any, field: Field) -> str:
+        """Return that an encoded column always has a value."""
+        return f"{self.names[index]} = {number_text(field, value)}"
+
+    def statement(self, part: Array, field: Field) -> Statement | None:
+        """Return what a sum of the encoded columns says, with these coefficients, not all 0.
+
+        None where the sum is no statement, which holds or does not.
+        """
+        return None
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        """Return the encoder of this kind that suits some values of a column, and the reason.
+
+        None where this kind does not suit. Of several kinds that do, the first one of `ENCODERS` is
+        proposed.
+        """
+        return None
+
+
+class Element(ColumnEncoder):
+    """Entries are elements of the field already."""
+
+    kind = "element"
+    usage = (
+        "element - entries are elements of the field already (0 or 1, true or false); over "
+        "QQ numbers, decimals exactly (element:exact refuses binary floats)"
+    )
+    loses_nothing = True
+
+    def problem(self) -> str | None:
+        return None if self.values in ((), ("exact",)) else "it takes no values"
+
+    @property
+    def is_binary(self) -> bool:
+        return False
+
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        if field.order is None:
+            return rationals(values, exact=bool(self.values))[:, np.newaxis]
+        return finite_elements(values, field)[:, np.newaxis]
+
+    def statement(self, part: Array, field: Field) -> Statement | None:
+        if field.order != 2:
+            return None
+        return Statement(part[0], f"{self.column} = 1", f"{self.column} = 0", is_category=False)
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        if not len(values):
+            return cls(column), "no rows to judge by"
+        if values.dtype.kind == "b":
+            return cls(column), "true and false are 1 and 0"
+        if field.order is None:
+            reason = "whole numbers" if values.dtype.kind in "ui" else "numbers, read exactly"
+            return (cls(column), reason) if are_rational(values) else None
+        found = whole_range(values)
+        if found is not None and found[0] >= 0 and found[1] < field.order:
+            return cls(column), f"whole numbers, all in {field.name}"
+        return None
+
+
+class _Listed(ColumnEncoder):
+    """What encoders have in common that list the values of a column."""
+
+    loses_nothing = True
+
+    def problem(self) -> str | None:
+        if not self.values or len(set(self.values)) < len(self.values):
+            return "different values must be listed, each once"
+        return None
+
+    def reads(self, field: Field) -> str:
+        return "text"
+
+    def codes(self, values: Array, *, ignore_unknown: bool) -> Array:
         """Return the place of each entry among the listed values, -1 for others."""
         places = {value: i for i, value in enumerate(self.values)}
         codes = np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
@@ -236,49 +278,296 @@ class ColumnEncoder:
             gaps = self.missing(values)
             if MISSING in places:
                 codes[gaps] = places[MISSING]
-            elif refuse and gaps.any():
-                raise BadEntry(int(np.argmax(gaps)), _IS_MISSING)
-            if refuse:
+            elif gaps.any() and not ignore_unknown:
+                raise BadEntry(int(np.argmax(gaps)), IS_MISSING)
+            if not ignore_unknown:
                 listed = ", ".join(self.values)
-                _refuse(codes < 0, values, f"is none of the listed values {listed}")
+                refuse(codes < 0, values, f"is none of the listed values {listed}")
         return codes
 
 
-def texts(values: Array) -> Iterable[str]:
-    """Return the text of every entry: true/false for booleans, 3 for the number three."""
-    if values.dtype == bool:
-        return ("true" if value else "false" for value in values)
-    return (
-        ("true" if value else "false") if isinstance(value, (bool, np.bool_)) else str(value)
-        for value in values.tolist()
-    )
+class Hex(ColumnEncoder):
+    """Entries are frames in hexadecimal digits; every bit is a column."""
 
+    kind = "hex"
+    usage = "hex:48 - a frame of 48 bits in hexadecimal digits, its first bit first"
+    holds_frames = True
 
-def frame_lengths(values: Array) -> Counter[int]:
-    """Count the frames of each length in a column of text.
+    def problem(self) -> str | None:
+        if len(self.values) == 1 and _in_range(self.values[0], 1, _MOST_BITS):
+            return None
+        return f"the number of bits must be given, between 1 and {_MOST_BITS:,}"
 
-    >>> frame_lengths(np.array(["0d55", "0d:56", "{6}b4"], dtype=object))
-    Counter({16: 2, 6: 1})
-    """
-    return Counter(frame.n_bits for frame in _frames(values))
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.column}[{i}]" for i in range(self.width))
 
+    @property
+    def width(self) -> int:
+        return int(self.values[0])
 
-def _frames(values: Array) -> list[WrittenFrame]:
-    """Return the frames that cells of text hold, one each."""
-    cells = values.tolist()
-    if all(type(cell) is str and cell for cell in cells) and not _NOT_HEX.search("".join(cells)):
-        return [WrittenFrame(4 * len(cell), cell.encode()) for cell in cells]
-    found = []
-    for index, cell in enumerate(cells):
-        if is_missing(cell) or cell == "":
-            raise BadEntry(index, _IS_MISSING)
-        if not isinstance(cell, str):
-            raise BadEntry(index, f"{shown(cell)} is a number, where a frame is written as text")
+    def reads(self, field: Field) -> str:
+        return "text"
+
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        refuse(~self.fits(values), values, f"is no frame of {self.width} bits")
+        digits = [frame.digits for frame in frames(values)]
+        return digit_bits(digits, self.width).astype(field.dtype, copy=False)
+
+    def fits(self, values: Array) -> Array:
+        return np.array([frame.n_bits == self.width for frame in frames(values)], dtype=bool)
+
+    def cell(self, part: Sequence[Any], field: Field) -> str:
+        return "".join(map(str, part))
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        """Propose it for text that is all frames, and no dates or words."""
+        cells = set(values.tolist()) if field.order == 2 and values.dtype.kind in "OU" else set()
+        if len(cells) < 2 or not all(isinstance(cell, str) for cell in cells):
+            return None
+        if not any(re.search("[a-fA-F]", cell) for cell in cells):
+            return None
+        numbered = [_NUMBERED.fullmatch(cell) for cell in cells]
+        if all(numbered) and len({found[1] for found in numbered if found}) == 1:
+            return None
         try:
-            found.append(one_frame(cell.encode(errors="replace")))
-        except FrameProblem as problem:
-            raise BadEntry(index, f"{shown(cell)} is no frame: {problem}") from None
-    return found
+            lengths = frame_lengths(values)
+        except BadEntry:
+            return None
+        n_bits = min(lengths, key=lambda n: (-lengths[n], n))
+        with_numbers = sum(re.search("[0-9]", cell) is not None for cell in cells)
+        if n_bits < _SHORT_FRAME or 2 * with_numbers < len(cells):
+            return None
+        others = len(values) - lengths[n_bits]
+        reason = f"frames of {n_bits} bits"
+        if others:
+            reason += (
+                f"; {others:,} of the {len(values):,} looked at have other lengths and are left out"
+            )
+        return cls(column, (str(n_bits),)), reason
+
+
+class Levels(_Listed):
+    """The listed values become 0, 1, …."""
+
+    kind = "levels"
+    usage = "levels:no,yes - the listed values become 0, 1, … in this order"
+
+    @property
+    def is_binary(self) -> bool:
+        return len(self.values) <= 2
+
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        codes = self.codes(values, ignore_unknown=ignore_unknown)
+        if field.order is not None and len(self.values) > field.order:
+            raise InputError(
+                f"column {self.column!r} lists {len(self.values)} levels, but {field.name} "
+                f"has {field.order} elements; use onehot, or a larger field"
+            )
+        return np.maximum(codes, 0).astype(field.dtype)[:, np.newaxis]
+
+    def cell(self, part: Sequence[Any], field: Field) -> str:
+        if int(part[0]) < len(self.values):
+            return self.values[int(part[0])]
+        return number_text(field, part[0])
+
+    def constant(self, index: int, value: Any, field: Field) -> str:
+        return f"{self.column} is always {self.cell([value], field)}"
+
+    def statement(self, part: Array, field: Field) -> Statement | None:
+        if len(self.values) != 2:
+            return None
+        said = [_is_one_of(self.column, [value]) for value in self.values]
+        return Statement(part[0], said[1], said[0])
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        if whole_range(values) is not None:
+            # Two numbers that come again and again, such as -1 and 1, are names of two things.
+            found = list(map(str, np.unique(values).tolist()))
+            if field.order == 2 and len(found) == 2 < len(values):
+                return cls(column, tuple(found)), "whole numbers with 2 values"
+            return None
+        found = sorted(set(texts(values)))
+        if values.dtype.kind == "f" or len(found) != 2:
+            return None
+        return cls(column, tuple(found)), "text with 2 values"
+
+
+class Bits(ColumnEncoder):
+    """A whole number becomes its bits."""
+
+    kind = "bits"
+    usage = "bits:8 - a whole number becomes its bits, least significant first"
+    loses_nothing = True
+
+    def problem(self) -> str | None:
+        if len(self.values) == 1 and _in_range(self.values[0], 1, 64):
+            return None
+        return "the number of bits must be between 1 and 64"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.column}[{i}]" for i in range(self.width))
+
+    @property
+    def width(self) -> int:
+        return int(self.values[0])
+
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        whole, top = integers(values), (1 << self.width) - 1
+        bad = (whole < 0) | (whole > top)
+        refuse(bad, values, f"does not fit into {self.width} bits (0 … {top})")
+        shifts = np.arange(self.width, dtype=np.uint64)
+        bits = (whole.astype(np.uint64)[:, np.newaxis] >> shifts) & np.uint64(1)
+        return bits.astype(field.dtype)
+
+    def cell(self, part: Sequence[Any], field: Field) -> str:
+        return str(sum(int(bit) << i for i, bit in enumerate(part)))
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        found = whole_range(values)
+        if found is None or found[0] < 0 or found[1].bit_length() > 64:
+            return None
+        n_bits = max(1, found[1].bit_length())
+        return cls(column, (str(n_bits),)), f"whole numbers up to {shown(found[1])}"
+
+
+class Mod(ColumnEncoder):
+    """A whole number is taken modulo the order of the field."""
+
+    kind = "mod"
+    usage = "mod - a whole number modulo the order of the field"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (f"{self.column} mod q",)
+
+    @property
+    def is_binary(self) -> bool:
+        return False
+
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        whole = integers(values)
+        if field.order is None:
+            raise InputError("encoder 'mod' needs a finite field; QQ takes whole numbers as is")
+        return exact_modulo(whole, field.order).astype(field.dtype)[:, np.newaxis]
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        found = whole_range(values)
+        if found is None:
+            return None
+        return cls(column), f"whole numbers from {shown(found[0])} to {shown(found[1])}"
+
+
+class Above(ColumnEncoder):
+    """1 where a number is greater than a bound."""
+
+    kind = "above"
+    usage = "above:3.5 - 1 where the number is greater"
+
+    def problem(self) -> str | None:
+        if len(self.values) == 1 and _is_number(self.values[0]):
+            return None
+        return "one number must be given"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (f"{self.column}>{self.values[0]}",)
+
+    def reads(self, field: Field) -> str:
+        return "text" if past_floats(self.values[0]) else "number"
+
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        return _zeros_and_ones(above(values, self.values[0])[:, np.newaxis], field)
+
+    def cell(self, part: Sequence[Any], field: Field) -> str:
+        return f"{'>' if part[0] else '≤'} {self.values[0]}"
+
+    def constant(self, index: int, value: Any, field: Field) -> str:
+        return f"{self.column} is always {self.cell([value], field)}"
+
+    def statement(self, part: Array, field: Field) -> Statement | None:
+        bound = self.values[0]
+        return Statement(part[0], f"{self.column} > {bound}", f"{self.column} ≤ {bound}")
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        if values.dtype.kind != "f":
+            return None
+        finite = values[np.isfinite(values)]
+        middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
+        reason = f"fractional numbers, which QQ reads exactly; {middle} is the median of these rows"
+        return cls(column, (middle,)), reason
+
+
+class OneHot(_Listed):
+    """Every listed value has a column, which is 1 where the value stands."""
+
+    kind = "onehot"
+    usage = "onehot:red,green,blue - one column per listed value"
+    is_one_hot = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.column}={value}" for value in self.values)
+
+    @property
+    def width(self) -> int:
+        return len(self.values)
+
+    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+        codes = self.codes(values, ignore_unknown=ignore_unknown)
+        return _zeros_and_ones(codes[:, np.newaxis] == np.arange(self.width), field)
+
+    def cell(self, part: Sequence[Any], field: Field) -> str:
+        found = [value for value, bit in zip(self.values, part, strict=True) if bit]
+        return " and ".join(found) or "none of them"
+
+    def constant(self, index: int, value: Any, field: Field) -> str:
+        return f"{self.column} is {'always' if value else 'never'} {self.values[index]}"
+
+    def statement(self, part: Array, field: Field) -> Statement | None:
+        used = np.flatnonzero(part != 0).tolist()
+        if any(part[i] != part[used[0]] for i in used):
+            return None
+        values = [self.values[i] for i in used]
+        others = [value for i, value in enumerate(self.values) if i not in used]
+        negated = _is_one_of(self.column, values, "is not")
+        if 0 < len(others) <= len(used):
+            negated = _is_one_of(self.column, others)
+        return Statement(part[used[0]], _is_one_of(self.column, values), negated)
+
+    @classmethod
+    def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
+        found = sorted(set(texts(values)))
+        if not 2 < len(found) <= MOST_CATEGORIES:
+            return None
+        return cls(column, tuple(found)), f"text with {len(found)} values"
+
+
+#: All encoders by their kind, in the order in which they are proposed.
+ENCODERS: dict[str, type[ColumnEncoder]] = {
+    encoder.kind: encoder for encoder in (Element, Hex, Levels, Bits, Mod, Above, OneHot)
+}
+
+
+def number_text(field: Field, value: Any) -> str:
+    """Return an element as people write it: over QQ as a decimal where that is exact and short.
+
+    >>> from flagstone import QQ
+    >>> number_text(QQ, Fraction(5363, 100)), number_text(QQ, Fraction(1, 3))
+    ('53.63', '1/3')
+    """
+    if isinstance(value, Fraction) and 1 < value.denominator < 10**_SHOWN_DIGITS:
+        context = Context(prec=_SHOWN_DIGITS)
+        decimal = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+        if not context.flags[Inexact]:
+            return f"{decimal.normalize(context):f}"
+    return field.format(value)
 
 
 def _zeros_and_ones(mask: Array, field: Field) -> Array:
@@ -286,106 +575,11 @@ def _zeros_and_ones(mask: Array, field: Field) -> Array:
     return np.asarray(mask).astype(np.uint8).astype(field.dtype, copy=False)
 
 
-def _finite_elements(values: Array, field: Field) -> Array:
-    order = field.order or 0
-    if values.dtype == bool:
-        return values.astype(field.dtype)
-    if values.dtype.kind == "u" and values.dtype.itemsize == 1:
-        # the common case, kept narrow
-        if values.size and int(values.max()) >= order:
-            _refuse(values >= order, values, _not_in(field))
-        return values.astype(field.dtype, copy=False)
-    whole = _integers(values, hint=_not_in(field))
-    if values.size and (int(whole.min()) < 0 or int(whole.max()) >= order):
-        _refuse((whole < 0) | (whole >= order), values, _not_in(field))
-    return whole.astype(field.dtype)
-
-
-def _not_in(field: Field) -> str:
-    top = "0 or 1" if field.order == 2 else f"0 … {(field.order or 0) - 1}"
-    return f"is not an element of {field.name} ({top})"
-
-
-def _rationals(values: Array, exact: bool) -> Array:
-    """Return numbers as fractions; binary floats by their shortest decimal form, or refused."""
-    out = np.empty(len(values), dtype=object)
-    # a float of 32 bits has a shorter form than the float of 64 bits that tolist makes of it
-    cells = list(values) if values.dtype.kind == "f" else values.tolist()
-    for index, value in enumerate(cells):
-        if is_missing(value) or value == "":
-            raise BadEntry(index, _IS_MISSING)
-        try:
-            is_float = isinstance(value, (float, np.floating))
-            if exact and is_float and not _is_whole(value):
-                raise ValueError(
-                    "is a binary float: store decimals as text or decimals, or whole cents"
-                )
-            as_text = is_float or isinstance(value, (str, Decimal))
-            out[index] = exact_rational(str(value)) if as_text else Fraction(value)
-        except (ValueError, TypeError, OverflowError) as error:
-            problem = str(error) if isinstance(error, ValueError) else "is not a number"
-            raise BadEntry(index, f"{shown(value)} {problem}") from None
-    return out
-
-
-def _is_whole(value: Any) -> bool:
-    """Say whether a float is a whole number that no other one is rounded to."""
-    return bool(abs(value) < 2.0**53 and value == math.floor(value))
-
-
-def _integers(values: Array, hint: str = "is not a whole number") -> Array:
-    kind = values.dtype.kind
-    if kind in "bui":
-        return values
-    if kind == "f":
-        with np.errstate(invalid="ignore"):
-            small = np.abs(values.astype(np.promote_types(values.dtype, np.float64))) < 2.0**53
-            whole = np.isfinite(values) & (np.floor(values) == values) & small
-        _refuse(~whole, values, hint)
-        return values.astype(np.int64)
-    found = []
-    for index, value in enumerate(values.tolist()):
-        if is_missing(value):
-            raise BadEntry(index, _IS_MISSING)
-        whole = exact_floor(value)
-        if whole is None or whole != value or (isinstance(value, float) and abs(value) >= 2.0**53):
-            raise BadEntry(index, f"{shown(value)} {hint}")
-        found.append(whole)
-    return exact_integers(found)
-
-
-def _above(values: Array, bound: str) -> Array:
-    """Compare integers with the bound as it is written, and floats with the nearest float."""
-    exact = exact_rational(bound)
-    near = float(exact)
-    if values.dtype.kind in "iu":
-        return np.asarray(values > math.floor(exact))
-    if values.dtype.kind in "bf":
-        _refuse(np.isnan(values), values, "is not a number")
-        return np.asarray(values > near)
-    above = []
-    for index, value in enumerate(values.tolist()):
-        try:
-            number = value
-            if isinstance(value, Decimal) or (isinstance(value, str) and _past_floats(bound)):
-                number = exact_rational(str(value))
-            if isinstance(number, bool) or is_missing(number):
-                raise TypeError
-            above.append(number > (exact if isinstance(number, Rational) else near))
-        except (TypeError, ValueError):
-            raise BadEntry(index, f"{shown(value)} is not a number") from None
-    return np.array(above, dtype=bool)
-
-
-def _past_floats(bound: str) -> bool:
-    """Say whether whole numbers beside a bound could not be told apart as floats."""
-    return abs(exact_rational(bound)) >= 2**52
-
-
-def _refuse(bad: Array, values: Array, problem: str) -> None:
-    if bad.any():
-        index = int(np.argmax(bad))
-        raise BadEntry(index, f"{shown(values[index])} {problem}")
+def _is_one_of(column: str, values: Sequence[str], verb: str = "=") -> str:
+    """Return that a column has one of some values, or that it has none of them."""
+    if list(values) == [MISSING]:
+        return f"{column} {'is' if verb == '=' else verb} missing"
+    return f"{column} {verb} {' or '.join(values)}"
 
 
 def _in_range(text: str, low: int, high: int) -> bool:

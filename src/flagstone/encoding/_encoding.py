@@ -12,7 +12,8 @@ import numpy as np
 
 from flagstone._kernels import kernels
 from flagstone.algebra import Array, BitRows, Field, Rows, as_field
-from flagstone.encoding._column import BadEntry, ColumnEncoder, texts
+from flagstone.encoding._column import ColumnEncoder, Element, Levels
+from flagstone.encoding._entries import BadEntry, texts
 from flagstone.encoding._monomials import Monomials
 from flagstone.errors import FormatError
 
@@ -28,7 +29,7 @@ class Encoding:
     Examples
     --------
     >>> from flagstone import GF
-    >>> encoding = Encoding(GF(2), (ColumnEncoder("level", "bits", ("2",)),), None)
+    >>> encoding = Encoding(GF(2), (ColumnEncoder.parse("level", "bits:2"),))
     >>> encoding.names
     ('level[0]', 'level[1]')
     >>> Encoding.from_dict(encoding.to_dict()) == encoding
@@ -47,7 +48,7 @@ class Encoding:
         names = tuple(name for encoder in self.encoders for name in encoder.names)
         groups: list[int] = []
         for encoder, part in self.parts:
-            if encoder.kind == "onehot":
+            if encoder.is_one_hot:
                 groups += [part.start] * encoder.width
             else:
                 groups += range(part.start, part.stop) if encoder.is_binary else [-1]
@@ -96,20 +97,20 @@ class Encoding:
 
         ``labels`` names what the elements 0, 1, … of the label stand for.
         """
-        target = None
+        target: ColumnEncoder | None = None
         if label is not None:
-            target = ColumnEncoder(label, "element")
+            target = Element(label)
             if labels is not None:
                 whole = [int(v) if isinstance(v, float) and v.is_integer() else v for v in labels]
                 values = np.empty(len(whole), dtype=object)
                 values[:] = whole
-                target = ColumnEncoder(label, "levels", tuple(texts(values)))
-        return cls(field, tuple(ColumnEncoder(name, kind) for name in names), target)
+                target = Levels(label, tuple(texts(values)))
+        return cls(field, tuple(ColumnEncoder.parse(name, kind) for name in names), target)
 
     @property
     def labels(self) -> tuple[str, ...] | None:
         """What the elements 0, 1, … of the label stand for; None where they are the labels."""
-        return self.label.values if self.label is not None and self.label.kind == "levels" else None
+        return self.label.values if isinstance(self.label, Levels) else None
 
     def decoded(self, elements: Array) -> list[str]:
         """Return elements of the label as the texts that stand for them.
@@ -145,7 +146,7 @@ class Encoding:
 
     @property
     def _is_plain(self) -> bool:
-        return all(encoder.kind == "element" for encoder in self._all)
+        return all(isinstance(encoder, Element) for encoder in self._all)
 
     def split(self, matrix: Array) -> tuple[Array, Array | None]:
         """Return encoded rows as features and, if there is a label, its column."""
@@ -159,7 +160,7 @@ class Encoding:
         chosen = [
             (index, encoder)
             for index, encoder in enumerate(self._all)
-            if self.drop_missing or encoder.kind == "hex"
+            if self.drop_missing or encoder.holds_frames
         ]
         if not chosen or isinstance(values, BitRows):
             return None
@@ -167,7 +168,7 @@ class Encoding:
         for index, encoder in chosen:
             column = values[:, index] if isinstance(values, np.ndarray) else values[index]
             found = ~encoder.missing(column) if self.drop_missing else np.ones(len(column), bool)
-            if encoder.kind == "hex":
+            if encoder.holds_frames:
                 try:
                     found[found] = encoder.fits(column[found])
                 except BadEntry as bad:

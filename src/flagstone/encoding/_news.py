@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.algebra import Array, Field, Subspace
-from flagstone.encoding._column import ColumnEncoder
+from flagstone.encoding._column import ColumnEncoder, Element, OneHot
 from flagstone.encoding._encoding import Encoding
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def news(answer: Constraints, encoding: Encoding, *, search: bool = True) -> New
     constants = tuple(
         (int(np.flatnonzero(row[:-1])[0]), row[-1]) for row in E[single]
     )  # the form is reduced: an equation e_i = v that follows is one of its rows
-    groups = [range(*part.indices(answer.dim)) for e, part in words.parts if e.kind == "onehot"]
+    groups = [range(*part.indices(answer.dim)) for e, part in words.parts if e.is_one_hot]
     form = _NormalForm(F, terms, constants, groups)
     rows = basis = E[~single]
     if form.has_groups or words.degree > 1:
@@ -119,7 +119,7 @@ def _categories(answer: Constraints, encoding: Encoding) -> Encoding:
         sums[0, [*range(place, stop), -1]] = 1
         if name is not None and len(encoders) > 1 and answer.span.contains(sums)[0]:
             values = tuple(encoder.column.partition("=")[2] for encoder in encoders)
-            encoders = [ColumnEncoder(name, "onehot", values)]
+            encoders = [OneHot(name, values)]
         found += encoders
         place = stop
     return replace(encoding, encoders=tuple(found))
@@ -127,7 +127,7 @@ def _categories(answer: Constraints, encoding: Encoding) -> Encoding:
 
 def _category(encoder: ColumnEncoder) -> str | None:
     name, equals, _ = encoder.column.partition("=")
-    return name if encoder.kind == "element" and equals else None
+    return name if isinstance(encoder, Element) and equals else None
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,18 +10,8 @@ import numpy as np
 
 from flagstone.algebra.fields import Array, Field
 from flagstone.answers import equation
-from flagstone.encoding._column import MISSING, ColumnEncoder
+from flagstone.encoding._column import Statement, number_text
 from flagstone.encoding._encoding import Encoding
-
-
-@dataclass(frozen=True)
-class Statement:
-    """Something that holds in a row or does not: ``odor = m``, ``class = edible``, ``x3 = 1``."""
-
-    coefficient: Any  #: what it adds to an equation where it holds
-    text: str
-    negated: str
-    is_category: bool  #: whether words say more than a 0/1 column does
 
 
 def cells(
@@ -35,51 +22,20 @@ def cells(
     What an encoder does not keep is not known: of a number above a bound only that it is above.
 
     >>> from flagstone import GF
-    >>> ring, x = ColumnEncoder.parse("ring", "onehot:n,o"), ColumnEncoder("x", "element")
+    >>> from flagstone.encoding import ColumnEncoder
+    >>> ring, x = ColumnEncoder.parse("ring", "onehot:n,o"), ColumnEncoder.parse("x", "element")
     >>> e = Encoding(GF(2), (ring, x))
     >>> cells(e, [0, 1, 1])
     {'ring': 'o', 'x': '1'}
     """
     found = {
-        encoder.column: _cell(encoding.field, encoder, row[part])
+        encoder.column: encoder.cell(row[part], encoding.field)
         for encoder, part in encoding.parts
         if columns is None or encoder.column in columns
     }
     if encoding.label is not None and len(row) > sum(e.width for e in encoding.encoders):
-        found[encoding.label.column] = _cell(encoding.field, encoding.label, row[-1:])
+        found[encoding.label.column] = encoding.label.cell(row[-1:], encoding.field)
     return found
-
-
-def _cell(field: Field, encoder: ColumnEncoder, part: Sequence[Any]) -> str:
-    kind, values = encoder.kind, encoder.values
-    if kind == "onehot":
-        return " and ".join(v for v, bit in zip(values, part, strict=True) if bit) or "none of them"
-    if kind == "levels" and int(part[0]) < len(values):
-        return values[int(part[0])]
-    if kind == "bits":
-        return str(sum(int(bit) << i for i, bit in enumerate(part)))
-    if kind == "above":
-        return f"{'>' if part[0] else '≤'} {values[0]}"
-    if kind == "hex":
-        return "".join(map(str, part))
-    return number_text(field, part[0])
-
-
-def number_text(field: Field, value: Any) -> str:
-    """Return an element as people write it: over QQ as a decimal where that is exact.
-
-    >>> from flagstone import QQ
-    >>> number_text(QQ, Fraction(5363, 100)), number_text(QQ, Fraction(1, 3))
-    ('53.63', '1/3')
-    """
-    if isinstance(value, Fraction):
-        rest = value.denominator
-        for prime in (2, 5):
-            while rest % prime == 0:
-                rest //= prime
-        if 1 < value.denominator < 10**12 and rest == 1 and abs(value.numerator) < 10**16:
-            return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():f}"
-    return field.format(value)
 
 
 def worded(encoding: Encoding, row: Array) -> str:
@@ -88,6 +44,7 @@ def worded(encoding: Encoding, row: Array) -> str:
     Examples
     --------
     >>> from flagstone import GF
+    >>> from flagstone.encoding import ColumnEncoder
     >>> columns = ("odor", "onehot:a,c,m"), ("ring", "onehot:n,o,t"), ("class", "levels:good,bad")
     >>> e = Encoding(GF(2), tuple(ColumnEncoder.parse(*pair) for pair in columns))
     >>> print(worded(e, np.array([0, 0, 1, 1, 0, 0, 0, 0])))
@@ -120,6 +77,7 @@ def worded_rule(encoding: Encoding, coef: Array, constant: Any) -> str | None:
     """Return a rule for the label in words, if one of its columns is a category.
 
     >>> from flagstone import GF
+    >>> from flagstone.encoding import ColumnEncoder
     >>> e = Encoding(GF(2), (ColumnEncoder.parse("odor", "onehot:a,c,m"),),
     ...     ColumnEncoder.parse("class", "levels:edible,poisonous"))
     >>> worded_rule(e, np.array([0, 1, 1]), 0)
@@ -127,7 +85,7 @@ def worded_rule(encoding: Encoding, coef: Array, constant: Any) -> str | None:
     """
     F, label = encoding.field, encoding.label
     found = statements(encoding, coef)
-    target = None if label is None else _binary(F, label, F.one)
+    target = None if label is None else label.statement(np.array([F.one], dtype=F.dtype), F)
     if F.order != 2 or not found or target is None:
         return None
     if not any(s.is_category for s in found):
@@ -141,16 +99,10 @@ def worded_rule(encoding: Encoding, coef: Array, constant: Any) -> str | None:
 
 def constant_text(encoding: Encoding, column: int, value: Any) -> str:
     """Return that a column is constant, in the words of the table."""
-    F = encoding.field
     for encoder, part in encoding.parts:
-        if column not in range(part.start, part.stop):
-            continue
-        if encoder.kind == "onehot":
-            level = encoder.values[column - part.start]
-            return f"{encoder.column} is {'always' if value else 'never'} {level}"
-        if encoder.kind in ("levels", "above"):
-            return f"{encoder.column} is always {_cell(F, encoder, [value])}"
-    return f"{encoding.names[column]} = {number_text(F, value)}"
+        if column in range(part.start, part.stop):
+            return encoder.constant(column - part.start, value, encoding.field)
+    return f"{encoding.names[column]} = {number_text(encoding.field, value)}"
 
 
 def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
@@ -158,29 +110,12 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
     F, found, width = encoding.field, [], 0
     for encoder, place in encoding.parts:
         part, width = coef[place], place.stop
-        used = np.flatnonzero(part != 0).tolist()
-        if not used:
-            continue
-        if encoder.kind == "onehot":
-            if any(part[i] != part[used[0]] for i in used):
-                return None
-            values = [encoder.values[i] for i in used]
-            others = [v for i, v in enumerate(encoder.values) if i not in used]
-            negated = _is_one_of(encoder.column, values, "is not")
-            if 0 < len(others) <= len(used):
-                negated = _is_one_of(encoder.column, others)
-            text = _is_one_of(encoder.column, values)
-            found.append(Statement(part[used[0]], text, negated, is_category=True))
-        elif (statement := _binary(F, encoder, part[0])) is not None:
-            found.append(statement)
-        else:
-            return None
+        if (part != 0).any():
+            found.append(encoder.statement(part, F))
     for i in width + np.flatnonzero(coef[width:] != 0):
-        product = _product(encoding, encoding.monomials.terms[i], coef[i])
-        if product is None:
-            return None
-        found.append(product)
-    return found
+        found.append(_product(encoding, encoding.monomials.terms[i], coef[i]))
+    said = [statement for statement in found if statement is not None]
+    return said if len(said) == len(found) else None
 
 
 def _product(encoding: Encoding, term: Sequence[int], coefficient: Any) -> Statement | None:
@@ -195,26 +130,6 @@ def _product(encoding: Encoding, term: Sequence[int], coefficient: Any) -> State
         return None
     text = " and ".join(part.text for part in parts)
     return Statement(coefficient, text, f"not ({text})", any(part.is_category for part in parts))
-
-
-def _is_one_of(column: str, values: Sequence[str], verb: str = "=") -> str:
-    """Return that a column has one of some values, or that it has none of them."""
-    if list(values) == [MISSING]:
-        return f"{column} {'is' if verb == '=' else verb} missing"
-    return f"{column} {verb} {' or '.join(values)}"
-
-
-def _binary(field: Field, encoder: ColumnEncoder, coefficient: Any) -> Statement | None:
-    """Return the statement that a column of two values makes; None for other columns."""
-    name, values = encoder.column, encoder.values
-    if encoder.kind == "levels" and len(values) == 2:
-        said = [_is_one_of(name, [value]) for value in values]
-        return Statement(coefficient, said[1], said[0], True)
-    if encoder.kind == "above":
-        return Statement(coefficient, f"{name} > {values[0]}", f"{name} ≤ {values[0]}", True)
-    if encoder.kind == "element" and field.order == 2:
-        return Statement(coefficient, f"{name} = 1", f"{name} = 0", False)
-    return None
 
 
 def _exactly_when(field: Field, pair: list[Statement], value: Any) -> str | None:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from flagstone.algebra.fields import Array, Field, as_field
 from flagstone.checks import shown
-from flagstone.encoding import BadEntry, ColumnEncoder, Encoding
+from flagstone.encoding import BadEntry, ColumnEncoder, Encoding, Mod
 from flagstone.errors import EntryTypeError, InputError, Parameter
 from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.contracts import check_parameters, one_of
@@ -31,9 +31,6 @@ _CONTRACTS = {
 #: What a column may hold.
 _ENTRIES = (str, bool, np.bool_, Number, Decimal)
 
-#: What may be chosen without being asked for: encodings that lose nothing.
-_FAITHFUL = ("element", "levels", "onehot", "bits")
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,7 +39,8 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Each column gets an encoder, proposed from its values or named by the caller:
 
     - true and false, and whole numbers in the field, stay as they are;
-    - text with two values becomes 0 and 1, in sorted order;
+    - text with two values becomes 0 and 1, in sorted order, and over GF(2) two numbers that repeat
+      do, such as -1 and 1;
     - text with more values becomes one column per value;
     - whole numbers beyond the field become their bits, least significant first.
 
@@ -180,11 +178,11 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _accept(self, proposal: Proposal, values: Array, field: Field) -> ColumnEncoder | None:
         name = proposal.column
         if self.out_of_field == "reduce" and _are_numbers(values) and field.order is not None:
-            return ColumnEncoder(name, "mod")
+            return Mod(name)
         if proposal.encoder is None and len(set(values.tolist())) == 1:
             self.left_out_[name] = proposal.reason
             return None
-        if proposal.encoder is None or proposal.encoder.kind not in _FAITHFUL:
+        if proposal.encoder is None or not proposal.encoder.loses_nothing:
             hint = "" if proposal.encoder is None else f", for example {proposal.encoder.text!r}"
             below = _are_numbers(values) and min(values.tolist()) < 0
             raise InputError(
@@ -198,7 +196,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         field, parts, ignore = self.encoding_.field, [], self.handle_unknown == "ignore"
         for encoder in self.encoding_.encoders:
             values = columns[encoder.column]
-            if encoder.kind == "mod":
+            if isinstance(encoder, Mod):
                 values = _floored(values)
             try:
                 parts.append(encoder.encode(values, field, ignore_unknown=ignore))

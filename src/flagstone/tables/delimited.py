@@ -273,7 +273,7 @@ def _cell_problem(cell: str, kind: str) -> str | None:
             return None
     except ValueError as error:
         return f"the number {error}"
-    return f"{shown(cell)} is not a whole number; choose an encoder for the column"
+    return f"{shown(cell)} is not a whole number; choose another encoder for the column"
 
 
 def _whole_numbers(column: Any) -> Array:

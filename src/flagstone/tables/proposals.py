@@ -7,32 +7,41 @@ model).
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Rational
 
 import numpy as np
 
 from flagstone.algebra import BitRows, Field
 from flagstone.checks import shown
-from flagstone.encoding import MARKERS, MISSING, BadEntry, ColumnEncoder, frame_lengths, texts
+from flagstone.encoding import (
+    ENCODERS,
+    MARKERS,
+    MISSING,
+    MOST_CATEGORIES,
+    Above,
+    ColumnEncoder,
+    Element,
+    Levels,
+    OneHot,
+    is_rational,
+    texts,
+    whole_range,
+)
 from flagstone.errors import InputError, InputWarning, Parameter
-from flagstone.exact import exact_integers, exact_rational, missing_entries, whole_number
+from flagstone.exact import exact_integers, missing_entries, whole_number
 from flagstone.tables.batches import Array
 
 SAMPLE_ROWS = 10_000
-_MOST_CATEGORIES = 32
-#: Bits of a frame that is not taken for a word.
-_SHORT_FRAME = 16
 #: Rows that are numbered in order by a column of any name.
 _MANY = 100
+#: Fields for labels of up to this many values.
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
-#: Identifiers that happen to be hexadecimal: A0, A1, …, A1499.
-_NUMBERED = re.compile(r"([A-Fa-f]+)[0-9]+")
 #: Numbers as people and spreadsheets write them: 1.234,56 or $1,234.56 or 12 %.
 _GROUPED = re.compile(r"\W*(?:\d+|\d{1,3}(?:[.,'\s]\d{3})+)(?:[.,]\d+)?\W*")
 
@@ -82,14 +91,13 @@ def propose_columns(
     """
     if not columns:
         return []
-    plain = {name: ColumnEncoder(name, "element") for name in columns}
     if missing == "refuse":
         gaps = {name: _blank(values) for name, values in columns.items()}
         first = min(((int(g.argmax()), name) for name, g in gaps.items() if g.any()), default=None)
         if first is not None:
             raise MissingEntry(*first, {name: int(g.sum()) for name, g in gaps.items() if g.any()})
     else:
-        gaps = {name: plain[name].missing(values) for name, values in columns.items()}
+        gaps = {name: Element(name).missing(values) for name, values in columns.items()}
     keep = ~np.logical_or.reduce(list(gaps.values()))
     if missing == "drop" and not keep.any():
         worst = max(gaps, key=lambda name: int(gaps[name].sum()))
@@ -116,14 +124,14 @@ def _with_level(column: str, values: Array, proposal: Proposal) -> Proposal:
     listed = sorted(set(texts(values)))
     if not listed:
         return Proposal(column, None, "it is missing in all rows looked at")
-    if len(listed) > _MOST_CATEGORIES:
+    if len(listed) > MOST_CATEGORIES:
         raise InputError(
             f"column {column!r} has {len(listed):,} different values beside missing ones, too many "
             "to make each a level; leave such rows out with ",
             Parameter("missing", "drop"),
         )
-    kind = "levels" if len(listed) == 1 else "onehot"
-    encoder = ColumnEncoder(column, kind, (*listed, MISSING))
+    kind = Levels if len(listed) == 1 else OneHot
+    encoder = kind(column, (*listed, MISSING))
     return replace(proposal, encoder=encoder, reason=f"{len(listed)} values and missing ones")
 
 
@@ -132,18 +140,10 @@ def _blank(values: Array) -> Array:
     found = _texts_in(values)
     blank = [text for text in found if not text.strip()]
     others = [text for text in found if text.strip() not in MARKERS and text not in blank]
-    if others and all(map(_is_rational, others)):
+    if others and all(map(is_rational, others)):
         blank += [text for text in found if text.strip() in MARKERS]
     gaps = missing_entries(values)
     return gaps | np.isin(values, blank) if blank else gaps
-
-
-def _is_rational(text: str) -> bool:
-    try:
-        exact_rational(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _texts_in(values: Array) -> list[str]:
@@ -166,65 +166,57 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     >>> print(propose("net", np.array(["53.63", "7"], dtype=object), QQ))
     net=element (numbers, read exactly)
     """
-    kind = values.dtype.kind
-    if not len(values):
-        return Proposal(column, ColumnEncoder(column, "element"), "no rows to judge by")
-    if kind == "b":
-        return Proposal(column, ColumnEncoder(column, "element"), "true and false are 1 and 0")
-    if field.order is None and (numbers := _rational(column, values, floats)) is not None:
-        return numbers
-    if kind == "f":
-        values = values.astype(np.promote_types(values.dtype, np.float64))  # half floats end early
-        finite = values[np.isfinite(values)]
-        exact = np.isfinite(values) & (np.abs(values) < 2.0**53)
-        if exact.all() and (np.floor(values) == values).all():
-            return _whole(column, values.astype(np.int64), field)
-        middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
-        reason = f"fractional numbers, which QQ reads exactly; {middle} is the median of these rows"
-        return Proposal(column, ColumnEncoder(column, "above", (middle,)), reason)
-    if kind in "ui" or all(type(value) is int for value in values.tolist()):
-        proposal = _whole(column, values, field)
-        coded = proposal.encoder is not None and proposal.encoder.kind != "element"
-        if _counts(values) and (_INDEX.fullmatch(column) or (coded and len(values) >= _MANY)):
-            return Proposal(column, None, "row numbers, like the index of a data frame")
-        return proposal
-    frames = _frames(column, values) if field.order == 2 else None
-    if frames is not None:
-        return frames
-    found = sorted(set(texts(values)))
-    if len(found) == 1:
-        return Proposal(column, None, f"it is always {found[0]!r} in the rows looked at")
-    if len(found) == 2:
-        return Proposal(column, ColumnEncoder(column, "levels", tuple(found)), "text with 2 values")
-    if len(found) <= _MOST_CATEGORIES:
-        reason = f"text with {len(found)} values"
-        return Proposal(column, ColumnEncoder(column, "onehot", tuple(found)), reason)
-    if all(map(_GROUPED.fullmatch, found)) and not all(map(str.isdigit, found)):
-        reason = f"text such as {shown(found[0])}: write numbers as 1234.56, without separators"
+    if _is_index(column, values, field):
+        return Proposal(column, None, "row numbers, like the index of a data frame")
+    whole = _whole_floats(values)
+    for kind in ENCODERS.values():
+        if (found := kind.proposal(column, whole, field)) is not None:
+            encoder, reason = found
+            if field.order is not None or not isinstance(encoder, Element):
+                return Proposal(column, encoder, reason)
+            if floats == "refuse" and values.dtype.kind not in "bui":
+                encoder = replace(encoder, values=("exact",))
+            return Proposal(column, encoder, reason, float_example=_binary_float(values))
+    different = sorted(set(texts(values)))
+    if len(different) == 1:
+        return Proposal(column, None, f"it is always {different[0]!r} in the rows looked at")
+    if all(map(_GROUPED.fullmatch, different)) and not all(map(str.isdigit, different)):
+        reason = f"text such as {shown(different[0])}: write numbers as 1234.56, without separators"
         return Proposal(column, None, reason)
-    return Proposal(column, None, f"text with {len(found)} different values, like an identifier")
+    reason = f"text with {len(different):,} different values, like an identifier"
+    return Proposal(column, None, reason)
 
 
-def _rational(column: str, values: Array, floats: str) -> Proposal | None:
-    """Propose to read a column as rational numbers, if it can be."""
-    if values.dtype.kind in "ui":
-        if _INDEX.fullmatch(column) and _counts(values):
-            return None
-        return Proposal(column, ColumnEncoder(column, "element"), "whole numbers")
-    encoder = ColumnEncoder(column, "element", ("exact",) if floats == "refuse" else ())
-    binary = None
-    for value in values if values.dtype.kind == "f" else values.tolist():
-        if isinstance(value, (float, np.floating)):
-            if not np.isfinite(value):
-                return None
-            if binary is None and value != np.floor(value):
-                binary = str(value)
-        elif isinstance(value, (str, Decimal)):
-            if not _is_rational(str(value)):
-                return None
-        elif not isinstance(value, Rational):
-            return None
-    return Proposal(column, encoder, "numbers, read exactly", float_example=binary)
+def _is_index(column: str, values: Array, field: Field) -> bool:
+    """Say whether numbers count the rows, and are no elements anyway or are called an index."""
+    found = None if values.dtype.kind == "f" else whole_range(values)
+    if found is None or not _counts(values):
+        return False
+    is_coded = field.order is not None and found[1] >= field.order
+    return _INDEX.fullmatch(column) is not None or (is_coded and len(values) >= _MANY)
+
+
+def _counts(values: Array) -> bool:
+    """Say whether numbers count 0, 1, 2, … or 1, 2, …, perhaps anew in every file."""
+    steps = np.diff(values)
+    return int(values[0]) in (0, 1) and bool(((steps == 1) | (values[1:] == values[0])).all())
+
+
+def _whole_floats(values: Array) -> Array:
+    """Return floats that are all whole numbers as integers, other values as they are."""
+    if values.dtype.kind != "f" or not len(values):
+        return values
+    values = values.astype(np.promote_types(values.dtype, np.float64))  # half floats end early
+    exact = np.isfinite(values) & (np.abs(values) < 2.0**53)
+    is_whole = exact.all() and (np.floor(values) == values).all()
+    return values.astype(np.int64) if is_whole else values
+
+
+def _binary_float(values: Array) -> str | None:
+    """Return the first float with a fraction."""
+    cells = values if values.dtype.kind == "f" else values.tolist()
+    floats = (value for value in cells if isinstance(value, (float, np.floating)))
+    return next((str(value) for value in floats if value != np.floor(value)), None)
 
 
 def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Proposal]:
@@ -239,11 +231,11 @@ def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Pro
     data=hex:48 (frames of 48 bits)
     snr: leave it out (it stands beside frames, and is no part of them)
     """
-    if not given and not any(p.encoder and p.encoder.kind == "hex" for p in proposals):
+    if not given and not any(p.encoder and p.encoder.holds_frames for p in proposals):
         return list(proposals)
     reason = "it stands beside frames, and is no part of them"
     return [
-        p if p.encoder is None or p.encoder.kind == "hex" else Proposal(p.column, None, reason)
+        p if p.encoder is None or p.encoder.holds_frames else Proposal(p.column, None, reason)
         for p in proposals
     ]
 
@@ -260,52 +252,6 @@ def largest(values: Array | BitRows | list[Array]) -> int | None:
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "ui" or not values.size:
         return None
     return int(values.max()) if int(values.min()) >= 0 else None
-
-
-def _frames(column: str, values: Array) -> Proposal | None:
-    """Propose to read text as frames, if all of it can be, and it is no date and no word."""
-    cells = set(values.tolist())
-    if len(cells) < 2 or not all(isinstance(cell, str) for cell in cells):
-        return None
-    if not any(re.search("[a-fA-F]", cell) for cell in cells):
-        return None
-    numbered = [_NUMBERED.fullmatch(cell) for cell in cells]
-    if all(numbered) and len({found[1] for found in numbered if found}) == 1:
-        return None
-    try:
-        lengths = frame_lengths(values)
-    except BadEntry:
-        return None
-    n_bits = min(lengths, key=lambda n: (-lengths[n], n))
-    numbers = sum(re.search("[0-9]", cell) is not None for cell in cells)
-    if n_bits < _SHORT_FRAME or 2 * numbers < len(cells):
-        return None
-    others = len(values) - lengths[n_bits]
-    reason = f"frames of {n_bits} bits"
-    if others:
-        reason += (
-            f"; {others:,} of the {len(values):,} looked at have other lengths and are left out"
-        )
-    return Proposal(column, ColumnEncoder(column, "hex", (str(n_bits),)), reason)
-
-
-def _counts(values: Array) -> bool:
-    """Say whether numbers count 0, 1, 2, … or 1, 2, …, perhaps anew in every file."""
-    steps = np.diff(values)
-    return int(values[0]) in (0, 1) and bool(((steps == 1) | (values[1:] == values[0])).all())
-
-
-def _whole(column: str, values: Array, field: Field) -> Proposal:
-    low, high = int(values.min()), int(values.max())
-    if field.order is None or (low >= 0 and high < field.order):
-        reason = f"whole numbers, all in {field.name}"
-        return Proposal(column, ColumnEncoder(column, "element"), reason)
-    n_bits = max(1, high.bit_length())
-    reason = f"whole numbers up to {shown(high)}"
-    if low < 0 or n_bits > 64:
-        reason = f"whole numbers from {shown(low)} to {shown(high)}"
-        return Proposal(column, ColumnEncoder(column, "mod"), reason)
-    return Proposal(column, ColumnEncoder(column, "bits", (str(n_bits),)), reason)
 
 
 def typed(values: Array, field: Field) -> Array:
@@ -361,7 +307,7 @@ def refusal(
     encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
     columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
     exact: list[str | Parameter] = []
-    if any(p.encoder is not None and p.encoder.kind == "above" for p in refused):
+    if any(isinstance(p.encoder, Above) for p in refused):
         exact = ["For equations between numbers: ", Parameter("field", "QQ"), ". "]
     return [
         f"{file}: {role} {first.column!r}{others} {problem}: {first.reason}. ",
@@ -376,6 +322,34 @@ def refusal(
         *([] if columns or first.column == label else [", or leave it out with "]),
         *([] if columns or first.column == label else [Parameter("columns", [f"-{first.column}"])]),
     ]
+
+
+def label_problem(proposal: Proposal, field: Field) -> list[str | Parameter]:
+    """Return why what is proposed for a label does not make one element of it; [] if it does.
+
+    >>> from flagstone import GF
+    >>> ring = propose("ring", np.array(["n", "o", "p"], dtype=object), GF(2))
+    >>> print(InputError(*label_problem(ring, GF(2))))
+    label 'ring' is text with 3 values, and must become one element of GF(2); number its values \
+over a field that is large enough: field=3, encode={'ring': 'levels:n,o,p'}
+    """
+    name, encoder = proposal.column, proposal.encoder
+    if encoder is None:
+        return [f"label {name!r} cannot be learned: {proposal.reason}"]
+    if isinstance(encoder, Above) or (encoder.loses_nothing and encoder.width == 1):
+        return []
+    is_text, order = isinstance(encoder, OneHot), field.order or math.inf
+    told = f"label {name!r} {'is' if is_text else 'holds'} {proposal.reason}, and must become "
+    told += f"one element of {field.name}; "
+    if not is_text:
+        advice = "choose a larger field, or say which numbers stand for 1, such as "
+        return [told + advice, Parameter("encode", {name: "above:0"})]
+    levels = Parameter("encode", {name: Levels(name, encoder.values).text})
+    if len(encoder.values) <= order:
+        return [told + "number its values: ", levels]
+    large = next(prime for prime in _PRIMES if prime >= len(encoder.values))
+    advice = "number its values over a field that is large enough: "
+    return [told + advice, Parameter("field", large), ", ", levels]
 
 
 def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:

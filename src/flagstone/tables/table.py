@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from flagstone.algebra.fields import FieldLike, as_field
-from flagstone.encoding import BadEntry, ColumnEncoder, Encoding, frame_lengths
+from flagstone.encoding import BadEntry, ColumnEncoder, Element, Encoding, Hex, frame_lengths
 from flagstone.errors import InputError, Parameter
 from flagstone.tables.batches import Batch, Reader, Request, checked_start, repeated
 from flagstone.tables.encoded import Batches, EncodedBatch
@@ -22,6 +22,7 @@ from flagstone.tables.proposals import (
     Proposal,
     all_elements,
     frames_alone,
+    label_problem,
     largest,
     propose_columns,
     refusal,
@@ -148,7 +149,7 @@ class Table:
         raise self._no_rows(skipped)
 
     def _no_rows(self, skipped: int, encoding: Encoding | None = None) -> InputError:
-        frames = [e for e in (encoding.encoders if encoding else ()) if e.kind == "hex"]
+        frames = [e for e in (encoding.encoders if encoding else ()) if e.holds_frames]
         if skipped and encoding is not None and encoding.drop_missing:
             return InputError(f"{self.files[0]}: a value is missing in every one of its rows")
         if skipped and frames:
@@ -176,12 +177,12 @@ class Table:
         """Propose an encoder for each column from the first rows of the table."""
         if all(getattr(reader, "only_bits", False) for reader in self.readers):
             reason = "bits are elements of every field"
-            return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
+            return [Proposal(c, Element(c), reason) for c in columns]
         F = as_field(field)
         file, batch = self._first(columns)
         if all_elements(columns, largest(batch.values[:SAMPLE_ROWS]), F):
             reason = f"whole numbers, all in {F.name}"
-            return [Proposal(c, ColumnEncoder(c, "element"), reason) for c in columns]
+            return [Proposal(c, Element(c), reason) for c in columns]
         seen = {c: batch.column(i)[:SAMPLE_ROWS] for i, c in enumerate(columns)}
         try:
             return propose_columns(seen, F, missing=missing, floats=floats, parse=True)
@@ -252,47 +253,45 @@ class Table:
                     f"{closest(pattern, every)}",
                 )
         given = {name: _lookup(wanted, name) for name in every}
-        open_ones = [name for name in every if given[name] in (None, "auto")]
+        encoders: dict[str, ColumnEncoder] = {}
+        for name, text in given.items():
+            if text == Hex.kind:
+                encoders[name] = self._frames(name)
+            elif text not in (None, "auto"):
+                encoders[name] = ColumnEncoder.parse(name, str(text))
+        open_ones = [name for name in every if name not in encoders]
         found = []
         if open_ones:
             found = self.proposals(open_ones, F, missing=missing, floats=floats)
             warn_of(found, str(self.files[0]), missing)
         unnamed = all(name.startswith("-") for name in columns or ())
         if label is None and unnamed:
-            kinds = [str(text).partition(":")[0] for text in given.values()]
-            found = frames_alone(found, given="hex" in kinds)
-        proposed = {p.column: p for p in found}
-        encoders: dict[str, ColumnEncoder | None] = {}
+            found = frames_alone(found, given=any(e.holds_frames for e in encoders.values()))
         refused: list[Proposal] = []
         left_out: list[Proposal] = []
-        for name in every:
-            text = given[name]
-            if text == "hex":
-                encoders[name] = self._frames(name)
-                continue
-            if text not in (None, "auto"):
-                encoders[name] = ColumnEncoder.parse(name, str(text))
-                continue
-            proposal = proposed[name]
-            plain = proposal.encoder is not None and proposal.encoder.kind == "element"
-            encoders[name] = proposal.encoder
-            if proposal.encoder is None and unnamed and name != label:
+        for proposal in found:
+            name, encoder = proposal.column, proposal.encoder
+            if encoder is not None:
+                encoders[name] = encoder
+            if name == label and (problem := label_problem(proposal, F)):
+                raise InputError(f"{self.files[0]}: ", *problem)
+            if encoder is None and unnamed and name != label:
                 left_out.append(proposal)
-            elif not plain and text is None:
+            elif not isinstance(encoder, Element) and given[name] is None:
                 refused.append(proposal)
         if refused:
-            frames = next((e for e in encoders.values() if e and e.kind == "hex"), None)
+            frames = next((e for e in encoders.values() if e.holds_frames), None)
             raise InputError(*refusal(refused, F.name, label, str(self.files[0]), frames))
         warn_left_out(left_out, str(self.files[0]))
-        features = tuple(e for n in chosen if (e := encoders[n]) is not None)
+        features = tuple(encoders[name] for name in chosen if name in encoders)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
         target = encoders[label] if label is not None else None
-        if label is not None and (target is None or target.width != 1):
+        if target is not None and target.width != 1:
             raise InputError(
-                f"the label {label!r} must become one element of {F.name}: give it an encoder, "
-                "e.g. ",
-                Parameter("encode", {label: "levels:no,yes"}),
+                f"the label {label!r} must become one element of {F.name}, but {target.text} makes "
+                f"{target.width} columns of it; choose another encoder: ",
+                Parameter("encode", {target.column: "levels:no,yes"}),
             )
         return Encoding(F, features, target, drop_missing=missing == "drop")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from flagstone.algebra.fields import Array
+from flagstone.encoding import Element
 from flagstone.errors import InputError, Parameter
 from flagstone.finding import Finding
 from flagstone.tables.frames import reorder
@@ -57,20 +58,20 @@ def is_frames(finding: Finding) -> bool:
             *(place[0] for place in finding.rows.places),
         ]
         known = next(map(suffix_format, map(Path, map(str, names))), None)
-    return known in ("hex", "bits") or any(e.kind == "hex" for e in finding.encoding.encoders)
+    return known in ("hex", "bits") or any(e.holds_frames for e in finding.encoding.encoders)
 
 
 def _places(finding: Finding) -> tuple[list[int], int]:
     """Return where each feature stands in a frame, and the length of a frame."""
     encoders = finding.encoding.encoders
-    if len(encoders) == 1 and encoders[0].kind == "hex":
-        n_bits = len(encoders[0].names)
+    if len(encoders) == 1 and encoders[0].holds_frames:
+        n_bits = encoders[0].width
         return list(range(n_bits)), n_bits
     features = [e.column for e in encoders]
     label = finding.encoding.label
     in_frame = label is not None and re.fullmatch(r"x\d+", label.column) is not None
     known = {f"x{i}": i for i in range(len(features) + in_frame)}
-    if not known.keys() >= set(features) or any(e.kind != "element" for e in encoders):
+    if not known.keys() >= set(features) or not all(isinstance(e, Element) for e in encoders):
         raise InputError(
             "masks in the order of frames need every bit of a frame as a column, x0, x1, …; "
             "use masks by columns instead: ",
