@@ -22,9 +22,9 @@ from examples import demo
 from flagstone import Flag, distributions, pack
 from flagstone.algebra.bitrows import BitRows
 from flagstone.certificates import Certificate, Certifier, pilot_rows
+from flagstone.guarantees import Window
 
 EPS, CONTAMINATION = 0.1, 0.02
-Window = tuple[int, int]
 
 
 def frames(m: int, seed: int, damaged: float) -> BitRows:
@@ -56,21 +56,21 @@ def planted(m: int, seed: int, dim: int = 512, rank: int = 480) -> BitRows:
 def asked(m: int, dim: int = 42) -> Window:
     """Return the window that contamination and eps ask for."""
     start = math.ceil(CONTAMINATION * m)
-    return start + 1, start + 1 + math.floor(EPS * m / dim)
+    return Window("index", start + 1, start + 1 + math.floor(EPS * m / dim))
 
 
 def middle(rows: BitRows, length: int = 60) -> Window:
     """Return thresholds in the middle of the longest level."""
     level = max(Flag(rows.dim).update(rows).levels(), key=lambda level: level.multiplicity)
     first = max(1, (level.first + level.last - length) // 2)
-    return first, first + length - 1
+    return Window("index", first, first + length - 1)
 
 
 def certify(rows: BitRows, window: Window) -> tuple[Certificate, float]:
     """Return the certificate of the space that matters most, and the seconds of the one pass."""
     k = pilot_rows(len(rows))
     pilot = Flag(rows.dim).update(rows[:k])
-    certifier = Certifier.of_pilot(pilot, len(rows), t_min=window[0], t_max=window[1])
+    certifier = Certifier.of_pilot(pilot, len(rows), window)
     begin = time.process_time()
     certifier.update(rows[k:])
     seconds = time.process_time() - begin
@@ -94,7 +94,7 @@ def line(name: str, m: int, draw: Callable[[int], tuple[BitRows, Window]], seeds
     first, last = spans[0]
     certain = "none" if first is None else f"{first}..{last}"
     print(
-        f"{name:24} {m:9,} {f'{{{window[0]}..{window[1]}}}':>16} {np.median(rhos):10.2g} "
+        f"{name:24} {m:9,} {window!s:>16} {np.median(rhos):10.2g} "
         f"{max(rhos):10.2g} {certain:>14} {min(costs) / min(fits):8.1f}",
         flush=True,
     )
@@ -115,10 +115,10 @@ def main() -> int:
 
         line("frames, 0.5 % damaged", m, draw, seeds)
     for m in (100_000, 1_000_000, 3_000_000):
-        window = 1, 1 + m // 200
+        window = Window("index", 1, 1 + m // 200)
         line("figure 1", m, lambda s, m=m, w=window: (figure_1(m, s), w), min(seeds, 4))
     for m in (50_000, 200_000):
-        window = m // 1000, m // 600
+        window = Window("index", m // 1000, m // 600)
         line("planted, 512 columns", m, lambda s, m=m, w=window: (planted(m, s), w), 2)
     line("frames, 2 % damaged", 10**6, lambda s: (frames(10**6, s, 0.02), asked(10**6)), 2)
     return 0

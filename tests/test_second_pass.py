@@ -233,9 +233,9 @@ def test_each_look_has_its_own_share_of_delta(monkeypatch):
 
     plan = Certifier.of_pilot.__func__
 
-    def watched(cls, pilot, n_rows, **given):
+    def watched(cls, pilot, n_rows, window, **given):
         planned.append((pilot.n_rows, n_rows, 1 - given["confidence"]))
-        return plan(cls, pilot, n_rows, **given)
+        return plan(cls, pilot, n_rows, window, **given)
 
     monkeypatch.setattr(Certifier, "of_pilot", classmethod(watched))
     stream_of(rows_with_a_gap(600), [600])

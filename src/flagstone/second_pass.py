@@ -64,7 +64,7 @@ def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Ce
         return None
     share = check_share("confidence", confidence)
     certain = 1 - SHARE_OF_PASS * (1 - float(share))
-    return Certifier.of_pilot(pilot, setup.n_rows, **vars(setup.window), confidence=certain)
+    return Certifier.of_pilot(pilot, setup.n_rows, setup.window, confidence=certain)
 
 
 def _tracked(finding: Finding) -> list[int]:
@@ -225,7 +225,7 @@ class StreamPilot:
         # a window for more rows than these says nothing about them
         with contextlib.suppress(WindowError):
             window = rule.window(flag.dim, m)
-            self.certifier = Certifier.of_pilot(flag, m, **vars(window), confidence=certain)
+            self.certifier = Certifier.of_pilot(flag, m, window, confidence=certain)
         levels = [level for level in flag.levels() if level.dim < flag.dim]
         longest = sorted(levels, key=lambda level: level.multiplicity, reverse=True)
         dims = sorted({level.dim for level in (*levels[:1], *longest[: STREAM_LEVELS - 1])})
@@ -261,7 +261,7 @@ def certified_rho(field: Field, rows: Rows, window: Window, confidence: float) -
     n_pilot = pilot_rows(len(rows))
     pilot = Flag(width(rows), field).update(rows[:n_pilot])
     certain = 1 - SHARE_OF_PASS * (1 - confidence)
-    certifier = Certifier.of_pilot(pilot, len(rows), **vars(window), confidence=certain)
+    certifier = Certifier.of_pilot(pilot, len(rows), window, confidence=certain)
     return certifier.update(rows[n_pilot:]).forecast(1.0)
 
 
@@ -324,9 +324,7 @@ class StreamCertification:
         """Return the finding of all rows so far with what they certify."""
         window, last, certifier = finding.window, self._last, None
         if last is not None and window is not None and finding.flag is not None:
-            certifier = last.certifier and last.certifier.for_sample(
-                finding.flag.n_rows, window.t_min, window.t_max
-            )
+            certifier = last.certifier and last.certifier.for_sample(finding.flag.n_rows, window)
         levels = () if last is None else last.counted(finding, self.confidence)
         promises = finding.promises
         assert promises is not None

@@ -10,6 +10,7 @@ from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace
 from flagstone.certificates import Certificate, Certifier, pilot_rows, pilot_share
 from flagstone.errors import InputError
+from flagstone.guarantees import Window
 from flagstone.guarantees.binomial import share_at_most
 
 DIM, RANK = 12, 7
@@ -28,8 +29,8 @@ def planted(m, seed, outliers=0.01):
 
 def certifier_of(m=6000, seed=1, confidence=0.99, outliers=0.01, **window):
     X, k = planted(m, seed, outliers), pilot_rows(m)
-    window = {"t_min": 121, "t_max": 400} | window
-    certifier = Certifier.of_pilot(Flag(DIM).update(X[:k]), m, confidence=confidence, **window)
+    window = Window(**({"rule": "index", "t_min": 121, "t_max": 400} | window))
+    certifier = Certifier.of_pilot(Flag(DIM).update(X[:k]), m, window, confidence=confidence)
     return certifier.update(X[k:])
 
 
@@ -132,7 +133,7 @@ def test_certificates_survive_json_and_certifiers_pickling():
 
 def test_no_rows_certify_nothing():
     X = planted(600, 3)
-    certifier = Certifier.of_pilot(Flag(DIM).update(X), 6000, t_min=61, t_max=400)
+    certifier = Certifier.of_pilot(Flag(DIM).update(X), 6000, Window("index", 61, 400))
     outcome = certifier.certificate(PLANE, rho=0.1)
     assert outcome.rho is outcome.misses is outcome.rows_needed is None
     assert outcome.eps == 1.0
@@ -146,7 +147,7 @@ def test_other_fields(order):
     X[random.random_sample(1500) > 0.02, 2] = 0
     pilot = Flag(3, order).update(X[:150])
     outcome = (
-        Certifier.of_pilot(pilot, 1500, t_min=101, t_max=200)
+        Certifier.of_pilot(pilot, 1500, Window("index", 101, 200))
         .update(X[150:])
         .certificate(Subspace.span([[1, 0, 0], [0, 1, 0]], order))
     )
@@ -158,7 +159,7 @@ def test_a_full_space_has_no_outside():
     random = np.random.RandomState(1)
     X = random.randint(0, 2, size=(3000, 4))
     outcome = (
-        Certifier.of_pilot(Flag(4).update(X[:300]), 3000, t_min=1, t_max=400)
+        Certifier.of_pilot(Flag(4).update(X[:300]), 3000, Window("index", 1, 400))
         .update(X[300:])
         .certificate(Subspace.full(4))
     )
@@ -169,25 +170,25 @@ def test_a_full_space_has_no_outside():
 def test_plans_refuse_what_cannot_be():
     flag = Flag(DIM).update(planted(600, 3))
     with pytest.raises(InputError, match="600 pilot rows of 500"):
-        Certifier.of_pilot(flag, 500, t_min=1, t_max=9)
+        Certifier.of_pilot(flag, 500, Window("index", 1, 9))
     for window in (
-        {"t_min": 0, "t_max": 9},
-        {"t_min": 9, "t_max": 8},
-        {"t_min": 2, "t_max": 8.5},
-        {"t_min": 1.5, "t_max": 8, "rule": "heavy"},
+        Window("index", 0, 9),
+        Window("index", 9, 8),
+        Window("index", 2, 8.5),
+        Window("heavy", 1.5, 8),
     ):
         with pytest.raises(InputError, match="1 ≤ t_min ≤ t_max"):
-            Certifier.of_pilot(flag, 6000, **window)
+            Certifier.of_pilot(flag, 6000, window)
     with pytest.raises(InputError, match="got 'median'"):
-        Certifier.of_pilot(flag, 6000, rule="median", t_min=1, t_max=9)
+        Certifier.of_pilot(flag, 6000, Window("median", 1, 9))
     with pytest.raises(InputError, match="confidence"):
-        Certifier.of_pilot(flag, 6000, t_min=1, t_max=9, confidence=1)
+        Certifier.of_pilot(flag, 6000, Window("index", 1, 9), confidence=1)
 
 
 def test_a_pilot_that_shows_nothing_makes_an_empty_plan():
     """Only zero rows so far: there is no space to look at, and nothing is certified."""
     certifier = Certifier.of_pilot(
-        Flag(3).update(np.zeros((10, 3), dtype=int)), 100, t_min=1, t_max=9
+        Flag(3).update(np.zeros((10, 3), dtype=int)), 100, Window("index", 1, 9)
     )
     outcome = certifier.update([[1, 0, 0]] * 90).certificate()
     assert certifier.plan.parts == ()
@@ -203,7 +204,9 @@ def test_shares_of_pilots():
 def test_only_spaces_of_the_plan_are_known(order):
     rows = np.repeat([[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]], [90, 80, 4], axis=0)
     flag = Flag(4, order).update(rows)
-    certifier = Certifier.of_pilot(flag, 1740, t_min=1, t_max=700).update(np.tile(rows, (9, 1)))
+    certifier = Certifier.of_pilot(flag, 1740, Window("index", 1, 700)).update(
+        np.tile(rows, (9, 1))
+    )
     U = flag.span_at(10)
     assert certifier.certificate(U).eps is not None
     others = [Subspace.span([[1, 0, 0, 0], [0, 1, 0, 0]], order), Subspace.zero(4, order), None]

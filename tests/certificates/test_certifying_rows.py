@@ -15,6 +15,7 @@ from flagstone.certificates.pieces import Cut, Cutter
 from flagstone.certificates.plan import CertificatePlan, SpacePlan
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
+from flagstone.guarantees import Window
 from tests.strategies import ORDERS, samples, table
 
 
@@ -31,7 +32,7 @@ def planned(flag, n_rows=1000):
         for r in dims
     )
     spaces = NestedSpaces.of_flag(flag, dims)
-    return CertificatePlan(n_rows, flag.n_rows, "index", 1, 10, spaces, parts)
+    return CertificatePlan(n_rows, flag.n_rows, Window("index", 1, 10), spaces, parts)
 
 
 @st.composite
@@ -103,7 +104,7 @@ def test_plans_compare_by_their_spaces(order):
     other = rows.copy()
     other[-2:, 8] += 1
     plans = [
-        CertificatePlan.of_pilot(Flag(9, order).update(X % 2), 400, rule="index", t_min=1, t_max=90)
+        CertificatePlan.of_pilot(Flag(9, order).update(X % 2), 400, Window("index", 1, 90))
         for X in (rows, rows[::-1], other)  # two bases at hand of one flag; another flag
     ]
     assert plans[0] == plans[1] == pickle.loads(pickle.dumps(plans[0]))
@@ -154,7 +155,7 @@ def test_long_streams_in_batches():
         X = random.randint(0, 2, size=(40_000, dim))
         X[random.random_sample(len(X)) > 0.05, dim - 5 :] = 0
         plan = CertificatePlan.of_pilot(
-            Flag(dim).update(X[:4000]), 40_000, rule="index", t_min=300, t_max=900
+            Flag(dim).update(X[:4000]), 40_000, Window("index", 300, 900)
         )
         whole = Certifier(plan).update(X[4000:])
         parts = Certifier(plan)
@@ -168,9 +169,7 @@ def test_rows_are_passed_over_where_there_are_more_than_enough():
     """Every other stretch, counted from the beginning of the run, however the rows come."""
     random = np.random.RandomState(4)
     X = random.randint(0, 2, size=(100_000, 5))
-    plan = CertificatePlan.of_pilot(
-        Flag(5).update(X[:10_000]), 100_000, rule="index", t_min=1, t_max=900
-    )
+    plan = CertificatePlan.of_pilot(Flag(5).update(X[:10_000]), 100_000, Window("index", 1, 900))
     assert plan.stride == 3
     whole = Certifier(plan).update(X[10_000:])
     parts = Certifier(plan)

@@ -7,6 +7,7 @@ from flagstone.algebra.flag import Flag
 from flagstone.certificates import Certifier
 from flagstone.certificates.claims import SetsOutside
 from flagstone.certificates.pieces import Cut, Evidence, rates
+from flagstone.guarantees import Window
 from flagstone.guarantees.binomial import binomial_above, binomial_least
 
 RATES = rates(3.0, 120.0)
@@ -34,7 +35,7 @@ def test_no_bound_on_what_lies_outside_a_space_is_below_what_was_seen(runs):
     X = np.random.default_rng(3).integers(0, 2, (3000, 6))
     X[:, 5] = 0
     pilot = Flag(6).update(X[:300])
-    certifier = Certifier.of_pilot(pilot, len(X), rule="index", t_min=50, t_max=120)
+    certifier = Certifier.of_pilot(pilot, len(X), Window("index", 50, 120))
     certifier.update(X[300:])
     claims = certifier._claims(runs, 1.0)
     outside = 1 - np.cumsum(certifier.counts) / certifier.counts.sum()

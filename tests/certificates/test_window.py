@@ -13,6 +13,7 @@ from flagstone.certificates.claims import (
     index_window,
     mean_failure,
 )
+from flagstone.guarantees import Window
 from tests import naive
 from tests.certificates.tools import LAWS, TinyLaw, at, g_of, h_of, heavy, tower
 
@@ -77,7 +78,7 @@ def test_index_window_is_an_upper_bound(name, m):
     for first, last in product(range(1, m + 2), repeat=2):
         if first <= last:
             rho = np.mean(truth[first - 1 : last])
-            assert rho <= index_window(claims, first, last) + 1e-12
+            assert rho <= index_window(claims, Window("index", first, last)) + 1e-12
 
 
 def moving_rows(law, m, spaces):
@@ -151,7 +152,7 @@ def test_bound_for_sorted_rows_holds_in_value_order(name, m):
     claims = exact_claims(law, m, spaces, known, merged=True)
     for last in range(1, m + 2):
         rho = np.mean([disagreement(law, chains, at, t) for t in range(1, last + 1)])
-        assert rho <= index_window(claims, 1, last) + 1e-12
+        assert rho <= index_window(claims, Window("index", 1, last)) + 1e-12
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -164,7 +165,7 @@ def test_heavy_window_is_an_upper_bound(name, m):
     for first, last in product(range(1, m + 2), repeat=2):
         if first <= last:
             rho = np.mean(truth[first - 1 : last])
-            assert rho <= mean_failure(known, "heavy", first, last, samples=2) + 1e-12
+            assert rho <= mean_failure(known, Window("heavy", first, last), samples=2) + 1e-12
 
 
 @pytest.mark.parametrize("rule", ["index", "heavy"])
@@ -179,7 +180,7 @@ def test_a_fresh_sample_gives_this_very_space(name, rule):
             missed = sum(p for chain, p in chains.items() if answer(law.space, chain, t) != U)
             assert float(missed) <= space.fails(rule, t) + 1e-12
             misses.append(space.fails(rule, t))
-        assert mean_failure([space], rule, 1, m + 1) == pytest.approx(np.mean(misses))
+        assert mean_failure([space], Window(rule, 1, m + 1)) == pytest.approx(np.mean(misses))
         first, last = space.certain(rule, 0.4)
         if first is not None:
             assert all(space.fails(rule, t) <= 0.8 for t in range(first, last + 1))
@@ -191,9 +192,9 @@ def test_windows_take_the_best_of_all_ways_to_cut_them():
     plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),), 0.0)
     spaces = CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)
     share = Shares(np.full((4, 4), 0.1))
-    rho = index_window(Claims(10_000, spaces, share, 2), 21, 1000)
+    rho = index_window(Claims(10_000, spaces, share, 2), Window("index", 21, 1000))
     assert rho == pytest.approx((20 + 2e-6 * 2 * 960) / 980)  # {481..500} is all that is lost
-    few = index_window(Claims(100, spaces, share, 2), 21, 1000)
+    few = index_window(Claims(100, spaces, share, 2), Window("index", 21, 1000))
     assert few == pytest.approx((2 / 3**0.5 * 10**0.5 + 2e-6 * 2 * 980) / 980)
 
 
@@ -209,16 +210,16 @@ def test_pairs_are_passed_over_only_where_they_cannot_matter(n_rows):
     assert all(known[pair] >= asked.seen(*pair) for pair in every)
     plain = Shares(known)
     plain.seen = lambda i, j: 0.0
-    expected = index_window(Claims(n_rows, spaces, plain, 3), 21, 1000)
-    assert index_window(Claims(n_rows, spaces, asked, 3), 21, 1000) == expected
+    expected = index_window(Claims(n_rows, spaces, plain, 3), Window("index", 21, 1000))
+    assert index_window(Claims(n_rows, spaces, asked, 3), Window("index", 21, 1000)) == expected
     assert n_rows == 100 or len(asked) < len(every)
 
 
 def test_nothing_certified_says_nothing():
     spaces = CertifiedSpace.zero(), CertifiedSpace(1, (), ()), CertifiedSpace.full(2)
     claims = Claims(10**6, spaces, Shares(np.ones((3, 3))), 2)
-    assert index_window(claims, 1, 10) == 1.0
-    assert mean_failure(spaces, "heavy", 1, 10, samples=2) == 1.0
+    assert index_window(claims, Window("index", 1, 10)) == 1.0
+    assert mean_failure(spaces, Window("heavy", 1, 10), samples=2) == 1.0
     assert spaces[1].certain("index", 0.5) == (None, None)
 
 

@@ -9,6 +9,7 @@ from flagstone import distributions as laws
 from flagstone.algebra.flag import Flag, merge_flags
 from flagstone.algebra.subspace import Subspace
 from flagstone.certificates import Certifier, pilot_rows
+from flagstone.guarantees import Window
 from tests.statistical.tools import holds, lower_limit, violated
 
 CONFIDENCE = 0.9
@@ -36,7 +37,9 @@ def summary(X, kind):
 def certificate(X, kind, first, last, subspace=None):
     k = pilot_rows(len(X))
     pilot = Flag(X.shape[1]).update(X[:k])
-    certifier = Certifier.of_pilot(pilot, len(X), t_min=first, t_max=last, confidence=CONFIDENCE)
+    certifier = Certifier.of_pilot(
+        pilot, len(X), Window("index", first, last), confidence=CONFIDENCE
+    )
     runs = 2 if kind == "two shards" else 1
     return certifier.update(X[k:]).certificate(subspace, runs=runs)
 

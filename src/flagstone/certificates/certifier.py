@@ -28,7 +28,7 @@ from flagstone.certificates.plan import CertificatePlan
 from flagstone.errors import InputError
 from flagstone.guarantees.binomial import share_at_most
 from flagstone.guarantees.exact import Share, check_share, positive
-from flagstone.guarantees.promise import Certificate
+from flagstone.guarantees.promise import Certificate, Window
 
 #: More rows than this many times those at hand are not worth extrapolating to.
 _FARTHEST = 256.0
@@ -75,10 +75,11 @@ class Certifier:
 
     >>> import numpy as np
     >>> from flagstone import Flag, Subspace
+    >>> from flagstone.guarantees import Window
     >>> random = np.random.RandomState(1)
     >>> X = random.randint(0, 2, size=(5000, 3))
     >>> X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(5000) < 0.01)
-    >>> certifier = Certifier.of_pilot(Flag(3).update(X[:500]), 5000, t_min=101, t_max=600)
+    >>> certifier = Certifier.of_pilot(Flag(3).update(X[:500]), 5000, Window("index", 101, 600))
     >>> plane = Subspace.span([[1, 0, 1], [0, 1, 1]])
     >>> print(certifier.update(X[500:]).certificate(plane))
     certified at 99 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
@@ -97,14 +98,7 @@ class Certifier:
 
     @classmethod
     def of_pilot(
-        cls,
-        pilot: Flag,
-        n_rows: int,
-        *,
-        rule: str = "index",
-        t_min: int,
-        t_max: int | float,
-        confidence: Share = 0.99,
+        cls, pilot: Flag, n_rows: int, window: Window, *, confidence: Share = 0.99
     ) -> Certifier:
         """Decide what to look at, from the flag of the pilot rows and public numbers alone.
 
@@ -114,12 +108,10 @@ class Certifier:
             Of the first rows, `pilot_rows(n_rows)` of them.
         n_rows : int
             Rows of the whole sample, the pilot included: fresh samples have as many.
-        rule, t_min, t_max
-            The window: {t_min..t_max} ("index") or the reals in (t_min − 1, t_max] ("heavy").
+        window : Window
         confidence : float, default 0.99
         """
-        plan = CertificatePlan.of_pilot(pilot, n_rows, rule=rule, t_min=t_min, t_max=t_max)
-        return cls(plan, confidence)
+        return cls(CertificatePlan.of_pilot(pilot, n_rows, window), confidence)
 
     def outcomes(self, i: int, side: str) -> Outcomes:
         """Return how often pieces on one side of space i had which value and length."""
@@ -231,17 +223,15 @@ class Certifier:
         if i is not None:
             space = claims.spaces[i + 1]
             eps = space.eps
-            first, last = space.certain(plan.rule, self._failure / 2)
+            first, last = space.certain(plan.window.rule, self._failure / 2)
             if threshold is not None:
-                misses = space.fails(plan.rule, threshold)
+                misses = space.fails(plan.window.rule, threshold)
                 lacks = space.fails_outside(threshold)
             else:
-                lacks = space.fails_outside(plan.t_min)
-                misses = mean_failure([space], plan.rule, plan.t_min, plan.t_max)
+                lacks = space.fails_outside(plan.window.t_min)
+                misses = mean_failure([space], plan.window)
         return Certificate(
-            rule=plan.rule,
-            t_min=plan.t_min,
-            t_max=plan.t_max,
+            **vars(plan.window),
             n_rows=plan.n_rows,
             n_runs=n_runs,
             n_pilot=plan.n_pilot,
@@ -266,14 +256,14 @@ class Certifier:
         """Return a certifier of the same plan that has seen no rows: for those of another run."""
         return Certifier(self.plan, self.confidence)
 
-    def for_sample(self, n_rows: int, t_min: int, t_max: int | float) -> Certifier:
+    def for_sample(self, n_rows: int, window: Window) -> Certifier:
         """Return the certifier of the same evidence for samples of another size and window.
 
         Valid for every size and window, also for one that was chosen after a look at the evidence:
         what certifies is known about the pieces, not about a sample.
         """
         other = copy.copy(self)
-        other.plan = replace(self.plan, n_rows=n_rows, t_min=t_min, t_max=t_max)
+        other.plan = replace(self.plan, n_rows=n_rows, window=window)
         other._proven = {}
         return other
 
@@ -293,13 +283,13 @@ class Certifier:
         inside = spaces.first_space(spaces.coordinates(subspace.rows)) <= i + 1
         return i if inside.all() else None
 
-    def _window(self, factor: float) -> tuple[int, int | float]:
-        """First and last threshold of the window, for ``factor`` times the rows."""
-        plan = self.plan
+    def _window(self, factor: float) -> Window:
+        """The window for ``factor`` times the rows."""
+        window = self.plan.window
         if factor == 1:
-            return plan.t_min, plan.t_max
-        low = round(factor * (plan.t_min - 1))
-        return low + 1, low + math.ceil(factor * (plan.t_max - plan.t_min + 1))
+            return window
+        low = round(factor * window.start)
+        return Window(window.rule, low + 1, low + math.ceil(factor * window.length))
 
     def _claims(
         self,
@@ -313,12 +303,12 @@ class Certifier:
         Of each space U: where U ⊆ V_t ends and V_t ⊆ U begins, but for each probability β; and the
         probabilities that either is false at the ends of the window and at the threshold.
         """
-        plan, (first, last), edge = self.plan, self._window(factor), self._failure / 2
+        plan, window, edge = self.plan, self._window(factor), self._failure / 2
         m, counts = round(plan.n_rows * factor), np.rint(self.counts * factor).astype(np.int64)
         betas = betas or (edge, edge / 10, edge / 1000)
         asked = [] if threshold is None else [math.ceil(threshold)]
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
-        past = first - 1 if plan.rule == "heavy" else 0
+        past = window.start if window.rule == "heavy" else 0
         spaces = [CertifiedSpace.zero()]
         for i, part in enumerate(plan.parts):
             inner = self._evidence(i, "inside", factor)
@@ -328,11 +318,11 @@ class Certifier:
                 eps = share_at_most(rows, int(counts.sum()), delta)
             outer = None if part.outside is None else self._evidence(i, "outside", factor)
             sets, covered = SetsOutside(m, eps, outer, runs), m - runs * (part.inside.longest - 1)
-            ends = [t + past for t in (math.ceil(last), *asked)]
+            ends = [t + past for t in (math.ceil(window.t_max), *asked)]
             inside = [(inner.bound(beta, covered) or 0, beta) for beta in betas]
             inside += [(t, inner.beyond(t, covered)) for t in ends]
             outside = [(sets.bound(beta), beta) for beta in betas]
-            outside += [(t - 1, sets.beyond(t - 1)) for t in (first, *asked)]
+            outside += [(t - 1, sets.beyond(t - 1)) for t in (window.t_min, *asked)]
             spaces.append(CertifiedSpace(part.dim, tuple(inside), tuple(outside), eps))
         spaces.append(CertifiedSpace.full(plan.spaces.dim))
         between = SharesBetween(counts, self._failure * _BETWEEN)
@@ -346,10 +336,10 @@ class Certifier:
         return Evidence(getattr(part, side), seen, failure, math.sqrt(self.plan.stride))
 
     def _rho(self, claims: Claims, factor: float) -> float:
-        first, last = self._window(factor)
-        if self.plan.rule == "index":
-            return index_window(claims, first, int(last))
-        return mean_failure(claims.spaces, "heavy", first, last, samples=2)
+        window = self._window(factor)
+        if window.rule == "index":
+            return index_window(claims, window)
+        return mean_failure(claims.spaces, window, samples=2)
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:
         """Try more and more rows that look like these, then narrow down.

@@ -16,6 +16,7 @@ import numpy as np
 from flagstone.algebra.fields import Array
 from flagstone.certificates.pieces import Evidence
 from flagstone.guarantees.binomial import binomial_above, binomial_least, share_at_most
+from flagstone.guarantees.promise import Window
 from flagstone.guarantees.rules import index_constant
 
 
@@ -184,8 +185,8 @@ class SetsOutside:
         return self.n_rows + self.runs * (self.evidence.cut.longest - 1)
 
 
-def index_window(claims: Claims, t_min: int, t_max: int) -> float:
-    """The least ρ that S33 gives for t uniform on {t_min..t_max}; at most 1.
+def index_window(claims: Claims, window: Window) -> float:
+    """The least ρ that S33 gives for t uniform on the window of the index rule; at most 1.
 
     The window is cut into pieces at the thresholds where something becomes certified, by dynamic
     programming over all ways to do so.
@@ -197,10 +198,10 @@ def index_window(claims: Claims, t_min: int, t_max: int) -> float:
     >>> plane = CertifiedSpace(2, ((90, 0.0005),), ((10, 0.0005),))
     >>> spaces = CertifiedSpace.zero(), plane, CertifiedSpace.full(3)
     >>> claims = Claims(1000, spaces, SharesBetween(np.array([0, 990, 10]), 0.01), each=3)
-    >>> index_window(claims, 11, 90)
+    >>> index_window(claims, Window("index", 11, 90))
     0.002
     """
-    low, high, spaces = t_min - 1, t_max, claims.spaces
+    low, high, spaces = window.start, window.t_max, claims.spaces
     marks = {t for space in spaces for t, _ in (*space.inside, *space.outside)}
     cuts = np.array(sorted({low, high} | {int(t) for t in marks if low < t < high}), dtype=float)
     cost = length = cuts - cuts[:, np.newaxis]  # of the piece (x, y]: row x, column y > x
@@ -238,27 +239,25 @@ def _cheapest(cost: Array) -> float:
     return float(best[-1])
 
 
-def mean_failure(
-    spaces: Sequence[CertifiedSpace], rule: str, t_min: int, t_max: int | float, samples: int = 1
-) -> float:
+def mean_failure(spaces: Sequence[CertifiedSpace], window: Window, samples: int = 1) -> float:
     """The mean over the window of P[one of the samples misses the space known best at t].
 
-    With two samples it bounds the ρ of the heavy rule, t uniform on (t_min − 1, t_max] (S34).
+    With two samples it bounds the ρ of the heavy rule (S34).
 
     Examples
     --------
     >>> plane = CertifiedSpace(2, ((110, 0.0005),), ((10, 0.0005),))
-    >>> mean_failure([plane], "heavy", 11, 100, samples=2)
+    >>> mean_failure([plane], Window("heavy", 11, 100), samples=2)
     0.002
-    >>> mean_failure([plane], "heavy", 1, 100, samples=2)  # nothing is known for t ≤ 10
+    >>> mean_failure([plane], Window("heavy", 1, 100), samples=2)  # nothing is known for t ≤ 10
     0.1018
     """
-    low = t_min - 1
-    marks = {t for space in spaces for pair in space.pairs(rule) for t in pair[:2]}
-    cuts = sorted({low, t_max} | {t for t in marks if low < t < t_max})
+    low, high = window.start, window.t_max
+    marks = {t for space in spaces for pair in space.pairs(window.rule) for t in pair[:2]}
+    cuts = sorted({low, high} | {t for t in marks if low < t < high})
     # Nothing changes between two marks, and ranges are closed on the right.
     bad = [
-        (y - x) * min(1.0, samples * min(space.fails(rule, y) for space in spaces))
+        (y - x) * min(1.0, samples * min(space.fails(window.rule, y) for space in spaces))
         for x, y in pairwise(cuts)
     ]
-    return min(1.0, math.fsum(bad) / (t_max - low))
+    return min(1.0, math.fsum(bad) / (high - low))

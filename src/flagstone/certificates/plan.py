@@ -21,6 +21,7 @@ from flagstone.algebra import Array, Flag, Rows
 from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
+from flagstone.guarantees.promise import Window
 
 #: Spaces that are looked at, at most: memory and time stay those of a few flags.
 _MOST_SPACES = 12
@@ -59,8 +60,8 @@ class CertificatePlan:
     ----------
     n_rows, n_pilot : int
         Rows of a sample, and how many of the first ones are the pilot.
-    rule, t_min, t_max : str, int, int or float
-        The window: t is drawn from {t_min..t_max} ("index") or from (t_min − 1, t_max] ("heavy").
+    window : Window
+        Where thresholds are drawn from.
     spaces, parts : NestedSpaces, tuple of SpacePlan
         The pilot's spaces that matter for the window, the smallest first.
     stride : int
@@ -69,22 +70,19 @@ class CertificatePlan:
 
     n_rows: int
     n_pilot: int
-    rule: str
-    t_min: int
-    t_max: int | float
+    window: Window
     spaces: NestedSpaces
     parts: tuple[SpacePlan, ...]
     stride: int = 1
 
     @classmethod
-    def of_pilot(
-        cls, pilot: Flag, n_rows: int, *, rule: str, t_min: int, t_max: int | float
-    ) -> CertificatePlan:
+    def of_pilot(cls, pilot: Flag, n_rows: int, window: Window) -> CertificatePlan:
         """Choose spaces and pieces from the flag of the pilot rows."""
         if not 0 < pilot.n_rows < n_rows:
             raise InputError(
                 f"a pilot is the first part of the rows: got {pilot.n_rows} pilot rows of {n_rows}"
             )
+        rule, t_min, t_max = window.rule, window.t_min, window.t_max
         whole = t_min == int(t_min) and (rule == "heavy" or t_max == int(t_max))
         if rule not in ("index", "heavy") or not (1 <= t_min <= t_max and whole):
             raise InputError(
@@ -92,7 +90,7 @@ class CertificatePlan:
                 f'"heavy", t_min): got {rule!r} with t_min={t_min}, t_max={t_max}'
             )
         counts, factor = pilot.counts, n_rows / pilot.n_rows
-        dims, weights = _chosen(counts, factor, rule, t_min, t_max)
+        dims, weights = _chosen(counts, factor, window)
         least = min((int(counts[r - 1]) for r in dims), default=0)
         stride = max(1, int(factor * least / _ENOUGH))
         parts = tuple(
@@ -100,7 +98,7 @@ class CertificatePlan:
             for r, weight in zip(dims, weights, strict=True)
         )
         spaces = NestedSpaces.of_flag(pilot, dims)
-        return cls(n_rows, pilot.n_rows, rule, t_min, t_max, spaces, parts, stride)
+        return cls(n_rows, pilot.n_rows, window, spaces, parts, stride)
 
     def rows(self, X: Any, weights: Any = None) -> Rows:
         """Return certifying rows, checked; weights are refused."""
@@ -112,16 +110,14 @@ class CertificatePlan:
         return self.spaces.field.rows(X, dim=self.spaces.dim)
 
 
-def _chosen(
-    counts: Array, factor: float, rule: str, t_min: int, t_max: int | float
-) -> tuple[list[int], list[float]]:
+def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], list[float]]:
     """Dimensions of the spaces that the window meets in the pilot, and the weight of each."""
-    low, high = _BELOW * (t_min - 1), _ABOVE * t_max
+    low, high = _BELOW * window.start, _ABOVE * window.t_max
     met: list[tuple[bool, float, int]] = []
     start, heaviest = 0, 0
     for end in sorted(set(counts.tolist())):  # from the largest space to the smallest
         sets = end - start
-        first, last = (start, end) if rule == "index" else (heaviest, sets)
+        first, last = (start, end) if window.rule == "index" else (heaviest, sets)
         overlap = min(high, factor * last) - max(low, factor * first)
         # A space whose sets number less than the noise of their end is most likely an accident.
         solid = sets >= max(2.0, math.sqrt(end))

@@ -38,7 +38,7 @@ from flagstone.distributions import (
     random_subspace,
     uniform,
 )
-from flagstone.guarantees import index_rho
+from flagstone.guarantees import Window, index_rho
 from flagstone.guarantees.binomial import binomial_above
 from flagstone.guarantees.exact import smallest
 from flagstone.paper.experiments._runner import Experiment, Row, Unit, column, where
@@ -57,9 +57,7 @@ class Case:
     kind: str
     law: Distribution
     m: int
-    t_min: int
-    t_max: int
-    rule: str = "index"
+    window: Window
 
 
 def _first_axes(rank: int, dim: int) -> Subspace:
@@ -87,25 +85,25 @@ def _zipf(dim: int, power: float) -> Finite:
 _TRIANGLE = Finite([[1, 1], [0, 1], [1, 0]], [0.55, 0.225, 0.225])
 
 CASES = {
-    "plane, 5 % damaged": Case("gapped", _damaged(3, 6, 0.05), 1500, 31, 330),
-    "8 of 12, 1 % damaged": Case("gapped", _damaged(8, 12, 0.01), 2000, 31, 110),
-    "8 of 12, no damage": Case("gapped", _damaged(8, 12, 0.0), 2000, 1, 120),
-    "plane, heavy rule": Case("gapped", _damaged(3, 6, 0.05), 1500, 31, 200, "heavy"),
-    "early window": Case("borderline", _damaged(3, 6, 0.05), 1500, 8, 120),
-    "late window": Case("borderline", _damaged(3, 6, 0.05), 1500, 200, 420),
-    "rare direction": Case("borderline", _units([0.3, 0.3, 0.02]), 2000, 10, 60),
-    "two gaps": Case("borderline", _units([0.4, 0.1, 0.1, 0.01]), 3000, 15, 500),
-    "geometric, 4 units": Case("gapless", geometric(4), 4000, 100, 900),
-    "geometric, 10 units": Case("gapless", geometric(10), 4000, 1, 1500),
-    "equal units": Case("gapless", _units([0.15] * 6), 2000, 1, 300),
-    "triangle": Case("gapless", _TRIANGLE, 3000, 1400, 1600),
-    "uniform": Case("gapless", uniform(5), 1000, 1, 150),
-    "blocks": Case("gapless", blocks(9), 4000, 100, 500),
-    "Zipf(1)": Case("heavy-tailed", _zipf(12, 1.0), 3000, 1, 500),
-    "Zipf(2)": Case("heavy-tailed", _zipf(12, 2.0), 3000, 1, 500),
+    "plane, 5 % damaged": Case("gapped", _damaged(3, 6, 0.05), 1500, Window("index", 31, 330)),
+    "8 of 12, 1 % damaged": Case("gapped", _damaged(8, 12, 0.01), 2000, Window("index", 31, 110)),
+    "8 of 12, no damage": Case("gapped", _damaged(8, 12, 0.0), 2000, Window("index", 1, 120)),
+    "plane, heavy rule": Case("gapped", _damaged(3, 6, 0.05), 1500, Window("heavy", 31, 200)),
+    "early window": Case("borderline", _damaged(3, 6, 0.05), 1500, Window("index", 8, 120)),
+    "late window": Case("borderline", _damaged(3, 6, 0.05), 1500, Window("index", 200, 420)),
+    "rare direction": Case("borderline", _units([0.3, 0.3, 0.02]), 2000, Window("index", 10, 60)),
+    "two gaps": Case("borderline", _units([0.4, 0.1, 0.1, 0.01]), 3000, Window("index", 15, 500)),
+    "geometric, 4 units": Case("gapless", geometric(4), 4000, Window("index", 100, 900)),
+    "geometric, 10 units": Case("gapless", geometric(10), 4000, Window("index", 1, 1500)),
+    "equal units": Case("gapless", _units([0.15] * 6), 2000, Window("index", 1, 300)),
+    "triangle": Case("gapless", _TRIANGLE, 3000, Window("index", 1400, 1600)),
+    "uniform": Case("gapless", uniform(5), 1000, Window("index", 1, 150)),
+    "blocks": Case("gapless", blocks(9), 4000, Window("index", 100, 500)),
+    "Zipf(1)": Case("heavy-tailed", _zipf(12, 1.0), 3000, Window("index", 1, 500)),
+    "Zipf(2)": Case("heavy-tailed", _zipf(12, 2.0), 3000, Window("index", 1, 500)),
 }
 #: Nothing is certified here but shares of rows outside, which a reused pilot gets wrong.
-_SPARSE = Case("heavy-tailed", _zipf(60, 1.0), 400, 1, 3)
+_SPARSE = Case("heavy-tailed", _zipf(60, 1.0), 400, Window("index", 1, 3))
 
 
 class Truth:
@@ -121,13 +119,13 @@ class Truth:
     def __init__(self, case: Case, samples: int, rng: np.random.RandomState) -> None:
         self.case = case
         flags = [_flag(case.law.sample(case.m, rng)) for _ in range(samples)]
-        self.choices = [Thresholds(flag, case.rule) for flag in flags]
+        self.choices = [Thresholds(flag, case.window.rule) for flag in flags]
         self._where: dict[Subspace, Array] = {}
 
     @cached_property
     def values(self) -> list[float]:
         """How much of the window two fresh samples disagree on, pair by pair."""
-        start, stop = self.case.t_min - 1, self.case.t_max
+        start, stop = self.case.window.start, self.case.window.t_max
         pairs = zip(self.choices[::2], self.choices[1::2], strict=False)
         return [disagreement(a, b, start, stop) for a, b in pairs]
 
@@ -175,14 +173,7 @@ def certifier_of(case: Case, rows: Array, confidence: float) -> Certifier:
 
 
 def _planned(case: Case, pilot: Array, confidence: float) -> Certifier:
-    return Certifier.of_pilot(
-        _flag(pilot),
-        case.m,
-        rule=case.rule,
-        t_min=case.t_min,
-        t_max=case.t_max,
-        confidence=confidence,
-    )
+    return Certifier.of_pilot(_flag(pilot), case.m, case.window, confidence=confidence)
 
 
 def _pilot_reused(case: Case, rows: Array, confidence: float) -> Certifier:
@@ -282,11 +273,11 @@ def law_of(dim: int, damage: float) -> Distribution:
     return planted_subspace(space, contamination=damage) if damage else UniformOn(space)
 
 
-def window_of(dim: int, damage: float, m: int) -> tuple[int, int]:
+def window_of(dim: int, damage: float, m: int) -> Window:
     """The middle half between the damaged rows and the full sets, of about 3d/4 + 2 rows each."""
     low, high = damage, (1 - damage) / (3 * dim // 4 + 2)
     first = max(1, math.ceil(m * (low + (high - low) / 4)))
-    return first, max(first, math.floor(m * (high - (high - low) / 4)))
+    return Window("index", first, max(first, math.floor(m * (high - (high - low) / 4))))
 
 
 def _size(step: int) -> int:
@@ -355,39 +346,29 @@ class CertificateStudy(Experiment):
         law = law_of(dim, damage)
 
         def in_advance(m: int) -> bool:
-            first, last = window_of(dim, damage, m)
-            return index_rho(dim, last - first + 1, start=first - 1, n_rows=m) <= self.rho
+            window = window_of(dim, damage, m)
+            return index_rho(dim, window.length, start=window.start, n_rows=m) <= self.rho
 
         def certified(m: int) -> bool:
-            rhos = [self._certified_rho(law, m, window_of(dim, damage, m), rng) for _ in samples]
+            case, rhos = Case("planted", law, m, window_of(dim, damage, m)), []
+            for _ in range(self.samples):
+                rho = certifier_of(case, law.sample(m, rng), self.confidence).certificate().rho
+                rhos.append(1.0 if rho is None else rho)
             return float(np.median(rhos)) <= self.rho
 
         def simulated(m: int) -> bool:
-            first, last = window_of(dim, damage, m)
-            differ = []
+            window, differ = window_of(dim, damage, m), []
             for _ in range(self.pairs):
                 a, b = (Thresholds(Flag(dim).update(law.sample(m, rng))) for _ in range(2))
-                differ.append(disagreement(a, b, first - 1, last))
+                differ.append(disagreement(a, b, window.start, window.t_max))
             return float(np.mean(differ)) <= self.rho
 
-        samples = range(self.samples)
         row = {"part": "rows", "dim": dim, "damage": damage, "rho": self.rho}
         row["in_advance"] = smallest(in_advance)
         for name, enough in (("certificate", certified), ("simulation", simulated)):
             step = smallest(lambda k, enough=enough: enough(_size(k)), start=0)  # type: ignore[misc]
             row[name] = _size(step)
         return row
-
-    def _certified_rho(
-        self,
-        law: Distribution,
-        m: int,
-        window: tuple[int, int],
-        rng: np.random.RandomState,
-    ) -> float:
-        case = Case("planted", law, m, *window)
-        rho = certifier_of(case, law.sample(m, rng), self.confidence).certificate().rho
-        return 1.0 if rho is None else rho
 
     def _validity(self, unit: dict[str, Any], rng: np.random.RandomState) -> Row:
         if unit["part"] == "mistake":
