@@ -18,6 +18,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
+from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -79,6 +80,18 @@ def test_a_clusterer_without_predict_labels_the_held_out_rows_in_its_fit():
     found = audit(AgglomerativeClustering(4), BLOBS, pairs=4)
     assert found.stats.errors == 0
     assert found.exact.estimate == found.measures["adjusted_rand"].estimate == 1.0
+
+
+def test_components_of_a_mixture_are_clusters():
+    found = audit(GaussianMixture(4), BLOBS, pairs=5)
+    assert found.exact.estimate == found.measures["adjusted_rand"].estimate == 1.0
+
+
+def test_predictions_of_a_classifier_may_be_compared_as_clusters():
+    found = audit(LogisticRegression(), X, Y, compare="adjusted_rand", pairs=5)
+    assert found.stats.errors == 0  # it got its labels
+    assert 0.5 < found.measures["adjusted_rand"].estimate < 1.0
+    assert found.score.name == "accuracy"
 
 
 def test_an_ordinary_classifier_is_not_exact_but_mostly_agrees():
@@ -323,6 +336,23 @@ class Broken:
             raise RuntimeError(f"the first of {X.sum()} is one")
         self.coef_ = np.array([self.random_state])
         return self
+
+
+def test_a_failure_of_the_first_run_leaves_the_comparison_as_it_is():
+    runs = []
+
+    def learn(X, y):
+        runs.append(None)
+        if len(runs) <= 2:
+            raise ValueError("not yet")
+        return LogisticRegression().fit(X, y)
+
+    found = audit(learn, X, Y, pairs=4)
+    assert found.stats.errors == 0
+    assert found.deterministic is True
+    assert found.notion == "coef_ and intercept_"
+    assert "coef_distance" in found.measures
+    assert found.score.name == "accuracy"
 
 
 def test_errors_count_as_disagreements_and_are_shown():
@@ -667,7 +697,7 @@ class TestSummarize:
     def test_disjoint_pairs(self):
         found = audit.summarize([1, 1, 1, 2, 3], claim=0.9)
         assert found.stats == AuditStats(2, 1)
-        assert "5 outputs in disjoint pairs, the last one left over" in str(found)
+        assert "5 given outputs on disjoint pairs, the last one left over" in str(found)
         assert found.verdict == "undecided"
         assert found.deterministic is None
 
@@ -679,6 +709,10 @@ class TestSummarize:
         assert found.measures["worst"].estimate == 0.5
         assert found.measures["approximate"].estimate == pytest.approx(5 / 6)
         assert found.score.estimate == pytest.approx(np.mean([1, 1, 2 / 3, 1 / 3]))
+        halves = audit.summarize([[0.5, 1.0], [0.5, 2.0]] * 2, compare="predictions")
+        assert halves.measures["pointwise"].estimate == 0.5
+        scored = audit.summarize([[0.5, 1.0], [0.5, 1.1]], y=[0.5, 1.0], tolerance=0.2)
+        assert (scored.exact.estimate, scored.score.name) == (1.0, "R²")
         clusters = audit.summarize([[0, 0, 1], [1, 1, 0]], compare="adjusted_rand")
         assert clusters.exact.estimate == clusters.measures["adjusted_rand"].estimate == 1.0
 

@@ -109,7 +109,9 @@ def test_the_parts_of_a_table_share_no_row_and_keep_their_labels(n):
         for part in (a, b, fresh):
             assert part.X.tolist() == X[part.y].tolist()
     assert "INDICATIVE" in data.caution
-    assert f"({(n - 2 * held) // 2:,} rows each) of a table of {n:,} rows" in repr(data)
+    size = (n - 2 * held) // 2
+    each = "1 row each" if size == 1 else f"{size:,} rows each"
+    assert f"({each}) of a table of {n:,} rows" in repr(data)
 
 
 def test_groups_are_never_divided():

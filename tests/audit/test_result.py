@@ -159,8 +159,8 @@ def test_the_table_has_the_three_measures_and_bottom_only_where_it_exists():
     kinds = ["agree", "both_bottom", "one_bottom"]
     pairs = tuple(Pair(i, kind, 0.0) for i, kind in enumerate(kinds))
     with_bottom = str(AuditResult("learner", "data", pairs))
-    assert "2 agree (1 of them both ⊥), 1 differ (1 of them one ⊥)" in with_bottom
-    assert "1 pair: 1 agree, 0 differ" in str(counted(1, 0))
+    assert "2 agree exactly (1 of them both ⊥), 1 differ (1 of them one ⊥)" in with_bottom
+    assert "1 pair: 1 agree exactly, 0 differ" in str(counted(1, 0))
     assert "deterministic" not in text
     assert "deterministic: the same data" in str(counted(3, 1, deterministic=True))
     assert "NOT DETERMINISTIC" in str(counted(3, 1, deterministic=False))
@@ -179,6 +179,9 @@ def test_answers_without_content_are_told_in_capitals():
     bottoms = tuple(Pair(i, "both_bottom", 1.0) for i in range(3))
     text = str(AuditResult("l", "d", bottoms, hint="; try this"))
     assert "EVERY ANSWER IS ⊥: no rule was learned; try this" in text
+    some = str(AuditResult("l", "d", (*bottoms, Pair(3, "one_bottom", 0.0)), hint="; try this"))
+    assert "THE RUNS AGREE ON ⊥ ONLY: no pair learned the same rule; try this" in some
+    assert "no direction" not in some
     empty = (Pair(0, "both_empty", 1.0), Pair(1, "differ", 0.0))
     assert "THE RUNS AGREE ON NOTHING" in str(AuditResult("l", "d", empty))
     assert "CAUTION" in str(counted(1, 1, caution="CAUTION"))
@@ -232,11 +235,14 @@ def test_a_result_draws_itself_and_is_html(tmp_path):
     pairs = (PAIRS[1], *PAIRS * 20)  # the first pair failed: nothing but exact is known yet
     found = AuditResult("<b>learner</b>", "data", pairs, n_inputs=2, deterministic=True)
     found.plot()
-    labels = [text.get_text() for text in found.ax_.get_legend().get_texts()]
-    assert labels == ["exact", "pointwise, worst", "approximate"]
-    assert found.ax_.get_xlabel() == "pairs"
-    final = found.ax_.get_lines()[0].get_ydata()[-1]
-    assert final == found.exact.estimate
+    assert found.figure_.get_suptitle() == found.learner
+    titles = [axis.get_title() for axis in found.ax_]
+    assert titles == ["exact", "pointwise", "pointwise, worst", "approximate"]
+    assert found.ax_[0].get_xlabel() == "pairs"
+    for axis, key in zip(found.ax_, ("exact", "pointwise", "worst", "approximate"), strict=True):
+        assert axis.get_lines()[0].get_ydata()[-1] == found.measures[key].estimate
+    alone = counted(2, 1).plot()  # outputs that predict nothing have one panel
+    assert alone.ax_.get_title() == "exact"
     assert found.plot(tmp_path / "audit.svg") is found
     assert "<svg" in (tmp_path / "audit.svg").read_text(encoding="utf-8")
     html = found._repr_html_()

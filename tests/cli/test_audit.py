@@ -233,7 +233,7 @@ def test_learners_of_the_folder_run_in_processes(numbers, place):
     done = subprocess.run(
         [sys.executable, "-c", code, *words], cwd=place, capture_output=True, text=True, check=True
     )
-    assert "6 pairs: 0 agree, 6 differ" in done.stdout
+    assert "6 pairs: 0 agree exactly, 6 differ" in done.stdout
 
 
 def test_groups_bootstrap_and_outputs(run, place, numbers):

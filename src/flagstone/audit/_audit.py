@@ -200,7 +200,8 @@ def summarize(
     ----------
     outputs : sequence
         Fitted models, functions that predict, coefficients, sets of features, texts, …; or arrays
-        of whole numbers, texts or truth values, all of one length: predictions for the same inputs.
+        of one length: predictions for the same inputs. Fractions are predictions if labels are
+        given, or ``compare="predictions"``, and coefficients otherwise.
     X, y : array, optional
         Held-out rows that models and functions predict, and their labels (for a score).
     compare, tolerance, confidence, claim : as for :func:`audit`
@@ -218,7 +219,9 @@ def summarize(
     if len(outputs) < 2:
         raise InputError(f"at least 2 outputs are compared, got {len(outputs)}")
     check_confidence(confidence)
-    runs = [Trial(output, _given(output, X)) for output in outputs]
+    # Fractions may as well be coefficients.
+    kinds = "biuUSf" if y is not None or compare == "predictions" else "biuUS"
+    runs = [Trial(output, _given(output, X, kinds)) for output in outputs]
     first = runs[0].predicted
     rows = 0 if first is None else len(first)
     rules = PairComparison(compare, tolerance=tolerance, n_fixed=rows)
@@ -226,17 +229,22 @@ def summarize(
     disjoint = zip(runs[::2], runs[1::2], strict=False)
     done = [rules.pair(a, b, y, number) for number, (a, b) in enumerate(disjoint)]
     left = ", the last one left over" if len(outputs) % 2 else ""
-    data = f"{len(outputs)} outputs in disjoint pairs{left}"
-    said: dict[str, Any] = {"confidence": confidence, "claim": claim}
-    return _result(rules, done, learner="given outputs", data=data, **said)
+    return _result(
+        rules,
+        done,
+        learner=f"{len(outputs)} given outputs",
+        data=f"disjoint pairs{left}",
+        confidence=confidence,
+        claim=claim,
+    )
 
 
-def _given(output: Any, X: Any) -> Any:
-    """Return the predictions of an output that was given; None if it has none."""
+def _given(output: Any, X: Any, kinds: str) -> Any:
+    """Return the predictions of an output: what a model says of X, or an array of some kinds."""
     if X is not None:
         return predictions(output, X)
     array = np.asarray(output) if isinstance(output, (list, np.ndarray)) else None
-    return array if array is not None and array.ndim == 1 and array.dtype.kind in "biuUS" else None
+    return array if array is not None and array.ndim == 1 and array.dtype.kind in kinds else None
 
 
 def _result(rules: PairComparison, done: Sequence[Pair], **said: Any) -> AuditResult:

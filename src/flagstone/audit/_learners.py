@@ -10,7 +10,14 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, clone, is_classifier, is_regressor
+from sklearn.base import (
+    BaseEstimator,
+    ClusterMixin,
+    DensityMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.utils.multiclass import type_of_target
 
 from flagstone.audit.data import Array, Sample, identified, stacked
@@ -98,8 +105,8 @@ class Learner:
             # It labels only the rows of its fit: they include the held-out ones.
             fresh.fit(stacked(sample.X, held_out))
             return Trial(fresh, np.asarray(fresh.labels_)[len(sample.X) :])
-        # A clustering does not see labels; they only serve to score it.
-        labels = () if sample.y is None or clusters else (sample.y,)
+        # A clusterer does not see labels; they only serve to score it.
+        labels = () if sample.y is None or is_clusterer(self.learner) else (sample.y,)
         fresh.fit(sample.X, *labels)
         return Trial(fresh, predictions(fresh, held_out))
 
@@ -149,19 +156,26 @@ def kind_of(learner: Any, y: Any, predicted: Array | None = None) -> str:
 
     What is no estimator is judged by labels and predictions.
     """
-    last = last_step(learner)
-    if isinstance(last, ClusterMixin):
+    if is_clusterer(learner):
         return "clusterer"
     if isinstance(learner, BaseEstimator):
         if is_classifier(learner) or is_regressor(learner):
             return "classifier" if is_classifier(learner) else "regressor"
-        return "span" if hasattr(type(last), "finding_") and y is None else "other"
+        return "span" if hasattr(type(last_step(learner)), "finding_") and y is None else "other"
     if y is None:
         return "other"
     if predicted is not None and predicted.dtype.kind == "f" and (predicted % 1).any():
         return "regressor"
     targets = {"binary": "classifier", "multiclass": "classifier", "continuous": "regressor"}
     return targets.get(type_of_target(y), "other")
+
+
+def is_clusterer(learner: Any) -> bool:
+    """Say whether predictions are names of clusters, or of the components of a mixture."""
+    last = last_step(learner)
+    return isinstance(last, ClusterMixin) or (
+        isinstance(last, DensityMixin) and hasattr(last, "predict")
+    )
 
 
 def last_step(learner: Any) -> Any:

@@ -28,6 +28,8 @@ from flagstone.wording import counted
 _SHOWN = 5
 #: The plot shows intervals at about this many numbers of pairs.
 _STEPS = 24
+#: The measures that are drawn, each in a panel of its own, and their colours.
+_DRAWN = {"exact": "blue", "pointwise": "orange", "worst": "vermillion", "approximate": "green"}
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,6 @@ class AuditResult(Display):
     claim: float | None = None
     hint: str = ""
     strong_id: str | None = None
-    size = (COLUMN_WIDTH * 1.4, 2.6)
 
     def __post_init__(self) -> None:
         if self.claim is not None and not 0.0 <= self.claim <= 1.0:
@@ -202,6 +203,16 @@ class AuditResult(Display):
             meaning = "of the runs, on held-out rows"
             found["score"] = Measure(SCORES[self.kind], _mean(scores), None, None, meaning)
         return found
+
+    @property
+    def panels(self) -> tuple[int, int]:  # type: ignore[override]
+        """One row of panels: exact, pointwise, its worst input, approximate."""
+        return 1, len(_DRAWN.keys() & self.measures.keys())
+
+    @property
+    def size(self) -> tuple[float, float]:  # type: ignore[override]
+        """In inches."""
+        return COLUMN_WIDTH * (0.4 + 0.4 * self.panels[1]), 2.2
 
     @property
     def exact(self) -> Measure:
@@ -299,7 +310,7 @@ class AuditResult(Display):
         one += [f"{s.errors} with an error"] if s.errors else []
         differ = f" ({', '.join(one)})" if one else ""
         lines = [
-            f"{counted(s.pairs, 'pair')}: {s.agreements:,} agree{both}, "
+            f"{counted(s.pairs, 'pair')}: {s.agreements:,} agree exactly{both}, "
             f"{s.disagreements:,} differ{differ}"
         ]
         errors = self._errors()
@@ -344,6 +355,8 @@ class AuditResult(Display):
             lines.append(f"MOST PAIRS FAILED: {s.errors} of {s.pairs} count as different")
         if s.both_bottom == s.answered:
             lines.append(f"EVERY ANSWER IS ⊥: no rule was learned{self.hint}")
+        elif s.agreements and s.agreements == s.both_bottom:
+            lines.append(f"THE RUNS AGREE ON ⊥ ONLY: no pair learned the same rule{self.hint}")
         elif s.agreements and s.agreements == s.both_bottom + s.both_empty:
             lines.append(
                 "THE RUNS AGREE ON NOTHING: no direction was kept, so that answers are drawn from "
@@ -382,22 +395,30 @@ class AuditResult(Display):
         return card(f"Audit of {self.learner} on {self.data}", *parts)
 
     def _draw(self, axes: list[Axes]) -> None:
-        axis = axes[0]
         ends = np.unique(np.geomspace(1, len(self.pairs), _STEPS).round().astype(int))
         paths = [replace(self, pairs=self.pairs[:end]).measures for end in ends]
-        looks = (("exact", "blue", "-"), ("worst", "orange", ":"), ("approximate", "green", "--"))
-        for key, color, dashes in looks:
+        for axis, key in zip(axes, (key for key in _DRAWN if key in self.measures), strict=True):
             path = [(n, found[key]) for n, found in zip(ends, paths, strict=True) if key in found]
-            if path:
-                x, color = [n for n, _ in path], OKABE_ITO[color]
-                low, high = ([getattr(m, end) for _, m in path] for end in ("low", "high"))
-                axis.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
-                label, estimates = path[-1][1].name, [m.estimate for _, m in path]
-                axis.plot(x, estimates, dashes, color=color, label=label)
-        axis.set_ylim(-0.02, 1.02)
-        axis.set_xlabel("pairs")
-        axis.set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
-        axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=self.learner)
+            x, color = [n for n, _ in path], OKABE_ITO[_DRAWN[key]]
+            low, high = ([getattr(m, end) for _, m in path] for end in ("low", "high"))
+            axis.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+            axis.plot(
+                x,
+                [m.estimate for _, m in path],
+                color=color,
+                marker="o",
+                markevery=[-1],
+                clip_on=False,
+            )
+            axis.set_title(self.measures[key].name, fontsize=8)
+            axis.set_ylim(-0.02, 1.02)
+            axis.set_xlim(0, len(self.pairs) + 0.5)
+            axis.set_xlabel("pairs")
+            axis.label_outer(remove_inner_ticks=False)
+        axes[0].set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
+        figure = axes[0].get_figure()
+        if figure is not None and not figure.get_suptitle():
+            figure.suptitle(self.learner, fontsize=8)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -16,6 +16,7 @@ from flagstone.checks import checked_integer
 from flagstone.distributions import Distribution, LabelledParity
 from flagstone.errors import InputError
 from flagstone.exact import exact_array
+from flagstone.wording import counted
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +26,10 @@ _HELD_OUT = 200
 _ONE_IN = 10
 
 #: Said of intervals of a table.
-HALVES = "INDICATIVE ONLY: the pairs are random halves of one table, not fresh samples"
+HALVES = (
+    "INDICATIVE ONLY: pairs are random halves of one table, not fresh samples; the intervals "
+    "describe this table"
+)
 _BOOTSTRAP = (
     "BOOTSTRAP: the two samples of a pair share rows, which makes them agree more often than "
     "fresh samples do"
@@ -182,7 +186,7 @@ class DividedTable:
         return np.concatenate(parts)
 
     def _rows(self, chosen: Array) -> Sample:
-        X = self.X[chosen] if self._frame is None else self._frame[chosen].to_native()
+        X = self.X.take(chosen, axis=0) if self._frame is None else self._frame[chosen].to_native()
         return Sample(X, None if self.y is None else self.y[chosen])
 
     def canonical(self) -> dict[str, Any]:
@@ -200,7 +204,8 @@ class DividedTable:
             return f"bootstrap samples of a table of {len(self.X):,} rows"
         size = (len(self._rest) - self._fresh) // 2
         near = "about " if self._groups is not None else ""
-        return f"disjoint halves ({near}{size:,} rows each) of a table of {len(self.X):,} rows"
+        each = f"{near}{counted(size, 'row')} each"
+        return f"disjoint halves ({each}) of a table of {len(self.X):,} rows"
 
 
 Data = Sampler | DividedTable
