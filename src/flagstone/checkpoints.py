@@ -23,6 +23,11 @@ class ShardCheckpoint:
     finished: dict[int, ShardSummary] = field(default_factory=dict)
     ledger: Ledger | None = None
 
+    @property
+    def resumed(self) -> bool:
+        """Whether an earlier run has finished some of them."""
+        return bool(self.finished)
+
     def keep(self, number: int, summary: ShardSummary) -> None:
         """Keep the summary of a shard that was just done."""
         if self.ledger is not None and number not in self.finished:

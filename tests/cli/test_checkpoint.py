@@ -150,23 +150,6 @@ def test_a_checkpoint_is_believed_only_where_it_can_be_true(run, place, change, 
     assert words in done.err.splitlines()[-1]
 
 
-def test_a_flag_that_changed_is_not_resumed(run, place):
-    frames = ["examples/frames.txt", "-f", "bits"]
-    assert run("summarize", *frames, "-o", "s.flag").code == 0
-    words = ["constraints", "s.flag", "--seed", "1", "-o", "m.json", "--checkpoint", "c.ckpt"]
-    before = os.stat("s.flag")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoint.RunCheckpoint, "finish", lambda self: None)
-        assert run(*words).code == 0
-    lines = Path("examples/frames.txt").read_text().splitlines()
-    Path("examples/frames.txt").write_text("\n".join([lines[0], *lines]) + "\n")
-    assert run("summarize", *frames, "-o", "s.flag", "--force").code == 0
-    os.utime("s.flag", ns=(before.st_atime_ns, before.st_mtime_ns))
-    done = run(*words)
-    assert done.code == 1
-    assert "belongs to another run" in done.err
-
-
 def test_a_changed_input_is_not_resumed(tmp_path):
     write_parts(tmp_path, 100, 20)
     words = [sys.executable, "-c", SLOWLY, *COMMAND]

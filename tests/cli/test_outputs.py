@@ -162,7 +162,7 @@ def stopped_before_the_end(run, monkeypatch, words, name):
 
 def test_a_resumed_run_keeps_files_of_other_programs(run, place, monkeypatch):
     words = [*FRAMES, "--checkpoint", "c.ckpt", "-o", "m.json", "--report", "r.html"]
-    stopped_before_the_end(run, monkeypatch, words, "summarize")
+    stopped_before_the_end(run, monkeypatch, words, "noting")
     (place / "r.html").write_text("precious")
     done = run(*words)
     assert done.code == 1
@@ -247,7 +247,7 @@ def test_a_file_changed_in_the_middle_is_another_file(run, place, monkeypatch):
         "-o",
         "m.json",
     ]
-    stopped_before_the_end(run, monkeypatch, words, "summarize")
+    stopped_before_the_end(run, monkeypatch, words, "noting")
     with open("t.bits", "r+b") as file:
         file.seek(len(rows) // 2)
         file.write(b"1")
@@ -261,7 +261,7 @@ def test_sealed_nonsense_is_no_checkpoint(run, place, monkeypatch):
     from flagstone.store import write_document
 
     words = [*FRAMES, "--checkpoint", "c.ckpt"]
-    stopped_before_the_end(run, monkeypatch, words, "summarize")
+    stopped_before_the_end(run, monkeypatch, words, "noting")
     kind, content = read_document("c.ckpt")
     for change in ({"rows": "many"}, {"position": 3}, {"counts": []}, {"more": 1}):
         write_document("c.ckpt", kind, content | change, overwrite=True)

@@ -66,7 +66,8 @@ def test_what_suggest_says(run, frames):
     assert lines[0].endswith("give one space, of dimension 7; use its middle on fresh rows:")
     found = {line.split()[0]: line for line in lines[1:-1]}
     assert list(found) == ["window", "forecast", "equations", "rows", "seed", "protocol", "run"]
-    assert "600 to 1,200 rows: nothing; 2,400 rows: ≥ " in found["forecast"]
+    assert "600 rows: nothing; 1,200 rows: ≥ " in found["forecast"]
+    assert "; 2,400 to 19,200 rows: ≥ " in found["forecast"]
     assert found["run"].endswith("flagstone constraints FRESH --protocol protocol.json")
     assert lines[-1].endswith("the window promises nothing: it was chosen on them.")
 
@@ -227,11 +228,22 @@ def test_runs_are_found_across_small_files_too(run, place):
     assert "rows repeat in runs" in done.out
 
 
-def test_a_flag_has_no_runs_to_count_once(run, frames):
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--deduplicate-runs"],
+        ["--max-rows", "5"],
+        ["--draw-rows", "5"],
+        ["--checkpoint", "c.ckpt"],
+        ["--workers", "2"],
+        ["--partition", "files"],
+    ],
+)
+def test_what_is_for_rows_is_refused_for_a_flag(run, frames, options):
     run("summarize", "a.bits", "-o", "a.flag")
-    done = run("constraints", "a.flag", "--deduplicate-runs")
+    done = run("constraints", "a.flag", *options)
     assert done.code == 2
-    assert "is not for a flag, where runs are lost" in done.err
+    assert f"{options[0]} is not for a.flag, which holds rows read before" in done.err
 
 
 def test_a_confidence_is_said_as_it_was_asked_for(run, frames):

@@ -6,13 +6,12 @@ No mathematics lives here; each step is one call into the core.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from typing import Any
 
-from flagstone import __version__
 from flagstone.algebra.fields import as_field
-from flagstone.cli.console import ARGUMENTS, BOTTOM, OK, UsageError, parsed, rerun_command
-from flagstone.cli.inputs import InputSource, load_protocol, open_source, reading_of
+from flagstone.cli.console import BOTTOM, OK, UsageError, parsed, refuse_options, rerun_command
+from flagstone.cli.inputs import load_protocol, open_source, reading_of
+from flagstone.cli.parser import options_of
 from flagstone.cli.results import (
     answer_lines,
     check_outputs,
@@ -30,10 +29,11 @@ from flagstone.cli.verbs import (
     RuleOptions,
     RunOptions,
     SubspaceOptions,
+    WorkerOptions,
 )
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed
-from flagstone.disk import read_regular
+from flagstone.encoding import Encoding
 from flagstone.finding import Finding
 from flagstone.pipeline import ask
 from flagstone.question import (
@@ -45,9 +45,10 @@ from flagstone.question import (
     SubspaceQuestion,
 )
 from flagstone.rules import rule_named
+from flagstone.store import SummaryFile
 
-#: On these the result does not depend.
-_LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
+#: What a flag knows nothing of.
+_FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options_of(WorkerOptions))
 
 
 def constraints(options: ConstraintsOptions) -> int:
@@ -101,14 +102,15 @@ def answer(question: Question, options: AnswerOptions) -> int:
     finding, run = find(question, options)
     # what cannot be shown fails before anything is written
     answer_lines(finding, options.show_as or "text")
-    written = write_outputs(finding, options, resumed=run.resumed)
-    run.finish()
+    written = write_outputs(finding, options, resumed=run is not None and run.resumed)
+    if run is not None:
+        run.finish()
     print_finding(finding, options, written)
     return OK if finding.is_answer else BOTTOM
 
 
-def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run]:
-    """Read the rows of files, twice where they are to be measured, and ask the question."""
+def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | None]:
+    """Answer a question about files: from their rows in one run, or from a saved flag."""
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, options)
@@ -125,61 +127,76 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run]:
             confidence=protocol.confidence,
             partition=protocol.partition,
         )
-    chosen = rule_of(options) if protocol is None else protocol.to_rule()
+    rule = rule_of(options) if protocol is None else protocol.to_rule()
     once = not (options.measure or options.checkpoint or _is_cut(options))
     source = open_source(options.files, options, question, protocol, once=once)
-    if options.deduplicate_runs and (options.checkpoint is not None or source.table is None):
-        what = "flag, where runs are lost" if source.table is None else "run that may be resumed"
-        raise UsageError(f"--deduplicate-runs is not for a {what}: leave it out")
-    read = options.files if source.table is None else source.table.files
-    used = [*read, *([] if options.protocol is None else [options.protocol])]
+    read = [] if source.table is None else source.table.files
+    used = [*(read or options.files), *([] if options.protocol is None else [options.protocol])]
     refuse_inputs([*output_paths(options), options.checkpoint], used)
     refuse_inputs([options.checkpoint], output_paths(options), "an output")
-    seed = options.seed
-    if seed is None and source.saved is not None:
-        seed = source.saved.seed
-    fresh = seed is None
-    if chosen.draw_rows is not None:
-        seed, options = _with_drawn_rows(chosen, seed, options)
-    identity = identity_of(question, source, options, seed=seed, rule=repr(chosen))
-    work = Run(
+    facts: dict[str, Any] = {
+        "sources": [str(path) for path in read],
+        "reading": reading_of(options) | dict(protocol.reading if protocol else {}),
+        "summary": "flag",
+    }
+    conditions = _conditions(options)
+    if source.saved is not None:
+        return _from_flag(source.saved, source.encoding, question, rule, options, facts), None
+    fresh = options.seed is None
+    if rule.draw_rows is not None:
+        options = _with_drawn_rows(rule, options)
+    if options.deduplicate_runs and options.checkpoint is not None:
+        raise UsageError("--deduplicate-runs is not for a run that may be resumed: leave it out")
+    run = Run(
         source,
         question,
         options,
-        identity,
-        seed,
+        options.seed,
         again=options.measure,
         max_rows=options.max_rows,
         deduplicate=options.deduplicate_runs,
+        rule=rule,
     )
-    refuse_existing_outputs(options, resumed=work.resumed)
-    summary, counted = work.read()
-    finding = ask(
-        summary,
+    refuse_existing_outputs(options, resumed=run.resumed)
+    run.read()
+    facts["command"] = rerun_command(run.seed if protocol is None else None, outputs=options)
+    finding = run.ask(rule, facts, seed_is_fresh=fresh, conditions=conditions)
+    if options.measure:
+        finding = run.certify(finding, options.confidence, options.kept_rows)
+    return finding, run
+
+
+def _from_flag(
+    saved: SummaryFile,
+    encoding: Encoding,
+    question: Question,
+    rule: Any,
+    options: AnswerOptions,
+    facts: dict[str, Any],
+) -> Finding:
+    """Answer from a flag that was saved."""
+    refuse_options(
+        options,
+        _FOR_ROWS,
+        f"is not for {options.files[0]}, which holds rows read before: leave it out",
+    )
+    refuse_existing_outputs(options)
+    given = saved.seed if options.seed is None else options.seed
+    seed = fresh_seed() if given is None else given
+    facts["command"] = rerun_command(seed, outputs=options)
+    return ask(
+        saved.summary,
         question,
-        chosen,
-        Coins(work.seed),
-        encoding=source.encoding,
-        seed_is_fresh=fresh,
-        conditions=_conditions(options),
-        rows=counted,
-        provenance={
-            "sources": [] if source.table is None else [str(path) for path in read],
-            "reading": reading_of(options) | dict(protocol.reading if protocol else {}),
-            "summary": type(summary).__name__.lower(),
-            "command": rerun_command(work.seed if protocol is None else None, outputs=options),
-            **work.notes,
-        },
+        rule,
+        Coins(seed),
+        encoding=encoding,
+        seed_is_fresh=given is None,
+        provenance=facts,
     )
-    if source.table is not None and options.measure:
-        finding = work.again(finding)
-    return finding, work
 
 
-def _with_drawn_rows(
-    rule: Any, seed: str | None, options: AnswerOptions
-) -> tuple[str, AnswerOptions]:
-    """Return the seed, and options that take as many rows as its coins draw."""
+def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
+    """Return options with a seed, and with as many rows as its coins draw."""
     if options.max_rows is not None:
         raise UsageError("--draw-rows decides how many rows are used: leave out --max-rows")
     if _is_cut(options):
@@ -187,10 +204,10 @@ def _with_drawn_rows(
             "--draw-rows is for rows that are summarized together: leave out --partition, "
             "--workers and --cluster"
         )
-    if seed is None and options.checkpoint is not None:
+    if options.seed is None and options.checkpoint is not None:
         raise UsageError("--draw-rows with --checkpoint needs --seed, which decides what is read")
-    seed = fresh_seed() if seed is None else seed
-    return seed, dataclasses.replace(options, max_rows=rule.n_rows(Coins(seed)))
+    seed = fresh_seed() if options.seed is None else options.seed
+    return dataclasses.replace(options, seed=seed, max_rows=rule.n_rows(Coins(seed)))
 
 
 def _is_cut(options: RunOptions) -> bool:
@@ -208,25 +225,3 @@ def _conditions(options: AnswerOptions) -> list[str]:
     if options.deduplicate_runs:
         conditions.append("equal rows that follow each other are one row, sent again")
     return conditions
-
-
-def identity_of(
-    question: Question, source: InputSource, options: Any, **more: Any
-) -> dict[str, Any]:
-    """Return everything that the result of a run depends on; ``options`` are those of its verb."""
-    data: Any = None
-    if options.checkpoint is not None:  # only a run that may be resumed pays for a second reading
-        if source.table is None:
-            data = hashlib.sha256(read_regular(options.files[0])).hexdigest()
-        elif not _is_cut(options):  # partitions have an id of their own
-            data = source.table.identity()
-    given = {k: v for k, v in dataclasses.asdict(options).items() if k not in _LOOSE}
-    return {
-        "version": __version__,
-        "verb": ARGUMENTS[0],
-        "question": question.to_dict(),
-        "options": given | more,
-        "cut": _is_cut(options),
-        "encoding": source.encoding.to_dict(),
-        "data": data,
-    }

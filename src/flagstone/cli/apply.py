@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
+from flagstone.cli.executors import watched_partitions
 from flagstone.cli.inputs import captures_refused, load_finding, open_tables
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
-from flagstone.cli.work import partition_of, watched_executor
 from flagstone.disk import atomic_file, check_target
 from flagstone.errors import BottomError
 from flagstone.finding import SCHEMA, Finding
@@ -24,7 +24,6 @@ from flagstone.measurement import predict as predicted
 from flagstone.pipeline import LocalExecutor, Pipeline
 from flagstone.shards import ShardTask, predict_shard, predict_task
 from flagstone.tables import Table
-from flagstone.tables.partitions import Dataset
 from flagstone.wording import counted
 
 
@@ -78,9 +77,8 @@ def _count(
     finding: Finding, table: Table, shown: int, options: WorkerOptions
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
-    parts = Dataset.of_table(table, partition_of(options, matters=False)).partitions
     task = ShardTask(finding.question, finding.encoding)
-    with watched_executor(options, table, "checking", len(parts)) as executor:
+    with watched_partitions(options, table, "checking") as (executor, parts):
         found = Pipeline(task, parts, executor).check(finding, shown)
     total, broken = found.counted, found.broken
     if broken is None:
@@ -162,12 +160,11 @@ def _predictions(
     finding: Finding, table: Table, options: WorkerOptions
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
-    parts = Dataset.of_table(table, partition_of(options, matters=False)).partitions
     task = predict_task(finding)
-    with watched_executor(options, table, "predicting", len(parts)) as executor:
+    with watched_partitions(options, table, "predicting") as (executor, parts):
         if isinstance(executor, LocalExecutor):
-            for number, part in enumerate(parts):
-                for batch in executor.opened(number, part).batches(task):
+            for part in parts:
+                for batch in part.batches(task):
                     elements = predicted(finding, batch.rows)
                     index = range(len(batch)) if batch.index is None else batch.index.tolist()
                     for row, text in zip(index, finding.encoding.decoded(elements), strict=True):

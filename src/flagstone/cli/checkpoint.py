@@ -1,31 +1,33 @@
-"""Checkpoints: a run that is killed or stopped loses little, and ends with the same bytes.
+"""The checkpoint of rows that are read as one shard: stopped, a run ends with the same bytes.
 
-`RunCheckpoint` is for rows that are read as one shard. Its state is small (a summary, a position, a
-few counts) and is written atomically: a run resumes from the last state, and the flag does not
-depend on how its rows came in batches. `ShardsCheckpoint` is for rows in several shards.
+Its state is small (a summary, a position, a few counts) and is written atomically: a run resumes
+from the last state, and the flag does not depend on how its rows came in batches. For rows in
+several shards there is :mod:`flagstone.checkpoints`.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from flagstone.algebra.flag import Flag
-from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
+from flagstone.checkpoints import ShardCheckpoint, digest_of
 from flagstone.cli.console import AT_END, Interrupted, print_stderr, rerun_command
 from flagstone.cli.verbs import RunOptions
 from flagstone.coins import fresh_seed
 from flagstone.disk import check_fields, destination, locked
 from flagstone.errors import FormatError, InputError
 from flagstone.pipeline import Pipeline
+from flagstone.processes import held_signals
 from flagstone.shards import ShardSummary
 from flagstone.store import read_document, write_document
-from flagstone.tables import EncodedBatch
+from flagstone.tables.encoded import Batches
 from flagstone.wording import counted
 
 #: Changes with what a position means, so that no old one is misread.
@@ -63,11 +65,12 @@ class RunState:
 
 
 class RunCheckpoint:
-    """One run over a table as one shard: resumed if its checkpoint says so.
+    """The state of a run over a table as one shard, which may be resumed.
 
     Parameters
     ----------
     options : RunOptions
+        Where it is kept, and how often it is saved.
     identity : mapping
         Everything the result depends on (files, options, outputs); a checkpoint of another
         run is refused.
@@ -75,31 +78,29 @@ class RunCheckpoint:
         The summary that a run begins with.
     seed : str, optional
         Drawn afresh otherwise, or that of the run that is resumed.
+
+    Attributes
+    ----------
+    state : RunState
+    kept : int
+        How many rows the state in the file has.
+    resumed : bool
+        Whether there is a state of an earlier run.
     """
 
     def __init__(
         self, options: RunOptions, identity: Mapping[str, Any], start: Flag, seed: str | None
     ) -> None:
-        self.path = None if options.checkpoint is None else Path(options.checkpoint)
-        self.id = "" if self.path is None else digest_of(identity, _POSITIONS)
+        self.path, self.id = Path(options.checkpoint or ""), digest_of(identity, _POSITIONS)
         self._every = options.checkpoint_every
-        self._warned = self._finished = False
-        self._saved, self._kept = time.monotonic(), 0
-        AT_END.push(self._say_how_to_resume)
+        self._warned, self._saved, self.kept = False, time.monotonic(), 0
         found = self._resume(start, seed)
         self.resumed = found is not None
         self.state = found or RunState(fresh_seed() if seed is None else seed, start)
         self.seed = self.state.seed
 
-    def start(self) -> None:
-        """Write a checkpoint before the first row, if there is none yet: it must be possible."""
-        if not self.resumed:
-            self.save(must=True)
-
     def _resume(self, start: Flag, seed: str | None) -> RunState | None:
         """Return the state of an earlier run of the same command, or None."""
-        if self.path is None:
-            return None
         if destination(self.path, overwrite=True) is None:
             raise InputError(f"{self.path}: a checkpoint is read again, which needs a regular file")
         AT_END.enter_context(locked(self.path))
@@ -124,17 +125,15 @@ class RunCheckpoint:
             )
         if state.position is not None:
             print_stderr(f"resuming after {counted(state.rows, 'row')}")
-            self._kept = state.rows
+            self.kept = state.rows
         return state
 
     def save(self, *, must: bool = False) -> None:
         """Write the checkpoint; a full disk keeps the last one and is reported once."""
-        if self.path is None:
-            return
         try:
             content = self.state.to_content(self.id)
             write_document(self.path, "checkpoint", content, overwrite=True)
-            self._kept = self.state.rows
+            self.kept = self.state.rows
         except OSError as error:
             if must:
                 raise
@@ -148,73 +147,41 @@ class RunCheckpoint:
 
     def finish(self) -> None:
         """Remove the checkpoint: everything it stood for is written."""
-        self._finished = True
-        if self.path is not None:
-            Path(os.path.realpath(self.path)).unlink(missing_ok=True)
+        Path(os.path.realpath(self.path)).unlink(missing_ok=True)
 
     def summarize(self, pipeline: Pipeline) -> ShardSummary:
         """Return the summary of the only shard, gone on with where an earlier run was stopped."""
+        if not self.resumed:
+            self.save(must=True)  # before the first row: it must be possible
         state = self.state
         pipeline.summarize(begun=ShardSummary(state.summary, None, (), state.skipped))
         return ShardSummary(state.summary, None, (state.rows,), state.skipped)
 
-    def note(self, batch: EncodedBatch) -> None:
-        """Note that a batch is summarized; save the state now and then."""
-        self.state.rows += len(batch)
-        self.state.skipped += batch.skipped
-        self.state.position = list(batch.after)
-        if time.monotonic() - self._saved >= self._every:
+    def noting(self, batches: Batches) -> Batches:
+        """Pass batches on, and note that they are summarized; a signal is met between two."""
+        with held_signals() as held, contextlib.closing(batches):
+            for batch in batches:
+                yield batch
+                self.state.rows += len(batch)
+                self.state.skipped += batch.skipped
+                self.state.position = list(batch.after)
+                if held.number is not None:
+                    break
+                if time.monotonic() - self._saved >= self._every:
+                    self.save()
             self.save()
 
-    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
-        """Say what is kept when the verb ends because it was stopped."""
-        if self._finished or not isinstance(error, KeyboardInterrupt):
-            return
-        held = f"the state after {counted(self._kept, 'row')}"
-        raise interrupted(self.path, held) from error
 
-
-class ShardsCheckpoint:
-    """The checkpoint of rows in several shards: the summaries of those that are finished."""
-
-    def __init__(
-        self, options: RunOptions, known: Sequence[Any], seed: str | None, pipeline: Pipeline
-    ) -> None:
-        self._path, self._finished = options.checkpoint, False
-        opened = open_checkpoint(
-            self._path,
-            digest_of(*known),
-            fresh_seed() if seed is None else seed,
-            pipeline.task,
-            len(pipeline.shards),
-            seed_is_fresh=seed is None,
-        )
-        self._kept: ShardCheckpoint = AT_END.enter_context(opened)
-        self.resumed, self.seed = bool(self._kept.finished), self._kept.seed
-        AT_END.push(self._say_how_to_resume)
-
-    def start(self) -> None:
-        """Do nothing: the file is written when it is opened."""
-
-    def summarize(self, pipeline: Pipeline) -> ShardSummary:
-        """Return the summary of all shards, of which finished ones are not read again."""
-        return pipeline.summarize(self._kept)
-
-    def finish(self) -> None:
-        """Forget finished shards: everything they stood for is written."""
-        self._kept.finish()
-        self._finished = True
-
-    def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, KeyboardInterrupt) and not self._finished:
-            held = f"{len(self._kept.finished):,} finished partitions"
-            raise interrupted(self._path, held) from error
-
-
-def interrupted(path: str | Path | None, held: str) -> Interrupted:
-    """Return what to say of a run that was stopped, whose checkpoint holds this."""
-    if path is None:
+def interrupted(
+    path: str | Path | None, checkpoint: RunCheckpoint | ShardCheckpoint | None
+) -> Interrupted:
+    """Return what to say of a run that was stopped, which has this checkpoint."""
+    if checkpoint is None:
         return Interrupted("interrupted. With --checkpoint FILE a run can be resumed")
+    if isinstance(checkpoint, RunCheckpoint):
+        held = f"the state after {counted(checkpoint.kept, 'row')}"
+    else:
+        held = f"{len(checkpoint.finished):,} finished partitions"
     return Interrupted(
         f"interrupted; {path} holds {held}. To resume, run the same command again: "
         f"{rerun_command(None)}"

@@ -8,9 +8,9 @@ from dataclasses import replace
 from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
 from flagstone.cli.console import BOTTOM, OK, UsageError, number, print_json, safe
+from flagstone.cli.executors import partition_of
 from flagstone.cli.results import finding_json, places_text, refuse_several
 from flagstone.cli.verbs import AnswerOptions
-from flagstone.cli.work import partition_of
 from flagstone.coins import fresh_seed
 from flagstone.comparison import beyond, common, listed
 from flagstone.finding import SCHEMA, Finding
@@ -31,9 +31,7 @@ def answer_each(question: Question, options: AnswerOptions) -> int:
         options = replace(options, partition=str(partition_of(options)))
     findings = []
     for name in names:
-        finding, run = find(question, replace(options, files=[name]))
-        run.finish()
-        findings.append(finding)
+        findings.append(find(question, replace(options, files=[name]))[0])
     _check_columns(names, findings)
     kept = [finding for finding in findings if _keeps(finding)]
     shared = common(*kept) if len(kept) > 1 else None

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.algebra import Staircase, merge_flags
-from flagstone.cli.answering import identity_of
 from flagstone.cli.console import BOTTOM, OK, UsageError, number, print_json, safe
 from flagstone.cli.inputs import expect_seed, open_source, question_for, reading_of
 from flagstone.cli.results import (
@@ -137,20 +136,19 @@ def summarize(options: SummarizeOptions) -> int:
         )
     refuse_inputs([output, options.checkpoint], source.table.files)
     refuse_inputs([options.checkpoint], [output], "an output")
-    identity = identity_of(question, source, options)
-    work = Run(source, question, options, identity, "", again=False)
-    check_target(output, overwrite=force or work.resumed)
-    summary, counted = work.read()
+    run = Run(source, question, options, "", again=False)
+    check_target(output, overwrite=force or run.resumed)
+    summary = run.read()
     details = {
         "sources": [str(path) for path in source.table.files],
-        "skipped": counted.skipped,
+        "skipped": run.skipped,
         "reading": reading_of(options),
         "seed": options.seed,
     }
     found = SummaryFile(summary, question, source.encoding, details)
     data = pack_document("summary", found.to_dict())
-    write_all({output: data}, overwrite=force, keep_equal=work.resumed)
-    work.finish()
+    write_all({output: data}, overwrite=force, keep_equal=run.resumed)
+    run.finish()
     print_flag(found, [output], json=options.json)
     return OK
 

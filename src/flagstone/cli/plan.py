@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flagstone.algebra.fields import as_field
-from flagstone.cli.answering import identity_of
 from flagstone.cli.console import OK, UsageError, number, parsed, print_json, refuse_options, safe
 from flagstone.cli.inputs import (
     captures_refused,
@@ -104,25 +103,24 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     if output is not None:
         refuse_inputs([options.checkpoint], [output], "an output")
         check_target(output, overwrite=force)
-    identity = identity_of(question, source, options)
-    work = Run(source, question, options, identity, options.seed)
-    flag, counted = work.read()
+    run = Run(source, question, options, options.seed)
     protocol, plateau, finding = proposed(
-        flag,
+        run.read(),
         question,
         source.encoding,
         rule=options.rule,
-        seed=work.seed,
+        seed=run.seed,
         max_rows=options.max_rows,
         confidence=options.confidence,
         reading=reading_of(options),
-        partition=work.cut,
+        partition=run.cut,
     )
-    second_pass = work.second_pass(finding, options.confidence)
-    rows = work.sample(MOST_ROWS)
+    second_pass = run.second_pass(finding, options.confidence).second_pass
+    assert second_pass is not None
+    rows = run.sample(MOST_ROWS)
     points = forecast(second_pass, protocol, rows)
     kept = forecast_equations(second_pass, protocol, plateau)
-    found = Suggestion(protocol, plateau, counted.read, points, kept)
+    found = Suggestion(protocol, plateau, run.rows, points, kept)
     if options.equations:
         found = found.for_equations()
     elif options.max_rows is None:
@@ -131,7 +129,7 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
         )
     if output is not None:
         found.protocol.save(output, overwrite=force)
-    work.finish()
+    run.finish()
     written = [] if output is None else [output]
     if options.json:
         print_json(_plain(found) | {"outputs": written})
