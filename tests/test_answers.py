@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from flagstone.algebra.bitrows import pack
+from flagstone.algebra import AffineSubspace, Subspace, pack
 from flagstone.algebra.fields import GF, QQ, as_field
-from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.answers import Constraints, LinearSystem, ParityRule
 from flagstone.coins import Coins
 from flagstone.errors import BottomError, FormatError, InputError

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import distributions as dist
+from flagstone.algebra import AffineSubspace, Subspace
 from flagstone.algebra.fields import GF, QQ
-from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.errors import InputError
 
 FIELDS = [2, 3, 5, 4, 9]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.algebra.bitrows import BitRows, pack
+from flagstone.algebra import BitRows, pack
 from flagstone.algebra.flag import Flag, merge_flags
 from flagstone.algebra.partition import stable_partition
 from flagstone.algebra.subspace import Subspace

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone import distributions as dist
+from flagstone.algebra import AffineSubspace, Subspace
 from flagstone.algebra.fields import GF
-from flagstone.algebra.subspace import AffineSubspace, Subspace
 from flagstone.errors import InputError
 from tests import naive
 

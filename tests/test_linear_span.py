@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flagstone.algebra.bitrows import pack
+from flagstone.algebra import pack
 from flagstone.algebra.fields import QQ
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import flagstone
 from flagstone import AffineSpan, Finding, Flag, IndexRule, LinearSpan, Subspace, estimators
-from flagstone.algebra.subspace import AffineSubspace
+from flagstone.algebra import AffineSubspace
 from flagstone.answers import ParityRule
 from flagstone.guarantees import Guarantee
 from flagstone.markup import card, listing, matrix, table

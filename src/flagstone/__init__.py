@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 
 # Names load on first use, so that `import flagstone` costs next to nothing.
 _HOMES = {
-    "algebra.fields": ["GF", "QQ"],
-    "algebra.bitrows": ["BitRows", "pack"],
-    "algebra.subspace": ["AffineSubspace", "Subspace"],
-    "algebra.partition": ["stable_partition"],
-    "algebra.flag": ["Flag"],
+    "algebra": [
+        "AffineSubspace",
+        "BitRows",
+        "Flag",
+        "GF",
+        "QQ",
+        "Subspace",
+        "pack",
+        "stable_partition",
+    ],
     "coins": ["Coins"],
     "rules": ["HeavyRule", "IndexRule"],
     "guarantees": ["plan"],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.algebra.bitrows import BitRows, pack
+from flagstone.algebra import BitRows, pack
 
 dims = st.sampled_from([1, 2, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129, 200])
 

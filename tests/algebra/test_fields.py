@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.algebra.bitrows import BitRows, pack
+from flagstone.algebra import BitRows, pack
 from flagstone.algebra.fields import GF, QQ, as_field
 from flagstone.errors import InputError
 from tests import naive

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.algebra.bitrows import BitRows, pack
+from flagstone.algebra import BitRows, pack
 from flagstone.algebra.flag import Flag
 from tests import naive
 from tests.bridge import chain_of, flag_of, plain, space_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Subspace
 from flagstone.errors import InputError
 from tests import naive
 from tests.bridge import plain, space_of, subspace_of

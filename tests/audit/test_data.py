@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from flagstone.algebra.bitrows import pack
+from flagstone.algebra import pack
 from flagstone.audit.data import (
     DividedTable,
     Sampler,

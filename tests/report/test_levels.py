@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flagstone import GF, QQ, Coins, Finding, Flag, IndexRule, ask
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Subspace
 from flagstone.answers import Constraints
 from flagstone.encoding import Encoding
 from flagstone.errors import ReplicabilityWarning

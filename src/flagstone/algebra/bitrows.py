@@ -146,21 +146,3 @@ class BitRows:
         words[:, : low.shape[1]] = low[:, :width] >> np.uint64(shift)
         words[:, : high.shape[1]] |= high << np.uint64(1) << np.uint64(63 - shift)
         return BitRows.trusted(words, self.dim - first)
-
-
-def pack(X: Any) -> BitRows:
-    """Pack a table of zeros and ones into :class:`BitRows`.
-
-    Packing once and updating many times from the packed rows is the fastest way in.
-
-    Examples
-    --------
-    >>> from flagstone import pack
-    >>> pack([[1, 0], [1, 1]]).unpack().tolist()
-    [[1, 0], [1, 1]]
-    """
-    from flagstone.algebra.fields import GF
-
-    rows = GF(2).rows(X)
-    assert isinstance(rows, BitRows)
-    return rows

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from flagstone.algebra import serialize
 from flagstone.algebra.fields import Array, Field, FieldLike, FlagState, Rows, as_field
 from flagstone.algebra.subspace import Subspace
 from flagstone.checks import checked_dim, checked_index, checked_total, checked_weights
-from flagstone.errors import InputError
+from flagstone.errors import FormatError, InputError
 from flagstone.markup import card, table
 
 T = TypeVar("T")
@@ -258,16 +259,23 @@ class Flag:
 
         The layout is in :mod:`flagstone.algebra.serialize`; a checksum guards every byte.
         """
-        from flagstone.algebra import serialize
-
-        return serialize.flag_to_bytes(self)
+        basis, counts = self.adapted_basis()
+        return serialize.flag_to_bytes(
+            self.field, self.dim, basis, counts, self.n_rows, self.n_shards
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Flag:
         """Read what :meth:`to_bytes` wrote; anything else is refused with a reason."""
-        from flagstone.algebra import serialize
-
-        return serialize.flag_from_bytes(data)
+        try:
+            flag = cls.of_basis(*serialize.flag_from_bytes(data))
+            if flag.to_bytes() != bytes(data):  # also where the header says more than is asked
+                raise ValueError("they are not the canonical ones")
+        except FormatError:
+            raise
+        except (ValueError, MemoryError) as error:
+            raise FormatError(f"these bytes are no valid flag: {error}") from error
+        return flag
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return Flag.from_bytes, (self.to_bytes(),)

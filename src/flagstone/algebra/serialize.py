@@ -12,19 +12,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Array, Field, Rows, as_field
-from flagstone.algebra.subspace import canonical_text
 from flagstone.checks import shown
 from flagstone.errors import FormatError
 from flagstone.exact import exact_rational
-
-if TYPE_CHECKING:
-    from flagstone.algebra.flag import Flag
 
 FORMAT_VERSION = 1
 _MAGIC = b"flagstone\n"
@@ -32,35 +28,24 @@ _HASH_SIZE = 32
 _MOST_COLUMNS = 1 << 20  # memory grows with the square: 128 GiB for this many over GF(2)
 
 
-def flag_to_bytes(flag: Flag) -> bytes:
-    """Serialize a flag on its canonical counted basis."""
-    basis, counts = flag.adapted_basis()
+def flag_to_bytes(
+    field: Field, dim: int, basis: Rows, counts: Array, n_rows: int, n_shards: int
+) -> bytes:
+    """Return the bytes of a flag, of which this is the canonical counted basis."""
     header = {
         "kind": "flag",
-        "field": flag.field.name,
-        "dim": flag.dim,
+        "field": field.name,
+        "dim": dim,
         "rank": len(counts),
-        "n_rows": flag.n_rows,
-        "n_shards": flag.n_shards,
+        "n_rows": n_rows,
+        "n_shards": n_shards,
     }
-    return _seal(header, counts.astype("<i8").tobytes() + _rows_to_bytes(basis, flag.field))
+    return _seal(header, counts.astype("<i8").tobytes() + _rows_to_bytes(basis, field))
 
 
-def flag_from_bytes(data: bytes) -> Flag:
-    """Read a flag, or say why these bytes are none."""
-    header, body = _open(data, "flag")
-    try:
-        flag = _flag(header, body)
-        if flag.to_bytes() != bytes(data):  # also where the header says more than is asked of it
-            raise ValueError("they are not the canonical ones")
-    except (ValueError, MemoryError) as error:
-        raise FormatError(f"these bytes are no valid flag: {error}") from error
-    return flag
-
-
-def _flag(header: dict[str, Any], body: bytes) -> Flag:
-    from flagstone.algebra.flag import Flag
-
+def flag_from_bytes(data: bytes) -> tuple[Field, int, Rows, Array, int, int]:
+    """Return what `flag_to_bytes` was given; a counted basis may still describe no flag."""
+    header, body = _open(data)
     field = _field(header)
     dim = _number(header, "dim", 1, _MOST_COLUMNS)
     rank = _number(header, "rank", 0, dim)
@@ -68,7 +53,7 @@ def _flag(header: dict[str, Any], body: bytes) -> Flag:
     n_shards = _number(header, "n_shards", 1, max(1, n_rows))
     counts = _integers(body[: 8 * rank], rank)
     basis = _rows_from_bytes(body[8 * rank :], field, rank, dim)
-    return Flag.of_basis(field, dim, basis, counts, n_rows, n_shards)
+    return field, dim, basis, counts, n_rows, n_shards
 
 
 def _field(header: dict[str, Any]) -> Field:
@@ -103,37 +88,36 @@ def _seal(header: dict[str, Any], body: bytes) -> bytes:
     return content + hashlib.sha256(content).digest()
 
 
-def _open(data: bytes, kind: str) -> tuple[dict[str, Any], bytes]:
+def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise FormatError(f"a {kind} is read from bytes, got {type(data).__name__}")
+        raise FormatError(f"a flag is read from bytes, got {type(data).__name__}")
     data = bytes(data)
     start = len(_MAGIC) + 8
     if not data.startswith(_MAGIC) or len(data) < start + _HASH_SIZE:
-        raise FormatError(f"these bytes are no flagstone {kind}: they do not start like one")
+        raise FormatError("these bytes are no flagstone flag: they do not start like one")
     content, digest = data[:-_HASH_SIZE], data[-_HASH_SIZE:]
     if hashlib.sha256(content).digest() != digest:
-        raise FormatError(f"this {kind} is damaged: its checksum does not match; get it again")
+        raise FormatError("this flag is damaged: its checksum does not match; get it again")
     version = int.from_bytes(data[start - 8 : start - 4], "little")
     if version > FORMAT_VERSION:
         raise FormatError(
-            f"this {kind} has format version {version}, newer than {FORMAT_VERSION}; "
+            f"this flag has format version {version}, newer than {FORMAT_VERSION}; "
             "update flagstone to read it"
         )
     end = start + int.from_bytes(data[start - 4 : start], "little")
     try:
         header = json.loads(content[start:end])
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"this {kind} has no readable header: {error}") from error
-    found = header.get("kind") if isinstance(header, dict) else None
-    if found != kind:
-        raise FormatError(f"these bytes hold no {kind}")
+        raise FormatError(f"this flag has no readable header: {error}") from error
+    if not isinstance(header, dict) or header.get("kind") != "flag":
+        raise FormatError("these bytes hold no flag")
     return header, content[end:]
 
 
 def _rows_to_bytes(rows: Rows, field: Field) -> bytes:
     matrix = field.matrix(rows)
     if field.order is None:
-        return canonical_text(field, matrix)
+        return field.canonical_text(matrix)
     return matrix.astype(matrix.dtype.newbyteorder("<")).tobytes()
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from flagstone.algebra import Array, Field, as_field, canonical_text
+from flagstone.algebra import Array, Field, as_field
 from flagstone.errors import FormatError, InputError
 from flagstone.markup import card, listing
 
@@ -137,7 +137,7 @@ class Answer(ABC):
         rows = self.augmented
         if rows is None:
             return where, b"bottom\n"
-        return where, f"rows {len(rows)}\n".encode() + canonical_text(self.field, rows)
+        return where, f"rows {len(rows)}\n".encode() + self.field.canonical_text(rows)
 
     @property
     @abstractmethod

@@ -18,7 +18,8 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from flagstone._kernels import kernels
-from flagstone.algebra.bitrows import BitRows, Words, pack
+from flagstone.algebra import pack
+from flagstone.algebra.bitrows import BitRows, Words
 from flagstone.errors import CaptureError, InputError, InputWarning, Parameter
 from flagstone.notation import (
     ALPHABETS,

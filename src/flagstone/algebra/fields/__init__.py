@@ -6,7 +6,7 @@ the field's own form and never asks which field it is.
 """
 
 from flagstone.algebra.fields._base import Field, FieldLike, FlagState, Rows, width
-from flagstone.algebra.fields._lookup import GF, QQ, as_field
+from flagstone.algebra.fields._lookup import GF, QQ, as_field, pack
 from flagstone.algebra.fields._tables import as_table
 from flagstone.exact import Array
 
@@ -20,5 +20,6 @@ __all__ = [
     "Rows",
     "as_field",
     "as_table",
+    "pack",
     "width",
 ]

@@ -185,6 +185,15 @@ class Field(ABC):
         gap = "" if self.order == 2 else " "
         return [gap.join(map(self.format, row)) for row in self.array(rows).tolist()]
 
+    def canonical_text(self, array: Array) -> bytes:
+        """Return lines of entries apart by one space: what fingerprints are of."""
+        if self.order is not None and self.order <= 10 and array.size:
+            text = np.full((array.shape[0], 2 * array.shape[1]), ord(" "), dtype=np.uint8)
+            text[:, ::2] = array + np.uint8(ord("0"))
+            text[:, -1] = ord("\n")
+            return text.tobytes()
+        return b"".join(" ".join(map(self.format, row)).encode() + b"\n" for row in array.tolist())
+
     def from_texts(self, texts: Sequence[str], dim: int) -> Rows:
         """Return the rows of which these are the :meth:`texts`; any other text is refused."""
         table: list[list[Any]] = [list(t) if self.order == 2 else t.split() for t in texts]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import operator
 import re
 from functools import cache
+from typing import Any, cast
 
+from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields._base import Field, FieldLike
 from flagstone.algebra.fields._binary import BinaryField
 from flagstone.algebra.fields._finite import FiniteField
@@ -66,6 +68,20 @@ def _finite_field(q: int) -> Field:
     if k > 1 and q > _LARGEST_EXTENSION:
         raise InputError(f"GF({p}^{k}) is too large: prime powers go up to 2^16 = 65536")
     return FiniteField(p, k)
+
+
+def pack(X: Any) -> BitRows:
+    """Pack a table of zeros and ones into :class:`BitRows`.
+
+    Packing once and updating many times from the packed rows is the fastest way in.
+
+    Examples
+    --------
+    >>> from flagstone import pack
+    >>> pack([[1, 0], [1, 1]]).unpack().tolist()
+    [[1, 0], [1, 1]]
+    """
+    return cast(BitRows, GF(2).rows(X))
 
 
 def as_field(spec: FieldLike) -> Field:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from flagstone.algebra.fields import Array, Field, FieldLike
-from flagstone.algebra.subspace._linear import Subspace, canonical_text, chunks
+from flagstone.algebra.lift import chunks
+from flagstone.algebra.subspace import Subspace
 from flagstone.errors import InputError
 from flagstone.markup import card, listing, matrix, table
 
@@ -124,9 +125,9 @@ class AffineSubspace:
         if self._point is None:
             return np.zeros(len(rows), dtype=bool)
         out = np.empty(len(rows), dtype=bool)
-        for start, chunk in chunks(rows):
-            representative = self._direction.reduce(chunk)
-            out[start : start + len(chunk)] = (representative == self._point).all(axis=1)
+        for piece in chunks(*rows.shape):
+            representative = self._direction.reduce(rows[piece])
+            out[piece] = (representative == self._point).all(axis=1)
         return out
 
     def points(self) -> Array:
@@ -189,6 +190,6 @@ class AffineSubspace:
         )
         body = b""
         if self._point is not None:
-            body = canonical_text(self.field, self._point[np.newaxis, :])
-            body += canonical_text(self.field, self._direction.basis)
+            body = self.field.canonical_text(self._point[np.newaxis, :])
+            body += self.field.canonical_text(self._direction.basis)
         return hashlib.sha256(head.encode() + body).hexdigest()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from flagstone.algebra.fields import Array, Field, FieldLike, Rows, as_field, width
+from flagstone.algebra.lift import chunks
 from flagstone.checks import checked_dim
 from flagstone.errors import InputError
 from flagstone.markup import card, matrix, table
-
-_CHUNK = 1 << 16
 
 
 class Subspace:
@@ -122,9 +120,9 @@ class Subspace:
         """Say of each row of X whether it lies in the subspace."""
         rows = self.field.rows(X, dim=self.ambient_dim)
         out = np.empty(len(rows), dtype=bool)
-        for start, chunk in chunks(rows):
-            residual = self.field.reduce(chunk, self._rows, self._pivots)
-            out[start : start + len(chunk)] = ~self.field.nonzero(residual)
+        for piece in chunks(*rows.shape):
+            residual = self.field.reduce(rows[piece], self._rows, self._pivots)
+            out[piece] = ~self.field.nonzero(residual)
         return out
 
     def reduce(self, X: Any) -> Array:
@@ -216,7 +214,7 @@ class Subspace:
             f"flagstone subspace v1\nfield {self.field}\nambient {self.ambient_dim}\n"
             f"dim {self.dim}\n"
         )
-        return hashlib.sha256(head.encode() + canonical_text(self.field, self.basis)).hexdigest()
+        return hashlib.sha256(head.encode() + self.field.canonical_text(self.basis)).hexdigest()
 
     def _matrix(self) -> Array:
         return self._rows if isinstance(self._rows, np.ndarray) else self._rows.words
@@ -231,25 +229,7 @@ class Subspace:
             )
 
 
-def canonical_text(field: Field, array: Array) -> bytes:
-    """Return an array as lines of entries apart by one space, the body of fingerprints."""
-    if not array.size:
-        return b""
-    if field.order is not None and field.order <= 10:
-        text = np.full((array.shape[0], 2 * array.shape[1]), ord(" "), dtype=np.uint8)
-        text[:, ::2] = array + np.uint8(ord("0"))
-        text[:, -1] = ord("\n")
-        return text.tobytes()
-    lines = (" ".join(map(field.format, row)) for row in array.tolist())
-    return "".join(line + "\n" for line in lines).encode()
-
-
 def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def chunks(rows: Rows) -> Iterator[tuple[int, Rows]]:
-    for start in range(0, len(rows), _CHUNK):
-        yield start, rows[start : start + _CHUNK]
