@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flagstone.algebra.subspace import AffineSubspace, Subspace
+from flagstone.algebra import AffineSubspace, Subspace
 from flagstone.answers import Constraints
 from flagstone.finding import Finding
 from flagstone.store import load

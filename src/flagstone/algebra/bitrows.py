@@ -117,6 +117,7 @@ class BitRows:
     def split_last(self) -> tuple[BitRows, np.ndarray[Any, np.dtype[np.uint8]]]:
         """Return all columns but the last one, packed, and the last one as 0 and 1.
 
+        >>> from flagstone import pack
         >>> features, label = pack([[1, 0, 1], [0, 1, 0]]).split_last()
         >>> features.unpack().tolist(), label.tolist()
         ([[1, 0], [0, 1]], [1, 0])
@@ -136,6 +137,7 @@ class BitRows:
     def columns_from(self, first: int) -> BitRows:
         """Return the columns from ``first`` on.
 
+        >>> from flagstone import pack
         >>> pack([[1, 0, 1], [0, 1, 0]]).columns_from(1).unpack().tolist()
         [[0, 1], [1, 0]]
         """

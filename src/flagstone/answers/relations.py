@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -20,51 +18,6 @@ _MOST_CELLS = {"bits": 1 << 19, "finite": 1 << 17, "rational": 1 << 13}
 #: Over QQ, the most bits of all numerators and denominators of one echelon form: other orders of
 #: the columns may make them very much longer.
 _MOST_BITS = 1 << 15
-
-
-@dataclass(frozen=True)
-class Relation:
-    """The sum of some columns is 0 or 1.
-
-    Examples
-    --------
-    >>> print(Relation((36, 37), 1).text([f"x{i}" for i in range(40)]))
-    x36 ⊕ x37 = 1
-    """
-
-    columns: tuple[int, ...]
-    value: int
-
-    def text(self, names: tuple[str, ...] | list[str]) -> str:
-        """Return the relation for people."""
-        return f"{' ⊕ '.join(names[i] for i in self.columns)} = {self.value}"
-
-    def broken(self, X: Array) -> Array:
-        """Say of each row of bits whether it breaks the relation."""
-        odd = X[:, list(self.columns)].sum(axis=1) & 1
-        return np.asarray(odd != self.value)
-
-
-def rank(rows: Array) -> int:
-    """Return the rank over GF(2) of a 0/1 matrix."""
-    return Subspace.span(rows).dim if rows.size else 0
-
-
-def independent(words: Iterable[int]) -> bool:
-    """Say whether numbers, read as vectors of bits, are linearly independent.
-
-    >>> independent([0b01, 0b11]), independent([0b01, 0b11, 0b10])
-    (True, False)
-    """
-    pivots: dict[int, int] = {}
-    for word in words:
-        rest = word
-        while rest and (top := rest.bit_length()) in pivots:
-            rest ^= pivots[top]
-        if not rest:
-            return False
-        pivots[rest.bit_length()] = rest
-    return True
 
 
 def short_equations(equations: Array, field: Field) -> Array:
@@ -86,10 +39,7 @@ def short_equations(equations: Array, field: Field) -> Array:
     if k < 2 or equations.size > _MOST_CELLS[kind]:
         return equations
     if kind == "bits":
-        rows = np.zeros_like(equations)
-        for row, relation in zip(rows, sparse_basis(equations), strict=True):
-            row[list(relation.columns)] = 1
-            row[-1] = relation.value
+        rows = sparse_basis(equations)
     else:
         forms = [equations]
         for turn in range(_TURNS):
@@ -125,8 +75,8 @@ def _turned(equations: Array, field: Field, turn: int) -> Array:
     return field.mul(back, field.inv(first)[:, np.newaxis])
 
 
-def sparse_basis(equations: Array) -> list[Relation]:
-    """Return a basis of the space of equations (a | b), lightest first, by a bounded search.
+def sparse_basis(equations: Array) -> Array:
+    """Return a basis of the space of equations (a | b) over GF(2), lightest first.
 
     The reduced echelon form belongs to one order of the columns; other orders show other light
     combinations. Some fixed ones are tried, with the sums of two or three of their rows, and the
@@ -136,13 +86,13 @@ def sparse_basis(equations: Array) -> list[Relation]:
     --------
     >>> import numpy as np
     >>> rows = np.array([[1, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1]], dtype=np.uint8)
-    >>> [r.columns for r in sparse_basis(rows)]     # their sum is lighter than the second
-    [(0, 1, 4), (0, 2, 3)]
+    >>> sparse_basis(rows).tolist()     # their sum is lighter than the second
+    [[1, 1, 0, 0, 1, 1], [1, 0, 1, 1, 0, 0]]
     """
     found: set[tuple[int, ...]] = set()
-    k, width = len(equations), equations.shape[1] - 1
+    k, width = len(equations), equations.shape[1]
     if not k:
-        return []
+        return equations
     for turn in range(_TURNS):
         depth = 3 if k <= _DEEP else 2 if k <= _WIDE else 1
         rows = _turned(equations, GF(2), turn).tolist()
@@ -153,7 +103,7 @@ def sparse_basis(equations: Array) -> list[Relation]:
                 for word in group:
                     total ^= word
                 found.add((((total >> 1).bit_count()), -total))
-    kept: list[Relation] = []
+    kept: list[int] = []
     pivots: dict[int, int] = {}
     for _, negative in sorted(found):
         row = rest = -negative
@@ -161,8 +111,8 @@ def sparse_basis(equations: Array) -> list[Relation]:
             rest ^= pivots[top]
         if rest:
             pivots[rest.bit_length()] = rest
-            columns = tuple(i for i in range(width) if row >> (width - i) & 1)
-            kept.append(Relation(columns, row & 1))
+            kept.append(row)
         if len(kept) == k:
             break
-    return kept
+    bits = [[row >> i & 1 for i in reversed(range(width))] for row in kept]
+    return np.array(bits, dtype=equations.dtype)

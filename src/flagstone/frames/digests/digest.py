@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from flagstone.algebra import Array
-from flagstone.answers.relations import rank
 from flagstone.errors import FormatError
 from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.layers import Solved
+from flagstone.frames.digests.relation import rank
 
 
 class Rule(Protocol):

@@ -10,8 +10,8 @@ import numpy as np
 
 from flagstone.algebra import AffineSubspace, Array, Subspace
 from flagstone.answers import Constraints
-from flagstone.answers.relations import Relation, independent
 from flagstone.errors import InputError
+from flagstone.frames.digests.relation import Relation, independent
 
 
 @dataclass(frozen=True, eq=False)

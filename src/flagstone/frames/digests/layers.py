@@ -11,9 +11,10 @@ import numpy as np
 
 from flagstone.algebra import Array, Subspace
 from flagstone.answers import Constraints
-from flagstone.answers.relations import Relation, sparse_basis
+from flagstone.answers.relations import sparse_basis
 from flagstone.errors import InputError, Parameter
 from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.relation import Relation
 
 #: How many proposals of check bits are tried, among how many that can be solved for.
 _PROPOSALS, _LOOKED_AT = 24, 128
@@ -147,7 +148,7 @@ class Layers:
         if not frame.settle(chosen, rest):
             pairs = tuple(p for p in pairs if p.columns[0] not in chosen)
             rest = _rest(frame, chosen, pairs)
-        relations = sparse_basis(_equations(frame, rest))
+        relations = map(Relation.of_row, sparse_basis(_equations(frame, rest)))
         others = tuple(Relation(tuple(rest[i] for i in r.columns), r.value) for r in relations)
         solved = _solved(frame, chosen, rest, others) if chosen else None
         return cls(frame, pairs, solved, others)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from flagstone.algebra import Array, Subspace
-from flagstone.answers.relations import rank
 from flagstone.frames.digests.crc import register_matrix
 from flagstone.frames.digests.digest import (
     Digest,
@@ -31,6 +30,7 @@ from flagstone.frames.digests.registers import (
     ranges,
     registers,
 )
+from flagstone.frames.digests.relation import rank
 
 _ORDERS = ("as written", "last bit first", "lowest bit of each byte first", "last byte first")
 #: The routines of rtl_433 whose key rolls right, by the order of the data and the width.

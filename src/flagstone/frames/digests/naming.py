@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from flagstone.answers.relations import rank
 from flagstone.frames.digests.crc import crc_of
 from flagstone.frames.digests.digest import Digest, hex_text, holds, number
 from flagstone.frames.digests.frame import Frame
@@ -17,6 +16,7 @@ from flagstone.frames.digests.layers import Solved, windows
 from flagstone.frames.digests.lfsr import folded, lfsr_of
 from flagstone.frames.digests.parities import parities_inside, parity_of, shifted_of, xor_of
 from flagstone.frames.digests.registers import Register, layouts, registers, swapped_layouts
+from flagstone.frames.digests.relation import rank
 
 #: Places of a check that are tried in each alignment; digests of a frame that are named.
 _TRIED, _MOST = 96, 4
