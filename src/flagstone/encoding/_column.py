@@ -385,7 +385,7 @@ class Levels(_Listed):
     def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
         if whole_range(values) is not None:
             # Two numbers that come again and again, such as -1 and 1, are names of two things.
-            found = list(map(str, np.unique(values).tolist()))
+            found = list(map(str, sorted(set(values.tolist()))))
             if field.order == 2 and len(found) == 2 < len(values):
                 return cls(column, tuple(found)), "whole numbers with 2 values"
             return None
