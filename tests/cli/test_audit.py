@@ -132,6 +132,16 @@ def test_wrong_values_are_usage_errors_in_words_of_options(run, words, message):
     assert not re.search(r"\b\w+=(True|False|\.\.\.)", done.err)
 
 
+def test_a_plot_that_cannot_be_drawn_is_refused_before_any_pair(run, monkeypatch):
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("flagstone.cli.audit.audit", None)
+    done = run("audit", *LAW, "--plot", "audit.svg")
+    assert done.code == 1
+    assert "pip install 'flagstone[plot]'" in done.err
+
+
 def test_a_label_is_asked_for_in_the_words_of_the_audit(run):
     done = run("audit", "examples/faults.csv", "-e", "auto", "--estimator", "parity")
     assert done.code == 2

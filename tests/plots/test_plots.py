@@ -124,7 +124,7 @@ def test_unknown_suffixes_are_refused(flag, tmp_path):
 def test_a_figure_that_fails_leaves_the_old_file(flag, tmp_path, monkeypatch):
     from matplotlib.figure import Figure
 
-    target = tmp_path / "f.svg"
+    target = tmp_path / "f.png"
     target.write_text("old")
 
     def fail(self, stream, **_):

@@ -13,6 +13,7 @@ from flagstone.encoding import Encoding
 from flagstone.errors import ReplicabilityWarning
 from flagstone.pipeline import certify
 from flagstone.plots import ScreeDisplay
+from flagstone.plots.svg import step_places
 from flagstone.question import (
     ConstraintsQuestion,
     EquationsQuestion,
@@ -22,7 +23,6 @@ from flagstone.question import (
 )
 from flagstone.report import html_report, levels
 from flagstone.report.levels import level_list, level_views
-from flagstone.report.scree import step_places
 
 
 def frames(d: int = 10) -> np.ndarray:

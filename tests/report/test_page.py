@@ -19,8 +19,9 @@ from flagstone.guarantees import Window
 from flagstone.measurement import Measurement
 from flagstone.pipeline import certify
 from flagstone.plots import ScreeDisplay
+from flagstone.plots.svg import scree_svg
 from flagstone.question import ConstraintsQuestion, ParityQuestion, SpanQuestion, SubspaceQuestion
-from flagstone.report import date_of, html_report, plot_bytes, scree_svg, write_report
+from flagstone.report import date_of, html_report, write_report
 from flagstone.rules import rule_named
 from flagstone.text import promise_rows
 
@@ -237,13 +238,15 @@ def test_the_drawing_marks_the_chosen_dimension():
     assert all(0 <= number <= 720 for number in numbers)
 
 
-def test_png_says_what_to_install_when_matplotlib_is_missing(monkeypatch):
+def test_svg_needs_no_matplotlib_and_png_says_what_to_install(monkeypatch, tmp_path):
     import importlib.util
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'flagstone\[plot\]'"):
-        plot_bytes(ScreeDisplay(stairs((2, 5), dim=2)), ".png")
-    assert plot_bytes(ScreeDisplay(stairs((2, 5), dim=2)), ".svg").startswith(b"<svg")
+        finding().plot(tmp_path / "scree.png")
+    finding().plot(tmp_path / "scree.svg")
+    drawn = (tmp_path / "scree.svg").read_text(encoding="utf-8")
+    assert drawn == scree_svg(ScreeDisplay.of(finding()), standalone=True) + "\n"
 
 
 def test_masks_carry_their_right_hand_sides():
@@ -316,17 +319,14 @@ def test_the_margin_has_one_wording():
     ("rule", "options"),
     [("index", {}), ("index", {"t_max": 100}), ("heavy", {}), ("heavy", {"t_max": 100})],
 )
-def test_page_and_figure_show_the_same_picture(rule, options, monkeypatch):
+def test_page_and_figure_show_the_same_picture(rule, options):
     """One axis, one window, one threshold, whatever draws them."""
     pytest.importorskip("matplotlib")
     rows = np.random.RandomState(0).randint(0, 2, size=(2000, 4)).astype(np.uint8)
     found = ask(Flag(4).update(rows), SpanQuestion(), rule_named(rule, **options), Coins(1))
     scree = ScreeDisplay.of(found)
-    drawn = []
-    plot = ScreeDisplay.plot
-    monkeypatch.setattr(ScreeDisplay, "plot", lambda self, ax: drawn.append(plot(self, ax=ax)))
-    assert plot_bytes(scree, ".png")[:4] == b"\x89PNG"
-    axis = drawn[0].figure_.axes[0]
+    assert scree.image(".png")[:4] == b"\x89PNG"
+    axis = scree.ax_
     svg = scree_svg(scree, standalone=True)
     assert (axis.get_xscale() == "log") == scree.is_log == ("logarithmic" in svg)
     assert axis.get_xlim() == (0.5, scree.end + 0.5)

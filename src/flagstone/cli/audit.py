@@ -32,6 +32,7 @@ from flagstone.cli.results import check_plot, refuse_inputs
 from flagstone.cli.verbs import AuditOptions
 from flagstone.disk import check_target
 from flagstone.errors import InputError
+from flagstone.plots.style import need_matplotlib
 from flagstone.question import QUESTIONS, EquationsQuestion, SpanQuestion
 from flagstone.wording import counted
 
@@ -141,6 +142,7 @@ def _check(options: AuditOptions, name: str) -> None:
         raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
     if options.plot is not None:
         check_plot(options.plot)
+        need_matplotlib()  # now, not after the last pair
 
 
 def _learner(text: str) -> Any:

@@ -23,7 +23,6 @@ from flagstone.errors import InputError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.plots import ScreeDisplay
 from flagstone.protocol import Protocol
-from flagstone.report import plot_bytes
 from flagstone.store import SummaryFile, load, pack_document, save
 from flagstone.wording import counted
 
@@ -97,8 +96,7 @@ def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
 def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
     written = []
     if output.plot is not None:
-        scree = ScreeDisplay.from_flag(loaded.summary)
-        data = plot_bytes(scree, Path(output.plot).suffix.lower())
+        data = ScreeDisplay.from_flag(loaded.summary).image(Path(output.plot).suffix.lower())
         atomic_write(output.plot, data, overwrite=output.force)
         written.append(output.plot)
     print_flag(loaded, written, json=output.json)

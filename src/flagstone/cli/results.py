@@ -13,13 +13,7 @@ from flagstone.disk import check_target, same_place, write_all
 from flagstone.finding import Finding
 from flagstone.plots import ScreeDisplay
 from flagstone.plots.style import need_matplotlib
-from flagstone.report import (
-    AnswerView,
-    date_of,
-    html_report,
-    plot_bytes,
-    report_date,
-)
+from flagstone.report import AnswerView, date_of, html_report, report_date
 from flagstone.store import pack_document
 from flagstone.tables import frame_masks, is_frames, misfit_lines
 from flagstone.text import left_out, next_step, promises, summary
@@ -226,6 +220,6 @@ def write_outputs(
         files[options.report] = html_report(finding, view, made=made, notes=notes).encode()
     if options.plot is not None:
         suffix = Path(options.plot).suffix.lower()
-        files[options.plot] = plot_bytes(ScreeDisplay.of(finding), suffix)
+        files[options.plot] = ScreeDisplay.of(finding).image(suffix)
     write_all(files, overwrite=options.force, keep_equal=resumed)
     return [str(name) for name in files]

@@ -3,14 +3,12 @@
 Importing this package does not import matplotlib; drawing does.
 """
 
-from flagstone.plots.scree import X_LABEL, Y_LABEL, ScreeDisplay
+from flagstone.plots.scree import ScreeDisplay
 from flagstone.plots.style import OKABE_ITO, SERIES, Display, save_figure, style
 
 __all__ = [
     "OKABE_ITO",
     "SERIES",
-    "X_LABEL",
-    "Y_LABEL",
     "Display",
     "ScreeDisplay",
     "save_figure",

@@ -10,12 +10,11 @@ from flagstone.checks import owner_of
 from flagstone.errors import InputError
 from flagstone.guarantees import Window
 from flagstone.plots.style import OKABE_ITO, Axes, Display
+from flagstone.plots.svg import X_LABEL, Y_LABEL, scree_svg
 
 if TYPE_CHECKING:
     from flagstone.algebra.flag import Flag
     from flagstone.finding import Finding
-
-X_LABEL, Y_LABEL = "set index j", "dimension of V(j)"
 
 
 @dataclass(repr=False)
@@ -23,8 +22,8 @@ class ScreeDisplay(Display):
     """Dimension of the span of each set of the partition, with the choice that was made.
 
     A long flat step is a subspace that many sets agree on: a threshold inside it has a wide
-    margin. Read pilot data off this plot to choose ``t_min`` and ``t_max``. The numbers are
-    drawn with matplotlib here, and as plain SVG in reports.
+    margin. Read pilot data off this plot to choose ``t_min`` and ``t_max``. Reports and ``.svg``
+    files are drawn without matplotlib.
 
     Parameters
     ----------
@@ -139,6 +138,12 @@ class ScreeDisplay(Display):
 
     def __repr__(self) -> str:
         return f"ScreeDisplay({self.describe()})"
+
+    def image(self, suffix: str) -> bytes:
+        """Return the figure as the bytes of a file; ``.svg`` needs no matplotlib."""
+        if suffix == ".svg" and self.figure_ is None:
+            return (scree_svg(self, standalone=True) + "\n").encode()
+        return super().image(suffix)
 
     def _draw(self, axes: list[Axes]) -> None:
         axis, stairs = axes[0], self.stairs

@@ -7,14 +7,15 @@ figures survive grey-scale printing.
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from flagstone.disk import atomic_file
+from flagstone.disk import atomic_write
 from flagstone.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -114,16 +115,29 @@ def style() -> Iterator[None]:
         yield
 
 
+#: Kinds of files, and what is left out of them so that equal figures are equal bytes.
+_STAMPS = {".svg": "Date", ".pdf": "CreationDate", ".png": "Software"}
+
+
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Write a figure as PNG, SVG or PDF (by suffix), atomically and without a time stamp."""
+    return _write(path, lambda suffix: _image(figure, suffix))
+
+
+def _image(figure: Figure, suffix: str) -> bytes:
+    stream = io.BytesIO()
+    with style():
+        figure.savefig(stream, format=suffix[1:], metadata={_STAMPS[suffix]: None})
+    return stream.getvalue()
+
+
+def _write(path: str | os.PathLike[str], image: Callable[[str], bytes]) -> Path:
     target = Path(path)
-    kind = target.suffix.lower().lstrip(".")
-    if kind not in {"png", "svg", "pdf"}:
+    suffix = target.suffix.lower()
+    if suffix not in _STAMPS:
         raise InputError(f"a figure is saved as .png, .svg or .pdf, got {target.name!r}")
-    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
     target.parent.mkdir(parents=True, exist_ok=True)
-    with style(), atomic_file(target, overwrite=True) as stream:
-        figure.savefig(stream, format=kind, metadata=stamp)
+    atomic_write(target, image(suffix), overwrite=True)
     return target
 
 
@@ -186,12 +200,16 @@ class Display:
             self._draw(axes)
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Draw (if needed) and write the figure; the suffix chooses PNG, SVG or PDF."""
+    def image(self, suffix: str) -> bytes:
+        """Draw (if needed) and return the figure as the bytes of a .png, .svg or .pdf file."""
         if self.figure_ is None:
             self._draw_on(self._new_axes(shown=False))
         assert self.figure_ is not None
-        return save_figure(self.figure_, path)
+        return _image(self.figure_, suffix)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Draw (if needed) and write the figure; the suffix chooses PNG, SVG or PDF."""
+        return _write(path, self.image)
 
 
 def caption(axis: Axes, text: str) -> None:

@@ -15,8 +15,8 @@ from flagstone.encoding import constant_text, news, worded
 from flagstone.finding import Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.plots import ScreeDisplay
+from flagstone.plots.svg import BOTTOM, HEIGHT, TOP, set_place, step_places
 from flagstone.report.parts import bits, items
-from flagstone.report.scree import BOTTOM, HEIGHT, TOP, set_place, step_places
 
 #: The most levels that are listed, those next to the answer's.
 _LEVELS = 300

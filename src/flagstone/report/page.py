@@ -25,10 +25,10 @@ from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.markup import escape
 from flagstone.plots import ScreeDisplay
+from flagstone.plots.svg import STYLE, scree_svg
 from flagstone.report.levels import level_list
 from flagstone.report.misfits import misfit_section
 from flagstone.report.parts import MANY, folded, table
-from flagstone.report.scree import STYLE, scree_svg
 from flagstone.report.view import AnswerView
 from flagstone.text import promise_rows
 from flagstone.wording import counted

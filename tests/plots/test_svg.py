@@ -11,7 +11,7 @@ from flagstone.algebra import Level, Staircase
 from flagstone.guarantees import Window
 from flagstone.pipeline import rep_linear_span
 from flagstone.plots import ScreeDisplay
-from flagstone.report import scree_svg
+from flagstone.plots.svg import scree_svg
 
 STEPS = [(1, 10, 6), (11, 60, 4), (61, 95, 2)]
 

@@ -7,13 +7,14 @@ heavy rule, whose threshold is a number of sets, the step that reaches it is dra
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from flagstone.plots import X_LABEL, Y_LABEL, ScreeDisplay
-from flagstone.plots.style import need_matplotlib
+if TYPE_CHECKING:
+    from flagstone.plots.scree import ScreeDisplay
 
+X_LABEL, Y_LABEL = "set index j", "dimension of V(j)"
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
 
@@ -56,23 +57,6 @@ def scree_svg(scree: ScreeDisplay, *, standalone: bool = False) -> str:
         f'<title id="scree-title">{scree.describe()}</title>'
         f"{style if standalone else ''}{_body(scree)}{_keys(scree) if standalone else ''}</svg>"
     )
-
-
-def plot_bytes(scree: ScreeDisplay, suffix: str) -> bytes:
-    """Return a scree plot as the bytes of an ``.svg`` or ``.png`` file."""
-    if suffix == ".svg":
-        return (scree_svg(scree, standalone=True) + "\n").encode()
-    need_matplotlib()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    scree.plot(ax=figure.subplots())
-    stream = io.BytesIO()
-    # no date inside: equal runs write equal bytes
-    figure.savefig(stream, format="png", dpi=150, metadata={"Software": None})
-    return stream.getvalue()
 
 
 def set_place(scree: ScreeDisplay, j: float) -> float:
