@@ -68,10 +68,7 @@ def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Ce
 
 
 def _tracked(finding: Finding) -> list[int]:
-    """Dimensions of the answer and of the levels above it that most sets span.
-
-    Of larger levels a few are enough: their equations are some of the answer's.
-    """
+    """Dimensions of the answer and of a few levels above it, those that most sets span."""
     assert finding.subspace is not None
     kept = finding.subspace.dim
     if finding.spaces is None:

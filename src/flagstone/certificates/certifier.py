@@ -342,11 +342,8 @@ class Certifier:
         return mean_failure(claims.spaces, window, samples=2)
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:
-        """Try more and more rows that look like these, then narrow down.
-
-        Where four times the rows are too few, the most that are tried are tried next: often nothing
-        would do. One β that ρ leaves room for serves nearly as well as several, in less time.
-        """
+        """Try more and more rows that look like these, then narrow down."""
+        # One β that ρ leaves room for serves nearly as well as several, in less time.
         betas = [min(self._failure / 2, rho / 10)]
 
         def enough(factor: float) -> bool:
@@ -354,7 +351,7 @@ class Certifier:
 
         high = 2.0
         while not enough(high):
-            if high == 4 and not enough(_FARTHEST):
+            if high == 4 and not enough(_FARTHEST):  # often no number of rows would do
                 return None
             high *= 2
         low = high / 2

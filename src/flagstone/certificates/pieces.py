@@ -4,22 +4,12 @@ A piece starts with an empty flag and ends by its own rows alone, so the pieces 
 are independent and alike. Two kinds, one for each side of a space V:
 
 *inside* (rows of V in its coordinates, zero for a row outside V): the value of a piece is the
-number of sets that span V. A piece has a credit of rows, every full set adds some, and it ends when
-the credit is used up or k sets are full.
+number of sets that span V. It has a credit of rows, and every full set adds some.
 
 *outside* (images modulo V, zero for a row of V): the value is the number of sets. A piece has a
-credit of sets, every row adds a part of one, and it ends when the credit is overdrawn, or after u
-rows.
+credit of sets, and every row adds a part of one.
 
-So a piece that does badly is given up early, before it can do much harm: what one piece can cost
-is a credit, however long the pieces are.
-
-What the pieces seen prove about sums of fresh ones (S31, S32): a piece has a value X and a length
-L. For a rate λ let μ be the number with E exp(−λX + μL) = 1. Chernoff's bound says that the pieces
-in M fresh rows add up to s or less with probability at most exp(λs − μM). If that probability were
-above β = exp(−b), then μ < (λs + b)/M, and the product of 1 + c·(1 − exp(−λX + L(λs + b)/M)) over
-the pieces seen would have a mean of at most 1: it is large only by luck. A negative λ speaks of
-sums that reach s or more.
+A piece ends when its credit is used up, so that one that does badly is given up early.
 """
 
 from __future__ import annotations
@@ -259,10 +249,7 @@ class Evidence:
     def _edge(
         self, rows: int, at_total: bool, other: float, good: float, bad: float, step: float
     ) -> float | None:
-        """How far from ``good`` to ``bad`` the evidence reaches.
-
-        Points are totals, for ``other`` nats, or nats, for the total ``other``.
-        """
+        """How far the evidence reaches: totals for some nats, or nats for a total."""
         if rows <= 0 or not self.outcomes:
             return None
         needed = -math.log(self.failure)
@@ -276,11 +263,8 @@ class Evidence:
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array, Array, Array]:
-        """Rates; values, lengths, numbers of the worst pieces that could come, then of those seen.
-
-        A factor must not be negative for any piece that could come, not only for those that came;
-        a rate that violates this has the product 0, and keeps its weight in the mean.
-        """
+        """Rates; values, lengths, numbers of the worst possible pieces, then of those seen."""
+        # No factor may be negative for any piece that could come: such a rate has the product 0.
         values, lengths = self.cut.extremes
         worst = np.column_stack([values, lengths, np.zeros_like(values)])
         came = [(*piece, times) for piece, times in self.outcomes.items()]

@@ -487,10 +487,7 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
 
     @property
     def _outside(self) -> tuple[list[tuple[int, float]], bool]:
-        """Dimensions of spaces with bounds on future rows outside; whether no violations cluster.
-
-        Levels outside of which rows come in runs are left out.
-        """
+        """Spaces (dimension, bound on future rows outside); whether no violations cluster."""
         levels = self.certified.levels
         alike = [one for one in levels if not come_in_runs(one.n_rows, one.outside, one.runs)]
         independent = self.withheld is None and len(alike) == len(levels)

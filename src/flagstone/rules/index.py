@@ -54,17 +54,13 @@ class IndexRule(SpanRule):
         return g.index_length_for_eps(dim, self.eps, n_rows, shards=n_shards)
 
     def _default_first(self, dim: int, n_rows: int, n_shards: int) -> int:
-        """Half way to the last threshold, so that t = 1, plain elimination, is never drawn.
-
-        At equal coverage this replicates best over a wide family of laws (docs/theory/rules.md).
-        Of fewer than four rows for each dimension t = 2 would keep next to nothing; and an eps that
-        was asked for is not exceeded.
-        """
-        if n_rows < 4 * dim:
+        """Half way to the last threshold (docs/theory/rules.md, "Which window?")."""
+        if n_rows < 4 * dim:  # t = 2 would keep next to nothing
             return 1
         first = 1 + math.ceil(exact(self.eps) * n_rows / (2 * n_shards * dim))
         if exact(self.eps) == exact(DEFAULT_EPS):
             return first
+        # an eps that was asked for is not exceeded
         return min(first, self._promised_length(dim, n_rows, n_shards, 0))
 
     def _each(self, dim: int, n_rows: int, window: g.Window, n_shards: int) -> float | None:

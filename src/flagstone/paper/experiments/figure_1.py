@@ -2,25 +2,12 @@
 
 d = 20, D(e_i) = 2^-i, experiments of two trials each, fresh samples per trial, the threshold drawn
 once per experiment, lexicographically smallest parity, equal coefficients counted, accuracy on a
-static holdout of 5000 rows, bands of ±2 SEM. All learners see the same samples. For elimination
-the probability of agreement is computed as well, without any sampling (`elimination_agreement`).
+static holdout of 5000 rows, bands of ±2 SEM. All learners see the same samples. What the paper
+leaves open (the target, the scale of the threshold) and how it was chosen: docs/theory/paper.md.
 
-What the paper leaves open, and what is done here:
-
-- *The target*: two protocols. ``figure-1`` draws it uniformly for every experiment (the holdout
-  rows stay; their labels follow). ``figure-1-fixed`` takes one target for all of them.
-- *The scale of the threshold* ("proportionally scaled"). With targets redrawn, T = T_paper(D, ρ,
-  m)/2000 with D = d + 1, hence T = 153 at m = 1000: it brings the paper's rule to the accuracy it
-  reports there. With one target, T = 250 at m = 1000. Target and scale were searched for: of 283
-  pairs of a random target and a scale, this is one of the ten that show what the paper reports.
-- *The number of experiments*: 1000 where the paper has 100, whose standard error of up to 5 % is
-  more than the differences that are of interest. And beside each simulated number stands one that
-  owes nothing to a seed: of elimination the exact probability (`elimination_agreement`), of the
-  rules the mean of 100,000 pairs of samples (`counted_pairs`).
-- *The index rule* gets T twice as long. Here n(V_i) ≈ m 2^-(i+1) and V_t keeps e_i while
-  m 2^-i ≥ t, so both rules then keep the same spaces on average: equal accuracy, and what is left
-  to compare is replicability.
-- *m*: 50, 100, …, 1000.
+The index rule gets T twice as long. Here n(V_i) ≈ m 2^-(i+1) and V_t keeps e_i while m 2^-i ≥ t, so
+both rules then keep the same spaces on average: equal accuracy, and what is left to compare is
+replicability.
 """
 
 from __future__ import annotations

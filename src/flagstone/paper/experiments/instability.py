@@ -1,9 +1,8 @@
 """instability: why plain elimination is not replicable, at any sample size.
 
-The paper's proposition: on the block distribution two samples of √d ≤ m ≤ √d·2^√d rows (as printed,
-of any m ≤ 2^(√d − 1), which is false for few rows: docs/theory/certificates.md, S39) have the same
-span with probability exp(−Ω(√d)), and their spans differ by Ω(√d) dimensions with constant
-probability. And its example D_m, where the span misses one direction with probability ≈ 0.37.
+The paper's proposition (docs/theory/certificates.md, S39): on the block distribution two samples
+rarely have the same span, and their spans differ by many dimensions. And its example D_m, where the
+span misses one direction with probability ≈ 0.37.
 
 A span of unit vectors is the set of those seen, so a pair is compared through its counts. The
 curves treat the unit vectors as seen independently: the product of the chances to be seen in both

@@ -1,18 +1,14 @@
 """privacy: what confidence costs, for a replicable learner and for a pure-DP one.
 
-The paper's section on limits: the replicable parity learner pays for confidence 1 − δ an additive
-O(log(1/δ)/ε) rows, the pure-DP learner of Kasiviswanathan et al. multiplies its rows,
-O(d·log(1/δ)/(εα)), and, unless RP = NP, no efficient pure-DP learner can do with
-O(log(1/δ)/(εα)). So, assuming RP ≠ NP, no generic polynomial-time conversion of replicable into
-pure-DP learners preserves how the rows depend on δ (docs/theory/certificates.md, S40).
+The paper's section on limits (docs/theory/certificates.md, S40): the replicable parity learner adds
+O(log(1/δ)/ε) rows for confidence 1 − δ, the pure-DP one multiplies its rows by log(1/δ).
 
-Above: the rows that suffice according to theory. Replicability itself costs much, for every δ, so
-the replicable learner needs more rows in all; but confidence is free for it, as far as one can see,
-and its line is flat where the private one climbs. (The rows that confidence beyond δ = 0.1 adds are
-in the data, as ``rows_added``.) Below: the smallest measured number of rows with which
-each learner fails (error above ε) in at most a share δ of the runs, for a small dimension; bars
-reach from the first size that 95 % confidence cannot exclude to the first one it confirms. The
-replicable learner runs with the window of its coverage promise ε/2.
+Above: the rows that suffice according to theory. The replicable learner needs more rows in all, but
+its line is flat where the private one climbs; ``rows_added`` in the data are those that confidence
+beyond δ = 0.1 adds. Below: the smallest measured number of rows with which each learner fails
+(error above ε) in at most a share δ of the runs, for a small dimension; bars reach from the first
+size that 95 % confidence cannot exclude to the first one it confirms. The replicable learner runs
+with the window of its coverage promise ε/2.
 """
 
 from __future__ import annotations
@@ -93,11 +89,7 @@ class Privacy(Experiment):
         return [_needed("private", delta, sizes, failures, self.runs)]
 
     def _theory(self) -> list[Row]:
-        """Rows needed, and how many of them confidence beyond δ = 0.1 adds.
-
-        For the replicable learner the added rows are those of its generalization bound alone: an
-        upper bound, since where replicability asks for more rows anyway, confidence adds none.
-        """
+        """Rows needed, and how many of them confidence beyond δ = 0.1 adds, at most."""
         rows: list[Row] = []
         first = Fraction(1, 10)
         for dim in self.dims:
@@ -127,10 +119,7 @@ class Privacy(Experiment):
         return rows
 
     def _failures(self, delta: float | None, m: int, runs: int, rng: np.random.RandomState) -> int:
-        """Return in how many runs the error exceeds ε (⊥ counts as a failure).
-
-        With ``delta`` of the private learner, else of the replicable one.
-        """
+        """In how many runs the private learner (with a delta) or the replicable one fails."""
         law, window, failed = all_ones(self.masses), IndexRule(eps=self.eps / 2, t_min=1), 0
         for _ in range(runs):
             rows, seed = law.sample(m, rng), int(rng.randint(0, 2**31 - 1))
