@@ -143,6 +143,53 @@ class RuleBounds:
         k, R = at_least("start", start, 0), positive("shards", shards)
         return R * (math.ceil(k + T) - 1) * self.outside(d)
 
+    def length(
+        self, dim: int, rho: Share, *, start: int = 0, shards: int = 1, n_rows: int | None = None
+    ) -> float:
+        """The shortest window that makes the rule ρ-replicable (S16, S17, S18, S21, S23).
+
+        For k = 0 and one shard ⌈d·C(d)²/ρ²⌉ (index) and ⌈8d³/ρ²⌉ (heavy), for every number of rows;
+        with `n_rows`, ⌈C(d)·√m/ρ⌉ (index) and 2√(2dm)/ρ (heavy) if that is less.
+
+        Examples
+        --------
+        >>> index_length(10, 0.1), heavy_length(10, 0.1)
+        (62318, 800000.0)
+        >>> index_length(10, 0.1, shards=4) <= 4 * index_length(10, 0.1)
+        True
+        >>> round(heavy_length(10, 0.1, n_rows=1_000_000), 1)
+        89442.7
+        """
+        known = {"start": start, "shards": shards}
+        if self.whole:
+            return smallest(lambda T: self.proves(dim, rho, T, **known, n_rows=n_rows))
+        T = smallest(lambda T: self.proves(dim, rho, T, **known))
+        every = float(T)
+        while exact(every) < T:
+            every = math.nextafter(every, math.inf)
+        if n_rows is None:
+            return every
+        first = root(self.square(dim)[0] * positive("n_rows", n_rows) / exact(rho) ** 2)
+        while not self.proves(dim, rho, first, **known, n_rows=n_rows):
+            first = math.nextafter(first, math.inf)
+        return min(first, every)
+
+    def length_for_eps(self, dim: int, eps: Share, n_rows: int, *, shards: int = 1) -> float:
+        """The longest window whose length costs at most ε of the rows (S9, S10).
+
+        εm/(R·b(d)) (heavy), and 1 + ⌊εm/(R·b(d))⌋ (index).
+
+        Examples
+        --------
+        >>> index_length_for_eps(10, 0.29, 1000)  # 0.29 · 1000 / 10 is 29, also in floating point
+        30
+        >>> heavy_length_for_eps(10, 0.1, 5500)
+        10.0
+        """
+        d, e, m = check_dim(dim), check_share("eps", eps), at_least("n_rows", n_rows, 0)
+        longest = e * m / (positive("shards", shards) * self.outside(d))
+        return 1 + math.floor(longest) if self.whole else float(longest)
+
     def _length(self, length: float) -> Fraction:
         if self.whole:
             return Fraction(positive("length", length))
@@ -172,6 +219,8 @@ HEAVY = RuleBounds(
 )
 index_proves, index_rho, index_uncovered = INDEX.proves, INDEX.rho, INDEX.uncovered
 heavy_proves, heavy_rho, heavy_uncovered = HEAVY.proves, HEAVY.rho, HEAVY.uncovered
+index_length, index_length_for_eps = INDEX.length, INDEX.length_for_eps
+heavy_length, heavy_length_for_eps = HEAVY.length, HEAVY.length_for_eps
 
 
 def index_constant(dim: int) -> float:
@@ -184,38 +233,6 @@ def index_constant(dim: int) -> float:
     """
     d = check_dim(dim)
     return 2 * math.sqrt(d / 3) + math.sqrt(2 * (d - 1))
-
-
-def index_length(
-    dim: int, rho: Share, *, start: int = 0, shards: int = 1, n_rows: int | None = None
-) -> int:
-    """The smallest T for which the index rule is proven ρ-replicable (S18, S21, S23).
-
-    ⌈d·C(d)²/ρ²⌉ for k = 0 and one shard; with a start k it solves T² ≥ A·(k+T),
-    A = R·d·C(d)²/ρ². With `n_rows`, ⌈C(d)·√m/ρ⌉ if that is smaller.
-
-    Examples
-    --------
-    >>> index_length(10, 0.1)
-    62318
-    >>> index_length(10, 0.1, shards=4) <= 4 * index_length(10, 0.1)
-    True
-    """
-    check_dim(dim)
-    check_share("rho", rho)
-    return smallest(lambda T: index_proves(dim, rho, T, start=start, shards=shards, n_rows=n_rows))
-
-
-def index_length_for_eps(dim: int, eps: Share, n_rows: int, *, shards: int = 1) -> int:
-    """T = 1 + ⌊εm/(R·d)⌋: the longest window whose length costs at most ε of the rows (S9).
-
-    Examples
-    --------
-    >>> index_length_for_eps(10, 0.29, 1000)  # 0.29 · 1000 / 10 is 29, also in floating point
-    30
-    """
-    d, e, m = check_dim(dim), check_share("eps", eps), at_least("n_rows", n_rows, 0)
-    return 1 + math.floor(e * m / (positive("shards", shards) * d))
 
 
 def index_rows(
@@ -262,47 +279,6 @@ def index_rows(
 def _enough_length(A: float, k: Fraction) -> float:
     """A real T with T² ≥ A·(k+T), with room for rounding it up to an integer."""
     return (A + math.sqrt(A * A + 4 * A * float(k))) / 2 + 1
-
-
-def heavy_length(
-    dim: int, rho: Share, *, start: int = 0, shards: int = 1, n_rows: int | None = None
-) -> float:
-    """The smaller of the two lengths that make Algorithm 1 ρ-replicable (S16, S17).
-
-    2√(2dm)/ρ if `n_rows` is given, and ⌈8d³/ρ²⌉ for every number of rows (with start and shards:
-    the smallest integer T with 8·R·d³·(k+T) ≤ (ρT)²).
-
-    Examples
-    --------
-    >>> heavy_length(10, 0.1)
-    800000.0
-    >>> round(heavy_length(10, 0.1, n_rows=1_000_000), 1)
-    89442.7
-    """
-    d, r = check_dim(dim), check_share("rho", rho)
-    k, R = at_least("start", start, 0), positive("shards", shards)
-    second = smallest(lambda T: 8 * R * d**3 * (k + T) <= (r * T) ** 2)
-    every = float(second)
-    while exact(every) < second:
-        every = math.nextafter(every, math.inf)
-    if n_rows is None:
-        return every
-    first = root(8 * d * positive("n_rows", n_rows) / r**2)
-    while not heavy_proves(d, rho, first, start=k, shards=R, n_rows=n_rows):
-        first = math.nextafter(first, math.inf)
-    return min(first, every)
-
-
-def heavy_length_for_eps(dim: int, eps: Share, n_rows: int, *, shards: int = 1) -> float:
-    """T = εm/(R·d(d+1)/2): the longest window whose length costs at most ε of the rows (S10).
-
-    Examples
-    --------
-    >>> heavy_length_for_eps(10, 0.1, 5500)
-    10.0
-    """
-    d, e, m = check_dim(dim), check_share("eps", eps), at_least("n_rows", n_rows, 0)
-    return float(2 * e * m / (positive("shards", shards) * d * (d + 1)))
 
 
 def heavy_rows(

@@ -160,8 +160,13 @@ class SpanRule(ABC):
         """The first threshold where none is named."""
         return 1
 
-    @abstractmethod
-    def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int | float: ...
+    def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int | float:
+        """The length of the window that proves rho, or else eps; at least 1."""
+        bounds = self._bounds
+        if self.rho is None:
+            return max(bounds.length_for_eps(dim, self.eps, n_rows, shards=n_shards), 1.0)
+        m = None if bounds.whole else n_rows  # the index rule has one length for all m
+        return max(bounds.length(dim, self.rho, start=start, shards=n_shards, n_rows=m), 1.0)
 
     @abstractmethod
     def draw(self, window: g.Window, coins: Coins) -> int | float:

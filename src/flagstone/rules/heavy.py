@@ -49,13 +49,6 @@ class HeavyRule(SpanRule):
     _bounds: ClassVar = g.rules.HEAVY
     _rows_needed: ClassVar = staticmethod(g.heavy_rows)
 
-    def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> float:
-        if self.rho is not None:
-            length = g.heavy_length(dim, self.rho, start=start, shards=n_shards, n_rows=n_rows)
-        else:
-            length = g.heavy_length_for_eps(dim, self.eps, n_rows, shards=n_shards)
-        return max(1.0, length)
-
     def draw(self, window: g.Window, coins: Coins) -> float:
         """t = k + T(1 - u), k = t_min - 1, u = coins.uniform("threshold")."""
         return window.start + window.length * (1 - coins.uniform("threshold"))

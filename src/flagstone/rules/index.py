@@ -48,11 +48,6 @@ class IndexRule(SpanRule):
     _bounds: ClassVar = g.rules.INDEX
     _rows_needed: ClassVar = staticmethod(g.index_rows)
 
-    def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int:
-        if self.rho is not None:
-            return g.index_length(dim, self.rho, start=start, shards=n_shards)
-        return g.index_length_for_eps(dim, self.eps, n_rows, shards=n_shards)
-
     def _default_first(self, dim: int, n_rows: int, n_shards: int) -> int:
         """Half way to the last threshold (docs/theory/rules.md, "Which window?")."""
         if n_rows < 4 * dim:  # t = 2 would keep next to nothing
@@ -61,7 +56,7 @@ class IndexRule(SpanRule):
         if exact(self.eps) == exact(DEFAULT_EPS):
             return first
         # an eps that was asked for is not exceeded
-        return min(first, self._promised_length(dim, n_rows, n_shards, 0))
+        return min(first, int(self._promised_length(dim, n_rows, n_shards, 0)))
 
     def _each(self, dim: int, n_rows: int, window: g.Window, n_shards: int) -> float | None:
         T, known = int(window.length), {"start": window.start, "shards": n_shards, "n_rows": n_rows}
