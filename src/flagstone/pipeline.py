@@ -157,17 +157,7 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Works on one shard after the other, in this process: see `Executor`.
-
-    Parameters
-    ----------
-    opened : callable, optional
-        Returns what reads a shard, by its number: the place to show progress, to read ahead, and to
-        keep rows or the state of a run.
-    """
-
-    def __init__(self, opened: Callable[[int, Shard], Shard] | None = None) -> None:
-        self.opened = opened or (lambda number, shard: shard)
+    """Works on one shard after the other, in this process: see `Executor`."""
 
     def reduce(
         self,
@@ -183,7 +173,7 @@ class LocalExecutor:
         for number, shard in enumerate(shards):
             if number not in results:
                 more = () if known is None else known[number]
-                results[number] = function(self.opened(number, shard), *more)
+                results[number] = function(shard, *more)
                 if kept is not None:
                     kept.keep(number, results[number])
         return merge_tree([results[number] for number in range(len(shards))], merge)
@@ -192,8 +182,7 @@ class LocalExecutor:
         self, function: Callable[[Shard], Any], shards: Sequence[Shard]
     ) -> Generator[Any, None, None]:
         """Yield the results of the shards, in their order."""
-        for number, shard in enumerate(shards):
-            yield function(self.opened(number, shard))
+        yield from map(function, shards)
 
 
 @dataclass(frozen=True)
