@@ -6,10 +6,11 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TextIO
 
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
 from flagstone.cli.executors import watched_partitions
@@ -93,52 +94,49 @@ def _count(
 )
 def predict(options: PredictOptions) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
-    found = load_finding(options.finding, options.seed)
-    output = options.output
+    found, output = load_finding(options.finding, options.seed), options.output
     if output is not None:
         check_target(output, overwrite=options.force)
     table = open_tables(options.files, options, found.provenance.get("reading"))
     refuse_inputs([output], [options.finding, *table.files])
-    target = found.encoding.label.column if found.encoding.label is not None else "fits"
-    counts: dict[str, int] = {}
-    kept: list[str] = []
-
-    def lines() -> Iterator[list[Any]]:
-        many = len(table.files) > 1
-        for file, row, value in _predictions(found, table, options):
-            if not counts:  # no line is printed before the first rows are known to be good
-                yield [*(["file"] if many else []), "row", target]
-            counts[value] = counts.get(value, 0) + 1
-            yield [*([file] if many else []), row, value]
-
-    def cells() -> Iterator[list[Any]]:
-        return (
-            [plain_cell(cell) if isinstance(cell, str) else cell for cell in line]
-            for line in lines()
-        )
-
+    counts: Counter[str] = Counter()
+    lines, listed = _lines(found, table, options, counts), {}
     if output is not None:
         with atomic_file(output, overwrite=options.force) as stream:
             text = io.TextIOWrapper(stream, "utf-8", errors="backslashreplace", newline="")
-            csv.writer(text, lineterminator="\n").writerows(cells())
-            text.flush()
+            _write_csv(text, lines)
             text.detach()
     elif options.json:
-        kept = [row[-1] for row in lines()][1:]
+        listed = {"predictions": [line[-1] for line in lines][1:]}
     else:
-        csv.writer(getattr(sys.stdout, "raw", sys.stdout), lineterminator="\n").writerows(cells())
+        _write_csv(getattr(sys.stdout, "raw", sys.stdout), lines)
+    n_rows = counts.total()
     if options.json:
-        said: dict[str, Any] = {
-            "schema": SCHEMA,
-            "fingerprint": found.fingerprint,
-            "rows": {"read": sum(counts.values())},
-            "values": counts,
-            "output": output,
-        }
-        print_json(said if output is not None else said | {"predictions": kept})
+        known = {"fingerprint": found.fingerprint, "rows": {"read": n_rows}, "values": counts}
+        print_json({"schema": SCHEMA} | known | {"output": output} | listed)
     elif output is not None:
-        print(f"{counted(sum(counts.values()), 'row')} predicted, written to {output}")
+        print(f"{counted(n_rows, 'row')} predicted, written to {output}")
     return OK
+
+
+def _lines(
+    finding: Finding, table: Table, options: WorkerOptions, counts: Counter[str]
+) -> Iterator[list[Any]]:
+    """Yield a head and a line for each row, with its file where there are several; count values."""
+    label, many = finding.encoding.label, len(table.files) > 1
+    for file, row, value in _predictions(finding, table, options):
+        if not counts:  # no line is printed before the first rows are known to be good
+            yield [*(["file"] if many else []), "row", "fits" if label is None else label.column]
+        counts[value] += 1
+        yield [*([file] if many else []), row, value]
+
+
+def _write_csv(stream: TextIO, lines: Iterable[list[Any]]) -> None:
+    """Write lines as CSV, without formulas."""
+    writer = csv.writer(stream, lineterminator="\n")
+    for line in lines:
+        writer.writerow([plain_cell(cell) if isinstance(cell, str) else cell for cell in line])
+    stream.flush()
 
 
 #: How a cell begins that spreadsheets take for a formula.
