@@ -58,7 +58,7 @@ def test_every_argument_and_option_has_one_line_in_a_group(run):
             assert len(line) <= 100, line
             assert not line.startswith(" " * 20), f"a second line: {line}"
         for option in verb.options.values():
-            assert option.is_argument == (option.group == "Arguments")
+            assert (option.names == ()) == (option.group == "Arguments")
 
 
 def test_arguments_come_first_and_usage_names_what_is_required(run):

@@ -80,7 +80,7 @@ def verb_help(verb: Verb, *, everything: bool = False) -> str:
 def usage(verb: Verb) -> str:
     """Return the line that says how a verb is called."""
     needed = [f"{o.names[0]} {o.value}" for o in verb.options.values() if o.required and o.names]
-    arguments = [o.usage for o in verb.options.values() if o.is_argument]
+    arguments = [o.usage for o in verb.options.values() if not o.names]
     return " ".join(["Usage: flagstone", verb.name, "[OPTIONS]", *needed, *arguments])
 
 

@@ -72,6 +72,20 @@ class Option:
         Whether it may be given several times; the verb gets a list.
     required : bool
         Whether it must be given.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All words that stand for it; none for an argument, which is given by its place.
+    value : str
+        The word for its value; empty for a switch.
+
+    Examples
+    --------
+    >>> [Option(text, "").names for text in ("-o, --output FILE", "--[no-]header", "[FILE...]")]
+    [('-o', '--output'), ('--header', '--no-header'), ()]
+    >>> [Option(text, "").value for text in ("--rho PROBABILITY", "--force", "[FILE...]")]
+    ['PROBABILITY', '', 'FILE']
     """
 
     usage: str
@@ -82,46 +96,23 @@ class Option:
     choices: tuple[str, ...] = ()
     many: bool = False
     required: bool = False
+    names: tuple[str, ...] = dataclasses.field(init=False, default=())
+    value: str = dataclasses.field(init=False, default="")
 
     def __post_init__(self) -> None:
-        if self.is_argument:
-            object.__setattr__(self, "many", "..." in self.usage)
-            object.__setattr__(self, "required", not self.usage.startswith("["))
-        elif self.default is None and not self.value and not self.is_two_way:
-            object.__setattr__(self, "default", False)  # a plain switch is off if left out
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All words that stand for it.
-
-        >>> Option("-o, --output FILE", "Write here").names
-        ('-o', '--output')
-        >>> Option("--[no-]header", "Names").names
-        ('--header', '--no-header')
-        """
-        if self.is_argument:
-            return ()
-        flags = self.usage.removesuffix(f" {self.value}")
-        if self.is_two_way:
-            return flags.replace("[no-]", ""), flags.replace("[no-]", "no-")
-        return tuple(flags.split(", "))
-
-    @property
-    def value(self) -> str:
-        """The word for its value (``FILE``, ``NUMBER``); empty for a switch.
-
-        >>> [Option(usage, "").value for usage in ("--rho PROBABILITY", "--force", "[FILE...]")]
-        ['PROBABILITY', '', 'FILE']
-        """
-        if self.is_argument:
-            return self.usage.strip("[].")
-        last = self.usage.split(" ")[-1]
-        return "" if last.startswith("-") else last
-
-    @property
-    def is_argument(self) -> bool:
-        """Whether it is given by its place, without a name."""
-        return not self.usage.startswith("-")
+        words = self.usage.replace(",", "").split()
+        found: dict[str, Any] = {}
+        if not self.usage.startswith("-"):
+            found["value"] = self.usage.strip("[].")
+            found |= {"many": "..." in self.usage, "required": not self.usage.startswith("[")}
+        elif self.is_two_way:
+            found["names"] = (words[0].replace("[no-]", ""), words[0].replace("[no-]", "no-"))
+        elif words[-1].startswith("-"):  # a plain switch is off if left out
+            found |= {"names": tuple(words), "default": False}
+        else:
+            found |= {"names": tuple(words[:-1]), "value": words[-1]}
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     @property
     def is_two_way(self) -> bool:
@@ -147,13 +138,9 @@ class Option:
         raise argparse.ArgumentTypeError(f"must be {name} {limits}, got {text!r}")
 
 
-def option(usage: str, help: str, group: str = ARGUMENTS, **details: Any) -> Any:
-    """Return an option as the field of a record of options."""
-    return as_field(Option(usage, help, group, **details))
-
-
-def as_field(found: Option) -> Any:
-    """Return an option that several records share as a field."""
+def option(usage: str | Option, help: str = "", group: str = ARGUMENTS, **details: Any) -> Any:
+    """Return an option, which several records may share, as the field of a record of options."""
+    found = usage if isinstance(usage, Option) else Option(usage, help, group, **details)
     return dataclasses.field(default=found.default, metadata={"option": found})
 
 
@@ -239,7 +226,7 @@ class Verb:
             option
             for option in self.options.values()
             if everything
-            or option.is_argument
+            or not option.names
             or not self.common
             or not set(option.names).isdisjoint(self.common.split())
         ]
@@ -325,7 +312,7 @@ def _add(group: argparse._ArgumentGroup, dest: str, found: Option) -> None:
         about |= {"metavar": found.value, "type": found.read}
     if found.choices:
         about["choices"] = found.choices
-    if found.is_argument:
+    if not found.names:
         optional = "*" if found.many else "?"
         required = "+" if found.many else None
         group.add_argument(dest, nargs=required if found.required else optional, **about)

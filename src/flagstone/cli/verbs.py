@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from flagstone.cli import json_keys as keys
-from flagstone.cli.parser import COLUMNS, INPUT, OUTPUT, RULE, SCALE, Option, Verb, as_field, option
+from flagstone.cli.parser import COLUMNS, INPUT, OUTPUT, RULE, SCALE, Option, Verb, option
 
 _Record = TypeVar("_Record")
 
@@ -161,7 +161,7 @@ class PromiseOptions:
 class RuleOptions(PromiseOptions):
     """What is promised, and how the threshold is drawn."""
 
-    rule: str = as_field(RULE_NAME)
+    rule: str = option(RULE_NAME)
     t_min: str | None = option(
         "--t-min THRESHOLD", "First threshold: rows, or a share of the rows", RULE
     )
@@ -179,8 +179,8 @@ class OutputOptions:
     plot: str | None = option(
         "--plot FILE", "Draw the flag as a scree plot (.svg, or .png)", OUTPUT
     )
-    force: bool = as_field(FORCE)
-    json: bool = as_field(JSON)
+    force: bool = option(FORCE)
+    json: bool = option(JSON)
     show_as: str | None = option(
         "--as NAME", "Print it as " + ", ".join(SHOWN_AS), OUTPUT, choices=SHOWN_AS
     )
@@ -237,8 +237,8 @@ class RunOptions(WorkerOptions):
 class AnswerOptions(RunOptions, OutputOptions, RuleOptions, ColumnOptions):
     """What the verbs share that answer a question."""
 
-    files: Sequence[str] = as_field(FILES)
-    seed: str | None = as_field(SEED)
+    files: Sequence[str] = option(FILES)
+    seed: str | None = option(SEED)
     measure: bool = option(
         "--[no-]measure",
         "Read the rows again, to count misfits and certify the answer",
@@ -287,7 +287,7 @@ class ConstraintsOptions(AnswerOptions):
     With --linear they are those of a linear span; --as basis prints the span itself.
     """
 
-    degree: int = as_field(DEGREE)
+    degree: int = option(DEGREE)
     linear: bool = option("--linear", "Only equations with right-hand side 0", RULE)
     each: bool = option("--each", "Answer for each file, and say what the answers share", RULE)
 
@@ -311,9 +311,9 @@ class LearnOptions(AnswerOptions):
     Exit code 3 means ⊥: no such rule fits.
     """
 
-    label: str | None = as_field(LABEL)
-    degree: int = as_field(DEGREE)
-    intercept: bool = as_field(INTERCEPT)
+    label: str | None = option(LABEL)
+    degree: int = option(DEGREE)
+    intercept: bool = option(INTERCEPT)
     choice: str = option(
         "--choice NAME", "Which rule that fits: sparsest, lexmin, uniform", RULE, default="sparsest"
     )
@@ -335,7 +335,7 @@ class EquationsOptions(AnswerOptions):
     Each row is an equation; --label is the column of right-hand sides.
     """
 
-    label: str | None = as_field(LABEL)
+    label: str | None = option(LABEL)
 
 
 @verb(
@@ -354,7 +354,7 @@ class SubspaceOptions(AnswerOptions):
     Rows with label 0 are counted, but span nothing.
     """
 
-    label: str | None = as_field(LABEL)
+    label: str | None = option(LABEL)
     affine: bool = option("--affine", "The subspace may miss the origin: x3 ⊕ x7 = 1", RULE)
 
 
@@ -420,11 +420,11 @@ class FrameOptions(OutputOptions, RuleOptions, CaptureOptions):
     --as c, python or rtl_433 prints code that checks the check bits of a frame.
     """
 
-    files: Sequence[str] = as_field(FILES)
+    files: Sequence[str] = option(FILES)
     show_as: str | None = option(
         "--as NAME", "Print it as " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
     )
-    seed: str | None = as_field(SEED)
+    seed: str | None = option(SEED)
     strict: bool = option(
         "--strict", "With --as c or python: refuse also what no frame had here", OUTPUT
     )
@@ -465,17 +465,17 @@ class ShowOptions(OutputOptions):
     """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
 
     file: str = option("FILE", "A finding, flag or protocol")
-    seed: str | None = as_field(EXPECT_SEED)
+    seed: str | None = option(EXPECT_SEED)
 
 
 @dataclass(frozen=True)
 class ApplyOptions(WorkerOptions, ReadOptions):
     """What ``check`` and ``predict`` share."""
 
-    finding: str = as_field(FINDING)
-    files: Sequence[str] = as_field(FILES)
-    seed: str | None = as_field(EXPECT_SEED)
-    json: bool = as_field(JSON)
+    finding: str = option(FINDING)
+    files: Sequence[str] = option(FILES)
+    seed: str | None = option(EXPECT_SEED)
+    json: bool = option(JSON)
 
 
 @verb(
@@ -524,7 +524,7 @@ class PredictOptions(ApplyOptions):
     """
 
     output: str | None = option("-o, --output FILE", "Write a CSV file, print nothing", OUTPUT)
-    force: bool = as_field(FORCE)
+    force: bool = option(FORCE)
 
 
 @verb(
@@ -544,8 +544,8 @@ class CompareOptions:
 
     first: str = option("FIRST", "A finding or flag file")
     second: str = option("SECOND", "Another one")
-    seed: str | None = as_field(EXPECT_SEED)
-    json: bool = as_field(JSON)
+    seed: str | None = option(EXPECT_SEED)
+    json: bool = option(JSON)
 
 
 @dataclass(frozen=True)
@@ -566,7 +566,7 @@ class PilotOptions:
     pilot: Sequence[str] | None = option(
         "--pilot FILE", "Choose a window on pilot rows; repeatable", INPUT, many=True
     )
-    rule: str = as_field(RULE_NAME)
+    rule: str = option(RULE_NAME)
     max_rows: int | None = option(
         "--max-rows NUMBER", "With --pilot: rows of each run; forecast if left out", RULE, least=2
     )
@@ -577,7 +577,7 @@ class PilotOptions:
         "--equations", "With --pilot: a window that keeps these equations", RULE
     )
     output: str | None = option("-o, --output FILE", "With --pilot: write the protocol", OUTPUT)
-    force: bool = as_field(FORCE)
+    force: bool = option(FORCE)
 
 
 @verb(
@@ -606,12 +606,12 @@ class PlanOptions(SampleSizeOptions, PilotOptions, RunOptions, PurposeOptions, C
     ones.
     """
 
-    label: str | None = as_field(LABEL)
-    degree: int = as_field(DEGREE)
+    label: str | None = option(LABEL)
+    degree: int = option(DEGREE)
     seed: str | None = option(
         "--seed TEXT", "Show the threshold it will draw; with --pilot: publish it", RULE
     )
-    json: bool = as_field(JSON)
+    json: bool = option(JSON)
 
 
 @verb(
@@ -642,7 +642,7 @@ class AuditOptions(RuleOptions, ColumnOptions):
     files: Sequence[str] | None = option(
         "[FILE...]", "A table: disjoint random halves are compared"
     )
-    label: str | None = as_field(LABEL)
+    label: str | None = option(LABEL)
     law: str | None = option(
         "--law NAME",
         "Fresh samples instead of files: geometric, uniform or blocks",
@@ -704,19 +704,19 @@ class AuditOptions(RuleOptions, ColumnOptions):
     plot: str | None = option(
         "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT
     )
-    jobs: int = as_field(JOBS)
+    jobs: int = option(JOBS)
     seed: str = option("--seed TEXT", "The seed of the audit", RULE, default="0")
-    json: bool = as_field(JSON)
+    json: bool = option(JSON)
 
 
 @dataclass(frozen=True)
 class FlagOptions:
     """What ``summarize`` and ``merge`` share: the flag that they write."""
 
-    output: str = as_field(FLAG_OUTPUT)
-    seed: str | None = as_field(PUBLISH_SEED)
-    force: bool = as_field(FORCE)
-    json: bool = as_field(JSON)
+    output: str = option(FLAG_OUTPUT)
+    seed: str | None = option(PUBLISH_SEED)
+    force: bool = option(FORCE)
+    json: bool = option(JSON)
 
 
 @verb(
@@ -738,9 +738,9 @@ class FlagOptions:
 class SummarizeOptions(FlagOptions, RunOptions, PurposeOptions, ColumnOptions):
     """Write the flag of the rows: small, mergeable, and enough to answer from."""
 
-    files: Sequence[str] = as_field(FILES)
-    label: str | None = as_field(LABEL)
-    degree: int = as_field(DEGREE)
+    files: Sequence[str] = option(FILES)
+    label: str | None = option(LABEL)
+    degree: int = option(DEGREE)
 
 
 @verb(
@@ -774,10 +774,10 @@ class ReproduceOptions:
     out: str = option("--out DIRECTORY", "Write to this directory", OUTPUT, default="results")
     quick: bool = option("--quick", "A small version, in seconds", SCALE)
     resume: bool = option("--[no-]resume", "Continue an interrupted run", SCALE, default=True)
-    jobs: int = as_field(JOBS)
+    jobs: int = option(JOBS)
     seed: str | None = option("--seed TEXT", "Another seed than the documented one", RULE)
     force: bool = option("--force", "Replace results of another configuration", OUTPUT)
-    json: bool = as_field(JSON)
+    json: bool = option(JSON)
 
 
 VERB_GROUPS: dict[str, list[Verb]] = {}
