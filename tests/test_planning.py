@@ -131,6 +131,10 @@ def test_a_plan_notes_what_was_asked_and_nothing_else():
     assert outliers.startswith("–: not proven for any number of rows (the paper has no statement")
     assert last == PAPER_NOTE
     assert notes(plan(20, 0.05, 0.1, contamination=0.01)) == [outliers, PAPER_NOTE]
+    twice = plan(3, 0.1, 0.5, contamination=0.1, each=True)  # 3 · 0.1 < 0.5 < 2 · 3 · 0.1
+    assert twice["index"].rows is not None
+    assert twice["index, each equation"].rows is None
+    assert notes(twice)[1].endswith("for the heavy rule × d(d+1)/2, for index, each equation × 2d)")
     ours, paper, last = notes(plan(21, 0.05, 0.1, delta=0.01))
     assert ours.startswith("ours: with probability 1 - delta at most eps of future rows lie")
     assert paper.startswith("paper: half of eps for rows left out, half for generalization")

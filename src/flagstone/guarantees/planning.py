@@ -6,6 +6,7 @@ Proofs: docs/theory/certificates.md, S35, S36 and S37; docs/theory/single.md, S4
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache
@@ -106,7 +107,8 @@ class Plan:
                     "paper: half of eps for rows left out, half for generalization, which alone "
                     f"needs {_number(self.generalization_rows)} rows"
                 )
-        if self.entries[-1].analysis == EACH:
+        each = self.entries[-1].analysis == EACH
+        if each:
             notes.append(
                 f"{EACH}: for any equation or row fixed in advance; the coins draw how many of "
                 "these rows are used, more than half of them (draw_rows)"
@@ -120,7 +122,9 @@ class Plan:
             heavy = "d(d+1)/2" if self.delta is None else "d²"
             notes.append(
                 "–: not proven for any number of rows (the paper has no statement on outliers; "
-                f"ours need contamination × d < eps, for the heavy rule × {heavy})"
+                f"ours need contamination × d < eps, for the heavy rule × {heavy}"
+                + f", for {EACH} × 2d" * each
+                + ")"
             )
         notes.append(
             "paper (printed): its proof uses half the true sensitivity; S16 proves the theorem"
@@ -230,19 +234,12 @@ def plan(
         rows = paper_rows(d, rho, e if delta is None else e / 2, corrected=corrected)
         return max(rows, general or 0)
 
-    def line(analysis: str, rows: int | None) -> PlanRow:
+    def entry(analysis: str, rows: int | None, length: Callable[[int, int], float]) -> PlanRow:
+        """The line of an analysis; ``length`` is T for m rows and a start k."""
         if rows is None:
             return PlanRow(analysis, None, None, 1)
         k = outlier_start(rows, c) if delta is None else pac_start(rows, c, delta)
-        if analysis.startswith("paper"):
-            T = paper_length(d, rho, rows, corrected="corrected" in analysis)
-        elif analysis == EACH:
-            T = each_length(rho)
-        elif analysis.startswith("heavy"):
-            T = heavy_length(d, rho, start=k, n_rows=rows)
-        else:
-            T = index_length(d, rho, start=k)
-        return PlanRow(analysis, rows, math.ceil(T), k + 1)
+        return PlanRow(analysis, rows, math.ceil(length(rows, k)), k + 1)
 
     if delta is None:
         heavy = heavy_rows(d, rho, eps, contamination=c)
@@ -250,14 +247,16 @@ def plan(
     else:
         heavy = pac_rows(d, rho, eps, delta, rule="heavy", contamination=c)
         index = pac_rows(d, rho, eps, delta, contamination=c)
+    printed, corrected = papers(corrected=False), papers(corrected=True)
     entries = [
-        line("paper (printed)", papers(corrected=False)),
-        line("paper (corrected)", papers(corrected=True)),
-        line("heavy (sharp)", heavy),
-        line("index", index),
+        entry("paper (printed)", printed, lambda m, k: paper_length(d, rho, m)),
+        entry("paper (corrected)", corrected, lambda m, k: paper_length(d, rho, m, corrected=True)),
+        entry("heavy (sharp)", heavy, lambda m, k: heavy_length(d, rho, start=k, n_rows=m)),
+        entry("index", index, lambda m, k: index_length(d, rho, start=k)),
     ]
     if each:
-        entries.append(line(EACH, each_rows(d, rho, eps, delta, contamination=c)))
+        rows = each_rows(d, rho, eps, delta, contamination=c)
+        entries.append(entry(EACH, rows, lambda m, k: each_length(rho)))
     return Plan(
         dim=d,
         rho=float(r),
