@@ -385,9 +385,9 @@ class Levels(_Listed):
     def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
         if whole_range(values) is not None:
             # Two numbers that come again and again, such as -1 and 1, are names of two things.
-            found = list(map(str, sorted(set(values.tolist()))))
-            if field.order == 2 and len(found) == 2 < len(values):
-                return cls(column, tuple(found)), "whole numbers with 2 values"
+            numbers = sorted(set(values.tolist()))
+            if field.order == 2 and len(numbers) == 2 < len(values):
+                return cls(column, tuple(map(str, numbers))), "whole numbers with 2 values"
             return None
         found = sorted(set(texts(values)))
         if values.dtype.kind == "f" or len(found) != 2:
