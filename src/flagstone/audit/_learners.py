@@ -74,11 +74,12 @@ class Learner:
             self.takes_seed = _takes_seed(learner)
             self.identity, self.anonymous = identified(learner, name)
         elif callable(getattr(learner, "get_params", None)):
-            names = [(name, name.rpartition("__")[2]) for name in learner.get_params()]
-            self._random_states = [name for name, end in names if end == "random_state"]
+            self.learner = clone(learner)
+            names = learner.get_params()
+            self._random_states = [name for name in names if name.endswith("__random_state")]
             if hasattr(type(last_step(learner)), "finding_"):  # no audit reads certificates
-                off = {name: False for name, end in names if end == "certify"}
-                self.learner = clone(learner).set_params(**off)
+                off = {name: False for name in names if name.rpartition("__")[2] == "certify"}
+                self.learner.set_params(**off)
         steps = [type(step).__name__ for _, step in getattr(learner, "steps", [])]
         known = getattr(learner, "__name__", type(learner).__name__)
         self.name = name or " + ".join(steps) or str(known)
@@ -112,12 +113,12 @@ class Learner:
 
     def _seeded(self, seed: int) -> Any:
         """Return a copy; every parameter ``random_state``, also of steps, is set to the seed."""
-        if not callable(getattr(self.learner, "get_params", None)):
-            fresh = copy.deepcopy(self.learner)
-            if hasattr(fresh, "random_state"):
-                fresh.random_state = seed
-            return fresh
-        return clone(self.learner).set_params(**dict.fromkeys(self._random_states, seed))
+        fresh = copy.deepcopy(self.learner)  # of what is not fitted: a clone, in less time
+        if self._random_states:
+            fresh.set_params(**dict.fromkeys(self._random_states, seed))
+        if hasattr(fresh, "random_state"):
+            fresh.random_state = seed
+        return fresh
 
 
 def _takes_seed(function: Any) -> bool:

@@ -63,12 +63,18 @@ class Task:
         self._generator = np.random.RandomState()
         self.fixed = data.hold_out(self.stream("inputs"))
         self._y = data.y if isinstance(data, DividedTable) else self.fixed.y
+        kind = kind_of(learner.learner, self._y)
+        if kind in ("classifier", "regressor") and self._y is None:
+            raise InputError(
+                f"{learner.name} learns from labels and there are none: give y, a sampler that "
+                "returns (X, y), or on the command line --label"
+            )
         by_answer = isinstance(compare, str) and compare in ("auto", "fingerprint")
         ours = by_answer and hasattr(type(last_step(learner.learner)), "finding_")
         self.comparison = PairComparison(
             compare, tolerance=tolerance, integrate=ours, name=name, n_fixed=len(self.fixed.X)
         )
-        self.comparison.fit(kind_of(learner.learner, self._y), self._y)
+        self.comparison.fit(kind, self._y)
 
     def canonical(self) -> dict[str, Any]:
         """Return plain data that identify the task."""

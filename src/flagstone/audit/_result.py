@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from flagstone.audit._compare import SCORES, SIMILARITIES, Pair, Similarity
-from flagstone.audit.intervals import anytime_interval
+from flagstone.audit.intervals import anytime_interval, check_claim
 from flagstone.disk import atomic_write
-from flagstone.errors import InputError, MissingDependencyError
+from flagstone.errors import MissingDependencyError
 from flagstone.markup import card, table
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, Display
 from flagstone.wording import counted
@@ -157,8 +157,7 @@ class AuditResult(Display):
     strong_id: str | None = None
 
     def __post_init__(self) -> None:
-        if self.claim is not None and not 0.0 <= self.claim <= 1.0:
-            raise InputError(f"a claimed rho must lie in [0, 1], got {self.claim}")
+        check_claim(self.claim)
 
     @property
     def stats(self) -> AuditStats:
@@ -402,17 +401,13 @@ class AuditResult(Display):
             x, color = [n for n, _ in path], OKABE_ITO[_DRAWN[key]]
             low, high = ([getattr(m, end) for _, m in path] for end in ("low", "high"))
             axis.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
-            axis.plot(
-                x,
-                [m.estimate for _, m in path],
-                color=color,
-                marker="o",
-                markevery=[-1],
-                clip_on=False,
-            )
+            y = [m.estimate for _, m in path]
+            axis.plot(x, y, color=color, marker="o", markevery=[-1], clip_on=False)
+            axis.plot(x[-1:] * 2, [low[-1], high[-1]], color=color, linewidth=0.8)
             axis.set_title(self.measures[key].name, fontsize=8)
             axis.set_ylim(-0.02, 1.02)
             axis.set_xlim(0, len(self.pairs) + 0.5)
+            axis.locator_params(axis="x", integer=True)
             axis.set_xlabel("pairs")
             axis.label_outer(remove_inner_ticks=False)
         axes[0].set_ylabel(f"estimate, {100 * self.confidence:g} % interval")

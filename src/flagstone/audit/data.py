@@ -59,6 +59,8 @@ class Sampler:
         if m is None:
             raise InputError("a distribution or a sampler needs the number of rows: m=...")
         self.m = checked_integer(m, 1, "m, the rows per sample, must be a positive integer")
+        if self.law is None:
+            _check_arguments(draw)
         self._draw = draw
         self.name, self.anonymous = (
             (repr(draw), False) if self.law is not None else identified(draw, name)
@@ -232,6 +234,21 @@ def as_data(
     if isinstance(X, tuple) and len(X) == 2 and y is None:
         X, y = X
     return DividedTable(X, y, groups=groups, bootstrap=bootstrap)
+
+
+def _check_arguments(draw: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called as sampler(m, rng)."""
+    try:
+        signature = inspect.signature(draw)
+    except ValueError:  # some callables of C have no signature
+        return
+    try:
+        signature.bind(1, None)
+    except TypeError as error:
+        name = getattr(draw, "__name__", type(draw).__name__)
+        raise InputError(
+            f"a sampler is called as sampler(m, rng), which {name} does not allow: {error}"
+        ) from None
 
 
 def stacked(first: Any, second: Any) -> Any:
