@@ -166,12 +166,22 @@ def _check(finding: Finding) -> None:
     certificate = certified.certificate
     if not 0 < certified.confidence < 1:
         raise FormatError("its confidence is out of range")
-    pilots = [level.first or 0 for level in certified.levels if certified.any_time]
-    if any(PILOT_FACTOR * n_pilot > m for n_pilot in pilots):
-        raise FormatError("it counts more rows after a pilot than there are")
-    outside = [level.outside for level in certified.levels[:1] if not certified.any_time]
-    if rows.uncovered is not None and outside not in ([], [rows.uncovered]):
-        raise FormatError("it counts rows outside twice, and differently")
+    levels, kept = certified.levels, finding.subspace.dim
+    counted = [level.dim for level in levels]
+    if certified.any_time:  # levels of the flag of a pilot that hold the answer
+        known = range(kept, promises.setup.dim)
+        if any(PILOT_FACTOR * (level.first or 0) > m for level in levels):
+            raise FormatError("it counts more rows after a pilot than there are")
+    else:
+        known = [kept, *(dim for dim in dims if dim > kept)]
+        if counted[:1] not in ([], [kept]):
+            raise FormatError("it counts rows outside of a smaller space than its answer")
+        if rows.uncovered is not None and levels and levels[0].outside != rows.uncovered:
+            raise FormatError("it counts rows outside twice, and differently")
+    if counted != sorted({*counted} & {*known}):
+        raise FormatError("it counts rows outside of spaces that its flag has not")
+    if any(not bool(level.outside) <= level.runs <= level.outside for level in levels):
+        raise FormatError("rows outside make at least one run, and no more runs than rows")
     window = promises.setup.window
     if certificate is not None and not certificate.fits(window, m, certified.confidence):
         raise FormatError("its certificate is out of range")
