@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -588,28 +588,3 @@ def counted_outside(levels: Sequence[Counted], dim: int) -> Counted | None:
     (True, None)
     """
     return next((level for level in levels if level.dim == dim and level.eps < 1), None)
-
-
-def certified_from_dict(values: Mapping[str, Any], setup: Setup, dim: int) -> Certified:
-    """Read the primary facts of `Certified`: what follows from them is computed again.
-
-    ``dim`` is the dimension of the answer.
-    """
-    certificate, confidence = values["certificate"], values["confidence"]
-    any_time = bool(values["any_time"])
-
-    def counted(dim: int, first: Any, skipped: Any, outside: int, runs: int) -> Counted:
-        if any_time:
-            return Counted.of_stream(dim, first, outside, runs, confidence)
-        known = setup.dim, setup.n_rows, confidence
-        return Counted.of(dim, first, skipped, outside, runs, *known)
-
-    numbers = ("dim", "first", "skipped", "outside", "runs")
-    levels = tuple(counted(*(level[name] for name in numbers)) for level in values["levels"])
-    return Certified(
-        confidence=confidence,
-        any_time=any_time,
-        counted=counted_outside(levels, dim),
-        levels=levels,
-        certificate=None if certificate is None else Certificate(**certificate),
-    )
