@@ -47,20 +47,20 @@ def answer_each(question: Question, options: AnswerOptions) -> int:
         note = " (drawn afresh: publish it to be replicable)" if fresh else ""
         print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
     else:
-        captures = [
+        files = [
             {"name": name, "finding": finding_json(finding), "beyond": lines}
             for name, finding, lines in zip(names, findings, more, strict=True)
         ]
         rho, confidence = together or (None, None)
         known = {
             "schema": SCHEMA,
-            "captures": captures,
+            "files": files,
             "common": None
             if shared is None
             else {
                 "fingerprint": shared.fingerprint,
                 "lines": list(listed(shared)),
-                "captures": len(kept),
+                "files": len(kept),
                 "rho": rho,
                 "confidence": confidence,
             },
@@ -114,18 +114,18 @@ def _print_shared(
 ) -> None:
     """Print what all answers that keep anything have in common."""
     if shared is None:
-        print("Nothing to compare: fewer than two captures keep anything")
+        print("Nothing to compare: fewer than two files keep anything")
         return
     n = sum(lines is not None for lines in more)
     which = f"all {n}" if n == len(more) else f"{n} of {len(more)}"
-    print(f"{safe(shared.title)} in {which} captures:")
+    print(f"{safe(shared.title)} in {which} files:")
     for line in map(safe, shared.lines):
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
     if together is not None:
         rho, sure = together
         print(
-            f"{'promises':<14}two such sets of captures share something else with probability "
+            f"{'promises':<14}two such sets of files share something else with probability "
             f"at most {rho:.2g} (confidence {sure:.3g})"
         )
 

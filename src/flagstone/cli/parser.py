@@ -273,6 +273,8 @@ class Verb:
             raise self._error(f"there is no option {name}{closest(name, known)}")
         found = known[name]
         if not found.value:
+            if word.startswith("--") and equals:
+                raise self._error(f"{name} takes no value, got {value!r}")
             return word
         if not equals:
             value = next(left, "--")

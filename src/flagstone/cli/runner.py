@@ -72,6 +72,8 @@ def run(words: Sequence[str]) -> int:
 def _run(words: list[str]) -> int:
     """Print what is asked for before any verb, or call the verb."""
     first, *rest = words or ["--help"]
+    if first == "help":  # flagstone help VERB
+        first, *rest = [*rest, "--help"]
     if first in ("-h", "--help", "--help-all"):
         print(overview(everything=first == "--help-all"))
         return OK if words else USAGE
