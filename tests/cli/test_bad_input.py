@@ -198,9 +198,9 @@ def test_a_window_past_the_last_set_keeps_nothing_and_says_so(run, options, reme
     [
         (
             ["constraints", "examples/frames.txt", "--sede", "1"],
-            "there is no option --sede; did you mean --seed?",
+            "there is no option --sede; did you mean '--seed'?",
         ),
-        (["constrain"], "there is no verb 'constrain'; did you mean constraints?"),
+        (["constrain"], "there is no verb 'constrain'; did you mean 'constraints'?"),
         (["constraints"], "missing: FILE"),
         (
             ["constraints", "examples/frames.txt", "--eps", "much"],

@@ -15,8 +15,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
-from flagstone.cli.executors import watched_partitions
 from flagstone.cli.inputs import captures_refused, load_finding, open_tables
+from flagstone.cli.reader import RowReader, partition_of
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.disk import atomic_file, check_target
@@ -24,7 +24,7 @@ from flagstone.errors import BottomError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import Measurement
 from flagstone.measurement import predict as predict_rows
-from flagstone.pipeline import LocalExecutor, Pipeline
+from flagstone.pipeline import Pipeline
 from flagstone.shards import ShardTask, predict_task
 from flagstone.tables import Table
 from flagstone.tables.partitions import Partition
@@ -82,8 +82,9 @@ def _count(
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
     task = ShardTask(finding.question, finding.encoding)
-    with watched_partitions(options, table, "checking") as (executor, parts):
-        found = Pipeline(task, parts, executor).check(finding, shown)
+    reader = RowReader(table, options, partition_of(options, matters=False))
+    with reader.watched("checking", table.n_rows):
+        found = Pipeline(task, reader.partitions, reader.executor).check(finding, shown)
     total, broken = found.counted, found.broken
     if broken is None:
         return total, None
@@ -162,10 +163,11 @@ def _predictions(
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
     task = predict_task(finding)
-    with watched_partitions(options, table, "predicting") as (executor, parts):
-        # here rows are predicted as they are read; from elsewhere a partition comes as a whole
-        predicted = _predicted if isinstance(executor, LocalExecutor) else _all_predicted
-        for rows in executor.each(partial(predicted, task, finding), parts):
+    reader = RowReader(table, options, partition_of(options, matters=False))
+    # here rows are predicted as they are read; from elsewhere a partition comes as a whole
+    predicted = _predicted if reader.is_local else _all_predicted
+    with reader.watched("predicting", table.n_rows):
+        for rows in reader.executor.each(partial(predicted, task, finding), reader.partitions):
             yield from rows
 
 
