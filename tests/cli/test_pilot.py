@@ -108,7 +108,7 @@ def test_what_the_protocol_fixes_is_refused_even_where_it_says_the_same(run, pro
          "--max-rows 2400 asks for more rows than there are (600)"),
         (["constraints", "p.json"], 2, "give it as --protocol p.json, beside fresh rows"),
         (["constraints", "p.json", "--protocol", "p.json"], 2, "p.json holds none"),
-        (["constraints", "a.bits", "--protocol", "a.bits"], 1, "no flagstone file"),
+        (["constraints", "a.bits", "--protocol", "a.bits"], 1, "not a flagstone file"),
         (["constraints", "a.bits", "--protocol", "none.json"], 1, "none.json"),
         (["check", "p.json", "a.bits"], 1, "flagstone constraints FRESH --protocol p.json"),
         (["predict", "p.json", "a.bits"], 1, "holds a protocol, not a finding"),

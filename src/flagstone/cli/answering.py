@@ -10,8 +10,10 @@ from typing import Any
 
 from flagstone.algebra.fields import as_field
 from flagstone.cli.console import BOTTOM, OK, UsageError, parsed, refuse_options, rerun_command
+from flagstone.cli.each import show_each
 from flagstone.cli.inputs import load_protocol, open_source, reading_of
 from flagstone.cli.parser import options_of
+from flagstone.cli.reader import partition_of
 from flagstone.cli.results import (
     answer_lines,
     check_outputs,
@@ -19,6 +21,7 @@ from flagstone.cli.results import (
     print_finding,
     refuse_existing_outputs,
     refuse_inputs,
+    refuse_several,
     write_outputs,
 )
 from flagstone.cli.verbs import (
@@ -46,6 +49,7 @@ from flagstone.question import (
 )
 from flagstone.rules import rule_named
 from flagstone.store import SummaryFile
+from flagstone.tables.files import expand
 
 #: What a flag knows nothing of.
 _FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options_of(WorkerOptions))
@@ -54,11 +58,7 @@ _FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options
 def constraints(options: ConstraintsOptions) -> int:
     """Find the check equations that the rows obey."""
     question = SpanQuestion() if options.linear else ConstraintsQuestion()
-    if not options.each:
-        return answer(question, options)
-    from flagstone.cli.each import answer_each
-
-    return answer_each(question, options)
+    return answer_each(question, options) if options.each else answer(question, options)
 
 
 def learn(options: LearnOptions) -> int:
@@ -109,17 +109,27 @@ def answer(question: Question, options: AnswerOptions) -> int:
     return OK if finding.is_answer else BOTTOM
 
 
+def answer_each(question: Question, options: AnswerOptions) -> int:
+    """Answer a question for each file with one seed, and print what the answers share."""
+    refuse_several("each", options)
+    names = [str(path) for path in expand(options.files)]
+    if len(names) < 2:
+        raise UsageError(f"--each compares several files, and there is only {names[0]}")
+    fresh = options.seed is None and options.protocol is None
+    if fresh:
+        options = dataclasses.replace(options, seed=fresh_seed())
+    if options.protocol is None:  # decided, and told, once for all files
+        options = dataclasses.replace(options, partition=str(partition_of(options)))
+    found = [find(question, dataclasses.replace(options, files=[name]))[0] for name in names]
+    return show_each(names, found, seed_is_fresh=fresh, json=options.json)
+
+
 def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | None]:
     """Answer a question about files: from their rows in one run, or from a saved flag."""
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, options)
         question = protocol.question
-        if protocol.partition == "none" and (options.workers or options.cluster):
-            raise UsageError(
-                f"the rows of {options.protocol} are one part (partition none), which one process "
-                "reads: leave out --cluster and --workers"
-            )
         options = dataclasses.replace(
             options,
             seed=protocol.seed,

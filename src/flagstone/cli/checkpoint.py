@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.algebra.flag import Flag
-from flagstone.checkpoints import ShardCheckpoint, digest_of
-from flagstone.cli.console import AT_END, Interrupted, print_stderr, rerun_command
+from flagstone.checkpoints import digest_of
+from flagstone.cli.console import AT_END, print_stderr
 from flagstone.cli.verbs import RunOptions
 from flagstone.coins import fresh_seed
 from flagstone.disk import check_fields, destination, locked
@@ -170,19 +170,3 @@ class RunCheckpoint:
                 if time.monotonic() - self._saved >= self._every:
                     self.save()
             self.save()
-
-
-def interrupted(
-    path: str | Path | None, checkpoint: RunCheckpoint | ShardCheckpoint | None
-) -> Interrupted:
-    """Return what to say of a run that was stopped, which has this checkpoint."""
-    if checkpoint is None:
-        return Interrupted("interrupted. With --checkpoint FILE a run can be resumed")
-    if isinstance(checkpoint, RunCheckpoint):
-        held = f"the state after {counted(checkpoint.kept, 'row')}"
-    else:
-        held = f"{len(checkpoint.finished):,} finished partitions"
-    return Interrupted(
-        f"interrupted; {path} holds {held}. To resume, run the same command again: "
-        f"{rerun_command(None)}"
-    )

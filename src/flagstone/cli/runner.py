@@ -28,7 +28,7 @@ from flagstone.cli.console import (
     spell_out,
 )
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
-from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
+from flagstone.cli.parser import CommandLineError, HelpAsked
 from flagstone.cli.process import (
     at_work,
     is_memory_error,
@@ -47,6 +47,7 @@ from flagstone.errors import (
     ReplicabilityWarning,
     WindowError,
 )
+from flagstone.wording import closest
 
 #: The module that prints completion scripts.
 COMPLETION = "flagstone.cli.completion"
@@ -72,6 +73,8 @@ def run(words: Sequence[str]) -> int:
 def _run(words: list[str]) -> int:
     """Print what is asked for before any verb, or call the verb."""
     first, *rest = words or ["--help"]
+    if first == "help":  # flagstone help VERB
+        first, *rest = [*rest, "--help"]
     if first in ("-h", "--help", "--help-all"):
         print(overview(everything=first == "--help-all"))
         return OK if words else USAGE
@@ -87,7 +90,7 @@ def _run(words: list[str]) -> int:
     if first not in VERBS:
         kind = "option" if first.startswith("-") else "verb"
         known = VERBS if kind == "verb" else [flag.split()[-1] for flag in GENERAL]
-        raise CommandLineError(f"there is no {kind} {first!r}{closest(first, known)}")
+        raise CommandLineError(f"there is no {kind} {first!r}{closest(first, known, 1)}")
     verb = VERBS[first]
     try:
         options = verb.parse(rest)
@@ -98,45 +101,37 @@ def _run(words: list[str]) -> int:
     written = (getattr(options, name, None) for name in ("output", "report", "plot"))
     aside = any(is_stdout(path) for path in written if path is not None)
     with contextlib.redirect_stdout(Plain(sys.stderr if aside else sys.stdout)):
-        return _guarded(lambda: _call(verb, options))
-
-
-def _call(verb: Verb, options: Any) -> int:
-    """Load the module of a verb, and call its function."""
-    module, _, name = verb.function.partition(":")
-    return int(getattr(importlib.import_module(module), name)(options))
+        module, _, name = verb.function.partition(":")
+        return _guarded(lambda: getattr(importlib.import_module(module), name)(options))
 
 
 def _guarded(function: Callable[[], int]) -> int:
-    """Run a verb; every expected failure becomes one line on stderr and an exit code."""
+    """Do the work of a verb; an expected failure becomes one line on stderr and an exit code."""
     if lacks_memory():
         return _complain(memory_sentence(), ERROR)
     try:
-        return _at_work(function)
+        with warnings.catch_warnings(), at_work():
+            warnings.simplefilter("default")
+            # those of libraries are for developers
+            for kind in (DeprecationWarning, PendingDeprecationWarning):
+                warnings.simplefilter("ignore", kind)
+            warnings.showwarning = _show_warning
+            try:
+                with AT_END:
+                    code = function()
+                sys.stdout.flush()
+                return code
+            except BrokenPipeError:
+                # the reader of our output (head, less) has enough: not an error of ours
+                _forget_output()
+                return OK
+            except BaseException as error:
+                remove_temp_files()  # of a block that the signal struck before it could tidy up
+                said = _explained(error)
+                _settle_output()
+                return _complain(*said)
     except KeyboardInterrupt as stop:  # a signal that struck between the work and its end
         return _complain(*_explained(stop))
-
-
-def _at_work(function: Callable[[], int]) -> int:
-    with warnings.catch_warnings(), at_work():
-        warnings.simplefilter("default")
-        for kind in (DeprecationWarning, PendingDeprecationWarning):  # of libraries: for developers
-            warnings.simplefilter("ignore", kind)
-        warnings.showwarning = _show_warning
-        try:
-            with AT_END:
-                code = function()
-            sys.stdout.flush()
-            return code
-        except BrokenPipeError:
-            # the reader of our output (head, less) has enough: not an error of ours
-            _forget_output()
-            return OK
-        except BaseException as error:
-            remove_temp_files()  # of a block that the signal struck before it could tidy up
-            said = _explained(error)
-            _settle_output()
-            return _complain(*said)
 
 
 def _settle_output() -> None:
