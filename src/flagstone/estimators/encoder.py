@@ -172,7 +172,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "fill it in, drop the rows (X.dropna()), or make it a value of its own with ",
                 Parameter("missing", "level"),
             ) from None
-        warn_of(found, "X", self.missing)
+        warn_of(found, "X", self.missing, ways=["level"])
         return {proposal.column: proposal for proposal in found}
 
     def _accept(self, proposal: Proposal, values: Array, field: Field) -> ColumnEncoder | None:

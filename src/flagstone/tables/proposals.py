@@ -352,8 +352,13 @@ over a field that is large enough: field=3, encode={'ring': 'levels:n,o,p'}
     return [told + advice, Parameter("field", large), ", ", levels]
 
 
-def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
-    """Say once which texts may be missing values, and which numbers are binary floats."""
+def warn_of(
+    proposals: Sequence[Proposal], file: str, missing: str, ways: Sequence[str] = ("drop", "level")
+) -> None:
+    """Say once which texts may be missing values, and which numbers are binary floats.
+
+    ``ways`` are what the caller can do with missing values, but refuse them.
+    """
     marked = {p.column: p.marker for p in proposals if p.marker is not None}
     if marked:
         column, marker = next(iter(marked.items()))
@@ -363,7 +368,7 @@ def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
         ]
         if missing == "refuse":
             told += ["read as a value; if it means a missing value, give "]
-            told += [Parameter("missing", "drop"), " or ", Parameter("missing", "level")]
+            told += [part for way in ways for part in (" or ", Parameter("missing", way))][1:]
         else:
             told += [
                 "taken for a missing value; if it is a value, list it with ",
