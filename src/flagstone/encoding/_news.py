@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.algebra import Array, Field, Subspace
-from flagstone.encoding._column import ColumnEncoder, Element, OneHot
+from flagstone.encoding._column import ColumnEncoder, OneHot
 from flagstone.encoding._encoding import Encoding
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _categories(answer: Constraints, encoding: Encoding) -> Encoding:
 
 def _category(encoder: ColumnEncoder) -> str | None:
     name, equals, _ = encoder.column.partition("=")
-    return name if isinstance(encoder, Element) and equals else None
+    return name if encoder.is_plain and equals else None
 
 
 @dataclass(frozen=True)
