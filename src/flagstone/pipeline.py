@@ -24,7 +24,7 @@ from flagstone.finding import Finding
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.measurement import Measurement
 from flagstone.question import Question, SpanQuestion
-from flagstone.rules import DEFAULT_EPS, SpanRule, choose_span, rule_named, select_span
+from flagstone.rules import DEFAULT_EPS, SpanRule, rule_named, select_span
 from flagstone.second_pass import planned
 from flagstone.shards import (
     MemoryShard,
@@ -103,7 +103,7 @@ def ask(
     y = x0
     """
     flag = summary.copy()  # rows that are added later must leave no trace in the finding
-    chosen = select_span(flag, rule, coins) if warn else choose_span(flag, rule, coins)
+    chosen = select_span(flag, rule, coins, warn=warn)
     setup = replace(
         chosen.guarantee.setup,
         labels=None if labels is None else tuple(labels),

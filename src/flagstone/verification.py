@@ -8,7 +8,7 @@ if it is possible. So a file cannot claim what its rows do not say, and holds no
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -167,6 +167,7 @@ def _check(finding: Finding) -> None:
     if not 0 < certified.confidence < 1:
         raise FormatError("its confidence is out of range")
     levels, kept = certified.levels, finding.subspace.dim
+    known: Sequence[int]
     counted = [level.dim for level in levels]
     if certified.any_time:  # levels of the flag of a pilot that hold the answer
         known = range(kept, promises.setup.dim)

@@ -22,6 +22,7 @@ from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
 from flagstone.guarantees.promise import Window
+from flagstone.guarantees.rules import BOUNDS
 
 #: Spaces that are looked at, at most: memory and time stay those of a few flags.
 _MOST_SPACES = 12
@@ -83,8 +84,8 @@ class CertificatePlan:
                 f"a pilot is the first part of the rows: got {pilot.n_rows} pilot rows of {n_rows}"
             )
         rule, t_min, t_max = window.rule, window.t_min, window.t_max
-        whole = t_min == int(t_min) and (rule == "heavy" or t_max == int(t_max))
-        if rule not in ("index", "heavy") or not (1 <= t_min <= t_max and whole):
+        ends = (t_min, t_max) if rule == "index" else (t_min,)
+        if rule not in BOUNDS or not 1 <= t_min <= t_max or any(t != int(t) for t in ends):
             raise InputError(
                 'a window is "index" or "heavy" with 1 ≤ t_min ≤ t_max, both whole numbers (of '
                 f'"heavy", t_min): got {rule!r} with t_min={t_min}, t_max={t_max}'

@@ -19,6 +19,7 @@ from flagstone.guarantees.coverage import (
     start_points,
     stream_certificate,
 )
+from flagstone.guarantees.rules import BOUNDS
 from flagstone.markup import card, table
 
 #: Of certified promises, unless the caller asks for another one.
@@ -417,8 +418,8 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         ``dim`` is the dimension of the answer.
         """
         setup, certified = self.setup, self.certified
-        each = setup.dim if setup.window.rule == "heavy" else 1
-        sets = each * math.ceil(setup.threshold) if setup.n_shards == 1 else None
+        decide = BOUNDS[setup.window.rule].per_set(setup.dim) // setup.dim  # sets per threshold
+        sets = decide * math.ceil(setup.threshold) if setup.n_shards == 1 else None
         future, span = future_coverage(
             counts,
             setup.n_rows,
