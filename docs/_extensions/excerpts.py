@@ -15,6 +15,8 @@ SCRIPTS = ("excerpts.js", "search.js")
 #: Pages that are lists of links or program text, and how much of a section is kept.
 LEFT_OUT = {"_modules", "tests", "genindex.html", "search.html", "py-modindex.html"}
 MOST = 20_000
+#: The sign beside a title that links to it, and the link to the source: no text of the page.
+MARKS = {"headerlink", "viewcode-link"}
 BLOCKS = {"p", "li", "pre", "td", "th", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6"}
 
 
@@ -23,7 +25,7 @@ class Article(HTMLParser):
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.in_article = self.in_title = self.in_code = False
+        self.in_article = self.in_title = self.in_code = self.in_mark = False
         self.sections: list[tuple[str, list[str], list[str]]] = [("", [], [])]
         self.feed(html)
 
@@ -31,8 +33,11 @@ class Article(HTMLParser):
         self.in_article |= tag == "article"
         self.in_title |= tag in {"h1", "h2", "h3", "h4", "h5", "h6"}
         self.in_code |= tag == "pre"
-        if tag == "section" and self.in_article:
-            self.sections.append((dict(attrs).get("id") or "", [], []))
+        if MARKS & set((dict(attrs).get("class") or "").split()):
+            self.in_mark = True
+        anchor = dict(attrs).get("id")
+        if self.in_article and anchor and tag in {"section", "dt"}:  # dt: a method or attribute
+            self.sections.append((anchor, [], []))
 
     def handle_endtag(self, tag: str) -> None:
         if tag in BLOCKS:
@@ -44,9 +49,11 @@ class Article(HTMLParser):
             self.in_code = False
         elif tag.startswith("h"):
             self.in_title = False
+        elif tag == "a":
+            self.in_mark = False
 
     def handle_data(self, data: str) -> None:
-        if self.in_article and not self.in_title:
+        if self.in_article and not self.in_title and not self.in_mark:
             self.sections[-1][1 + self.in_code].append(data)
 
     def excerpts(self) -> list[list[str]]:
