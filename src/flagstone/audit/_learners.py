@@ -20,7 +20,7 @@ from sklearn.base import (
 )
 from sklearn.utils.multiclass import type_of_target
 
-from flagstone.audit.data import Array, Sample, identified, stacked
+from flagstone.audit.data import Array, Sample, check_call, identified, stacked
 from flagstone.checks import owner_of
 from flagstone.errors import BottomError, InputError
 from flagstone.finding import Finding
@@ -130,25 +130,15 @@ def _takes_seed(function: Any) -> bool:
         )
     try:
         signature = inspect.signature(function)
+        third = signature.parameters[list(signature.bind(None, None, 0).arguments)[-1]]
+        # Another third parameter, such as a penalty with a default, is no place for a seed.
+        if third.name in ("seed", "random_state") or third.default is third.empty:
+            return True
     except ValueError:  # some callables of C have no signature
         return True
-    try:
-        last = list(signature.bind(None, None, 0).arguments)[-1]
     except TypeError:
-        last = ""
-    # Another third parameter, such as a penalty with a default, is no place for a seed.
-    if last in ("seed", "random_state") or (
-        last and signature.parameters[last].default is inspect.Parameter.empty
-    ):
-        return True
-    try:
-        signature.bind(None, None)
-    except TypeError as error:
-        name = getattr(function, "__name__", type(function).__name__)
-        raise InputError(
-            "a function is called as learn(X, y, seed) or learn(X, y), which "
-            f"{name} does not allow: {error}"
-        ) from None
+        pass
+    check_call(function, "a function is called as learn(X, y, seed) or learn(X, y)", 2)
     return False
 
 

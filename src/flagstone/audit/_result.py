@@ -36,19 +36,9 @@ _DRAWN = {"exact": "blue", "pointwise": "orange", "worst": "vermillion", "approx
 class AuditStats:
     """Counts of pairs. They add up over different pairs.
 
-    Attributes
-    ----------
-    pairs : int
-    agreements : int
-        Pairs with twice the same output; two ⊥ are the same.
-    both_bottom, one_bottom : int
-        Pairs with two answers ⊥ (agreements), and with one (disagreements).
-    both_empty : int
-        Agreements in which no direction was kept: the answers come from the coins alone.
-    errors : int
-        Pairs in which a run failed. They are disagreements.
-    seconds : float
-        Time spent on the pairs; no part of equality.
+    Of the agreements ``both_bottom`` are two answers ⊥, and ``both_empty`` come from the coins
+    alone, because no direction was kept. Of the disagreements ``one_bottom`` have one answer ⊥, and
+    ``errors`` a run that failed.
 
     Examples
     --------
@@ -232,19 +222,20 @@ class AuditResult(Display):
         """
         if self.claim is None:
             return None
+        if not self.stats.answered:
+            return "undecided"
         low, high = anytime_interval([pair.exact for pair in self.pairs], self.confidence)
-        if self.stats.answered and 1.0 - low <= self.claim:
+        if 1.0 - low <= self.claim:
             return "supported"
-        return "rejected" if self.stats.answered and 1.0 - high > self.claim else "undecided"
+        return "rejected" if 1.0 - high > self.claim else "undecided"
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat record for each pair."""
         found = []
         for pair in self.pairs:
-            record = asdict(pair)
+            record = {"pointwise" if k == "inputs" else k: v for k, v in vars(pair).items()}
             values = record.pop("similarities")
             inputs = float(pair.agreeing(self.n_inputs).mean()) if self.n_inputs else None
-            record = {"pointwise" if k == "inputs" else k: v for k, v in record.items()}
             found.append({**record, "pointwise": inputs, **values})
         return found
 
@@ -280,7 +271,7 @@ class AuditResult(Display):
             "error_types": dict(self._errors()),
             "confidence": self.confidence,
             "measures": {
-                key: {"estimate": m.estimate, "low": m.low, "high": m.high, "meaning": m.meaning}
+                key: {name: value for name, value in vars(m).items() if name != "name"}
                 for key, m in self.measures.items()
             },
             "inputs": self.n_inputs,
@@ -292,14 +283,13 @@ class AuditResult(Display):
         }
 
     def _errors(self) -> list[tuple[str, int]]:
-        """Return the first error of each kind, and how often it was seen, the most frequent first.
+        """Return the first error of each kind and their number, the most frequent first.
 
         Messages that differ in numbers only are one kind.
         """
-        kinds: dict[str, list[str]] = {}
-        for error in (pair.error for pair in self.pairs if pair.error):
-            kinds.setdefault(re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", error), []).append(error)
-        return sorted(((k[0], len(k)) for k in kinds.values()), key=lambda item: -item[1])
+        errors = [pair.error for pair in self.pairs if pair.error]
+        kinds = [re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", error) for error in errors]
+        return [(errors[kinds.index(kind)], count) for kind, count in Counter(kinds).most_common()]
 
     def _head(self) -> list[str]:
         """Return the lines above the table."""

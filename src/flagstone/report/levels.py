@@ -16,7 +16,7 @@ from flagstone.finding import Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.plots import ScreeDisplay
 from flagstone.plots.svg import BASE, TOP, ScreeDrawing
-from flagstone.report.parts import bits, items
+from flagstone.report.parts import items
 
 #: The most levels that are listed, those next to the answer's.
 _LEVELS = 300
@@ -193,7 +193,8 @@ def _item(finding: Finding, view: LevelView) -> str:
     chosen = " chosen" if view.is_chosen else ""
     body = ""
     if view.pattern is not None:
-        body += f'<p class="bits pattern">{bits(view.pattern)}</p>'
+        octets = (view.pattern[i : i + 8] for i in range(0, len(view.pattern), 8))
+        body += f'<p class="bits pattern"><span>{"</span> <span>".join(octets)}</span></p>'
     if view.lines is None:
         body += '<p class="hint">No room for its equations in this page.</p>'
     elif view.lines:
