@@ -148,6 +148,12 @@ class Claims:
             return self.n_rows * self.between[0, len(self.spaces) - 1]
         return self.n_rows * (self.between[i, j] + missed * self.spaces[j].eps)
 
+    def rho(self, window: Window) -> float:
+        """The probability, at most, that two samples disagree for this window; at most 1."""
+        if window.rule == "index":
+            return index_window(self, window)
+        return mean_failure(self.spaces, window, samples=2)
+
 
 @dataclass(frozen=True, eq=False)
 class SetsOutside:

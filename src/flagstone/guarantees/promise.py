@@ -155,28 +155,23 @@ class Counted:
     n_rows: int
     outside: int
     runs: int
-    eps: float
+    eps: float = 1.0
 
-    @classmethod
-    def of(
-        cls,
-        dim: int,
-        first: int | None,
-        skipped: int | None,
-        outside: int,
-        runs: int,
-        ambient_dim: int,
-        n_rows: int,
-        confidence: float,
-    ) -> Counted:
-        """Return what the counts certify, as their share of this confidence."""
-        share, eps = 1 - SHARE_OF_START * (1 - confidence), 1.0
-        starts = start_points(n_rows, ambient_dim)
-        if first is not None and skipped is not None and first in starts:
-            eps = counted_certificate(
-                first, skipped, outside, n_rows, starts=len(starts), confidence=share
-            )
-        return cls(dim, first, skipped, n_rows, outside, runs, eps)
+    def certified(self, ambient_dim: int, confidence: float) -> Counted:
+        """Return it with what the counts certify, as their share of this confidence (S42)."""
+        share = 1 - SHARE_OF_START * (1 - confidence)
+        starts = start_points(self.n_rows, ambient_dim)
+        if self.first is None or self.skipped is None or self.first not in starts:
+            return replace(self, eps=1.0)
+        eps = counted_certificate(
+            self.first,
+            self.skipped,
+            self.outside,
+            self.n_rows,
+            starts=len(starts),
+            confidence=share,
+        )
+        return replace(self, eps=eps)
 
     @classmethod
     def of_stream(
