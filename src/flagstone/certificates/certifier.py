@@ -307,7 +307,7 @@ class Certifier:
         betas = betas or (edge, edge / 10, edge / 1000)
         asked = [] if threshold is None else [math.ceil(threshold)]
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
-        past = window.start if window.rule == "heavy" else 0
+        past = 0 if window.whole else window.start
         spaces = [CertifiedSpace.zero()]
         for i, part in enumerate(plan.parts):
             inner = self._evidence(i, "inside", factor)

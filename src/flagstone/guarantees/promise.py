@@ -19,7 +19,7 @@ from flagstone.guarantees.coverage import (
     start_points,
     stream_certificate,
 )
-from flagstone.guarantees.rules import BOUNDS
+from flagstone.guarantees.rules import bounds_of
 from flagstone.markup import card, table
 
 #: Of certified promises, unless the caller asks for another one.
@@ -56,8 +56,13 @@ class Window:
         """T, the number of thresholds, or the length of the interval."""
         return self.t_max - self.start
 
+    @property
+    def whole(self) -> bool:
+        """Whether V* is V_t itself, so that thresholds are integers: see `RuleBounds`."""
+        return bounds_of(self.rule).whole
+
     def __str__(self) -> str:
-        if self.rule == "index":
+        if self.whole:
             return f"{{{self.t_min}..{self.t_max}}}"
         return f"({self.start}, {self.t_max:g}]"
 
@@ -413,7 +418,7 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         ``dim`` is the dimension of the answer.
         """
         setup, certified = self.setup, self.certified
-        decide = BOUNDS[setup.window.rule].per_set(setup.dim) // setup.dim  # sets per threshold
+        decide = bounds_of(setup.window.rule).per_set(setup.dim) // setup.dim  # sets per threshold
         sets = decide * math.ceil(setup.threshold) if setup.n_shards == 1 else None
         future, span = future_coverage(
             counts,
