@@ -155,15 +155,15 @@ def suggestion(
         )
     third = (plateau.last - plateau.first + 1) / 3
     start, m = plateau.first - 1, flag.n_rows
-    first, last = (
-        _digits(max(start + third, 0.5) / m),
-        _digits(max(start + 2 * third, start + 1) / m),
+    protocol = Protocol(
+        t_min=_digits(max(start + third, 0.5) / m),
+        t_max=_digits(max(start + 2 * third, start + 1) / m),
+        rule=rule,
+        **terms,
     )
-    protocol = Protocol(t_min=first, t_max=last, rule=rule, **terms)
     coins, encoding = Coins(protocol.seed), protocol.encoding
-    second_pass = look_again(
-        ask(flag, protocol.question, protocol.to_rule(), coins, encoding=encoding)
-    )
+    finding = ask(flag, protocol.question, protocol.to_rule(), coins, encoding=encoding)
+    second_pass = look_again(finding)
     assert second_pass is not None
     forecast = _forecast(second_pass, protocol, sample(_MOST_ROWS))
     equations = _forecast_equations(second_pass, protocol, plateau)

@@ -128,14 +128,15 @@ def _certified(values: Mapping[str, Any], setup: Setup, dim: int) -> Certified:
     certificate, confidence = values["certificate"], values["confidence"]
     any_time = bool(values["any_time"])
 
-    def counted(dim: int, first: Any, skipped: Any, outside: int, runs: int) -> Counted:
+    def counted(level: Mapping[str, Any]) -> Counted:
+        dim, first, skipped, outside, runs = (level[name] for name in numbers)
         if any_time:
             return Counted.of_stream(dim, first, outside, runs, confidence)
-        known = setup.dim, setup.n_rows, confidence
-        return Counted.of(dim, first, skipped, outside, runs, *known)
+        found = Counted(dim, first, skipped, setup.n_rows, outside, runs)
+        return found.certified(setup.dim, confidence)
 
     numbers = ("dim", "first", "skipped", "outside", "runs")
-    levels = tuple(counted(*(level[name] for name in numbers)) for level in values["levels"])
+    levels = tuple(map(counted, values["levels"]))
     return Certified(
         confidence=confidence,
         any_time=any_time,

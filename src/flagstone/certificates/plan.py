@@ -22,7 +22,6 @@ from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
 from flagstone.guarantees.promise import Window
-from flagstone.guarantees.rules import BOUNDS
 
 #: Spaces that are looked at, at most: memory and time stay those of a few flags.
 _MOST_SPACES = 12
@@ -83,12 +82,12 @@ class CertificatePlan:
             raise InputError(
                 f"a pilot is the first part of the rows: got {pilot.n_rows} pilot rows of {n_rows}"
             )
-        rule, t_min, t_max = window.rule, window.t_min, window.t_max
-        ends = (t_min, t_max) if rule == "index" else (t_min,)
-        if rule not in BOUNDS or not 1 <= t_min <= t_max or any(t != int(t) for t in ends):
+        t_min, t_max = window.t_min, window.t_max
+        ends = (t_min, t_max) if window.whole else (t_min,)
+        if not 1 <= t_min <= t_max or any(t != int(t) for t in ends):
             raise InputError(
-                'a window is "index" or "heavy" with 1 ≤ t_min ≤ t_max, both whole numbers (of '
-                f'"heavy", t_min): got {rule!r} with t_min={t_min}, t_max={t_max}'
+                'a window has 1 ≤ t_min ≤ t_max, both whole numbers (of "heavy", t_min): got '
+                f"{window.rule!r} with t_min={t_min}, t_max={t_max}"
             )
         counts, factor = pilot.counts, n_rows / pilot.n_rows
         dims, weights = _chosen(counts, factor, window)
@@ -118,7 +117,7 @@ def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], li
     start, heaviest = 0, 0
     for end in sorted(set(counts.tolist())):  # from the largest space to the smallest
         sets = end - start
-        first, last = (start, end) if window.rule == "index" else (heaviest, sets)
+        first, last = (start, end) if window.whole else (heaviest, sets)
         overlap = min(high, factor * last) - max(low, factor * first)
         # A space whose sets number less than the noise of their end is most likely an accident.
         solid = sets >= max(2.0, math.sqrt(end))

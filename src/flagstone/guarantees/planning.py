@@ -24,7 +24,7 @@ from flagstone.guarantees.exact import (
 )
 from flagstone.guarantees.paper import generalization_rows, paper_length, paper_rows
 from flagstone.guarantees.rules import (
-    BOUNDS,
+    bounds_of,
     check_contamination,
     each_length,
     outlier_start,
@@ -238,7 +238,7 @@ def plan(
         return PlanRow(analysis, rows, math.ceil(length(rows, k)), k + 1)
 
     def ours(analysis: str, rule: str) -> PlanRow:
-        bounds = BOUNDS[rule]
+        bounds = bounds_of(rule)
         if delta is None:
             rows = bounds.rows(d, rho, eps, contamination=c)
         else:
@@ -329,7 +329,7 @@ def pac_rows(
     """
     d, e, share = check_dim(dim), check_share("eps", eps), check_share("delta", delta)
     k0, c = at_least("start", start, 0), exact(check_contamination(contamination))
-    bounds = BOUNDS[rule]
+    bounds = bounds_of(rule)
     each = bounds.per_set(d)  # rows that one more threshold may leave out
     if c * each >= e:
         return None

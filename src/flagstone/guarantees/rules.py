@@ -55,7 +55,8 @@ class RuleBounds:
     per_set, outside : callable
         a(d) and b(d).
     whole : bool
-        Whether T must be an integer.
+        Whether V* is V_t itself, so that t and T are integers; otherwise V* is the largest space
+        that t sets or more span. Certificates know these two readings of a threshold.
 
     Examples
     --------
@@ -282,8 +283,19 @@ index_proves, index_rho, index_uncovered = INDEX.proves, INDEX.rho, INDEX.uncove
 heavy_proves, heavy_rho, heavy_uncovered = HEAVY.proves, HEAVY.rho, HEAVY.uncovered
 index_length, index_length_for_eps, index_rows = INDEX.length, INDEX.length_for_eps, INDEX.rows
 heavy_length, heavy_length_for_eps, heavy_rows = HEAVY.length, HEAVY.length_for_eps, HEAVY.rows
-#: The bounds of each rule, by its name.
-BOUNDS = {"index": INDEX, "heavy": HEAVY}
+_BOUNDS = {"index": INDEX, "heavy": HEAVY}
+
+
+def bounds_of(rule: str) -> RuleBounds:
+    """The bounds of the rule of this name.
+
+    >>> bounds_of("heavy").uncovered(10, 100)
+    5445
+    """
+    if rule not in _BOUNDS:
+        names = " or ".join(map(repr, _BOUNDS))
+        raise InputError(Parameter("rule"), f" must be {names}, got {rule!r}")
+    return _BOUNDS[rule]
 
 
 def index_constant(dim: int) -> float:

@@ -13,7 +13,7 @@ from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
 from flagstone.guarantees.exact import at_least, check_share, exact, positive
-from flagstone.guarantees.rules import BOUNDS
+from flagstone.guarantees.rules import bounds_of
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
@@ -150,7 +150,7 @@ class SpanRule(ABC):
 
     @property
     def _bounds(self) -> g.RuleBounds:
-        return BOUNDS[self.name]
+        return bounds_of(self.name)
 
     @property
     def is_default(self) -> bool:
