@@ -5,7 +5,9 @@ No mathematics lives here; each step is one call into the core.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from flagstone.algebra.fields import as_field
@@ -37,6 +39,7 @@ from flagstone.cli.verbs import (
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
+from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.pipeline import ask
 from flagstone.question import (
@@ -152,23 +155,27 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
     conditions = _conditions(options)
     if source.saved is not None:
         return _from_flag(source.saved, source.encoding, question, rule, options, facts), None
-    fresh = options.seed is None
+    fresh, counted_by = options.seed is None, None
+    if protocol is not None and protocol.max_rows is not None:
+        counted_by = options.protocol
     if rule.draw_rows is not None:
+        counted_by = counted_by or f"--draw-rows {rule.draw_rows}"
         options = _with_drawn_rows(rule, options)
     if options.deduplicate_runs and options.checkpoint is not None:
         raise UsageError("--deduplicate-runs is not for a run that may be resumed: leave it out")
-    run = Run(
-        source,
-        question,
-        options,
-        options.seed,
-        again=options.measure,
-        max_rows=options.max_rows,
-        deduplicate=options.deduplicate_runs,
-        rule=rule,
-    )
-    refuse_existing_outputs(options, resumed=run.resumed)
-    run.read()
+    with _count_explained(counted_by):
+        run = Run(
+            source,
+            question,
+            options,
+            options.seed,
+            again=options.measure,
+            max_rows=options.max_rows,
+            deduplicate=options.deduplicate_runs,
+            rule=rule,
+        )
+        refuse_existing_outputs(options, resumed=run.resumed)
+        run.read()
     facts["command"] = rerun_command(run.seed if protocol is None else None, outputs=options)
     finding = run.ask(rule, facts, seed_is_fresh=fresh, conditions=conditions)
     if options.measure:
@@ -218,6 +225,18 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
         raise UsageError("--draw-rows with --checkpoint needs --seed, which decides what is read")
     seed = fresh_seed() if options.seed is None else options.seed
     return dataclasses.replace(options, seed=seed, max_rows=rule.n_rows(Coins(seed)))
+
+
+@contextlib.contextmanager
+def _count_explained(counted_by: str | None) -> Iterator[None]:
+    """Where there are fewer rows than are to be used, name what decided that, if not --max-rows."""
+    try:
+        yield
+    except InputError as error:
+        count, *rest = error.args
+        if counted_by is None or getattr(count, "name", "") != "max_rows":
+            raise
+        raise UsageError(f"{counted_by} ({count.value:,} rows)", *rest) from error
 
 
 def _is_cut(options: RunOptions) -> bool:

@@ -36,6 +36,12 @@ def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
     Rows that several processes read are cut by files if the options do not say it. A line on
     standard error says so where it ``matters`` to the answer.
     """
+    if options.cluster is not None and options.workers is not None:
+        raise UsageError("--cluster and --workers each say who reads: leave one out")
+    if options.cluster is not None and not _ADDRESS.fullmatch(options.cluster):
+        raise UsageError(
+            f"--cluster must be an address such as tcp://host:8786, got {options.cluster!r}"
+        )
     many = options.cluster is not None or options.workers is not None
     if options.partition is None:
         if many and matters and not getattr(options, "quiet", False):
@@ -45,8 +51,9 @@ def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
         return "files" if many else "none"
     if options.partition == "none" and many:
         raise UsageError(
-            "rows that are one part (partition none) are read by one process: leave out --cluster "
-            "and --workers"
+            "rows that are one part (--partition none) are read by one process: leave out "
+            "--cluster and --workers, or cut the rows with --partition files (of a protocol: when "
+            "it is written)"
         )
     if options.partition in ("none", "files"):
         return options.partition
@@ -61,17 +68,11 @@ def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
 
 def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
     """Return who works on partitions, until the verb ends; None where this process does it all."""
-    if options.cluster is not None and options.workers is not None:
-        raise UsageError("--cluster and --workers each say who works; leave one out")
     if options.cluster is None and options.workers is None:
         return None
     if getattr(options, "cache_size", None) is not None:
         raise UsageError(
             "--cache-size is for one process; leave it out with --cluster and --workers"
-        )
-    if options.cluster is not None and not _ADDRESS.fullmatch(options.cluster):
-        raise UsageError(
-            f"--cluster must be an address such as tcp://host:8786, got {options.cluster!r}"
         )
     if lacks_memory(LEAST_MEMORY_WITH_DASK):
         raise MemoryError
