@@ -32,7 +32,6 @@ from flagstone.cli.verbs import (
     EquationsOptions,
     LearnOptions,
     RuleOptions,
-    RunOptions,
     SubspaceOptions,
     WorkerOptions,
 )
@@ -121,8 +120,6 @@ def answer_each(question: Question, options: AnswerOptions) -> int:
     fresh = options.seed is None and options.protocol is None
     if fresh:
         options = dataclasses.replace(options, seed=fresh_seed())
-    if options.protocol is None:  # decided, and told, once for all files
-        options = dataclasses.replace(options, partition=str(partition_of(options)))
     found = [find(question, dataclasses.replace(options, files=[name]))[0] for name in names]
     return show_each(names, found, seed_is_fresh=fresh, json=options.json)
 
@@ -141,7 +138,8 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
             partition=protocol.partition,
         )
     rule = rule_of(options) if protocol is None else protocol.to_rule()
-    once = not (options.measure or options.checkpoint or _is_cut(options))
+    is_whole = partition_of(options) == "none"
+    once = is_whole and not (options.measure or options.checkpoint)
     source = open_source(options.files, options, question, protocol, once=once)
     read = [] if source.table is None else source.table.files
     used = [*(read or options.files), *([] if options.protocol is None else [options.protocol])]
@@ -216,7 +214,7 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
     """Return options with a seed, and with as many rows as its coins draw."""
     if options.max_rows is not None:
         raise UsageError("--draw-rows decides how many rows are used: leave out --max-rows")
-    if _is_cut(options):
+    if partition_of(options) != "none":
         raise UsageError(
             "--draw-rows is for rows that are summarized together: leave out --partition, "
             "--workers and --cluster"
@@ -237,13 +235,6 @@ def _count_explained(counted_by: str | None) -> Iterator[None]:
         if counted_by is None or getattr(count, "name", "") != "max_rows":
             raise
         raise UsageError(f"{counted_by} ({count.value:,} rows)", *rest) from error
-
-
-def _is_cut(options: RunOptions) -> bool:
-    """Say whether the rows are cut into partitions."""
-    if options.partition is None:
-        return options.workers is not None or options.cluster is not None
-    return options.partition != "none"
 
 
 def _conditions(options: AnswerOptions) -> list[str]:

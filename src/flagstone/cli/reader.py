@@ -30,24 +30,15 @@ _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
 
 
-def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
-    """Return how the rows are cut, as typed: none, files, or a number of bytes.
+def partition_of(options: WorkerOptions) -> str | int:
+    """Return how the rows are cut: none, files, or a number of bytes.
 
-    Rows that several processes read are cut by files if the options do not say it. A line on
-    standard error says so where it ``matters`` to the answer.
+    Rows that several processes read are cut by files if the options do not say it.
     """
     if options.cluster is not None and options.workers is not None:
         raise UsageError("--cluster and --workers each say who reads: leave one out")
-    if options.cluster is not None and not _ADDRESS.fullmatch(options.cluster):
-        raise UsageError(
-            f"--cluster must be an address such as tcp://host:8786, got {options.cluster!r}"
-        )
     many = options.cluster is not None or options.workers is not None
     if options.partition is None:
-        if many and matters and not getattr(options, "quiet", False):
-            print_stderr(
-                "the rows are cut by files (--partition files), because several processes read"
-            )
         return "files" if many else "none"
     if options.partition == "none" and many:
         raise UsageError(
@@ -74,6 +65,10 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
         raise UsageError(
             "--cache-size is for one process; leave it out with --cluster and --workers"
         )
+    if options.cluster is not None and not _ADDRESS.fullmatch(options.cluster):
+        raise UsageError(
+            f"--cluster must be an address such as tcp://host:8786, got {options.cluster!r}"
+        )
     if lacks_memory(LEAST_MEMORY_WITH_DASK):
         raise MemoryError
     from flagstone.distributed import DaskExecutor, local_workers, running_cluster
@@ -97,6 +92,8 @@ class RowReader:
         Who reads.
     partition : "none", "files" or int
         How the rows are cut.
+    answers : bool
+        Whether an answer depends on how they are cut: a line on standard error says so then.
     room : int
         Bytes for the rows of the first pass; all of them are kept, or none.
     checkpoint : RunCheckpoint, optional
@@ -115,11 +112,17 @@ class RowReader:
         options: WorkerOptions,
         partition: str | int,
         *,
+        answers: bool = False,
         room: int = 0,
         checkpoint: RunCheckpoint | None = None,
     ) -> None:
         self._dask = dask_executor(options)
-        self._shown = False if getattr(options, "quiet", False) else None
+        quiet = getattr(options, "quiet", False)
+        self._shown = False if quiet else None
+        if self._dask is not None and answers and options.partition is None and not quiet:
+            print_stderr(
+                "the rows are cut by files (--partition files), because several processes read"
+            )
         self.executor = self._dask or LocalExecutor()
         self.data = Dataset.of_table(table, partition)
         self.partitions: Sequence[Partition] = self.data.partitions

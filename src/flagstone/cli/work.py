@@ -99,7 +99,12 @@ class Run:
         if options.cache_size:
             room = size_of("--cache-size", options.cache_size, least=0)
         self._reader = RowReader(
-            source.table, options, partition, room=room if again else 0, checkpoint=whole
+            source.table,
+            options,
+            partition,
+            answers=True,
+            room=room if again else 0,
+            checkpoint=whole,
         )
         with self._reader.watched("counting"):
             pipeline = Pipeline(task, self._reader.partitions, self._reader.executor)
