@@ -85,32 +85,15 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
 class RowReader:
     """Reads the rows of a table in partitions, with a progress bar for each pass.
 
-    Parameters
-    ----------
-    table : Table
-    options : WorkerOptions
-        Who reads.
-    partition : "none", "files" or int
-        How the rows are cut.
-    answers : bool
-        Whether an answer depends on how they are cut: a line on standard error says so then.
-    room : int
-        Bytes for the rows of the first pass; all of them are kept, or none.
-    checkpoint : RunCheckpoint, optional
-        Of the only partition: the first pass begins where an earlier run was stopped.
-
-    Attributes
-    ----------
-    data : Dataset
-    partitions : sequence of Partition
-    executor : LocalExecutor or DaskExecutor
+    ``answers`` says that an answer depends on how the rows are cut. The rows of the first pass are
+    kept for a second one, if all of them fit into ``room`` bytes. With the ``checkpoint`` of an
+    only partition, the first pass begins where an earlier run was stopped.
     """
 
     def __init__(
         self,
         table: Table,
         options: WorkerOptions,
-        partition: str | int,
         *,
         answers: bool = False,
         room: int = 0,
@@ -124,7 +107,7 @@ class RowReader:
                 "the rows are cut by files (--partition files), because several processes read"
             )
         self.executor = self._dask or LocalExecutor()
-        self.data = Dataset.of_table(table, partition)
+        self.data = Dataset.of_table(table, partition_of(options))
         self.partitions: Sequence[Partition] = self.data.partitions
         if self._dask is None:
             self.partitions = [
