@@ -201,8 +201,8 @@ def test_a_window_past_the_last_set_keeps_nothing_and_says_so(run, options, reme
             "there is no option --sede; did you mean '--seed'?",
         ),
         (
-            ["predict", "m.json", "t.csv", "--tolerance", "1"],
-            "there is no option --tolerance here; it belongs to check; see: flagstone predict",
+            ["constraints", "t.csv", "--tolerance", "1"],
+            "there is no option --tolerance here; it belongs to check",
         ),
         (["constrain"], "there is no verb 'constrain'; did you mean 'constraints'?"),
         (["constraints"], "missing: FILE"),
