@@ -200,6 +200,10 @@ def test_a_window_past_the_last_set_keeps_nothing_and_says_so(run, options, reme
             ["constraints", "examples/frames.txt", "--sede", "1"],
             "there is no option --sede; did you mean '--seed'?",
         ),
+        (
+            ["constraints", "t.csv", "--tolerance", "1"],
+            "there is no option --tolerance here; it belongs to check",
+        ),
         (["constrain"], "there is no verb 'constrain'; did you mean 'constraints'?"),
         (["constraints"], "missing: FILE"),
         (

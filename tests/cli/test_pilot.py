@@ -105,7 +105,7 @@ def test_what_the_protocol_fixes_is_refused_even_where_it_says_the_same(run, pro
         (["constraints", "--linear", "a.bits", "--protocol", "p.json"], 1,
          "kind constraints, row (x, 1); here kind"),
         (["constraints", "pilot.bits", "--protocol", "p.json"], 2,
-         "--max-rows 2400 asks for more rows than there are (600)"),
+         "p.json (2,400 rows) asks for more rows than there are (600)"),
         (["constraints", "p.json"], 2, "give it as --protocol p.json, beside fresh rows"),
         (["constraints", "p.json", "--protocol", "p.json"], 2, "p.json holds none"),
         (["constraints", "a.bits", "--protocol", "a.bits"], 1, "not a flagstone file"),

@@ -5,7 +5,9 @@ No mathematics lives here; each step is one call into the core.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from flagstone.algebra.fields import as_field
@@ -30,13 +32,13 @@ from flagstone.cli.verbs import (
     EquationsOptions,
     LearnOptions,
     RuleOptions,
-    RunOptions,
     SubspaceOptions,
     WorkerOptions,
 )
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
+from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.pipeline import ask
 from flagstone.question import (
@@ -118,8 +120,6 @@ def answer_each(question: Question, options: AnswerOptions) -> int:
     fresh = options.seed is None and options.protocol is None
     if fresh:
         options = dataclasses.replace(options, seed=fresh_seed())
-    if options.protocol is None:  # decided, and told, once for all files
-        options = dataclasses.replace(options, partition=str(partition_of(options)))
     found = [find(question, dataclasses.replace(options, files=[name]))[0] for name in names]
     return show_each(names, found, seed_is_fresh=fresh, json=options.json)
 
@@ -138,7 +138,8 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
             partition=protocol.partition,
         )
     rule = rule_of(options) if protocol is None else protocol.to_rule()
-    once = not (options.measure or options.checkpoint or _is_cut(options))
+    is_whole = partition_of(options) == "none"
+    once = is_whole and not (options.measure or options.checkpoint)
     source = open_source(options.files, options, question, protocol, once=once)
     read = [] if source.table is None else source.table.files
     used = [*(read or options.files), *([] if options.protocol is None else [options.protocol])]
@@ -152,23 +153,27 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
     conditions = _conditions(options)
     if source.saved is not None:
         return _from_flag(source.saved, source.encoding, question, rule, options, facts), None
-    fresh = options.seed is None
+    fresh, counted_by = options.seed is None, None
+    if protocol is not None and protocol.max_rows is not None:
+        counted_by = options.protocol
     if rule.draw_rows is not None:
+        counted_by = counted_by or f"--draw-rows {rule.draw_rows}"
         options = _with_drawn_rows(rule, options)
     if options.deduplicate_runs and options.checkpoint is not None:
         raise UsageError("--deduplicate-runs is not for a run that may be resumed: leave it out")
-    run = Run(
-        source,
-        question,
-        options,
-        options.seed,
-        again=options.measure,
-        max_rows=options.max_rows,
-        deduplicate=options.deduplicate_runs,
-        rule=rule,
-    )
-    refuse_existing_outputs(options, resumed=run.resumed)
-    run.read()
+    with _count_explained(counted_by):
+        run = Run(
+            source,
+            question,
+            options,
+            options.seed,
+            again=options.measure,
+            max_rows=options.max_rows,
+            deduplicate=options.deduplicate_runs,
+            rule=rule,
+        )
+        refuse_existing_outputs(options, resumed=run.resumed)
+        run.read()
     facts["command"] = rerun_command(run.seed if protocol is None else None, outputs=options)
     finding = run.ask(rule, facts, seed_is_fresh=fresh, conditions=conditions)
     if options.measure:
@@ -209,7 +214,7 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
     """Return options with a seed, and with as many rows as its coins draw."""
     if options.max_rows is not None:
         raise UsageError("--draw-rows decides how many rows are used: leave out --max-rows")
-    if _is_cut(options):
+    if partition_of(options) != "none":
         raise UsageError(
             "--draw-rows is for rows that are summarized together: leave out --partition, "
             "--workers and --cluster"
@@ -220,11 +225,16 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
     return dataclasses.replace(options, seed=seed, max_rows=rule.n_rows(Coins(seed)))
 
 
-def _is_cut(options: RunOptions) -> bool:
-    """Say whether the rows are cut into partitions."""
-    if options.partition is None:
-        return options.workers is not None or options.cluster is not None
-    return options.partition != "none"
+@contextlib.contextmanager
+def _count_explained(counted_by: str | None) -> Iterator[None]:
+    """Where there are fewer rows than are to be used, name what decided that, if not --max-rows."""
+    try:
+        yield
+    except InputError as error:
+        count, *rest = error.args
+        if counted_by is None or getattr(count, "name", "") != "max_rows":
+            raise
+        raise UsageError(f"{counted_by} ({count.value:,} rows)", *rest) from error
 
 
 def _conditions(options: AnswerOptions) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
 from flagstone.cli.inputs import captures_refused, load_finding, open_tables
-from flagstone.cli.reader import RowReader, partition_of
+from flagstone.cli.reader import RowReader
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.disk import atomic_file, check_target
@@ -82,7 +82,7 @@ def _count(
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
     task = ShardTask(finding.question, finding.encoding)
-    reader = RowReader(table, options, partition_of(options, matters=False))
+    reader = RowReader(table, options)
     with reader.watched("checking", table.n_rows):
         found = Pipeline(task, reader.partitions, reader.executor).check(finding, shown)
     total, broken = found.counted, found.broken
@@ -163,7 +163,7 @@ def _predictions(
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
     task = predict_task(finding)
-    reader = RowReader(table, options, partition_of(options, matters=False))
+    reader = RowReader(table, options)
     # here rows are predicted as they are read; from elsewhere a partition comes as a whole
     predicted = _predicted if reader.is_local else _all_predicted
     with reader.watched("predicting", table.n_rows):

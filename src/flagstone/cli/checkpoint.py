@@ -36,7 +36,7 @@ _POSITIONS = 4
 
 @dataclass
 class RunState:
-    """How far a run has come: everything a resumed run needs; the position is None at the start."""
+    """What a resumed run needs; the position is None at the start."""
 
     seed: str
     summary: Flag
@@ -67,25 +67,9 @@ class RunState:
 class RunCheckpoint:
     """The state of a run over a table as one shard, which may be resumed.
 
-    Parameters
-    ----------
-    options : RunOptions
-        Where it is kept, and how often it is saved.
-    identity : mapping
-        Everything the result depends on (files, options, outputs); a checkpoint of another
-        run is refused.
-    start : Flag
-        The summary that a run begins with.
-    seed : str, optional
-        Drawn afresh otherwise, or that of the run that is resumed.
-
-    Attributes
-    ----------
-    state : RunState
-    kept : int
-        How many rows the state in the file has.
-    resumed : bool
-        Whether there is a state of an earlier run.
+    ``identity`` is everything that the result depends on (files, options, outputs): the checkpoint
+    of another run is refused. A run begins with the summary ``start``. ``kept`` counts the rows of
+    the state in the file.
     """
 
     def __init__(

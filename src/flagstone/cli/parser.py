@@ -34,11 +34,14 @@ NUMBERS: dict[str, tuple[type[int] | type[float], float, float]] = {
 
 
 class CommandLineError(Exception):
-    """The words of the command line cannot be read; ``path`` is the command whose help says how."""
+    """The words of the command line cannot be read; ``path`` is the command whose help says how.
 
-    def __init__(self, message: str, path: str = "flagstone") -> None:
+    ``option`` is an option that the verb does not have.
+    """
+
+    def __init__(self, message: str, path: str = "flagstone", option: str = "") -> None:
         super().__init__(message)
-        self.path = path
+        self.path, self.option = path, option
 
 
 class HelpAsked(Exception):
@@ -271,7 +274,8 @@ class Verb:
         else:  # -ofile
             name, equals, value = word[:2], word[2:], word[2:]
         if name not in known:
-            raise self._error(f"there is no option {name}{closest(name, known, 1)}")
+            message = f"there is no option {name}{closest(name, known, 1)}"
+            raise CommandLineError(message, f"flagstone {self.name}", option=name)
         found = known[name]
         if not found.value:
             if word.startswith("--") and equals:

@@ -30,23 +30,21 @@ _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
 
 
-def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
-    """Return how the rows are cut, as typed: none, files, or a number of bytes.
+def partition_of(options: WorkerOptions) -> str | int:
+    """Return how the rows are cut: none, files, or a number of bytes.
 
-    Rows that several processes read are cut by files if the options do not say it. A line on
-    standard error says so where it ``matters`` to the answer.
+    Rows that several processes read are cut by files if the options do not say it.
     """
+    if options.cluster is not None and options.workers is not None:
+        raise UsageError("--cluster and --workers each say who reads: leave one out")
     many = options.cluster is not None or options.workers is not None
     if options.partition is None:
-        if many and matters and not getattr(options, "quiet", False):
-            print_stderr(
-                "the rows are cut by files (--partition files), because several processes read"
-            )
         return "files" if many else "none"
     if options.partition == "none" and many:
         raise UsageError(
-            "rows that are one part (partition none) are read by one process: leave out --cluster "
-            "and --workers"
+            "rows that are one part (--partition none) are read by one process: leave out "
+            "--cluster and --workers, or cut the rows with --partition files (of a protocol: when "
+            "it is written)"
         )
     if options.partition in ("none", "files"):
         return options.partition
@@ -61,8 +59,6 @@ def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
 
 def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
     """Return who works on partitions, until the verb ends; None where this process does it all."""
-    if options.cluster is not None and options.workers is not None:
-        raise UsageError("--cluster and --workers each say who works; leave one out")
     if options.cluster is None and options.workers is None:
         return None
     if getattr(options, "cache_size", None) is not None:
@@ -89,38 +85,29 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
 class RowReader:
     """Reads the rows of a table in partitions, with a progress bar for each pass.
 
-    Parameters
-    ----------
-    table : Table
-    options : WorkerOptions
-        Who reads.
-    partition : "none", "files" or int
-        How the rows are cut.
-    room : int
-        Bytes for the rows of the first pass; all of them are kept, or none.
-    checkpoint : RunCheckpoint, optional
-        Of the only partition: the first pass begins where an earlier run was stopped.
-
-    Attributes
-    ----------
-    data : Dataset
-    partitions : sequence of Partition
-    executor : LocalExecutor or DaskExecutor
+    ``answers`` says that an answer depends on how the rows are cut. The rows of the first pass are
+    kept for a second one, if all of them fit into ``room`` bytes. With the ``checkpoint`` of an
+    only partition, the first pass begins where an earlier run was stopped.
     """
 
     def __init__(
         self,
         table: Table,
         options: WorkerOptions,
-        partition: str | int,
         *,
+        answers: bool = False,
         room: int = 0,
         checkpoint: RunCheckpoint | None = None,
     ) -> None:
         self._dask = dask_executor(options)
-        self._shown = False if getattr(options, "quiet", False) else None
+        quiet = getattr(options, "quiet", False)
+        self._shown = False if quiet else None
+        if self._dask is not None and answers and options.partition is None and not quiet:
+            print_stderr(
+                "the rows are cut by files (--partition files), because several processes read"
+            )
         self.executor = self._dask or LocalExecutor()
-        self.data = Dataset.of_table(table, partition)
+        self.data = Dataset.of_table(table, partition_of(options))
         self.partitions: Sequence[Partition] = self.data.partitions
         if self._dask is None:
             self.partitions = [

@@ -64,7 +64,11 @@ def run(words: Sequence[str]) -> int:
         code = OK if isinstance(error, BrokenPipeError) else _complain(*_explained(error))
         _forget_output()
     except CommandLineError as error:
-        code = _complain(f"{error}; see: {error.path} --help", USAGE)
+        owners = _owners(error.option)
+        message = str(error)
+        if owners:
+            message = f"there is no option {error.option} here; it belongs to {', '.join(owners)}"
+        code = _complain(f"{message}; see: {error.path} --help", USAGE)
     finally:
         _settle_output()
     return code
@@ -195,15 +199,20 @@ def _worded(message: object) -> str:
 def _option_here(parameter: Parameter) -> str:
     """Return a parameter as an option of this verb, or of the one that has it."""
     option = as_option(parameter)
-    owners = [
-        verb.name
-        for verb in (VERBS["learn"], *VERBS.values())
-        if any(option.split()[0] in one.names for one in verb.options.values())
-    ]
+    owners = _owners(option.split()[0])
     if not owners:
         return str(parameter)  # of the Python interface alone
     here = not ARGUMENTS or ARGUMENTS[0] not in VERBS or ARGUMENTS[0] in owners
-    return option if here else f"{option} of {owners[0]}"
+    return option if here else f"{option} of {'learn' if 'learn' in owners else owners[0]}"
+
+
+def _owners(option: str) -> list[str]:
+    """Return the verbs that have an option."""
+    return [
+        verb.name
+        for verb in VERBS.values()
+        if any(option in one.names for one in verb.options.values())
+    ]
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

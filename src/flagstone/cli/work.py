@@ -29,36 +29,11 @@ _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "s
 
 
 class Run:
-    """One run of the pipeline over files, by this process or by Dask, with its checkpoint.
+    """One run of the pipeline over the files of a table, with its checkpoint.
 
-    Rows that are not cut are one shard, and a run that was stopped resumes where it was. Of rows in
-    several shards it resumes with those that are not finished.
-
-    Parameters
-    ----------
-    source : InputSource
-        A table and its encoding.
-    question : Question
-    options : RunOptions
-        Those of the verb.
-    seed : str, optional
-        Drawn afresh if left out, or that of the run that is resumed.
-    again : bool
-        Whether a second pass follows.
-    max_rows : int, optional
-        How many rows are used, the first ones.
-    deduplicate : bool
-        Whether equal rows that follow each other count once.
-    rule : SpanRule, optional
-        How the answer is read, where the result is one.
-
-    Attributes
-    ----------
-    cut : str
-        How the rows are cut: none, files, or a number of bytes.
-    resumed : bool
-        Whether an earlier run of the same command has left its state.
-    seed : str
+    Rows in one shard: a run that was stopped resumes at the row where it was. Rows in several
+    shards: it resumes with the shards that are not finished. ``seed`` is None for the seed of the
+    run that is resumed, or a fresh one. ``again`` says that a second pass follows.
     """
 
     def __init__(
@@ -98,9 +73,8 @@ class Run:
         room = CACHE_BYTES
         if options.cache_size:
             room = size_of("--cache-size", options.cache_size, least=0)
-        self._reader = RowReader(
-            source.table, options, partition, room=room if again else 0, checkpoint=whole
-        )
+        room = room if again else 0
+        self._reader = RowReader(source.table, options, answers=True, room=room, checkpoint=whole)
         with self._reader.watched("counting"):
             pipeline = Pipeline(task, self._reader.partitions, self._reader.executor)
             self._pipeline = pipeline.first(max_rows)
