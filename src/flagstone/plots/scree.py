@@ -160,10 +160,8 @@ class ScreeDisplay(Display):
         axis.stairs(dims, edges, color=OKABE_ITO["blue"], linewidth=1.6, baseline=None)
         if self.threshold is not None:
             self._draw_choice(axis, self.threshold, self.chosen_dim or 0)
-        axis.set_xlim(0.5, right)
-        axis.set_ylim(0, 1.04 * max(self.stairs.ambient_dim, 1))
-        axis.set_xlabel(X_LABEL + (", logarithmic" if self.is_log else ""))
-        axis.set_ylabel(Y_LABEL)
+        axis.set(xlim=(0.5, right), ylim=(0, 1.04 * max(self.stairs.ambient_dim, 1)))
+        axis.set(xlabel=X_LABEL + (", logarithmic" if self.is_log else ""), ylabel=Y_LABEL)
         axis.locator_params(axis="y", integer=True)
         if axis.get_legend_handles_labels()[0]:
             axis.legend(loc="best")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from flagstone.answers import Constraints
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.markup import escape
-from flagstone.report.parts import folded, table
+from flagstone.report.parts import misfit_list, table, unfolding
 from flagstone.tables import MisfitGroup, as_written, frame_text, is_frames, misfit_groups
 from flagstone.text import left_out
 from flagstone.wording import counted
@@ -132,9 +133,7 @@ def _by_equation(groups: Sequence[MisfitGroup]) -> str:
         )
         rows = [(escape(str(place)), *map(escape, cells)) for place, cells in group.rows]
         head = ("Row", *map(escape, group.columns))
-        out.append(table(head, rows[:_OPEN]))
-        if len(rows) > _OPEN:
-            out.append(folded(f"{len(rows) - _OPEN} more", table(head, rows[_OPEN:])))
+        out.append(unfolding(rows, _OPEN, partial(table, head)))
     return "".join(out)
 
 
@@ -155,11 +154,7 @@ def _listed(finding: Finding) -> str:
             f'<li><p class="place">{file}, {where}{frame}</p><p class="bits">{escape(values)}</p>'
             f"{_said(misfit.breaks)}</li>"
         )
-    out = f'<ol class="misfits">{"".join(listed[:_OPEN])}</ol>'
-    if len(listed) > _OPEN:
-        rest = f'<ol class="misfits">{"".join(listed[_OPEN:])}</ol>'
-        out += folded(f"{len(listed) - _OPEN} more", rest)
-    return out
+    return unfolding(listed, _OPEN, misfit_list)
 
 
 def _said(breaks: Sequence[str]) -> str:
