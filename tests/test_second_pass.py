@@ -24,12 +24,12 @@ from flagstone import (
 )
 from flagstone.algebra.fields import width
 from flagstone.algebra.flag import merge_flags
-from flagstone.certificates import pilot_share
 from flagstone.errors import FormatError, InputError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (
     SHARE_OF_START,
     counted_certificate,
+    pilot_share,
     start_points,
     stream_certificate,
 )
