@@ -156,3 +156,9 @@ def test_a_window_for_the_equations_certifies_that_fresh_answers_have_them():
     assert fixed.protocol.max_rows == 2 * m
     with pytest.raises(InputError, match="too many rows break them"):
         replace(pilot, equations=((600, None),)).for_equations()
+
+
+@pytest.mark.parametrize("y", [1, "x", [0, 1, 1], []])
+def test_labels_are_one_per_row(y):
+    with pytest.raises(InputError):
+        suggest_window(rows(300), y)

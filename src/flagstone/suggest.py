@@ -304,6 +304,8 @@ def _elements(field: Field, y: Any) -> tuple[Array, Array | None]:
     try:
         return field.elements(y), None
     except InputError:
+        if not np.ndim(y):
+            raise
         labels = exact_column(y)
         fractions = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
         kinds = {type(value) for value in labels.tolist()}
