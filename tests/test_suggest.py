@@ -134,6 +134,8 @@ def test_frames_name_the_columns_of_the_protocol():
         assert suggest_window(table).protocol.encoding.names == names
     found = suggest_window(frame[list("abcdefg")], frame["h"])
     assert found.protocol.encoding.label.column == "h"
+    named = suggest_window(rows(600), names=frame.columns)  # an index has no truth value
+    assert named.protocol.encoding.names == names
     numbered = suggest_window(pd.DataFrame(rows(600)))
     assert numbered.protocol.encoding.names[:2] == ("x0", "x1")
     assert repr(numbered) == f"Suggestion({numbered})"
