@@ -58,10 +58,10 @@ def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[s
         document = parse_json(data)
     except ValueError as error:
         raise ForeignFileError(
-            f"{name}: no flagstone file, or cut short or damaged (it is not JSON: {error})"
+            f"{name}: not a flagstone file, or cut short or damaged (not JSON: {error})"
         ) from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise ForeignFileError(f"{name}: no flagstone file (it does not say so)")
+        raise ForeignFileError(f"{name}: not a flagstone file (it does not say so)")
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FormatError(f"{name}: damaged (it has no format version)")

@@ -26,12 +26,12 @@ def counted(number: int, noun: str, verb: str = "") -> str:
     return " ".join([f"{number:,} {noun}s", plural, *rest]).rstrip()
 
 
-def closest(name: str, known: Iterable[str]) -> str:
+def closest(name: str, known: Iterable[str], most: int = 3) -> str:
     """Return a hint with the closest known names, or nothing; of very many, the first are tried.
 
     >>> closest("hight", ["height", "width"])
     "; did you mean 'height'?"
     """
     some = [n for n in itertools.islice(known, _MOST_COMPARED) if len(n) < 100]
-    names = difflib.get_close_matches(name[:100], some, n=3, cutoff=0.6)
+    names = difflib.get_close_matches(name[:100], some, n=most, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(n) for n in names)}?" if names else ""

@@ -198,9 +198,13 @@ def test_a_window_past_the_last_set_keeps_nothing_and_says_so(run, options, reme
     [
         (
             ["constraints", "examples/frames.txt", "--sede", "1"],
-            "there is no option --sede; did you mean --seed?",
+            "there is no option --sede; did you mean '--seed'?",
         ),
-        (["constrain"], "there is no verb 'constrain'; did you mean constraints?"),
+        (
+            ["constraints", "t.csv", "--tolerance", "1"],
+            "there is no option --tolerance here; it belongs to check",
+        ),
+        (["constrain"], "there is no verb 'constrain'; did you mean 'constraints'?"),
         (["constraints"], "missing: FILE"),
         (
             ["constraints", "examples/frames.txt", "--eps", "much"],
@@ -208,7 +212,7 @@ def test_a_window_past_the_last_set_keeps_nothing_and_says_so(run, options, reme
         ),
         (["constraints", "--seed"], "--seed needs a value: TEXT"),
         (["constraints", "--seed", "--"], "--seed needs a value: TEXT"),
-        (["constraints", "--json=yes"], "--json ignored explicit argument 'yes'"),
+        (["constraints", "--json=yes"], "--json takes no value, got 'yes'"),
         (["constraints", "t.csv", "--max-rows", "0"], "a whole number of at least 1, got '0'"),
         (["constraints", "t.csv", "--max-rows", "2.5"], "a whole number of at least 1, got '2.5'"),
         (["constraints", "t.csv", "--checkpoint-every", "nan"], "a number of at least 0, got"),
@@ -331,7 +335,7 @@ def test_damaged_and_foreign_findings(run, place):
     (place / "n.json").write_text(text[:200])
     assert "cut short or damaged" in failed(run("check", "n.json", "examples/frames.txt"))
     assert "no such file" in failed(run("show", "nothing.json"))
-    assert "no flagstone file" in failed(run("show", "examples/faults.csv"))
+    assert "not a flagstone file" in failed(run("show", "examples/faults.csv"))
     run("summarize", "examples/frames.txt", "-f", "bits", "-o", "p.flag")
     assert "not a finding" in failed(run("predict", "p.flag", "examples/frames.txt"))
 

@@ -108,7 +108,7 @@ def test_a_checkpoint_of_another_run_is_refused(run, place):
     (place / "c.ckpt").write_text("junk")
     done = run(*words, "-o", "p.flag")
     assert done.code == 1
-    assert "no flagstone file" in done.err
+    assert "not a flagstone file" in done.err
     assert (place / "c.ckpt").read_text() == "junk"
     done = run(*words[:-1], "m.json", "-o", "p.flag")
     assert done.code == 0

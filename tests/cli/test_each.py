@@ -23,7 +23,7 @@ def test_each_says_what_tables_share(run, place):
     done = run("constraints", *names, "--each", "--field", "7", "--seed", "1")
     assert done.code == 0
     head, *lines = done.out.split("\n\n")[0].split("\n")
-    assert head == "1 check equation holds in all 2 captures:"
+    assert head == "1 check equation holds in all 2 files:"
     assert lines == ["  a + b + c = 3 (mod 7)"]
     assert "beyond what they share:\n    a = 5\n" in done.out
     assert done.out.endswith("\nseed          1\n")
@@ -34,36 +34,36 @@ def test_each_in_json_is_what_single_runs_say(run, place):
     words = ["--field", "7", "--seed", "1", "--json"]
     found = json.loads(run("constraints", *names, "--each", *words).out)
     assert (found["seed"], found["seed_is_fresh"]) == ("1", False)
-    for name, one in zip(names, found["captures"], strict=True):
+    for name, one in zip(names, found["files"], strict=True):
         alone = json.loads(run("constraints", name, *words).out)
         assert one["name"] == name
         assert one["finding"]["fingerprint"] == alone["fingerprint"]
         assert one["finding"].keys() == alone.keys() - {"outputs"}
-    assert found["common"]["fingerprint"] == found["captures"][0]["finding"]["fingerprint"]
-    assert [one["beyond"] for one in found["captures"]] == [[], ["a = 5"]]
+    assert found["common"]["fingerprint"] == found["files"][0]["finding"]["fingerprint"]
+    assert [one["beyond"] for one in found["files"]] == [[], ["a = 5"]]
 
 
 def bits(place, name, X):
     (place / name).write_text("".join("".join(map(str, row)) + "\n" for row in X.tolist()))
 
 
-def test_promises_add_up_over_captures_that_keep_nothing_this_time(run, place):
-    """The third capture keeps nothing at t > 1000, and would at other thresholds."""
+def test_promises_add_up_over_files_that_keep_nothing_this_time(run, place):
+    """The third file keeps nothing at t > 1000, and would at other thresholds."""
     rng = np.random.default_rng(3)
     for name in "ab":
         bits(place, name, np.ones((2000, 2), dtype=int))
     bits(place, "c", rng.integers(0, 2, size=(2000, 2)))
     words = ["-f", "bits", "--each", "--t-min", "1", "--t-max", "2000", "--seed", "5", "--json"]
     found = json.loads(run("constraints", "a", "b", "c", *words, "--no-measure").out)
-    assert [capture["finding"]["is_empty"] for capture in found["captures"]] == [0, 0, 1]
-    rhos = [capture["finding"]["promises"]["proven"]["rho"] for capture in found["captures"]]
-    assert found["common"]["captures"] == 2
+    assert [file["finding"]["is_empty"] for file in found["files"]] == [0, 0, 1]
+    rhos = [file["finding"]["promises"]["proven"]["rho"] for file in found["files"]]
+    assert found["common"]["files"] == 2
     assert found["common"]["rho"] == pytest.approx(sum(rhos))
     assert found["common"]["confidence"] == 1
 
 
-def test_no_set_of_captures_promises_more_than_sets_of_captures_keep(run, place):
-    """The third capture keeps something in some sets of captures, and nothing in others."""
+def test_no_set_of_files_promises_more_than_sets_of_files_keep(run, place):
+    """The third file keeps something in some sets, and nothing in others."""
     words = ["-f", "bits", "--each", "--t-min", "5", "--t-max", "80", "--seed", "3", "--json"]
     shared, promised = [], []
     for seed in range(10):
@@ -81,13 +81,13 @@ def test_no_set_of_captures_promises_more_than_sets_of_captures_keep(run, place)
     assert min(promised) > 0.3
 
 
-def test_a_capture_without_any_direction_counts_as_one_that_keeps_none(run, place):
-    """Whether zeros are all a capture shows is not settled by V*, of which the promise is."""
+def test_a_file_without_any_direction_counts_as_one_that_keeps_none(run, place):
+    """Whether zeros are all a file shows is not settled by V*, of which the promise is."""
     bits(place, "a", np.tile([1, 1, 0], (100, 1)))
     bits(place, "b", np.zeros((100, 3), dtype=int))
     bits(place, "c", np.repeat([[0, 0, 0], [0, 1, 1]], [99, 1], axis=0))
     words = ["-f", "bits", "--linear", "--each", "--t-min", "2", "--t-max", "9", "--seed", "3"]
     for names in ("aab", "aac"):
         found = json.loads(run("constraints", *names, *words, "--json").out)
-        assert found["common"]["captures"] == 2
-        assert found["captures"][2]["beyond"] is None
+        assert found["common"]["files"] == 2
+        assert found["files"][2]["beyond"] is None

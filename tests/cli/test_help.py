@@ -67,6 +67,12 @@ def test_arguments_come_first_and_usage_names_what_is_required(run):
     assert re.findall(r"^([A-Z]\w+):$", text, re.MULTILINE) == ["Arguments", "Output", "Examples"]
 
 
+def test_help_is_a_verb_of_its_own(run):
+    assert run("help") == run("--help")
+    assert run("help", "learn") == run("learn", "--help")
+    assert run("help", "lern").code == 2
+
+
 def test_help_all_of_the_command_holds_that_of_every_verb(run):
     text = run("--help-all").out
     for name in VERBS:
@@ -167,6 +173,7 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
         (["constraints", "--json", "none.csv"], 1, "none.csv"),
         (["constraints", "--json", "\x9b31m.csv"], 1, "\\x9b31m.csv"),
         (["constraints", "--json", "--sede"], 2, "there is no option --sede"),
+        (["constraints", "--json", "--linear=3"], 2, "--linear takes no value, got '3'"),
         (["constraints", "examples/frames.txt", "--json", "--as", "xml"], 2, "--as must be one"),
         (["check", "--json", "b.json", "examples/equations.csv"], 3, "holds ⊥"),
     ],

@@ -168,3 +168,11 @@ def test_what_is_saved_says_what_stands_in_a_row(tmp_path, field):
         assert isinstance(loaded, Finding)
         assert loaded.question.row == row
         assert loaded.answer == answer
+
+
+def test_a_plan_takes_the_same_words_and_gives_the_same_numbers(run):
+    words = ["--dim", "42", "--rho", "0.05", "--eps", "0.2", "--delta", "0.1", "--each"]
+    asked = {"dim": 42, "rho": 0.05, "eps": 0.2, "delta": 0.1, "each": True}
+    found = json.loads(run("plan", *words, "--contamination", "0.001", "--json").out)
+    expected = flagstone.plan(**asked, contamination=0.001).to_dict()
+    assert {key: found[key] for key in expected} == json.loads(json.dumps(expected))

@@ -615,7 +615,8 @@ def test_a_plan_is_what_the_verb_asks_for(run, verb, options):
 
 
 def test_plans_of_learn_count_the_constant(run):
-    words = ["plan", "--dim", "3", "--rho", "0.3", "--eps", "0.3", "--delta", "0.1"]
+    words = ["plan", "--dim", "3", "--rho", "0.3", "--eps", "0.3", "--for", "learn"]
+    words += ["--delta", "0.1"]
     plain = json.loads(run(*words, "--no-intercept", "--json").out)
     ones = json.loads(run(*words, "--json").out)
     assert (plain["verb"], plain["dim"], plain["row"]) == ("learn", 4, "(x, y)")
@@ -698,3 +699,14 @@ def test_equations_are_short_and_canonical_on_request(run, place):
     canonical = run("constraints", "t.csv", "--seed", "1", "--as", "canonical").out.splitlines()
     assert short == ["a ⊕ b ⊕ e = 0", "a ⊕ c ⊕ d = 0"]
     assert canonical == ["a ⊕ c ⊕ d = 0", "b ⊕ c ⊕ d ⊕ e = 0"]
+
+
+@pytest.mark.parametrize("scale", [[], ["--workers", "1"], ["--partition", "1KB"]])
+def test_predictions_are_numbered_as_the_rows_of_the_file(run, place, scale):
+    """A row that was left out keeps its number, whoever reads the rows."""
+    (place / "t.csv").write_text("a,b,c\n" + "1,1,0\n,1,1\n0,1,1\n1,0,1\n0,1,1\n" * 20)
+    words = ["--missing", "drop", "--seed", "1", "-o", "m.json"]
+    assert run("constraints", "t.csv", *words).code == 0
+    lines = run("predict", "m.json", "t.csv", *scale).out.splitlines()
+    assert lines[:6] == ["row,fits", "1,1", "3,1", "4,1", "5,1", "6,1"]
+    assert (len(lines), lines[-1]) == (81, "100,1")

@@ -90,7 +90,7 @@ def test_the_same_bytes_however_rows_come(run, files, name, monkeypatch, reading
             patch.setattr("flagstone.cli.work.CACHE_BYTES", room)
             cut(patch, size)
             if not overlap:
-                patch.setattr("flagstone.cli.executors.prefetch", lambda items: items)
+                patch.setattr("flagstone.cli.reader.prefetch", lambda items: items)
             readings.clear()
             ran = run(*words, "-o", "m.json")
             assert ran.code == 0, ran.err

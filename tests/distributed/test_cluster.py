@@ -374,7 +374,7 @@ def test_what_the_loop_of_a_client_says_is_not_said_twice(cluster, tmp_path):
     lines = [
         "import time",
         "from types import SimpleNamespace",
-        "from flagstone.cli.executors import AT_END, dask_executor",
+        "from flagstone.cli.reader import AT_END, dask_executor",
         f"at = SimpleNamespace(cluster={cluster.scheduler_address!r}, workers=None)",
         "loop = dask_executor(at).client.loop",
         "loop.add_callback(lambda: 1 / 0)",

@@ -113,7 +113,7 @@ def test_a_protocol_fixes_the_partition(rows, cluster, capsys):
     with pytest.raises(SystemExit) as done:
         main(words)
     assert done.value.code == 2
-    assert "whole.json are one part (partition none)" in capsys.readouterr().err
+    assert "one part (--partition none) are read by one process" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

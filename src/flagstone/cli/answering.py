@@ -5,13 +5,17 @@ No mathematics lives here; each step is one call into the core.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from flagstone.algebra.fields import as_field
 from flagstone.cli.console import BOTTOM, OK, UsageError, parsed, refuse_options, rerun_command
+from flagstone.cli.each import show_each
 from flagstone.cli.inputs import load_protocol, open_source, reading_of
 from flagstone.cli.parser import options_of
+from flagstone.cli.reader import partition_of
 from flagstone.cli.results import (
     answer_lines,
     check_outputs,
@@ -19,6 +23,7 @@ from flagstone.cli.results import (
     print_finding,
     refuse_existing_outputs,
     refuse_inputs,
+    refuse_several,
     write_outputs,
 )
 from flagstone.cli.verbs import (
@@ -27,13 +32,13 @@ from flagstone.cli.verbs import (
     EquationsOptions,
     LearnOptions,
     RuleOptions,
-    RunOptions,
     SubspaceOptions,
     WorkerOptions,
 )
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
+from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.pipeline import ask
 from flagstone.question import (
@@ -46,6 +51,7 @@ from flagstone.question import (
 )
 from flagstone.rules import rule_named
 from flagstone.store import SummaryFile
+from flagstone.tables.files import expand
 
 #: What a flag knows nothing of.
 _FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options_of(WorkerOptions))
@@ -54,11 +60,7 @@ _FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options
 def constraints(options: ConstraintsOptions) -> int:
     """Find the check equations that the rows obey."""
     question = SpanQuestion() if options.linear else ConstraintsQuestion()
-    if not options.each:
-        return answer(question, options)
-    from flagstone.cli.each import answer_each
-
-    return answer_each(question, options)
+    return answer_each(question, options) if options.each else answer(question, options)
 
 
 def learn(options: LearnOptions) -> int:
@@ -109,17 +111,25 @@ def answer(question: Question, options: AnswerOptions) -> int:
     return OK if finding.is_answer else BOTTOM
 
 
+def answer_each(question: Question, options: AnswerOptions) -> int:
+    """Answer a question for each file with one seed, and print what the answers share."""
+    refuse_several("each", options)
+    names = [str(path) for path in expand(options.files)]
+    if len(names) < 2:
+        raise UsageError(f"--each compares several files, and there is only {names[0]}")
+    fresh = options.seed is None and options.protocol is None
+    if fresh:
+        options = dataclasses.replace(options, seed=fresh_seed())
+    found = [find(question, dataclasses.replace(options, files=[name]))[0] for name in names]
+    return show_each(names, found, seed_is_fresh=fresh, json=options.json)
+
+
 def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | None]:
     """Answer a question about files: from their rows in one run, or from a saved flag."""
     protocol = None
     if options.protocol is not None:
         protocol = load_protocol(options.protocol, question, options)
         question = protocol.question
-        if protocol.partition == "none" and (options.workers or options.cluster):
-            raise UsageError(
-                f"the rows of {options.protocol} are one part (partition none), which one process "
-                "reads: leave out --cluster and --workers"
-            )
         options = dataclasses.replace(
             options,
             seed=protocol.seed,
@@ -128,7 +138,8 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
             partition=protocol.partition,
         )
     rule = rule_of(options) if protocol is None else protocol.to_rule()
-    once = not (options.measure or options.checkpoint or _is_cut(options))
+    is_whole = partition_of(options) == "none"
+    once = is_whole and not (options.measure or options.checkpoint)
     source = open_source(options.files, options, question, protocol, once=once)
     read = [] if source.table is None else source.table.files
     used = [*(read or options.files), *([] if options.protocol is None else [options.protocol])]
@@ -142,23 +153,27 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
     conditions = _conditions(options)
     if source.saved is not None:
         return _from_flag(source.saved, source.encoding, question, rule, options, facts), None
-    fresh = options.seed is None
+    fresh, counted_by = options.seed is None, None
+    if protocol is not None and protocol.max_rows is not None:
+        counted_by = options.protocol
     if rule.draw_rows is not None:
+        counted_by = counted_by or f"--draw-rows {rule.draw_rows}"
         options = _with_drawn_rows(rule, options)
     if options.deduplicate_runs and options.checkpoint is not None:
         raise UsageError("--deduplicate-runs is not for a run that may be resumed: leave it out")
-    run = Run(
-        source,
-        question,
-        options,
-        options.seed,
-        again=options.measure,
-        max_rows=options.max_rows,
-        deduplicate=options.deduplicate_runs,
-        rule=rule,
-    )
-    refuse_existing_outputs(options, resumed=run.resumed)
-    run.read()
+    with _count_explained(counted_by):
+        run = Run(
+            source,
+            question,
+            options,
+            options.seed,
+            again=options.measure,
+            max_rows=options.max_rows,
+            deduplicate=options.deduplicate_runs,
+            rule=rule,
+        )
+        refuse_existing_outputs(options, resumed=run.resumed)
+        run.read()
     facts["command"] = rerun_command(run.seed if protocol is None else None, outputs=options)
     finding = run.ask(rule, facts, seed_is_fresh=fresh, conditions=conditions)
     if options.measure:
@@ -199,7 +214,7 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
     """Return options with a seed, and with as many rows as its coins draw."""
     if options.max_rows is not None:
         raise UsageError("--draw-rows decides how many rows are used: leave out --max-rows")
-    if _is_cut(options):
+    if partition_of(options) != "none":
         raise UsageError(
             "--draw-rows is for rows that are summarized together: leave out --partition, "
             "--workers and --cluster"
@@ -210,11 +225,16 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
     return dataclasses.replace(options, seed=seed, max_rows=rule.n_rows(Coins(seed)))
 
 
-def _is_cut(options: RunOptions) -> bool:
-    """Say whether the rows are cut into partitions."""
-    if options.partition is None:
-        return options.workers is not None or options.cluster is not None
-    return options.partition != "none"
+@contextlib.contextmanager
+def _count_explained(counted_by: str | None) -> Iterator[None]:
+    """Where there are fewer rows than are to be used, name what decided that, if not --max-rows."""
+    try:
+        yield
+    except InputError as error:
+        count, *rest = error.args
+        if counted_by is None or getattr(count, "name", "") != "max_rows":
+            raise
+        raise UsageError(f"{counted_by} ({count.value:,} rows)", *rest) from error
 
 
 def _conditions(options: AnswerOptions) -> list[str]:

@@ -12,19 +12,22 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TextIO
 
+import numpy as np
+
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
-from flagstone.cli.executors import watched_partitions
 from flagstone.cli.inputs import captures_refused, load_finding, open_tables
+from flagstone.cli.reader import RowReader
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.disk import atomic_file, check_target
 from flagstone.errors import BottomError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import Measurement
-from flagstone.measurement import predict as predicted
-from flagstone.pipeline import LocalExecutor, Pipeline
-from flagstone.shards import ShardTask, predict_shard, predict_task
+from flagstone.measurement import predict as predict_rows
+from flagstone.pipeline import Pipeline
+from flagstone.shards import ShardTask, predict_task
 from flagstone.tables import Table
+from flagstone.tables.partitions import Partition
 from flagstone.wording import counted
 
 
@@ -79,8 +82,9 @@ def _count(
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
     task = ShardTask(finding.question, finding.encoding)
-    with watched_partitions(options, table, "checking") as (executor, parts):
-        found = Pipeline(task, parts, executor).check(finding, shown)
+    reader = RowReader(table, options)
+    with reader.watched("checking", table.n_rows):
+        found = Pipeline(task, reader.partitions, reader.executor).check(finding, shown)
     total, broken = found.counted, found.broken
     if broken is None:
         return total, None
@@ -159,19 +163,27 @@ def _predictions(
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
     task = predict_task(finding)
-    with watched_partitions(options, table, "predicting") as (executor, parts):
-        if isinstance(executor, LocalExecutor):
-            for part in parts:
-                for batch in part.batches(task):
-                    elements = predicted(finding, batch.rows)
-                    index = range(len(batch)) if batch.index is None else batch.index.tolist()
-                    for row, text in zip(index, finding.encoding.decoded(elements), strict=True):
-                        yield str(batch.path), batch.batch.first_row + row, text
-            return
-        done: dict[str, int] = {}  # rows of each file: several partitions may be of one
-        found = executor.each(partial(predict_shard, task, finding=finding), parts)
-        for part, texts in zip(parts, found, strict=True):
-            first = done.get(part.name, 0) + 1
-            done[part.name] = first + len(texts) - 1
-            for row, text in enumerate(texts, first):
-                yield part.name, row, text
+    reader = RowReader(table, options)
+    # here rows are predicted as they are read; from elsewhere a partition comes as a whole
+    predicted = _predicted if reader.is_local else _all_predicted
+    with reader.watched("predicting", table.n_rows):
+        for rows in reader.executor.each(partial(predicted, task, finding), reader.partitions):
+            yield from rows
+
+
+def _predicted(
+    task: ShardTask, finding: Finding, part: Partition
+) -> Iterator[tuple[str, int, str]]:
+    """Yield (file, row, predicted text) of the rows of a partition."""
+    for batch in part.batches(task):
+        texts = finding.encoding.decoded(predict_rows(finding, batch.rows))
+        places = batch.places(np.ones(len(batch), dtype=bool), len(batch))
+        for (file, row, _), text in zip(places, texts, strict=True):
+            yield file, row, text
+
+
+def _all_predicted(
+    task: ShardTask, finding: Finding, part: Partition
+) -> list[tuple[str, int, str]]:
+    """Return them all, for a worker elsewhere to send."""
+    return list(_predicted(task, finding, part))

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.algebra.flag import Flag
-from flagstone.checkpoints import ShardCheckpoint, digest_of
-from flagstone.cli.console import AT_END, Interrupted, print_stderr, rerun_command
+from flagstone.checkpoints import digest_of
+from flagstone.cli.console import AT_END, print_stderr
 from flagstone.cli.verbs import RunOptions
 from flagstone.coins import fresh_seed
 from flagstone.disk import check_fields, destination, locked
@@ -36,7 +36,7 @@ _POSITIONS = 4
 
 @dataclass
 class RunState:
-    """How far a run has come: everything a resumed run needs; the position is None at the start."""
+    """What a resumed run needs; the position is None at the start."""
 
     seed: str
     summary: Flag
@@ -67,25 +67,9 @@ class RunState:
 class RunCheckpoint:
     """The state of a run over a table as one shard, which may be resumed.
 
-    Parameters
-    ----------
-    options : RunOptions
-        Where it is kept, and how often it is saved.
-    identity : mapping
-        Everything the result depends on (files, options, outputs); a checkpoint of another
-        run is refused.
-    start : Flag
-        The summary that a run begins with.
-    seed : str, optional
-        Drawn afresh otherwise, or that of the run that is resumed.
-
-    Attributes
-    ----------
-    state : RunState
-    kept : int
-        How many rows the state in the file has.
-    resumed : bool
-        Whether there is a state of an earlier run.
+    ``identity`` is everything that the result depends on (files, options, outputs): the checkpoint
+    of another run is refused. A run begins with the summary ``start``. ``kept`` counts the rows of
+    the state in the file.
     """
 
     def __init__(
@@ -170,19 +154,3 @@ class RunCheckpoint:
                 if time.monotonic() - self._saved >= self._every:
                     self.save()
             self.save()
-
-
-def interrupted(
-    path: str | Path | None, checkpoint: RunCheckpoint | ShardCheckpoint | None
-) -> Interrupted:
-    """Return what to say of a run that was stopped, which has this checkpoint."""
-    if checkpoint is None:
-        return Interrupted("interrupted. With --checkpoint FILE a run can be resumed")
-    if isinstance(checkpoint, RunCheckpoint):
-        held = f"the state after {counted(checkpoint.kept, 'row')}"
-    else:
-        held = f"{len(checkpoint.finished):,} finished partitions"
-    return Interrupted(
-        f"interrupted; {path} holds {held}. To resume, run the same command again: "
-        f"{rerun_command(None)}"
-    )

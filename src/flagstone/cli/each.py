@@ -1,37 +1,20 @@
-"""``constraints a.csv b.csv --each``: an answer for each file, and what they have in common."""
+"""``constraints a.csv b.csv --each``: the answers of several files, and what they share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from flagstone.cli.answering import find
 from flagstone.cli.compare import print_list
 from flagstone.cli.console import BOTTOM, OK, UsageError, number, print_json, safe
-from flagstone.cli.executors import partition_of
-from flagstone.cli.results import finding_json, places_text, refuse_several
-from flagstone.cli.verbs import AnswerOptions
-from flagstone.coins import fresh_seed
+from flagstone.cli.results import finding_json, places_text
 from flagstone.comparison import beyond, common, listed
 from flagstone.finding import SCHEMA, Finding
-from flagstone.question import Question
-from flagstone.tables.files import expand
 
 
-def answer_each(question: Question, options: AnswerOptions) -> int:
-    """Answer the question for each file with one seed, and say what the answers share."""
-    refuse_several("each", options)
-    names = [str(path) for path in expand(options.files)]
-    if len(names) < 2:
-        raise UsageError(f"--each compares several files, and there is only {names[0]}")
-    fresh = options.seed is None and options.protocol is None
-    if fresh:
-        options = replace(options, seed=fresh_seed())
-    if options.protocol is None:  # decided, and told, once for all files
-        options = replace(options, partition=str(partition_of(options)))
-    findings = []
-    for name in names:
-        findings.append(find(question, replace(options, files=[name]))[0])
+def show_each(
+    names: Sequence[str], findings: Sequence[Finding], *, seed_is_fresh: bool, json: bool
+) -> int:
+    """Print the finding of each file, and what the findings share; return the exit code."""
     _check_columns(names, findings)
     kept = [finding for finding in findings if _keeps(finding)]
     shared = common(*kept) if len(kept) > 1 else None
@@ -40,32 +23,32 @@ def answer_each(question: Question, options: AnswerOptions) -> int:
         for finding in findings
     ]
     together = _together(findings)
-    if not options.json:
+    if not json:
         _print_shared(shared, more, together)
         for name, finding, lines in zip(names, findings, more, strict=True):
             _print_one(name, finding, lines)
-        note = " (drawn afresh: publish it to be replicable)" if fresh else ""
+        note = " (drawn afresh: publish it to be replicable)" if seed_is_fresh else ""
         print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
     else:
-        captures = [
+        files = [
             {"name": name, "finding": finding_json(finding), "beyond": lines}
             for name, finding, lines in zip(names, findings, more, strict=True)
         ]
         rho, confidence = together or (None, None)
         known = {
             "schema": SCHEMA,
-            "captures": captures,
+            "files": files,
             "common": None
             if shared is None
             else {
                 "fingerprint": shared.fingerprint,
                 "lines": list(listed(shared)),
-                "captures": len(kept),
+                "files": len(kept),
                 "rho": rho,
                 "confidence": confidence,
             },
             "seed": findings[0].seed,
-            "seed_is_fresh": fresh,
+            "seed_is_fresh": seed_is_fresh,
         }
         print_json(known)
     return OK if all(finding.is_answer for finding in findings) else BOTTOM
@@ -114,18 +97,18 @@ def _print_shared(
 ) -> None:
     """Print what all answers that keep anything have in common."""
     if shared is None:
-        print("Nothing to compare: fewer than two captures keep anything")
+        print("Nothing to compare: fewer than two files keep anything")
         return
     n = sum(lines is not None for lines in more)
     which = f"all {n}" if n == len(more) else f"{n} of {len(more)}"
-    print(f"{safe(shared.title)} in {which} captures:")
+    print(f"{safe(shared.title)} in {which} files:")
     for line in map(safe, shared.lines):
         print(f"  {line}")
     print(f"\n{'fingerprint':<14}{shared.fingerprint[:16]} (of what they share)")
     if together is not None:
         rho, sure = together
         print(
-            f"{'promises':<14}two such sets of captures share something else with probability "
+            f"{'promises':<14}two such sets of files share something else with probability "
             f"at most {rho:.2g} (confidence {sure:.3g})"
         )
 

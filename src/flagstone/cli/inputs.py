@@ -30,7 +30,6 @@ from flagstone.protocol import READING, Protocol
 from flagstone.question import QUESTIONS, Question, SpanQuestion
 from flagstone.store import SummaryFile, is_saved, load
 from flagstone.tables import Table, open_table
-from flagstone.tables.batches import MOST_COLUMNS, rows_per_batch
 from flagstone.tables.files import expand
 from flagstone.tables.opening import APPLIES, ReadingError, format_of
 from flagstone.text import products
@@ -105,7 +104,7 @@ def open_tables(
                 # what is remembered of frames says nothing about a table
                 if name in APPLIES and formats & set(APPLIES[name]):
                     reading.setdefault(name, value)
-        table = open_table(*found, **reading, max_columns=options.max_columns or MOST_COLUMNS)
+        table = open_table(*found, **reading, max_columns=options.max_columns)
         if options.delimiter is None and "delimiter" in known and len(table.columns) == 1:
             _check_remembered(table, known["delimiter"])
         return table
@@ -247,8 +246,8 @@ def _fixed_degree(options: ColumnOptions, encoding: Encoding, what: str) -> None
 
 def _say_products(encoding: Encoding, question: Question) -> None:
     """Say on stderr, before a row is read, how many products there are and which rows they need."""
-    made = parsed(lambda: encoding.monomials)
-    parsed(made.check_memory, rows_per_batch(len(encoding.columns)))
+    made = encoding.monomials
+    made.check_memory()
     dim = question.dim(made.count)
     proven = index_rows(dim, 0.05, 0.1)
     assert proven is not None
@@ -264,7 +263,7 @@ def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> 
     found = table.proposals(list(encoding.columns), encoding.field, missing=options.missing)
     for proposal in found:
         encoder = proposal.encoder
-        if encoder is None or encoder.kind == "element":
+        if encoder is None or encoder.is_plain:
             continue
         if chosen[proposal.column] == encoder.text:
             print_stderr(f"encoding {proposal}")
@@ -285,7 +284,7 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
         options, READING, f"is not for {file}, which holds rows read before: leave it out"
     )
     summary = loaded.summary
-    if _is_given("--field") and parsed(_same_field, options.field, summary.field) is False:
+    if _is_given("--field") and parsed(as_field, options.field) != summary.field:
         raise UsageError(
             f"{file} summarizes rows over {summary.field.name}: leave out --field {options.field}"
         )
@@ -305,10 +304,6 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
         known = "no label" if encoding.label is None else f"the label {encoding.label.column!r}"
         raise InputError(f"{file} was summarized with {known}, not with {asked!r}")
     return InputSource(None, encoding, loaded)
-
-
-def _same_field(text: str, field: Any) -> bool:
-    return bool(as_field(text) == field)
 
 
 def _is_given(option: str) -> bool:

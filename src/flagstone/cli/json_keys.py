@@ -57,10 +57,10 @@ GROUP_KEYS = {
 }
 
 EACH_KEYS = {
-    "captures": "with --each, which prints schema, seed, seed_is_fresh, common and this: for each "
+    "files": "with --each, which prints schema, seed, seed_is_fresh, common and this: for each "
     "file its name, its finding, and beyond (equations that it has beyond the common ones; null "
     "where it is not counted)",
-    "common": "with --each, what all files share: fingerprint, lines, captures (how many files are "
+    "common": "with --each, what all files share: fingerprint, lines, files (how many are "
     "counted), rho and confidence (two such sets of files differ in it with at most this "
     "probability; null: not known); null if fewer than two are",
 }

@@ -1,6 +1,6 @@
 """The parser of the command line: records of options and verbs in, the values of a call out.
 
-Loads nothing but the standard library, so that help, completion and usage errors are instant.
+Loads nothing heavy, so that help, completion and usage errors are instant.
 The verbs and their options stand in :mod:`flagstone.cli.verbs`.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import difflib
 import inspect
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+
+from flagstone.wording import closest
 
 #: What is given without a name, and the groups of options, in the order of the help.
 ARGUMENTS, INPUT, COLUMNS = "Arguments", "Input", "Columns and encoding"
@@ -33,11 +34,14 @@ NUMBERS: dict[str, tuple[type[int] | type[float], float, float]] = {
 
 
 class CommandLineError(Exception):
-    """The words of the command line cannot be read; ``path`` is the command whose help says how."""
+    """The words of the command line cannot be read; ``path`` is the command whose help says how.
 
-    def __init__(self, message: str, path: str = "flagstone") -> None:
+    ``option`` is an option that the verb does not have.
+    """
+
+    def __init__(self, message: str, path: str = "flagstone", option: str = "") -> None:
         super().__init__(message)
-        self.path = path
+        self.path, self.option = path, option
 
 
 class HelpAsked(Exception):
@@ -270,9 +274,12 @@ class Verb:
         else:  # -ofile
             name, equals, value = word[:2], word[2:], word[2:]
         if name not in known:
-            raise self._error(f"there is no option {name}{closest(name, known)}")
+            message = f"there is no option {name}{closest(name, known, 1)}"
+            raise CommandLineError(message, f"flagstone {self.name}", option=name)
         found = known[name]
         if not found.value:
+            if word.startswith("--") and equals:
+                raise self._error(f"{name} takes no value, got {value!r}")
             return word
         if not equals:
             value = next(left, "--")
@@ -324,9 +331,3 @@ def _add(group: argparse._ArgumentGroup, dest: str, found: Option) -> None:
     else:
         action = "append" if found.many else "store"
         group.add_argument(*found.names, dest=dest, action=action, required=found.required, **about)
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """Return a proposal for a name that is not known, or nothing."""
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {near[0]}?" if near else ""

@@ -57,9 +57,8 @@ def _plan_rows(options: PlanOptions) -> int:
     if dim is None or rho is None:
         raise UsageError("plan needs --dim and --rho, or pilot rows: --pilot FILE")
     asked: Any = options
-    if options.purpose is None:
-        usual = {"purpose": "learn"} if options.delta is not None else {"linear": True}
-        asked = dataclasses.replace(asked, **usual)
+    if options.purpose is None:  # as in Python: rows of this dimension, nothing added to them
+        asked = dataclasses.replace(asked, linear=True)
     question = question_for(asked)
     field, degree = parsed(as_field, options.field), options.degree
     check_degree(question, degree)

@@ -28,7 +28,7 @@ from flagstone.cli.console import (
     spell_out,
 )
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
-from flagstone.cli.parser import CommandLineError, HelpAsked, Verb, closest
+from flagstone.cli.parser import CommandLineError, HelpAsked
 from flagstone.cli.process import (
     at_work,
     is_memory_error,
@@ -47,6 +47,7 @@ from flagstone.errors import (
     ReplicabilityWarning,
     WindowError,
 )
+from flagstone.wording import closest
 
 #: The module that prints completion scripts.
 COMPLETION = "flagstone.cli.completion"
@@ -63,7 +64,11 @@ def run(words: Sequence[str]) -> int:
         code = OK if isinstance(error, BrokenPipeError) else _complain(*_explained(error))
         _forget_output()
     except CommandLineError as error:
-        code = _complain(f"{error}; see: {error.path} --help", USAGE)
+        owners = _owners(error.option)
+        message = str(error)
+        if owners:
+            message = f"there is no option {error.option} here; it belongs to {', '.join(owners)}"
+        code = _complain(f"{message}; see: {error.path} --help", USAGE)
     finally:
         _settle_output()
     return code
@@ -72,6 +77,8 @@ def run(words: Sequence[str]) -> int:
 def _run(words: list[str]) -> int:
     """Print what is asked for before any verb, or call the verb."""
     first, *rest = words or ["--help"]
+    if first == "help":  # flagstone help VERB
+        first, *rest = [*rest, "--help"]
     if first in ("-h", "--help", "--help-all"):
         print(overview(everything=first == "--help-all"))
         return OK if words else USAGE
@@ -87,7 +94,7 @@ def _run(words: list[str]) -> int:
     if first not in VERBS:
         kind = "option" if first.startswith("-") else "verb"
         known = VERBS if kind == "verb" else [flag.split()[-1] for flag in GENERAL]
-        raise CommandLineError(f"there is no {kind} {first!r}{closest(first, known)}")
+        raise CommandLineError(f"there is no {kind} {first!r}{closest(first, known, 1)}")
     verb = VERBS[first]
     try:
         options = verb.parse(rest)
@@ -98,45 +105,37 @@ def _run(words: list[str]) -> int:
     written = (getattr(options, name, None) for name in ("output", "report", "plot"))
     aside = any(is_stdout(path) for path in written if path is not None)
     with contextlib.redirect_stdout(Plain(sys.stderr if aside else sys.stdout)):
-        return _guarded(lambda: _call(verb, options))
-
-
-def _call(verb: Verb, options: Any) -> int:
-    """Load the module of a verb, and call its function."""
-    module, _, name = verb.function.partition(":")
-    return int(getattr(importlib.import_module(module), name)(options))
+        module, _, name = verb.function.partition(":")
+        return _guarded(lambda: getattr(importlib.import_module(module), name)(options))
 
 
 def _guarded(function: Callable[[], int]) -> int:
-    """Run a verb; every expected failure becomes one line on stderr and an exit code."""
+    """Do the work of a verb; an expected failure becomes one line on stderr and an exit code."""
     if lacks_memory():
         return _complain(memory_sentence(), ERROR)
     try:
-        return _at_work(function)
+        with warnings.catch_warnings(), at_work():
+            warnings.simplefilter("default")
+            # those of libraries are for developers
+            for kind in (DeprecationWarning, PendingDeprecationWarning):
+                warnings.simplefilter("ignore", kind)
+            warnings.showwarning = _show_warning
+            try:
+                with AT_END:
+                    code = function()
+                sys.stdout.flush()
+                return code
+            except BrokenPipeError:
+                # the reader of our output (head, less) has enough: not an error of ours
+                _forget_output()
+                return OK
+            except BaseException as error:
+                remove_temp_files()  # of a block that the signal struck before it could tidy up
+                said = _explained(error)
+                _settle_output()
+                return _complain(*said)
     except KeyboardInterrupt as stop:  # a signal that struck between the work and its end
         return _complain(*_explained(stop))
-
-
-def _at_work(function: Callable[[], int]) -> int:
-    with warnings.catch_warnings(), at_work():
-        warnings.simplefilter("default")
-        for kind in (DeprecationWarning, PendingDeprecationWarning):  # of libraries: for developers
-            warnings.simplefilter("ignore", kind)
-        warnings.showwarning = _show_warning
-        try:
-            with AT_END:
-                code = function()
-            sys.stdout.flush()
-            return code
-        except BrokenPipeError:
-            # the reader of our output (head, less) has enough: not an error of ours
-            _forget_output()
-            return OK
-        except BaseException as error:
-            remove_temp_files()  # of a block that the signal struck before it could tidy up
-            said = _explained(error)
-            _settle_output()
-            return _complain(*said)
 
 
 def _settle_output() -> None:
@@ -200,15 +199,20 @@ def _worded(message: object) -> str:
 def _option_here(parameter: Parameter) -> str:
     """Return a parameter as an option of this verb, or of the one that has it."""
     option = as_option(parameter)
-    owners = [
-        verb.name
-        for verb in (VERBS["learn"], *VERBS.values())
-        if any(option.split()[0] in one.names for one in verb.options.values())
-    ]
+    owners = _owners(option.split()[0])
     if not owners:
         return str(parameter)  # of the Python interface alone
     here = not ARGUMENTS or ARGUMENTS[0] not in VERBS or ARGUMENTS[0] in owners
-    return option if here else f"{option} of {owners[0]}"
+    return option if here else f"{option} of {'learn' if 'learn' in owners else owners[0]}"
+
+
+def _owners(option: str) -> list[str]:
+    """Return the verbs that have an option."""
+    return [
+        verb.name
+        for verb in VERBS.values()
+        if any(option in one.names for one in verb.options.values())
+    ]
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

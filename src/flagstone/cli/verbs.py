@@ -86,8 +86,8 @@ class ReadOptions:
     length: int | None = option(
         "--length BITS", "Read only frames of this many bits; count the others", INPUT
     )
-    max_columns: int | None = option(
-        "--max-columns NUMBER", "Refuse files with more columns (131072)", INPUT
+    max_columns: int = option(
+        "--max-columns NUMBER", "Refuse files with more columns", INPUT, default=1 << 17
     )
 
 

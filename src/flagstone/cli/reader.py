@@ -1,4 +1,4 @@
-"""Who reads the rows: this process, with a progress bar, or the workers of Dask."""
+"""Who reads the rows: this process, or the workers of Dask; with a progress bar."""
 
 from __future__ import annotations
 
@@ -30,23 +30,21 @@ _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d{1,5}")
 _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
 
 
-def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
-    """Return how the rows are cut, as typed: none, files, or a number of bytes.
+def partition_of(options: WorkerOptions) -> str | int:
+    """Return how the rows are cut: none, files, or a number of bytes.
 
-    Rows that several processes read are cut by files if nothing is said. A line on standard error
-    says so where it ``matters`` to the answer.
+    Rows that several processes read are cut by files if the options do not say it.
     """
+    if options.cluster is not None and options.workers is not None:
+        raise UsageError("--cluster and --workers each say who reads: leave one out")
     many = options.cluster is not None or options.workers is not None
     if options.partition is None:
-        if many and matters and not getattr(options, "quiet", False):
-            print_stderr(
-                "the rows are cut by files (--partition files), because several processes read"
-            )
         return "files" if many else "none"
     if options.partition == "none" and many:
         raise UsageError(
-            "--partition none leaves one part, which one process reads: leave out --cluster and "
-            "--workers, or cut the rows with --partition files"
+            "rows that are one part (--partition none) are read by one process: leave out "
+            "--cluster and --workers, or cut the rows with --partition files (of a protocol: when "
+            "it is written)"
         )
     if options.partition in ("none", "files"):
         return options.partition
@@ -61,8 +59,6 @@ def partition_of(options: WorkerOptions, *, matters: bool = True) -> str | int:
 
 def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
     """Return who works on partitions, until the verb ends; None where this process does it all."""
-    if options.cluster is not None and options.workers is not None:
-        raise UsageError("--cluster and --workers each say who works; leave one out")
     if options.cluster is None and options.workers is None:
         return None
     if getattr(options, "cache_size", None) is not None:
@@ -86,68 +82,70 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
     return DaskExecutor(AT_END.enter_context(client))
 
 
-@contextlib.contextmanager
-def partition_progress(
-    executor: DaskExecutor, word: str, shown: bool | None = None
-) -> Iterator[None]:
-    """Show how many partitions are done."""
-    with progress_bar(word, shown) as show:
-        executor.on_progress = lambda done, total: show(
-            done / total, f"{done:,} of {total:,} partitions"
-        )
-        yield
+class RowReader:
+    """Reads the rows of a table in partitions, with a progress bar for each pass.
 
-
-class LocalReader:
-    """Reads partitions in this process, some batches ahead, with a progress bar.
-
-    Parameters
-    ----------
-    table : Table
-    partitions : sequence of Partition
-        Of the table.
-    room : int
-        Bytes for the rows of the first pass, which are kept if all of them fit.
-    checkpoint : RunCheckpoint, optional
-        Of the only partition: the first pass begins where an earlier run was stopped.
-
-    Attributes
-    ----------
-    partitions : list of LocalPartition
-        The partitions, which are read here.
+    ``answers`` says that an answer depends on how the rows are cut. The rows of the first pass are
+    kept for a second one, if all of them fit into ``room`` bytes. With the ``checkpoint`` of an
+    only partition, the first pass begins where an earlier run was stopped.
     """
 
     def __init__(
         self,
         table: Table,
-        partitions: Sequence[Partition],
+        options: WorkerOptions,
+        *,
+        answers: bool = False,
         room: int = 0,
         checkpoint: RunCheckpoint | None = None,
     ) -> None:
-        self.partitions = [
-            LocalPartition(**vars(part), number=number, reader=self)
-            for number, part in enumerate(partitions)
-        ]
-        self._n_files = max(len(table.files), len(partitions))
+        self._dask = dask_executor(options)
+        quiet = getattr(options, "quiet", False)
+        self._shown = False if quiet else None
+        if self._dask is not None and answers and options.partition is None and not quiet:
+            print_stderr(
+                "the rows are cut by files (--partition files), because several processes read"
+            )
+        self.executor = self._dask or LocalExecutor()
+        self.data = Dataset.of_table(table, partition_of(options))
+        self.partitions: Sequence[Partition] = self.data.partitions
+        if self._dask is None:
+            self.partitions = [
+                _LocalPartition(**vars(part), number=number, reader=self)
+                for number, part in enumerate(self.partitions)
+            ]
+        self._n_files = max(len(table.files), len(self.partitions))
         self._cache, self._checkpoint = RowCache(room), checkpoint
         if checkpoint is not None and checkpoint.resumed:  # the first rows are not read again
             self._cache.whole = checkpoint.state.position is None
         self._begun: set[int] = set()  # partitions whose first pass has begun
 
+    @property
+    def is_local(self) -> bool:
+        """Whether this process reads."""
+        return self._dask is None
+
     @contextlib.contextmanager
     def watched(
-        self, word: str, total: int | None, shown: bool | None = None, *, first: bool = False
+        self, word: str, total: int | None = None, *, first: bool = False
     ) -> Iterator[None]:
-        """Show rows, rows per second and the time left; of the ``first`` pass rows are kept."""
+        """Show how far a pass has come: in rows here, elsewhere in partitions.
+
+        Of the ``first`` pass the rows are kept.
+        """
         # Arrow would end a read in the middle at a signal; ours are met between two batches
-        if (arrow := sys.modules.get("pyarrow")) is not None:
+        if self.is_local and (arrow := sys.modules.get("pyarrow")) is not None:
             arrow.enable_signal_handlers(False)
-        with progress_bar(word, shown) as show:
+        with progress_bar(word, self._shown) as show:
+            if self._dask is not None:
+                self._dask.on_progress = lambda done, parts: show(
+                    done / parts, f"{done:,} of {parts:,} partitions"
+                )
             self._show, self._total, self._is_first = show, total, first
             self._started, self._rows, self._rows_before = time.monotonic(), 0, 0
             yield
 
-    def batches(self, part: LocalPartition, task: ShardTask, limit: int | None) -> Batches:
+    def batches(self, part: _LocalPartition, task: ShardTask, limit: int | None) -> Batches:
         """Yield the rows of a partition, kept ones or read anew."""
         first = self._is_first and part.number not in self._begun
         checkpoint = self._checkpoint if first else None
@@ -181,7 +179,7 @@ class LocalReader:
 
 
 @dataclass(frozen=True)
-class LocalPartition(Partition):
+class _LocalPartition(Partition):
     """A partition that is read in this process."""
 
     number: int = 0
@@ -193,19 +191,3 @@ class LocalPartition(Partition):
         """Yield the rows that count, encoded."""
         found: Batches = self.reader.batches(self, task, limit)
         return found
-
-
-@contextlib.contextmanager
-def watched_partitions(
-    options: WorkerOptions, table: Table, word: str
-) -> Iterator[tuple[DaskExecutor | LocalExecutor, Sequence[Partition]]]:
-    """Yield who reads a table once, and its partitions, with a progress bar."""
-    parts = Dataset.of_table(table, partition_of(options, matters=False)).partitions
-    dask = dask_executor(options)
-    if dask is not None:
-        with partition_progress(dask, word):
-            yield dask, parts
-        return
-    reader = LocalReader(table, parts)
-    with reader.watched(word, table.n_rows):
-        yield LocalExecutor(), reader.partitions
