@@ -24,12 +24,12 @@ from flagstone import (
 )
 from flagstone.algebra.fields import width
 from flagstone.algebra.flag import merge_flags
-from flagstone.certificates import pilot_share
 from flagstone.errors import FormatError, InputError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (
     SHARE_OF_START,
     counted_certificate,
+    pilot_share,
     start_points,
     stream_certificate,
 )
@@ -600,3 +600,19 @@ def test_a_rule_is_allowed_by_fresh_samples_and_bottom_is_nothing_to_contain():
     early = ParityClassifier(rule=IndexRule(t_min=2, t_max=2), random_state=7)
     said = next_step(early.fit(A, A[:, 0] ^ A[:, 2]).guarantee_)
     assert "would certify this rule" in said
+
+
+def test_certifying_refuses_what_cannot_be_labels_shards_or_a_confidence():
+    X = rows_with_a_gap(300)
+    flag = Flag(7).update(np.column_stack([X, X[:, 0]]))
+    finding = ask(flag, ParityQuestion(), IndexRule(t_min=5, t_max=20), Coins(1))
+    assert certify(finding, X, X[:, 0]).promises.certified.certificate is not None
+    for y, options, words in (
+        (X[:9, 0], {}, "300 rows, but y has 9 labels"),
+        (X[:, 0], {"shards": [150.5, 149.5]}, "shards must be an integer of at least 0"),
+        (X[:, 0], {"shards": [-1, 301]}, "shards must be an integer of at least 0"),
+        (X[:, 0], {"confidence": None}, "confidence must be a number"),
+        (X[:, 0], {"confidence": 1}, "confidence must lie strictly between 0 and 1"),
+    ):
+        with pytest.raises(InputError, match=words):
+            certify(finding, X, y, **options)

@@ -13,9 +13,13 @@ import numpy as np
 
 from flagstone.algebra import Array, Field, Flag, Rows, Subspace, width
 from flagstone.answers import Constraints
-from flagstone.certificates import Certifier, pilot_rows
-from flagstone.certificates.serial_dependence import SerialDependence
-from flagstone.certificates.spaces import LevelCounts, NestedSpaces
+from flagstone.certificates import (
+    Certifier,
+    LevelCounts,
+    NestedSpaces,
+    SerialDependence,
+    pilot_rows,
+)
 from flagstone.errors import InputError, WindowError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (

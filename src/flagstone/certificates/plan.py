@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from flagstone.algebra import Array, Flag, Rows
+from flagstone.algebra import Array, Flag
 from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
@@ -99,15 +98,6 @@ class CertificatePlan:
         )
         spaces = NestedSpaces.of_flag(pilot, dims)
         return cls(n_rows, pilot.n_rows, window, spaces, parts, stride)
-
-    def rows(self, X: Any, weights: Any = None) -> Rows:
-        """Return certifying rows, checked; weights are refused."""
-        if weights is not None:
-            raise InputError(
-                "a certificate needs rows that were drawn one by one; weights do not say in which "
-                "order they came: give every row as often as it was seen"
-            )
-        return self.spaces.field.rows(X, dim=self.spaces.dim)
 
 
 def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], list[float]]:

@@ -225,6 +225,7 @@ class RuleBounds:
         True
         """
         d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
+        check_contamination(contamination)
         c, k0, R = exact(contamination), at_least("start", start, 0), positive("shards", shards)
         each = R * self.outside(d)  # rows outside, for one more threshold
         if each * c * ROUNDING >= e:

@@ -6,13 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, ClassVar
 
 from flagstone import guarantees as g
 from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
-from flagstone.guarantees.exact import at_least, check_share, exact, positive
+from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive
 from flagstone.guarantees.rules import bounds_of
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
@@ -103,6 +104,7 @@ class SpanRule(ABC):
         >>> print(IndexRule(t_max=0.25, contamination=0.05).window(dim=10, n_rows=1000))
         {51..250}
         """
+        check_dim(dim)
         m = most = positive("n_rows", n_rows)
         if self.draw_rows is not None:  # whichever number of rows the coins draw
             m, most = self.draw_rows // 2 + 1, self.draw_rows
@@ -264,7 +266,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_integer(value: object) -> bool:
-    return not isinstance(value, bool) and hasattr(value, "__index__")
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _check_threshold(name: str, value: Any) -> None:

@@ -37,7 +37,8 @@ def rule_named(rule: Any, **parameters: Any) -> SpanRule:
     'heavy'
     """
     if not isinstance(rule, str) or rule not in _RULES:
-        raise InputError(Parameter("rule"), f" must be 'index' or 'heavy', got {rule!r}")
+        names = " or ".join(map(repr, _RULES))
+        raise InputError(Parameter("rule"), f" must be {names}, got {rule!r}")
     return _RULES[rule](**parameters)
 
 

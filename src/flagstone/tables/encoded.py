@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from flagstone.algebra import BitRows, Rows
-from flagstone.certificates.serial_dependence import first_of_runs
+from flagstone.certificates import first_of_runs
 from flagstone.tables.batches import Array, Batch, Place
 from flagstone.tables.files import Location
 

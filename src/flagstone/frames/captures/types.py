@@ -12,7 +12,7 @@ import numpy as np
 
 from flagstone.algebra import Array, BitRows, Flag, Staircase, Subspace
 from flagstone.answers import Constraints
-from flagstone.certificates.serial_dependence import first_of_runs
+from flagstone.certificates import first_of_runs
 from flagstone.coins import Coins
 from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding

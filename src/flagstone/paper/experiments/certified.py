@@ -27,7 +27,7 @@ import numpy as np
 
 from flagstone.algebra import Array, Flag, Subspace
 from flagstone.audit import Thresholds, anytime_interval, clopper_pearson, disagreement
-from flagstone.certificates import Certificate, Certifier, pilot_rows
+from flagstone.certificates import Certifier, pilot_rows
 from flagstone.distributions import (
     Distribution,
     Finite,
@@ -38,7 +38,7 @@ from flagstone.distributions import (
     random_subspace,
     uniform,
 )
-from flagstone.guarantees import Window, index_rho
+from flagstone.guarantees import Certificate, Window, index_rho
 from flagstone.guarantees.binomial import binomial_above
 from flagstone.guarantees.exact import smallest
 from flagstone.paper.experiments._runner import Experiment, Row, Unit, column, where
