@@ -16,6 +16,7 @@ from typing import Any, TextIO, TypeVar
 
 from flagstone.cli.parser import options_given
 from flagstone.cli.verbs import OutputOptions
+from flagstone.disk import json_text
 from flagstone.errors import FlagstoneError, InputError, Parameter
 
 #: The words of the command line, for the record that repeats a run.
@@ -151,8 +152,6 @@ _SPELLED = {
 
 def print_json(data: Mapping[str, Any]) -> None:
     """Print one JSON object."""
-    from flagstone.disk import json_text
-
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(json_text(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf")))
 

@@ -192,6 +192,7 @@ def open_source(
         table = open_tables(files, options, protocol.reading, once=once)
         return InputSource(table, protocol.encoding)
     field = parsed(as_field, options.field)
+    parsed(question.check, field)
     label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(files[0]):
         return _saved_source(files[0], options, question)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -181,12 +181,15 @@ def refuse_several(option: str, options: OutputOptions) -> None:
 
 
 def refuse_inputs(
-    outputs: Iterable[str | Path | None], used: Iterable[object], role: str = "an input"
+    outputs: Sequence[str | None], used: Sequence[object], checkpoint: str | None = None
 ) -> None:
-    """Refuse to write over a file that this run uses otherwise, whatever --force says."""
-    taken = [str(path) for path in used]
-    for path in outputs:
-        if path is not None and any(same_place(path, other) for other in taken):
+    """Refuse to write over a file that this run uses otherwise, even with --force."""
+    written = [path for path in outputs if path is not None]
+    roles: list[tuple[str, str, Sequence[object]]] = [(path, "an input", used) for path in written]
+    if checkpoint is not None:
+        roles += [(checkpoint, "an input", used), (checkpoint, "an output", written)]
+    for path, role, others in roles:
+        if any(same_place(path, str(other)) for other in others):
             raise UsageError(f"{path} is {role} of this run; write to another file")
 
 
