@@ -11,7 +11,7 @@ from flagstone import __version__
 from flagstone.algebra import Flag, Rows
 from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.checkpoint import RunCheckpoint
-from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, rerun_command, size_of
+from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, rerun_command
 from flagstone.cli.inputs import InputSource
 from flagstone.cli.reader import RowReader, partition_of
 from flagstone.cli.verbs import RunOptions
@@ -21,7 +21,6 @@ from flagstone.pipeline import Pipeline
 from flagstone.question import Question
 from flagstone.rules import SpanRule
 from flagstone.shards import ShardReview, ShardTask
-from flagstone.tables.encoded import CACHE_BYTES
 from flagstone.wording import counted
 
 #: On these the result does not depend.
@@ -70,11 +69,7 @@ class Run:
             identity["data"] = source.table.identity()  # reads all bytes
             whole = RunCheckpoint(options, identity, task.empty(), seed)
         self._checkpoint: RunCheckpoint | ShardCheckpoint | None = whole
-        room = CACHE_BYTES
-        if options.cache_size:
-            room = size_of("--cache-size", options.cache_size, least=0)
-        room = room if again else 0
-        self._reader = RowReader(source.table, options, answers=True, room=room, checkpoint=whole)
+        self._reader = RowReader(source.table, options, answers=True, twice=again, checkpoint=whole)
         with self._reader.watched("counting"):
             pipeline = Pipeline(task, self._reader.partitions, self._reader.executor)
             self._pipeline = pipeline.first(max_rows)
