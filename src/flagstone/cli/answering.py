@@ -48,7 +48,7 @@ from flagstone.question import (
 )
 from flagstone.rules import rule_named
 
-#: What a flag knows nothing of.
+#: Options that are for rows, not for a saved flag.
 _FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options_of(WorkerOptions))
 
 
@@ -207,7 +207,7 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
 
 @contextlib.contextmanager
 def _count_explained(counted_by: str | None) -> Iterator[None]:
-    """Where there are fewer rows than are to be used, name what decided that, if not --max-rows."""
+    """If there are fewer rows than asked for, name what asked for them, if not --max-rows."""
     try:
         yield
     except InputError as error:
@@ -218,7 +218,7 @@ def _count_explained(counted_by: str | None) -> Iterator[None]:
 
 
 def _conditions(options: AnswerOptions) -> list[str]:
-    """Return what promises rest on besides, because it was chosen on the rows themselves."""
+    """Return the further conditions of promises: choices that were made on the rows themselves."""
     conditions = []
     if any(text.endswith("auto") for text in options.encode or []):
         conditions.append("another sample has the same encoders (the rows themselves chose these)")

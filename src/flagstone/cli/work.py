@@ -23,7 +23,7 @@ from flagstone.rules import SpanRule
 from flagstone.shards import ShardReview, ShardTask
 from flagstone.wording import counted
 
-#: On these the result does not depend.
+#: Options that the result does not depend on.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
 
 
@@ -155,7 +155,7 @@ class Run:
             self._checkpoint.finish()
 
     def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
-        """Say what is kept when the verb ends because it was stopped."""
+        """Print how to resume when the verb ends because it was stopped."""
         if not isinstance(error, KeyboardInterrupt) or self._finished:
             return
         if self._checkpoint is None:
