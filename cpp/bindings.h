@@ -60,7 +60,7 @@ class NewArray {
         nb::list sizes;
         for (std::size_t n : shape) sizes.append(n);
         array_ = nb::module_::import_("numpy").attr("zeros")(nb::tuple(sizes), dtype);
-        data_ = nb::cast<nb::ndarray<>>(array_).data();
+        data_ = PythonBuffer(array_, PyBUF_WRITABLE).data<void>();  // which the array keeps
     }
 
     template <class T>

@@ -7,6 +7,9 @@ namespace {
 
 #ifdef FLAGSTONE_X86
 
+// Of every x86-64 processor since 2011; NumPy and pyarrow need newer ones.
+bool supports_ssse3() { return __builtin_cpu_supports("ssse3"); }
+
 bool supports_avx2() {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
@@ -37,9 +40,11 @@ NB_MODULE(_native, module) {
     nb::set_leak_warnings(false);  // caches of Python outlive the module
     module.doc() =
         "Kernels of flagstone: a submodule for each version that this processor can run.";
-    add_version(module, "portable", portable::kernels());
 #ifdef FLAGSTONE_X86
+    if (supports_ssse3()) add_version(module, "portable", portable::kernels());
     if (supports_avx2()) add_version(module, "avx2", avx2::kernels());
     if (supports_avx512()) add_version(module, "avx512", avx512::kernels());
+#else
+    add_version(module, "portable", portable::kernels());
 #endif
 }

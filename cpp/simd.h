@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "views.h"
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 #if !defined(__GNUC__) && !defined(__clang__)
 #error "build with GCC or Clang (on Windows: clang-cl)"
@@ -107,13 +110,19 @@ inline Word bits_of_bytes(const Byte *bytes, unsigned r) {
 #endif
 }
 
-// Byte order[i] of 16 bytes in place i; 0 where order[i] is kNoByte.
+// Place i of each 16 bytes gets byte order[i] of the same 16; 0 where order[i] is kNoByte.
 constexpr Byte kNoByte = 0x90;
 template <class V>
 inline V pick_bytes(const V &from, const V &order) {
-    static_assert(sizeof(V) == 16, "bytes are picked out of 16");
+    static_assert(sizeof(V) == 16 || sizeof(V) == 32, "vectors of shuffles");
+#if defined(__AVX2__)
+    if constexpr (sizeof(V) == 32) return V(_mm256_shuffle_epi8(__m256i(from), __m256i(order)));
+#endif
 #if defined(__SSSE3__)
-    return V(_mm_shuffle_epi8(__m128i(from), __m128i(order)));
+    if constexpr (sizeof(V) == 16) return V(_mm_shuffle_epi8(__m128i(from), __m128i(order)));
+#elif defined(__aarch64__)
+    const uint8x16_t picked = vqtbl1q_u8(load<uint8x16_t>(&from), load<uint8x16_t>(&order));
+    return load<V>(&picked);
 #else
     Byte bytes[16], places[16], picked[16];
     store(bytes, from);
@@ -132,26 +141,6 @@ inline V transpose_bits(V x) {
     x ^= change ^ change << 14;
     change = (x >> 28 ^ x) & 0x00000000f0f0f0f0;
     return x ^ change ^ change << 28;
-}
-
-// Three steps of a transpose on eight V: bits change places with rows at the distances 4s, 2s and
-// s, where v[i] holds row i·s.
-template <unsigned S, class V>
-inline void transpose_eight(V (&v)[8]) {
-    constexpr Word kHalves[] = {0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f,
-                                0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};
-    constexpr int kFirst = S == 8 ? 5 : 2;
-    for (int step = 0; step < 3; ++step) {
-        const int distance = 4 >> step;
-        const unsigned shift = distance * S;
-        const V half = broadcast<V>(kHalves[kFirst - step]);
-        for (int i = 0; i < 8; ++i) {
-            if (i & distance) continue;
-            const V change = ((v[i] >> shift) ^ v[i + distance]) & half;
-            v[i + distance] ^= change;
-            v[i] ^= change << shift;
-        }
-    }
 }
 
 #if defined(__GFNI__)
@@ -201,12 +190,15 @@ class Tile {
     using Packed = Word;  // the last row first
 
     // Tiles of the given columns of eight rows: word r, `stride` words after the one before, is row
-    // r, and its byte i is in tile i.
-    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed (&tiles)[8]) {
+    // r, and its byte i is in tile i, which is put `step` tiles after the one before.
+    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed *tiles,
+                        std::size_t step) {
         const auto word = [&](std::size_t r) { return static_cast<long long>(rows[r * stride]); };
         const __m512i words = _mm512_setr_epi64(word(0), word(1), word(2), word(3), word(4),
                                                 word(5), word(6), word(7));
-        store(tiles, kTransposeReverse(words & _mm512_set1_epi64(static_cast<long long>(columns))));
+        Word tile[8];
+        store(tile, kTransposeReverse(words & _mm512_set1_epi64(static_cast<long long>(columns))));
+        for (int i = 0; i < 8; ++i) tiles[step * i] = tile[i];
     }
 
     Tile() = default;
@@ -265,112 +257,151 @@ class PairSums {
     std::size_t first_, end_;
 };
 
-#elif defined(__AVX2__)
+#else
 
-// Byte j of word i becomes byte i of word j; `low` holds words 0 to 3.
-inline void transpose_bytes(__m256i &low, __m256i &high) {
-    const __m256i pairs = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
-                                           0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-    const __m256i halves = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    low = _mm256_shuffle_epi8(low, pairs);
-    high = _mm256_shuffle_epi8(high, pairs);
-    const __m256i even = _mm256_permute2x128_si256(low, high, 0x20);
-    const __m256i odd = _mm256_permute2x128_si256(low, high, 0x31);
-    low = _mm256_permutevar8x32_epi32(_mm256_unpacklo_epi16(even, odd), halves);
-    high = _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi16(even, odd), halves);
+// Bytes of the first (or second) halves of two vectors in turn.
+template <bool second, std::size_t... i>
+inline Vector zip(const Vector &x, const Vector &y, std::index_sequence<i...>) {
+    typedef Byte Bytes __attribute__((vector_size(kVectorBytes)));
+    constexpr auto place = [](std::size_t j) {
+        return j / 2 + (second ? kVectorBytes / 2 : 0) + (j % 2 ? kVectorBytes : 0);
+    };
+#if defined(__clang__)
+    return Vector(__builtin_shufflevector(Bytes(x), Bytes(y), place(i)...));
+#else
+    return Vector(__builtin_shuffle(Bytes(x), Bytes(y), Bytes{Byte(place(i))...}));
+#endif
 }
+
+// An 8 × 8 matrix of bytes.
+struct ByteMatrix {
+    static constexpr std::size_t kVectors = 64 / kVectorBytes;
+    Vector rows[kVectors] = {};
+
+    ByteMatrix() = default;
+    template <class T>
+    explicit ByteMatrix(const T *from) {
+        for (Vector &row : rows) {
+            row = load<Vector>(from);
+            from += kVectorBytes / sizeof(T);
+        }
+    }
+    template <class T>
+    void write(T *to) const {
+        for (const Vector &row : rows) {
+            store(to, row);
+            to += kVectorBytes / sizeof(T);
+        }
+    }
+
+    void transpose_bits() {
+        for (Vector &row : rows) row = FLAGSTONE_VERSION::transpose_bits(row);
+    }
+    // Each round turns the six bits of a byte's place by one.
+    void transpose() {
+        constexpr std::make_index_sequence<kVectorBytes> all{};
+        for (int round = 0; round < 3; ++round) {
+            const ByteMatrix before = *this;
+            for (std::size_t i = 0; i < kVectors / 2; ++i) {
+                const Vector &x = before.rows[i], &y = before.rows[i + kVectors / 2];
+                rows[2 * i] = zip<false>(x, y, all);
+                rows[2 * i + 1] = zip<true>(x, y, all);
+            }
+        }
+    }
+};
 
 // Bit r of byte i becomes bit i of word r.
 inline void words_of_bytes(const Byte *bytes, Word *words) {
-    __m256i low = __m256i(transpose_bits(load<Vector>(bytes)));
-    __m256i high = __m256i(transpose_bits(load<Vector>(bytes + 32)));
-    transpose_bytes(low, high);
-    store(words, low);
-    store(words + 4, high);
+    ByteMatrix matrix(bytes);
+    matrix.transpose_bits();
+    matrix.transpose();
+    matrix.write(words);
 }
 inline void bytes_of_words(const Word *words, Byte *bytes) {
-    __m256i low = load<__m256i>(words), high = load<__m256i>(words + 4);
-    transpose_bytes(low, high);
-    store(bytes, transpose_bits(Vector(low)));
-    store(bytes + 32, transpose_bits(Vector(high)));
+    ByteMatrix matrix(words);
+    matrix.transpose();
+    matrix.transpose_bits();
+    matrix.write(bytes);
+}
+
+// Sixteen bytes, again and again.
+inline Vector repeat(const Byte *sixteen) {
+#if defined(__AVX2__)
+    return Vector(_mm256_broadcastsi128_si256(load<__m128i>(sixteen)));
+#else
+    return load<Vector>(sixteen);
+#endif
 }
 
 // Bytes to be multiplied by tiles, each in two halves.
 struct TileFactor {
     TileFactor() = default;
     explicit TileFactor(const Vector &bytes)
-        : low(__m256i(bytes & every_byte(15))), high(__m256i(bytes >> 4 & every_byte(15))) {}
-    __m256i low, high;
+        : low(bytes & every_byte(15)), high(bytes >> 4 & every_byte(15)) {}
+    Vector low, high;
 };
 
 // An 8 × 8 matrix of bits. `tile * bytes`: for each byte, the sum of the matrix's columns that its
 // bits select; two tables have the sums of four columns.
 class Tile {
   public:
+    // The sums of the columns 0 to 3, then of 4 to 7: bit i of a place selects column i.
     struct Packed {
+        Packed() = default;
+        explicit Packed(Word columns) {  // byte i is column i
+            const Vector all = broadcast<Vector>(columns);
+            for (std::size_t half = 0; half < 32; half += kVectorBytes) {
+                Vector sum{};
+                for (const auto &places : kChosen.places)
+                    sum ^= pick_bytes(all, load<Vector>(places + half));
+                store(sums + half, sum);
+            }
+        }
         Byte sums[32];
     };
 
     // Tiles of the given columns of eight rows: word r, `stride` words after the one before, is row
-    // r, and its byte i is in tile i.
-    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed (&tiles)[8]) {
-        const auto word = [&](std::size_t r) { return static_cast<long long>(rows[r * stride]); };
-        const __m256i used = _mm256_set1_epi64x(static_cast<long long>(columns));
-        __m256i low = _mm256_setr_epi64x(word(0), word(1), word(2), word(3)) & used;
-        __m256i high = _mm256_setr_epi64x(word(4), word(5), word(6), word(7)) & used;
-        transpose_bytes(low, high);
-        alignas(32) Word tile[8];
-        store(tile, transpose_bits(Vector(low)));
-        store(tile + 4, transpose_bits(Vector(high)));
-        for (int i = 0; i < 8 && columns >> 8 * i; ++i)
-            store(tiles + i, sums_of(_mm256_set1_epi64x(static_cast<long long>(tile[i]))));
+    // r, and its byte i is in tile i, which is put `step` tiles after the one before.
+    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed *tiles,
+                        std::size_t step) {
+        ByteMatrix matrix;
+        for (std::size_t r = 0; r < 8; ++r)
+            matrix.rows[r / kVectorWords][r % kVectorWords] = rows[r * stride] & columns;
+        matrix.transpose();
+        matrix.transpose_bits();
+        Word tile[8];
+        matrix.write(tile);
+        for (int i = 0; i < 8 && columns >> 8 * i; ++i) tiles[step * i] = Packed(tile[i]);
     }
 
     Tile() = default;
-    explicit Tile(const Packed &tile)
-        : low_(_mm256_broadcastsi128_si256(load<__m128i>(tile.sums))),
-          high_(_mm256_broadcastsi128_si256(load<__m128i>(tile.sums + 16))) {}
-    // Byte i is column i; of a vector with four times the same word, byte i of the word.
-    static Tile of_columns(Word columns) {
-        return Tile(_mm256_set1_epi64x(static_cast<long long>(columns)));
-    }
-    explicit Tile(__m256i columns) {
-        const __m256i sums = sums_of(columns);
-        low_ = _mm256_permute2x128_si256(sums, sums, 0x00);
-        high_ = _mm256_permute2x128_si256(sums, sums, 0x11);
-    }
+    explicit Tile(const Packed &tile) : low_(repeat(tile.sums)), high_(repeat(tile.sums + 16)) {}
+    static Tile of_columns(Word columns) { return Tile(Packed(columns)); }
     friend Vector operator*(const Tile &tile, const TileFactor &bytes) {
-        return Vector(_mm256_shuffle_epi8(tile.low_, bytes.low) ^
-                      _mm256_shuffle_epi8(tile.high_, bytes.high));
+        return pick_bytes(tile.low_, bytes.low) ^ pick_bytes(tile.high_, bytes.high);
     }
 
   private:
-    // The sums of the columns 0 to 3, then of 4 to 7: bit i of a place selects column i.
-    static __m256i sums_of(__m256i columns) {
-        return _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[0])) ^
-               _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[1])) ^
-               _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[2])) ^
-               _mm256_shuffle_epi8(columns, load<__m256i>(kChosen.places[3]));
-    }
     struct Chosen {
         Byte places[4][32];
         constexpr Chosen() : places() {
             for (int i = 0; i < 4; ++i)
                 for (int n = 0; n < 32; ++n)
-                    places[i][n] = n >> i & 1 ? Byte(i + n / 16 * 4) : 0x80;
+                    places[i][n] = n >> i & 1 ? Byte(i + n / 16 * 4) : kNoByte;
         }
     };
     static const Chosen kChosen;
 
-    __m256i low_, high_;
+    Vector low_, high_;
 };
 inline constexpr Tile::Chosen Tile::kChosen;
 
-// Tiles whose columns are sums of two bytes of a row of bytes, four tiles at once.
+// Four tiles whose columns are sums of two bytes of a row of bytes.
 class PairSums {
   public:
-    // The places are two for each column, from `first` on; bytes from `end` on count as 0. There is
-    // `room` for 4 · end bytes.
+    // The places are two for each column. Bytes before `first` and from `end` on count as 0. There
+    // is `room` for 4 · end bytes.
     PairSums(const std::uint32_t *places, std::size_t first, std::size_t end, Byte *room)
         : orders_(room), first_(first), end_(end) {
         for (std::size_t q = first; q < end; q += 16)
@@ -382,37 +413,22 @@ class PairSums {
     }
 
     void operator()(const Byte *row, Tile (&tiles)[4]) const {
-        __m256i found{};
+        Vector found[32 / kVectorBytes] = {};
         const Byte *order = orders_;
         for (std::size_t q = first_; q < end_; q += 16, order += 64) {
-            const __m256i part = _mm256_broadcastsi128_si256(load<__m128i>(row + q));
-            found ^= _mm256_shuffle_epi8(part, load<__m256i>(order)) ^
-                     _mm256_shuffle_epi8(part, load<__m256i>(order + 32));
+            const Vector part = repeat(row + q);
+            for (std::size_t i = 0; i < 64; i += kVectorBytes)
+                found[i % 32 / kVectorBytes] ^= pick_bytes(part, load<Vector>(order + i));
         }
-        tiles[0] = Tile(_mm256_permute4x64_epi64(found, 0x00));
-        tiles[1] = Tile(_mm256_permute4x64_epi64(found, 0x55));
-        tiles[2] = Tile(_mm256_permute4x64_epi64(found, 0xaa));
-        tiles[3] = Tile(_mm256_permute4x64_epi64(found, 0xff));
+        Word columns[4];
+        for (std::size_t i = 0; i < 4; i += kVectorWords) store(columns + i, found[i / kVectorWords]);
+        for (int t = 0; t < 4; ++t) tiles[t] = Tile::of_columns(columns[t]);
     }
 
   private:
     const Byte *orders_;
     std::size_t first_, end_;
 };
-
-#else
-
-// Bit r of byte i becomes bit i of word r.
-inline void words_of_bytes(const Byte *bytes, Word *words) {
-    for (unsigned r = 0; r < 8; ++r) words[r] = bits_of_bytes(bytes, r);
-}
-inline void bytes_of_words(const Word *words, Byte *bytes) {
-    Word eight[8];
-    std::memcpy(eight, words, sizeof eight);
-    transpose_eight<8>(eight);
-    for (std::size_t i = 0; i < 8; i += kVectorWords)
-        store(bytes + 8 * i, transpose_bits(load<Vector>(eight + i)));
-}
 
 #endif
 

@@ -36,6 +36,7 @@ extensions = [
 exclude_patterns = ["_build", "_extensions", "gallery/**/*.ipynb", "gallery/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
 nitpicky = True
+smartquotes = False  # --option stays two dashes, "index" keeps its quotes
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4

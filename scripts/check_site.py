@@ -2,7 +2,7 @@
 
 No page loads anything from the network; every page of the gallery has its picture; links lead
 somewhere; code has copy buttons. With a browser: the search finds pages opened as files and shows
-excerpts, and no code is cut off in a window of 1280 pixels.
+excerpts, no code is cut off in a window of 1280 pixels, and no text in one of 400.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ LOADING = {("script", "src"), ("img", "src"), ("link", "href"), ("source", "srcs
 CUT_OFF = """() => [...document.querySelectorAll(".bd-article pre")]
   .filter((block) => block.scrollWidth > block.clientWidth + 1)
   .map((block) => block.textContent.trim().split("\\n")[0])"""
+#: What reaches out of a narrow window without a box that scrolls.
+TOO_WIDE = """() => [...document.querySelectorAll(".bd-article *")]
+  .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 1
+    && !part.closest("pre, .math, .pst-scrollable-table-container, .output_subarea, .headerlink"))
+  .map((part) => part.textContent.trim().slice(0, 60))"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -98,6 +103,8 @@ def in_a_browser(site: Path) -> list[str]:
             found.append("the search for 'contamination' misses the page about windows")
         if not page.locator("#search-results li p.context mark", has_text="contamination").count():
             found.append("the results of a search have no excerpts")
+        if page.locator("#search-results li p.context", has_text="[source]").count():
+            found.append("the excerpts of a search show the links to sources")
         for path in sorted(site.rglob("*.html")):
             name = path.relative_to(site)
             if name.parts[0] in {"_modules", "_static", "tests"}:  # program text, templates
@@ -105,6 +112,11 @@ def in_a_browser(site: Path) -> list[str]:
             page.goto(path.as_uri())
             if cut := page.evaluate(CUT_OFF):
                 found.append(f"{name} has code that is cut off at 1280 pixels: {cut}")
+            if name.parts[0] not in {"gallery", "genindex.html"}:
+                page.set_viewport_size({"width": 400, "height": 900})
+                if wide := page.evaluate(TOO_WIDE):
+                    found.append(f"{name} is wider than 400 pixels: {wide[:3]}")
+                page.set_viewport_size({"width": 1280, "height": 900})
         chromium.close()
     return found
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from flagstone import guarantees as g
+from flagstone.errors import InputError
 from flagstone.guarantees import PlanRow, plan
 from flagstone.guarantees.binomial import binomial_above, binomial_below
 
@@ -231,3 +232,15 @@ def test_a_plan_in_a_notebook_shows_the_printed_cells():
         assert ("–" in mine) == (entry.rows is None)
     assert page.count("<tr") == page.count("</tr>") == 5 + len(notes(p))
     assert [html.unescape(note) for note in cells[16:]] == [f"· {note}" for note in notes(p)]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: g.pac_rows(5, 0.1, 0.2, 0.05, rule="median"),
+        lambda: str(g.Window("median", 1, 9)),
+    ],
+)
+def test_a_rule_without_bounds_is_refused_and_not_taken_for_the_heavy_one(use):
+    with pytest.raises(InputError, match="rule must be 'index' or 'heavy', got 'median'"):
+        use()

@@ -33,7 +33,7 @@ from flagstone.guarantees.coverage import (
     start_points,
     stream_certificate,
 )
-from flagstone.pipeline import certify
+from flagstone.pipeline import certify, rep_linear_span
 from flagstone.question import (
     ConstraintsQuestion,
     EquationsQuestion,
@@ -310,13 +310,13 @@ def test_merged_shards_are_certified_in_runs_of_their_own():
     parts = [X[:2500], X[2500:]]
     flag = merge_flags([Flag(6).update(part) for part in parts])
     finding = ask(flag, SpanQuestion(), IndexRule(t_min=0.03, t_max=0.08), Coins(1))
-    found = finding.certified(X, shards=[2500, 3500])
+    found = certify(finding, X, shards=[2500, 3500])
     assert found.promises.certified.certificate.n_runs == 2
     assert found.promises.certified.rho < 0.01
     assert found.rows.read == 6000
     for shards in (None, [3500, 2500], [2500, 3000]):
         with pytest.raises(InputError, match="needs the rows passed to fit"):
-            finding.certified(X, shards=shards)
+            certify(finding, X, shards=shards)
     # no piece reaches over the end of a shard, and a tenth of each is pilot
     pilot = merge_flags([Flag(6).update(part[: len(part) // 10]) for part in parts])
     certifier = planned(finding, pilot)
@@ -451,7 +451,7 @@ def test_shards_and_streams_certify_the_equations_too():
     X = checked(1200)
     flag = merge_flags([Flag(18).update(X[:500]), Flag(18).update(X[500:])])
     finding = ask(flag, SpanQuestion(), IndexRule(t_min=25, t_max=25), Coins(7))
-    assert finding.certified(X, shards=[500, 700]).promises.contains.equations == 8
+    assert certify(finding, X, shards=[500, 700]).promises.contains.equations == 8
     span = LinearSpan(
         rule=IndexRule(t_min=0.05, t_max=0.05), random_state=7, certify=0.99
     ).partial_fit(X)
@@ -503,6 +503,20 @@ def test_counts_of_a_stream_that_cannot_be_are_refused():
         bad["promises"]["certified"]["levels"][0] |= {"first": first, "outside": outside}
         with pytest.raises(FormatError):
             Finding.from_dict(bad)
+
+
+def test_counts_outside_of_spaces_that_are_none_of_the_flag_are_refused():
+    """A level of fewer dimensions would claim more equations than the answer has."""
+    rows = GF(2).rows(checked(1500, damage=0.01))
+    kept = certify(rep_linear_span(rows, t_min=60, t_max=120, random_state=7), rows)
+    for data in (kept.to_dict(), streamed(checked(1500, damage=0.01), 60).to_dict()):
+        assert Finding.from_dict(data).promises.contains.equations == 8
+        for number, level in enumerate(data["promises"]["certified"]["levels"]):
+            for edit in ({"dim": 9}, {"dim": 19}, {"runs": level["outside"] + 1}, {"runs": -1}):
+                bad = copy.deepcopy(data)
+                bad["promises"]["certified"]["levels"][number] |= edit
+                with pytest.raises(FormatError):
+                    Finding.from_dict(bad)
 
 
 def test_equations_are_certified_one_by_one_with_delta_shared():

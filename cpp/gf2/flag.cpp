@@ -149,7 +149,7 @@ void CountedFlag::insert(Entries entries, const std::int64_t *weights, Pause pau
             sort_elements();
         else
             choose_start();
-        pacer.did(dim_ * width_ / 4 * size);  // by vectors, tables or tiles
+        pacer.did(dim_ * width_ / 4 * size);
     }
 }
 

@@ -1,8 +1,7 @@
 // The map of a counted flag over GF(2): from rows to their coordinates (see flag.cpp).
 //
 // Functional q tells coordinate q of a row x, <x, phi_q>. A map holds the functionals, and the
-// coordinates of the rows that are inserted now, some eights of rows at a time. It has two layouts:
-// `TileMap` where `simd.h` has a fast product of tiles (AVX2, GFNI), `TableMap` elsewhere. Both offer
+// coordinates of the rows that are inserted now, some eights of rows at a time:
 //     read(rows, n)              take rows, up to `most()`
 //     find(first, end)           compute these coordinates of the rows
 //     eight(g, first)            coordinates of eight rows: word w of row r in place 8w + r
@@ -11,6 +10,11 @@
 //     reset(), sort(order)       make it the identity; put functional order[q] into place q
 // where `first` and `end` are multiples of 64, and coordinates before `first` are zero. Functional
 // number `dim` is zero.
+//
+// Functionals and coordinates stand in tiles of 8 × 8 bits: a byte for each element and eight
+// columns. A row of bytes is longer than `dim`, so that the byte of element `dim` is there, and zero.
+// Cost of eight rows: d²/64 products of tiles for the coordinates, as many for the functionals.
+// Wide maps do not stay in the first cache: they are used for four eights at once.
 #pragma once
 
 #include "gf2/product.h"
@@ -25,15 +29,9 @@ struct Change {
 
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-#if defined(__AVX2__)
-
-// Functionals and coordinates in tiles of 8 × 8 bits: a byte for each element and eight columns.
-// A row of bytes is longer than `dim`, so that the byte of element `dim` is there, and zero.
-// Cost of eight rows: d²/64 products of tiles for the coordinates, as many for the functionals.
-// Wide maps do not stay in the first cache: they are used for four eights at once.
-class TileMap {
+class Map {
   public:
-    explicit TileMap(std::size_t dim)
+    explicit Map(std::size_t dim)
         : dim_(dim),
           width_(dim > 64 ? divide_up(dim, 64) : 1),
           octets_(divide_up(dim, 8)),
@@ -62,11 +60,9 @@ class TileMap {
         }
         for (std::size_t w = 0; w < width_; ++w) {
             const Word columns = 64 * w + 64 > dim_ ? (Word(1) << dim_ % 64) - 1 : ~Word(0);
-            for (std::size_t g = 0; g < kEights; ++g) {
-                Tile::Packed tiles[8];
-                Tile::of_rows(rows + 8 * g * width_ + w, width_, columns, tiles);
-                for (std::size_t i = 0; i < 8; ++i) tiles_[(8 * w + i) * kEights + g] = tiles[i];
-            }
+            for (std::size_t g = 0; g < kEights; ++g)
+                Tile::of_rows(rows + 8 * g * width_ + w, width_, columns,
+                              tiles_.data() + 8 * w * kEights + g, kEights);
         }
     }
 
@@ -173,129 +169,5 @@ class TileMap {
     Buffer<TileFactor> factors_;  // see change
     Buffer<Byte> room_;           // see PairSums
 };
-using Map = TileMap;
-
-#else
-
-// Products by tables of sums (gf2/product.h): of each element the coordinates of a vector of rows,
-// of each functional the columns in panels of a vector.
-// Cost of a vector of rows: two products, and d additions of a vector for every eight of them.
-class TableMap {
-  public:
-    explicit TableMap(std::size_t dim)
-        : dim_(dim),
-          width_(dim > 64 ? divide_up(dim, 64) : 1),
-          panels_(divide_up(width_, kVectorWords)),
-          map_(panels_ * (dim + 1) * kVectorWords),
-          columns_(64 * width_ * kVectorWords),
-          coordinates_((64 * width_ + 1) * kVectorWords),
-          functionals_(kVectorBits * kVectorWords),
-          eight_(64 * width_),
-          words_(8 * width_) {}
-
-    std::size_t most() const { return kVectorBits; }
-
-    void reset() {
-        map_.clear();
-        for (std::size_t q = 0; q < dim_; ++q)
-            panel(q / kVectorBits)[q][q % kVectorBits / 64] = Word(1) << q % 64;
-    }
-
-    void read(const Word *rows, std::size_t n) {
-        const BitRows columns{columns_.data(), kVectorWords};
-        if (n < kVectorBits) columns_.clear();
-        for (std::size_t begin = 0; begin < width_; begin += 8) {  // a line of the cache
-            const std::size_t end = begin + 8 < width_ ? begin + 8 : width_;
-            for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t w = begin; w < end; ++w)
-                    columns[64 * w + i % 64][i / 64] = rows[i * width_ + w];
-            for (std::size_t w = begin; w < end; ++w)
-                transpose_64(reinterpret_cast<Vector *>(columns[64 * w]));
-        }
-    }
-
-    void find(std::size_t first, std::size_t end) {
-        if (end > dim_) end = dim_;
-        std::memset(coordinates()[first], 0, (end - first) * kVectorBytes);
-        const ConstBitRows columns{columns_.data(), kVectorWords};
-        for (std::size_t j = 0; j < panels_; ++j) {
-            const std::size_t begin = j * kVectorBits, left = dim_ - begin;
-            multiply_add_strip<Vector>(coordinates().from(first), panel(j).from(first),
-                                       columns.from(begin), end - first,
-                                       left < kVectorBits ? left : kVectorBits);
-        }
-    }
-
-    Word *eight(std::size_t g, std::size_t first) {
-        const auto *bytes = reinterpret_cast<const Byte *>(coordinates_.data()) + g;
-        Byte *eight = eight_.data();
-        for (std::size_t q = first, dim = dim_; q < dim; ++q) eight[q] = bytes[q * kVectorBytes];
-        for (std::size_t q = first; q < dim_; q += 64)
-            words_of_bytes(eight + q, words_.data() + q / 8);
-        return words_.data();
-    }
-
-    void correct(std::size_t g, const Change *changes, std::size_t first) {
-        for (std::size_t q = first; q < dim_; q += 64)
-            bytes_of_words(words_.data() + q / 8, eight_.data() + q);
-        const BitRows all = coordinates();
-        alignas(64) Byte mask[kVectorBytes] = {};
-        mask[g] = 0xff;
-        const Vector own = load<Vector>(mask), others = ~own;
-        alignas(64) Vector rows[8], low[16], high[16];
-        for (std::size_t i = 0; i < 8; ++i) {
-            const Change &change = changes[8 * g + i];
-            const Vector row = load<Vector>(all[change.paired]) ^ load<Vector>(all[change.last]);
-            rows[i] = (row & others) ^ (broadcast<Vector>(every_byte(Byte(1 << i))) & own);
-        }
-        const ConstBitRows summands{reinterpret_cast<const Word *>(rows), kVectorWords};
-        sums<4>(low, summands, 0, 8);
-        sums<4>(high, summands, 4, 8);
-        const Byte *eight = eight_.data();
-        for (std::size_t q = first, dim = dim_; q < dim; ++q) {
-            const std::size_t byte = eight[q];
-            store(all[q], (load<Vector>(all[q]) & others) ^ low[byte & 15] ^ high[byte >> 4]);
-        }
-    }
-
-    void update(const Change *changes, std::size_t n, std::size_t first) {
-        const BitRows functionals{functionals_.data(), kVectorWords};
-        for (std::size_t j = 0; j < panels_; ++j) {
-            const BitRows map = panel(j);
-            for (std::size_t i = 0; i < n; ++i)
-                store(functionals[i],
-                      load<Vector>(map[changes[i].paired]) ^ load<Vector>(map[changes[i].last]));
-            multiply_add_strip<Vector>(map.from(first), coordinates().from(first), functionals,
-                                       dim_ - first, n);
-        }
-    }
-
-    void sort(const std::size_t *order) {
-        const BitRows sorted = coordinates();
-        for (std::size_t j = 0; j < panels_; ++j) {
-            const std::size_t size = dim_ * kVectorBytes;
-            for (std::size_t q = 0; q < dim_; ++q)
-                store(sorted[q], load<Vector>(panel(j)[order[q]]));
-            std::memcpy(panel(j).words, sorted.words, size);
-        }
-    }
-
-  private:
-    BitRows panel(std::size_t j) {
-        return {map_.data() + j * (dim_ + 1) * kVectorWords, kVectorWords};
-    }
-    BitRows coordinates() { return {coordinates_.data(), kVectorWords}; }
-
-    std::size_t dim_, width_, panels_;
-    Buffer<Word> map_;          // a vector of columns of each functional, in panels
-    Buffer<Word> columns_;      // of the rows: a vector for each column
-    Buffer<Word> coordinates_;  // a vector of rows for each element, and zero
-    Buffer<Word> functionals_;  // of each change: the sum over F, one panel of it
-    Buffer<Byte> eight_;        // of eight rows: a byte for each element
-    Buffer<Word> words_;        // see eight
-};
-using Map = TableMap;
-
-#endif
 
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -1,4 +1,4 @@
-// Products and transposes of matrices over GF(2), the product by the method of the four Russians.
+// Products of matrices over GF(2), by the method of the four Russians.
 //
 // Method: the rows of B are taken K at a time. All 2^K sums of K rows are put into a table, and K
 // bits of a row of A say which of them is added to the row of C. Columns are taken a vector at a
@@ -103,22 +103,6 @@ inline void multiply_add(BitRows C, ConstBitRows A, ConstBitRows B, std::size_t 
         multiply_add_strip<Vector>({C.words + word, C.stride}, A, {B.words + word, B.stride}, n, k);
     for (; word < width; ++word)
         multiply_add_strip<Word>({C.words + word, C.stride}, A, {B.words + word, B.stride}, n, k);
-}
-
-// Transposes matrices of 64 × 64 bits: word k of the 64 V is matrix k.
-template <class V>
-inline void transpose_64(V *v) {
-    V eight[8];
-    for (int i = 0; i < 8; ++i) {
-        for (int j = 0; j < 8; ++j) eight[j] = v[i + 8 * j];
-        transpose_eight<8>(eight);
-        for (int j = 0; j < 8; ++j) v[i + 8 * j] = eight[j];
-    }
-    for (int i = 0; i < 64; i += 8) {
-        for (int j = 0; j < 8; ++j) eight[j] = v[i + j];
-        transpose_eight<1>(eight);
-        for (int j = 0; j < 8; ++j) v[i + j] = eight[j];
-    }
 }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -25,6 +25,7 @@ READERS = (
     "tables/**/*.py",
     "encoding/**/*.py",
     "store.py",
+    "verification.py",
     "disk/**/*.py",
     "distributed/**/*.py",
     "audit/_pairs.py",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,36 +9,24 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from flagstone import text
 from flagstone.algebra import Field, Flag, Staircase, Subspace
 from flagstone.answers import Answer, Constraints
 from flagstone.certificates.spaces import NestedSpaces
-from flagstone.coins import Coins
 from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding, News, news
-from flagstone.errors import FlagstoneError, FormatError, InputError
+from flagstone.errors import InputError
 from flagstone.guarantees import Guarantee, Window
-from flagstone.guarantees.coverage import PILOT_FACTOR
-from flagstone.guarantees.promise import certified_from_dict
 from flagstone.markup import card, escape, listing, table
 from flagstone.measurement import Measurement
-from flagstone.question import QUESTIONS, Question, SpanQuestion, question_from_dict
-from flagstone.rules import SpanRule, choose_span, rule_from_dict
+from flagstone.question import QUESTIONS, Question, SpanQuestion
+from flagstone.rules import SpanRule
 
 #: The version of the JSON form: of files, and of what the command line prints with --json.
 SCHEMA = 3
 
 #: Of wider rows it is not counted how many each level of the flag leaves out.
 MOST_COUNTED = 260
-
-#: What the parts of a provenance must be, where they are there.
-_PROVENANCE: dict[str, type] = {
-    **dict.fromkeys(("sources", "labels", "digest"), list),
-    **dict.fromkeys(("reading", "partitions"), dict),
-    **dict.fromkeys(("summary", "command"), str),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,12 +266,6 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
             promises = replace(promises, measured=replace(promises.measured, outside=outside))
         return replace(self, rows=rows, promises=promises)
 
-    def certified(self, X: Any, y: Any = None, **options: Any) -> Finding:
-        """Return the finding with what its rows certify: see :func:`flagstone.certify`."""
-        from flagstone.pipeline import certify
-
-        return certify(self, X, y, **options)
-
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write a file that :func:`flagstone.load` reads; it may replace another finding.
 
@@ -350,102 +331,10 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], name: str = "this finding") -> Finding:
-        """Read the form that :meth:`to_dict` writes; anything else is refused with a reason.
+        """Read the form that :meth:`to_dict` writes; anything else is refused with a reason."""
+        from flagstone.verification import read_finding
 
-        Whatever follows from other parts is computed again: the coins draw the threshold, it
-        chooses V*, V* is read as the answer, and rule and flag give what is proven. Only what a
-        second pass over the rows certified is taken from the file, if it is possible.
-        """
-        try:
-            if data["schema"] != SCHEMA:
-                raise FormatError(f"its schema is {data['schema']!r}, only {SCHEMA} is known")
-            finding = cls._read(data)
-            finding._check()
-            for key, value in finding.to_dict().items():
-                if not _agree(value, data[key]):
-                    raise FormatError(f"its {key} does not follow from its other parts")
-            if len(data) != len(finding.to_dict()):
-                raise FormatError("it has more parts than a finding")
-        except (
-            LookupError, TypeError, ValueError, AttributeError, ArithmeticError, FlagstoneError
-        ) as error:  # fmt: skip
-            raise FormatError(f"{name}: no valid finding ({error})") from error
-        return finding
-
-    @classmethod
-    def _read(cls, data: Mapping[str, Any]) -> Finding:
-        question = question_from_dict(data["question"])
-        bare = cls(
-            question,
-            question.answer_type.from_dict(data["answer"]),
-            Encoding.from_dict(data["encoding"]),
-            seed=data["seed"],
-            seed_is_fresh=bool(data["seed_is_fresh"]),
-            rows=Measurement.from_dict(data["rows"]),
-            provenance=dict(data["provenance"]),
-        )
-        label, names = bare.encoding.label, bare.encoding.names
-        target = "y" if label is None else label.column
-        given = bare.answer.names or tuple(f"x{i}" for i in range(len(names)))
-        if (bare.encoding.field, len(names), names) != (bare.field, bare.answer.dim, given):
-            raise FormatError("its columns are not those of its answer")
-        if getattr(bare.answer, "target", target) != target:
-            raise FormatError("its label is not that of its answer")
-        if question.labelled != (label is not None):
-            raise FormatError("it lacks a label, or has one too many")
-        question.check(bare.field)
-        if data["rule"] is None:
-            if bare.seed is not None:
-                raise FormatError("it has a seed, but no rule that draws with it")
-            return bare
-        if type(bare.seed) is not str:
-            raise FormatError("it lacks a seed")
-        flag = _flag_from_dict(data, bare)
-        coins, rule = Coins(bare.seed), rule_from_dict(data["rule"])
-        chosen = choose_span(flag, rule, coins)
-        answer = question.read(chosen.subspace, coins, names=names, target=target)
-        about = "" if answer.is_bottom else question.about
-        return replace(
-            bare,
-            answer=answer,
-            subspace=chosen.subspace,
-            flag=flag,
-            rule=rule,
-            promises=_promises_from_dict(
-                data["promises"], chosen.guarantee, flag, chosen.subspace.dim, about
-            ),
-        ).with_counts(bare.rows)
-
-    def _check(self) -> None:
-        """Refuse counts, values and provenance that no run gives."""
-        provenance, rows, promises = self.provenance, self.rows, self.promises
-        if any(
-            not isinstance(provenance.get(name, kind()), kind) for name, kind in _PROVENANCE.items()
-        ):
-            raise FormatError("its provenance cannot be read")
-        numbers = [*provenance.get("partitions", {}).values()]
-        numbers += [pair[-1] for pair in provenance.get("labels", [])]
-        if any(type(number) is not int for number in numbers):
-            raise FormatError("it counts partitions or labels in no whole numbers")
-        self.field.from_texts(rows.values, self.answer.dim + self.question.labelled)
-        if promises is None or self.subspace is None:
-            return
-        dims = [level.dim for level in self.stairs.levels]
-        if not rows.agrees(dims, self.subspace.dim):
-            raise FormatError("it counts other rows than its flag")
-        certified, m = promises.certified, promises.setup.n_rows
-        certificate = certified.certificate
-        if not 0 < certified.confidence < 1:
-            raise FormatError("its confidence is out of range")
-        pilots = [level.first or 0 for level in certified.levels if certified.any_time]
-        if any(PILOT_FACTOR * n_pilot > m for n_pilot in pilots):
-            raise FormatError("it counts more rows after a pilot than there are")
-        outside = [level.outside for level in certified.levels[:1] if not certified.any_time]
-        if rows.uncovered is not None and outside not in ([], [rows.uncovered]):
-            raise FormatError("it counts rows outside twice, and differently")
-        window = promises.setup.window
-        if certificate is not None and not certificate.fits(window, m, certified.confidence):
-            raise FormatError("its certificate is out of range")
+        return read_finding(data, name)
 
     def _repr_html_(self) -> str:
         g, title = self.promises, self.headline
@@ -471,40 +360,3 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     def __repr__(self) -> str:
         fresh = f", seed {self.seed!r} drawn afresh: share it" if self.seed_is_fresh else ""
         return f"Finding({self.headline}; fingerprint {self.fingerprint[:16]}{fresh})"
-
-
-def _flag_from_dict(data: Mapping[str, Any], bare: Finding) -> Flag:
-    """Return the flag of a finding, from its directions and the number of its rows."""
-    F, D = bare.field, bare.question.dim(bare.answer.dim)
-    counts = np.array([d["count"] for d in data["directions"]], dtype=np.int64)
-    basis = F.from_texts([d["vector"] for d in data["directions"]], D)
-    return Flag.of_basis(F, D, basis, counts, bare.rows.read, data["promises"]["shards"])
-
-
-def _promises_from_dict(
-    values: Mapping[str, Any], proven: Guarantee, flag: Flag, dim: int, about: str
-) -> Guarantee:
-    """Return what is proven, with what the flag and a second pass over the rows certify."""
-    labels, withheld = values["labels"], values["withheld"]
-    setup = replace(
-        proven.setup,
-        sorted_rows=bool(values["sorted_rows"]),
-        labels=None if labels is None else tuple(map(str, labels)),
-        conditions=tuple(map(str, values["conditions"])),
-    )
-    certified = certified_from_dict(values["certified"], setup, dim)
-    measured = replace(proven.measured, about=about)
-    found = replace(proven, setup=setup, certified=certified, measured=measured)
-    found = found.with_coverage(flag.counts.tolist(), dim)
-    return found if withheld is None else found.withhold(str(withheld))
-
-
-def _agree(found: Any, given: Any) -> bool:
-    """Whether JSON values are equal, floats up to the last digits, which machines round apart."""
-    if isinstance(found, dict) and isinstance(given, dict):
-        return found.keys() == given.keys() and all(_agree(found[k], given[k]) for k in found)
-    if isinstance(found, (list, tuple)) and isinstance(given, (list, tuple)):
-        return len(found) == len(given) and all(map(_agree, found, given))
-    if isinstance(found, float) and isinstance(given, float):
-        return math.isclose(found, given, rel_tol=1e-6)
-    return type(found) is type(given) and bool(found == given)

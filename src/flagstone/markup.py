@@ -46,7 +46,7 @@ def card(title: str, *parts: str) -> str:
     True
     """
     head = f'<div style="font-weight:600">{escape(_cut(title))}</div>'
-    return f'<div style="{_CARD}">{head}{"".join(parts)}</div>'
+    return f'<div style="{_CARD};overflow-x:auto">{head}{"".join(parts)}</div>'
 
 
 def table(

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flagstone.algebra import FieldLike, Flag, as_field, merge_tree, width
+from flagstone.algebra import Array, FieldLike, Flag, Rows, as_field, merge_tree, width
 from flagstone.checkpoints import ShardCheckpoint
 from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
@@ -54,6 +54,7 @@ def ask(
     rows: Measurement | None = None,
     seed_is_fresh: bool = False,
     provenance: Mapping[str, Any] | None = None,
+    warn: bool = True,
 ) -> Finding:
     """Answer a question from a summary of its lifted rows.
 
@@ -81,6 +82,8 @@ def ask(
         Rows read, where more is known than their number.
     provenance : mapping, optional
         Plain values to keep beside the answer.
+    warn : bool
+        Whether to warn where a promise that was asked for is not proven (`ReplicabilityWarning`).
 
     Notes
     -----
@@ -100,7 +103,7 @@ def ask(
     y = x0
     """
     flag = summary.copy()  # rows that are added later must leave no trace in the finding
-    chosen = select_span(flag, rule, coins)
+    chosen = select_span(flag, rule, coins, warn=warn)
     setup = replace(
         chosen.guarantee.setup,
         labels=None if labels is None else tuple(labels),
@@ -220,6 +223,21 @@ class Pipeline:
     task: ShardTask
     shards: Sequence[Shard]
     executor: Executor = field(default_factory=LocalExecutor)
+
+    @classmethod
+    def of_rows(
+        cls,
+        question: Question,
+        encoding: Encoding,
+        rows: Rows,
+        labels: Array | None,
+        sizes: Sequence[int] | None = None,
+    ) -> Pipeline:
+        """Return the pipeline of rows in memory, one shard or several of these sizes."""
+        ends = np.cumsum([len(rows)] if sizes is None else sizes).tolist()
+        cuts = [slice(start, end) for start, end in pairwise([0, *ends])]
+        shards = [MemoryShard(rows[cut], None if labels is None else labels[cut]) for cut in cuts]
+        return cls(ShardTask(question, encoding, pilot=len(shards) > 1), shards)
 
     def first(self, n_rows: int | None) -> Pipeline:
         """Return the pipeline of the first rows that count, this many of them; None for all.
@@ -367,25 +385,20 @@ def certify(
     >>> finding = rep_linear_span(X, t_min=30, t_max=60, random_state=1)
     >>> certify(finding, X).promises.certified.rho < 0.001
     True
-    >>> finding.certified(X) == certify(finding, X)
-    True
     """
     F, promises = finding.field, finding.promises
     rows, labels = F.rows(X), None if y is None else F.elements(y)
-    ends = np.cumsum([len(rows)] if shards is None else shards).tolist()
-    cuts = [slice(start, end) for start, end in pairwise([0, *ends])]
-    parts = [MemoryShard(rows[cut], None if labels is None else labels[cut]) for cut in cuts]
     if promises is not None and promises.setup.sorted_rows:
         raise InputError(
             "rows that were counted by weights cannot certify: the order in which they were drawn "
             "is not known; fit the rows themselves"
         )
-    task = ShardTask(finding.question, finding.encoding, pilot=len(parts) > 1)
-    pipeline = Pipeline(task, parts)
-    if checked and len(parts) == 1 and finding.flag is not None:
+    pipeline = Pipeline.of_rows(finding.question, finding.encoding, rows, labels, shards)
+    if checked and shards is None and finding.flag is not None:
         summary = ShardSummary(finding.flag, None, (len(rows),))
         return pipeline.certify(finding, summary, confidence=confidence)
-    if ends[-1] == len(rows) and width(rows) == len(finding.encoding.names):
+    complete = shards is None or sum(shards) == len(rows)
+    if complete and width(rows) == len(finding.encoding.names):
         summary = pipeline.summarize()
         if summary.summary == finding.flag:
             return pipeline.certify(finding, summary, confidence=confidence)

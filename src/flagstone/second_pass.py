@@ -181,9 +181,8 @@ class SecondPass:
         Those of the answer (S43), at thresholds up to ``last``; None where none does.
         """
         seen, m = self.levels.counted(confidence)[0], self.n_rows * factor
-        outside, runs, D = seen.outside * factor, seen.runs * factor, self._pilot.dim
-        level = Counted.of(seen.dim, seen.first, seen.skipped, outside, runs, D, m, confidence)
-        eps = level.eps
+        more = replace(seen, n_rows=m, outside=seen.outside * factor, runs=seen.runs * factor)
+        eps = more.certified(self._pilot.dim, confidence).eps
 
         def keeps(threshold: int) -> bool:
             return contains_failure(m, eps, threshold) <= _LACKING

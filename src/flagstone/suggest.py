@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,14 +31,13 @@ from flagstone.protocol import Protocol
 from flagstone.question import ParityQuestion, Question, SpanQuestion
 from flagstone.rules import rule_named
 from flagstone.second_pass import SecondPass, certified_rho
-from flagstone.shards import MemoryShard, ShardTask
 from flagstone.text import agreement
 
 #: Multiples of the pilot rows for which a forecast is made.
 _FACTORS = (1, 2, 4, 8, 16, 32)
 #: Samples are drawn from at most this many pilot rows and have at most this many entries; once rho
 #: is this small, no more are drawn.
-MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
+_MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,19 +125,27 @@ class Suggestion:
         return card(title, table(facts), table(rows, head=head))
 
 
-def proposed(
+def suggestion(
     flag: Flag,
-    question: Question,
-    encoding: Encoding,
+    look_again: Callable[[Finding], SecondPass | None],
+    sample: Callable[[int], Rows | None],
     *,
     rule: str = "index",
-    seed: str | None = None,
-    max_rows: int | None = None,
-    confidence: float = 0.99,
-    reading: Any = None,
-    partition: str = "none",
-) -> tuple[Protocol, Plateau, Finding]:
-    """Return a protocol for fresh rows from a summary of pilot rows, and its answer on these."""
+    **terms: Any,
+) -> Suggestion:
+    """Return a window for fresh rows from the flag of pilot rows, and its forecasts.
+
+    Parameters
+    ----------
+    flag : Flag
+        Of the pilot rows.
+    look_again : callable
+        Passes over the pilot rows a second time, for the answer that the window gives on them.
+    sample : callable
+        Returns at most this many of the lifted pilot rows; None where they are elsewhere.
+    rule, **terms
+        What the protocol says besides the window.
+    """
     chosen, stairs = rule_named(rule), Staircase.of(flag)
     plateau = stairs.widest(chosen.ends(stairs))
     if plateau is None or plateau.first == plateau.last:
@@ -149,22 +156,21 @@ def proposed(
     third = (plateau.last - plateau.first + 1) / 3
     start, m = plateau.first - 1, flag.n_rows
     protocol = Protocol(
-        question,
-        encoding,
-        fresh_seed() if seed is None else seed,
-        _digits(max(start + third, 0.5) / m),
-        _digits(max(start + 2 * third, start + 1) / m),
-        rule,
-        max_rows,
-        confidence,
-        dict(reading or {}),
-        partition,
+        t_min=_digits(max(start + third, 0.5) / m),
+        t_max=_digits(max(start + 2 * third, start + 1) / m),
+        rule=rule,
+        **terms,
     )
-    finding = ask(flag, question, protocol.to_rule(), Coins(protocol.seed), encoding=encoding)
-    return protocol, plateau, finding
+    coins, encoding = Coins(protocol.seed), protocol.encoding
+    finding = ask(flag, protocol.question, protocol.to_rule(), coins, encoding=encoding)
+    second_pass = look_again(finding)
+    assert second_pass is not None
+    forecast = _forecast(second_pass, protocol, sample(_MOST_ROWS))
+    equations = _forecast_equations(second_pass, protocol, plateau)
+    return Suggestion(protocol, plateau, m, forecast, equations)
 
 
-def forecast(
+def _forecast(
     second_pass: SecondPass, protocol: Protocol, rows: Rows | None = None
 ) -> tuple[tuple[int, float | None], ...]:
     """Return what multiples of the pilot rows would certify, drawn again from some lifted ones.
@@ -184,7 +190,7 @@ def forecast(
     return tuple(points)
 
 
-def forecast_equations(
+def _forecast_equations(
     second_pass: SecondPass, protocol: Protocol, plateau: Plateau
 ) -> tuple[tuple[int, int | None], ...]:
     """Return from which threshold on multiples of the pilot rows would certify the equations."""
@@ -273,26 +279,24 @@ def suggest_window(
     columns = list(names or frame_names(X) or (f"x{i}" for i in range(width(rows))))
     label = (getattr(y, "name", None) or "y") if asked.labelled else None
     encoding = Encoding.plain(F, columns, label=label, labels=classes)
-    seed = None if random_state is None else Coins(random_state).seed
-    task = ShardTask(asked, encoding, pilot=False)
-    pipeline = Pipeline(task, [MemoryShard(rows, labels)])
+    pipeline = Pipeline.of_rows(asked, encoding, rows, labels)
     summary = pipeline.summarize()
-    protocol, plateau, finding = proposed(
+
+    def sample(most: int) -> Rows:
+        some = slice(None, None, -(-len(rows) // most))
+        return asked.lift(F, rows[some], None if labels is None else labels[some])
+
+    return suggestion(
         summary.summary,
-        asked,
-        encoding,
+        lambda finding: pipeline.second_pass(finding, summary, confidence=confidence).second_pass,
+        sample,
         rule=rule,
-        seed=seed,
+        question=asked,
+        encoding=encoding,
+        seed=fresh_seed() if random_state is None else Coins(random_state).seed,
         max_rows=max_rows,
         confidence=confidence,
     )
-    second_pass = pipeline.second_pass(finding, summary, confidence=confidence).second_pass
-    assert second_pass is not None
-    some = slice(None, None, -(-len(rows) // MOST_ROWS))
-    lifted = asked.lift(F, rows[some], None if labels is None else labels[some])
-    points = forecast(second_pass, protocol, lifted)
-    kept = forecast_equations(second_pass, protocol, plateau)
-    return Suggestion(protocol, plateau, len(rows), points, kept)
 
 
 def _elements(field: Field, y: Any) -> tuple[Array, Array | None]:

@@ -224,6 +224,8 @@ def test_a_comparison_may_be_a_function():
     assert found.measures["ratio"].estimate > 0.99
     with pytest.raises(TaskError, match=r"number in \[0, 1\], got 3"):
         audit(learn, X, compare=lambda a, b: 3, pairs=5)
+    with pytest.raises(TaskError, match=r"number in \[0, 1\], got array"):
+        audit(learn, X, compare=lambda a, b: np.ones(3), pairs=5)
 
 
 def test_learners_that_depend_on_luck_are_told():
@@ -677,7 +679,9 @@ def test_functions_without_an_identity_are_audited_but_not_filed_without_a_name(
         (lambda: audit(KMeans(), X, n_jobs=0), "n_jobs"),
         (lambda: audit(KMeans(), X, confidence=1), "confidence"),
         (lambda: audit(KMeans(), X, tolerance=-1), "tolerance"),
-        (lambda: audit(KMeans(), X, claim=2, pairs=1), "claimed rho"),
+        (lambda: audit(KMeans(), X, claim=2), "claimed rho"),
+        (lambda: audit(LogisticRegression(), X), "LogisticRegression learns from labels"),
+        (lambda: audit(LinearRegression(), lambda m, rng: X[:m], m=9), "there are none: give y"),
         (lambda: audit.summarize([1]), "at least 2 outputs"),
         (lambda: audit(DecisionTreeClassifier(), X, Y, compare="fingerprint"), "no fingerprint_"),
         (

@@ -181,6 +181,7 @@ def test_packed_rows_are_unpacked():
         (lambda: as_data(bits, [1], m=2), "belong to a table"),
         (lambda: as_data(bits, m=2, bootstrap=True), "belong to a table"),
         (lambda: as_data(uniform(3)), "needs the number of rows"),
+        (lambda: as_data(lambda m: bits(m), m=2), r"sampler\(m, rng\), which <lambda> does not"),
     ],
 )
 def test_data_that_make_no_sense_are_refused(call, words):

@@ -241,8 +241,10 @@ def test_a_result_draws_itself_and_is_html(tmp_path):
     assert found.ax_[0].get_xlabel() == "pairs"
     for axis, key in zip(found.ax_, ("exact", "pointwise", "worst", "approximate"), strict=True):
         assert axis.get_lines()[0].get_ydata()[-1] == found.measures[key].estimate
-    alone = counted(2, 1).plot()  # outputs that predict nothing have one panel
+    alone = counted(1, 0).plot()  # outputs that predict nothing have one panel
     assert alone.ax_.get_title() == "exact"
+    assert list(alone.ax_.get_lines()[1].get_ydata()) == list(ends(alone.exact))
+    assert all(tick.is_integer() for tick in alone.ax_.get_xticks())
     assert found.plot(tmp_path / "audit.svg") is found
     assert "<svg" in (tmp_path / "audit.svg").read_text(encoding="utf-8")
     html = found._repr_html_()

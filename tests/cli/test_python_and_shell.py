@@ -20,6 +20,7 @@ from flagstone.cli.verbs import VERBS
 from flagstone.pipeline import rep_linear_span
 from flagstone.question import QUESTIONS
 from flagstone.store import load
+from flagstone.text import _TITLES
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEED = "2026"
@@ -144,6 +145,7 @@ def test_every_kind_has_its_verb_its_class_and_its_place_in_the_glossary():
     assert set(QUESTIONS) == {"span", "constraints", "parity", "equations", "subspace"}
     for kind, question in QUESTIONS.items():
         assert question.verb in VERBS
+        assert kind in _TITLES
         estimator = getattr(flagstone, question.estimator)
         assert isinstance(estimator()._question, question)
         assert f"| `{kind}` |" in glossary

@@ -50,7 +50,11 @@ def test_a_cell_may_be_run_again(tmp_path):
 def test_a_finding_is_drawn_into_a_file(tmp_path):
     display = AffineSpan(random_state=1).fit(X).finding_.plot(tmp_path / "scree.svg")
     assert b"<svg" in (tmp_path / "scree.svg").read_bytes()
+    assert display.figure_ is None  # matplotlib was not needed
+    display.plot()
+    display.save(tmp_path / "scree.png")
     assert display.figure_ is not None
+    assert (tmp_path / "scree.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_record_batches_are_tables():

@@ -1,5 +1,6 @@
 """FieldEncoder: columns of real tables become field elements."""
 
+import re
 from decimal import Decimal
 from fractions import Fraction as F
 
@@ -207,9 +208,14 @@ def test_missing_values_become_a_level_on_request():
 
 
 def test_the_text_na_is_reported():
-    with pytest.warns(InputWarning, match="the text 'NA' in column 'a' is read as a value"):
+    with pytest.warns(InputWarning, match="'NA' in column 'a' is read as a value") as said:
         encoder = FieldEncoder().fit(pd.DataFrame({"a": ["x", "NA", "y"]}))
     assert encoder.encoders_ == {"a": "onehot:NA,x,y"}
+    advised = re.findall(r"missing='(\w+)'", str(said[0].message))
+    assert advised
+    for way in advised:
+        with pytest.warns(InputWarning, match="is taken for a missing value"):
+            FieldEncoder(missing=way).fit(pd.DataFrame({"a": ["x", "NA", "y"]}))
 
 
 def test_decimals_are_elements_of_the_rationals():

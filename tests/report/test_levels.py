@@ -13,7 +13,7 @@ from flagstone.encoding import Encoding
 from flagstone.errors import ReplicabilityWarning
 from flagstone.pipeline import certify
 from flagstone.plots import ScreeDisplay
-from flagstone.plots.svg import step_places
+from flagstone.plots.svg import ScreeDrawing
 from flagstone.question import (
     ConstraintsQuestion,
     EquationsQuestion,
@@ -80,7 +80,7 @@ def test_each_level_has_the_equations_pattern_and_rows_of_its_space():
         assert view.is_chosen == (asked.flag.span_at(level.first) == asked.subspace)
     for bounded, counted in zip(level_views(asked), views, strict=True):
         assert bounded.outside[0] <= counted.outside[0] <= bounded.outside[1]
-    assert [view.place for view in views] == step_places(ScreeDisplay.of(asked))
+    assert [view.place for view in views] == ScreeDrawing(ScreeDisplay.of(asked)).steps()
 
 
 def test_the_page_says_whether_rows_were_counted_or_bounded():

@@ -14,9 +14,10 @@ from pyarrow import fs, parquet
 
 from flagstone import GF
 from flagstone.errors import FormatError, InputError, MissingDependencyError
-from flagstone.tables import files, open_table
+from flagstone.tables import open_table, remote
 from flagstone.tables.batches import Request
-from flagstone.tables.files import find_remote, is_uri
+from flagstone.tables.files import is_uri
+from flagstone.tables.remote import find_remote
 
 BITS = np.random.RandomState(1).randint(0, 2, size=(40, 5))
 
@@ -88,7 +89,7 @@ def test_members_of_an_archive_are_read_side_by_side(tmp_path, packing, monkeypa
             archive.write(tmp_path / name, f"{name}.parquet")
     monkeypatch.setattr(zipfile.ZipExtFile, "seek", None)
     filesystem = ZipFileSystem(str(tmp_path / "all.zip"))
-    monkeypatch.setattr(files, "_IN_MEMORY", 1000)  # larger ones go to a temporary file
+    monkeypatch.setattr(remote, "_IN_MEMORY", 1000)  # larger ones go to a temporary file
     tables = [open_table(f"{name}.parquet", filesystem=filesystem) for name in ("one", "two")]
     encoding = tables[0].encoding(2)
     both = [table.readers[0].batches(Request(encoding.columns, most=100)) for table in tables]

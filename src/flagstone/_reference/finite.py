@@ -16,7 +16,7 @@ Array = NDArray[Any]
 Counts = NDArray[np.int64]
 
 
-class FiniteField:
+class ArrayField:
     """The arithmetic of GF(p^k), elementwise on arrays, and the linear algebra over it.
 
     Parameters
@@ -30,7 +30,7 @@ class FiniteField:
     --------
     GF(4) = {0, 1, x, x + 1}, in which x² = x + 1:
 
-    >>> F = FiniteField(2, 2, [1, 1, 1])
+    >>> F = ArrayField(2, 2, [1, 1, 1])
     >>> int(F.mul(2, 2)), int(F.add(2, 3))
     (3, 1)
     """
@@ -164,7 +164,7 @@ class FiniteFlag:
     the coordinates of the unit vectors in it.
     """
 
-    def __init__(self, field: FiniteField, dim: int) -> None:
+    def __init__(self, field: ArrayField, dim: int) -> None:
         self._field, self.dim = field, dim
         self.reset()
 
@@ -230,6 +230,6 @@ def _logarithms(p: int, k: int, polynomial: Sequence[int]) -> tuple[Array, Array
     return exp, log
 
 
-def finite_field(p: int, k: int = 1, polynomial: Sequence[int] = ()) -> FiniteField:
+def finite_field(p: int, k: int = 1, polynomial: Sequence[int] = ()) -> ArrayField:
     """Return the arithmetic of GF(p^k)."""
-    return FiniteField(p, k, polynomial)
+    return ArrayField(p, k, polynomial)

@@ -1,14 +1,9 @@
 """Measure how replicable a learner is: any estimator, pipeline or function.
 
-The module is callable. ``audit(learner, X, y)`` runs a learner on pairs of samples with the same
-seed, and tells how alike the two outputs are:
-
-- *exact*: the same output;
-- *pointwise*: the same prediction for a fixed input, on average and for the worst input;
-- *approximate*: the share of the distribution on which two outputs agree.
-
-Each measure has an interval that holds whenever you stop. :func:`summarize` does the same for
-outputs that you already have, :func:`tradeoff` for all windows of our rules at once.
+The module is callable: ``audit(learner, X, y)`` runs a learner on pairs of samples with the same
+seed, and tells how alike the two outputs are, with intervals that hold whenever you stop.
+:func:`summarize` does the same for outputs that you already have, :func:`tradeoff` for all windows
+of our rules at once.
 
 >>> from sklearn.linear_model import LogisticRegression
 >>> from sklearn.datasets import make_classification
@@ -17,10 +12,6 @@ outputs that you already have, :func:`tradeoff` for all windows of our rules at 
 >>> found = audit(LogisticRegression(), X, y, pairs=20)
 >>> found.exact.estimate, found.measures["pointwise"].estimate > 0.8
 (0.0, True)
-
-For our rules the threshold is integrated out exactly (:mod:`flagstone.audit.integrate`), which
-needs far fewer pairs: the interval narrows with the variance of the integrated values
-(:mod:`flagstone.audit.intervals`).
 """
 
 import inspect

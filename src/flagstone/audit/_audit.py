@@ -13,7 +13,7 @@ from flagstone.audit._learners import Learner, Trial, kind_of, last_step, predic
 from flagstone.audit._pairs import Task, collect, open_file
 from flagstone.audit._result import AuditResult, AuditStats
 from flagstone.audit.data import as_data
-from flagstone.audit.intervals import anytime_interval, check_confidence
+from flagstone.audit.intervals import anytime_interval, check_claim, check_confidence
 from flagstone.errors import InputError
 from flagstone.estimators.classifier import RuleReader, after_bottom
 from flagstone.guarantees.exact import positive
@@ -147,6 +147,7 @@ def audit(
         raise InputError(f"max_width must lie in (0, 1], got {max_width}")
     check_jobs(n_jobs)
     check_confidence(confidence)
+    check_claim(claim)
     named = Learner(learner, name)
     data = as_data(X, y, m, groups=groups, bootstrap=bootstrap, name=name)
     task = Task(named, data, compare, tolerance=tolerance, seed=seed, name=name)

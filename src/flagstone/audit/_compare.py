@@ -210,7 +210,8 @@ class PairComparison:
             value = self.function(a.output, b.output)
             if isinstance(value, (bool, np.bool_)):
                 return bool(value)
-            if not 0.0 <= float(value) <= 1.0:
+            is_number = isinstance(value, (int, float, np.integer, np.floating))
+            if not (is_number and 0.0 <= value <= 1.0):
                 raise TaskError(
                     "compare=function must return a truth value or a number in [0, 1], "
                     f"got {value!r}"

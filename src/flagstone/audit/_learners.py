@@ -20,7 +20,7 @@ from sklearn.base import (
 )
 from sklearn.utils.multiclass import type_of_target
 
-from flagstone.audit.data import Array, Sample, identified, stacked
+from flagstone.audit.data import Array, Sample, check_call, identified, stacked
 from flagstone.checks import owner_of
 from flagstone.errors import BottomError, InputError
 from flagstone.finding import Finding
@@ -74,11 +74,12 @@ class Learner:
             self.takes_seed = _takes_seed(learner)
             self.identity, self.anonymous = identified(learner, name)
         elif callable(getattr(learner, "get_params", None)):
-            names = [(name, name.rpartition("__")[2]) for name in learner.get_params()]
-            self._random_states = [name for name, end in names if end == "random_state"]
+            self.learner = clone(learner)
+            names = learner.get_params()
+            self._random_states = [name for name in names if name.endswith("__random_state")]
             if hasattr(type(last_step(learner)), "finding_"):  # no audit reads certificates
-                off = {name: False for name, end in names if end == "certify"}
-                self.learner = clone(learner).set_params(**off)
+                off = {name: False for name in names if name.rpartition("__")[2] == "certify"}
+                self.learner.set_params(**off)
         steps = [type(step).__name__ for _, step in getattr(learner, "steps", [])]
         known = getattr(learner, "__name__", type(learner).__name__)
         self.name = name or " + ".join(steps) or str(known)
@@ -112,12 +113,12 @@ class Learner:
 
     def _seeded(self, seed: int) -> Any:
         """Return a copy; every parameter ``random_state``, also of steps, is set to the seed."""
-        if not callable(getattr(self.learner, "get_params", None)):
-            fresh = copy.deepcopy(self.learner)
-            if hasattr(fresh, "random_state"):
-                fresh.random_state = seed
-            return fresh
-        return clone(self.learner).set_params(**dict.fromkeys(self._random_states, seed))
+        fresh = copy.deepcopy(self.learner)  # of what is not fitted: a clone, in less time
+        if self._random_states:
+            fresh.set_params(**dict.fromkeys(self._random_states, seed))
+        if hasattr(fresh, "random_state"):
+            fresh.random_state = seed
+        return fresh
 
 
 def _takes_seed(function: Any) -> bool:
@@ -129,25 +130,15 @@ def _takes_seed(function: Any) -> bool:
         )
     try:
         signature = inspect.signature(function)
+        third = signature.parameters[list(signature.bind(None, None, 0).arguments)[-1]]
+        # Another third parameter, such as a penalty with a default, is no place for a seed.
+        if third.name in ("seed", "random_state") or third.default is third.empty:
+            return True
     except ValueError:  # some callables of C have no signature
         return True
-    try:
-        last = list(signature.bind(None, None, 0).arguments)[-1]
     except TypeError:
-        last = ""
-    # Another third parameter, such as a penalty with a default, is no place for a seed.
-    if last in ("seed", "random_state") or (
-        last and signature.parameters[last].default is inspect.Parameter.empty
-    ):
-        return True
-    try:
-        signature.bind(None, None)
-    except TypeError as error:
-        name = getattr(function, "__name__", type(function).__name__)
-        raise InputError(
-            "a function is called as learn(X, y, seed) or learn(X, y), which "
-            f"{name} does not allow: {error}"
-        ) from None
+        pass
+    check_call(function, "a function is called as learn(X, y, seed) or learn(X, y)", 2)
     return False
 
 

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,17 @@ def _unwarned() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _noted(errors: list[str]) -> Iterator[None]:
+    """Note what a learner raises, in one line."""
+    try:
+        yield
+    except TaskError:
+        raise
+    except Exception as error:
+        errors.append(f"{type(error).__name__}: {error}".split("\n")[0][:200])
+
+
 class Task:
     """A learner, data and a comparison: everything that decides what pair number i comes to.
 
@@ -63,12 +74,18 @@ class Task:
         self._generator = np.random.RandomState()
         self.fixed = data.hold_out(self.stream("inputs"))
         self._y = data.y if isinstance(data, DividedTable) else self.fixed.y
+        kind = kind_of(learner.learner, self._y)
+        if kind in ("classifier", "regressor") and self._y is None:
+            raise InputError(
+                f"{learner.name} learns from labels and there are none: give y, a sampler that "
+                "returns (X, y), or on the command line --label"
+            )
         by_answer = isinstance(compare, str) and compare in ("auto", "fingerprint")
         ours = by_answer and hasattr(type(last_step(learner.learner)), "finding_")
         self.comparison = PairComparison(
             compare, tolerance=tolerance, integrate=ours, name=name, n_fixed=len(self.fixed.X)
         )
-        self.comparison.fit(kind_of(learner.learner, self._y), self._y)
+        self.comparison.fit(kind, self._y)
 
     def canonical(self) -> dict[str, Any]:
         """Return plain data that identify the task."""
@@ -135,24 +152,18 @@ class Task:
         """Run pair number ``pair``; what a learner raises is counted."""
         start = time.perf_counter()
         *samples, held_out = self.samples(pair)
-        failed: list[Exception] = []
-
-        def attempt(step: Callable[..., Any], *inputs: Any) -> Any:
-            try:
-                return step(*inputs)
-            except Exception as problem:
-                if isinstance(problem, TaskError):
-                    raise
-                failed.append(problem)
-
-        runs = [attempt(self._learn, sample, pair, held_out) for sample in samples]
-        outcome = "both_error" if len(failed) == 2 else "one_error"
-        found: Pair | None = (
-            None if failed else attempt(self.comparison.pair, *runs, held_out.y, pair)
-        )
+        runs: list[Trial] = []
+        errors: list[str] = []
+        for sample in samples:
+            with _noted(errors):
+                runs.append(self._learn(sample, pair, held_out))
+        outcome = "both_error" if len(errors) == 2 else "one_error"
+        found = None
+        if not errors:
+            with _noted(errors):
+                found = self.comparison.pair(runs[0], runs[1], held_out.y, pair)
         if found is None:
-            message = f"{type(failed[0]).__name__}: {failed[0]}".split("\n")[0][:200]
-            found = Pair(pair, outcome, 0.0, error=message)
+            found = Pair(pair, outcome, 0.0, error=errors[0])
         return replace(found, seconds=time.perf_counter() - start)
 
 
@@ -252,8 +263,8 @@ def open_file(
     if path is None:
         yield {}, lambda pairs: None
         return
-    roles = {"learner": task.learner, "sampler": task.data, "comparison": task.comparison}
-    for role, part in roles.items():
+    roles = ("learner", task.learner), ("sampler", task.data), ("comparison", task.comparison)
+    for role, part in roles:
         if part.anonymous:
             raise InputError(
                 f"a {role} that is a lambda, a closure, a callable object or without source needs "
@@ -268,11 +279,10 @@ def open_file(
             ledger.append([{"id": task.strong_id, "task": task.canonical()}])
 
         def keep(pairs: list[Pair]) -> None:
-            lines = []
-            for pair in pairs:
-                values = {name: value for name, value in asdict(pair).items() if value is not None}
-                values["seconds"] = round(pair.seconds, 6)
-                lines.append({"id": task.strong_id, **values})
-            ledger.append(lines)
+            records = [vars(pair) | {"seconds": round(pair.seconds, 6)} for pair in pairs]
+            ledger.append(
+                {"id": task.strong_id, **{k: v for k, v in record.items() if v is not None}}
+                for record in records
+            )
 
         yield filed.get(task.strong_id, {}), keep

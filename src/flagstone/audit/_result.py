@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from flagstone.audit._compare import SCORES, SIMILARITIES, Pair, Similarity
-from flagstone.audit.intervals import anytime_interval
+from flagstone.audit.intervals import anytime_interval, check_claim
 from flagstone.disk import atomic_write
-from flagstone.errors import InputError, MissingDependencyError
+from flagstone.errors import MissingDependencyError
 from flagstone.markup import card, table
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, Display
 from flagstone.wording import counted
@@ -36,19 +36,9 @@ _DRAWN = {"exact": "blue", "pointwise": "orange", "worst": "vermillion", "approx
 class AuditStats:
     """Counts of pairs. They add up over different pairs.
 
-    Attributes
-    ----------
-    pairs : int
-    agreements : int
-        Pairs with twice the same output; two ⊥ are the same.
-    both_bottom, one_bottom : int
-        Pairs with two answers ⊥ (agreements), and with one (disagreements).
-    both_empty : int
-        Agreements in which no direction was kept: the answers come from the coins alone.
-    errors : int
-        Pairs in which a run failed. They are disagreements.
-    seconds : float
-        Time spent on the pairs; no part of equality.
+    Of the agreements ``both_bottom`` are two answers ⊥, and ``both_empty`` come from the coins
+    alone, because no direction was kept. Of the disagreements ``one_bottom`` have one answer ⊥, and
+    ``errors`` a run that failed.
 
     Examples
     --------
@@ -157,8 +147,7 @@ class AuditResult(Display):
     strong_id: str | None = None
 
     def __post_init__(self) -> None:
-        if self.claim is not None and not 0.0 <= self.claim <= 1.0:
-            raise InputError(f"a claimed rho must lie in [0, 1], got {self.claim}")
+        check_claim(self.claim)
 
     @property
     def stats(self) -> AuditStats:
@@ -233,19 +222,20 @@ class AuditResult(Display):
         """
         if self.claim is None:
             return None
+        if not self.stats.answered:
+            return "undecided"
         low, high = anytime_interval([pair.exact for pair in self.pairs], self.confidence)
-        if self.stats.answered and 1.0 - low <= self.claim:
+        if 1.0 - low <= self.claim:
             return "supported"
-        return "rejected" if self.stats.answered and 1.0 - high > self.claim else "undecided"
+        return "rejected" if 1.0 - high > self.claim else "undecided"
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat record for each pair."""
         found = []
         for pair in self.pairs:
-            record = asdict(pair)
+            record = {"pointwise" if k == "inputs" else k: v for k, v in vars(pair).items()}
             values = record.pop("similarities")
             inputs = float(pair.agreeing(self.n_inputs).mean()) if self.n_inputs else None
-            record = {"pointwise" if k == "inputs" else k: v for k, v in record.items()}
             found.append({**record, "pointwise": inputs, **values})
         return found
 
@@ -281,7 +271,7 @@ class AuditResult(Display):
             "error_types": dict(self._errors()),
             "confidence": self.confidence,
             "measures": {
-                key: {"estimate": m.estimate, "low": m.low, "high": m.high, "meaning": m.meaning}
+                key: {name: value for name, value in vars(m).items() if name != "name"}
                 for key, m in self.measures.items()
             },
             "inputs": self.n_inputs,
@@ -293,14 +283,13 @@ class AuditResult(Display):
         }
 
     def _errors(self) -> list[tuple[str, int]]:
-        """Return the first error of each kind, and how often it was seen, the most frequent first.
+        """Return the first error of each kind and their number, the most frequent first.
 
         Messages that differ in numbers only are one kind.
         """
-        kinds: dict[str, list[str]] = {}
-        for error in (pair.error for pair in self.pairs if pair.error):
-            kinds.setdefault(re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", error), []).append(error)
-        return sorted(((k[0], len(k)) for k in kinds.values()), key=lambda item: -item[1])
+        errors = [pair.error for pair in self.pairs if pair.error]
+        kinds = [re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", error) for error in errors]
+        return [(errors[kinds.index(kind)], count) for kind, count in Counter(kinds).most_common()]
 
     def _head(self) -> list[str]:
         """Return the lines above the table."""
@@ -402,17 +391,13 @@ class AuditResult(Display):
             x, color = [n for n, _ in path], OKABE_ITO[_DRAWN[key]]
             low, high = ([getattr(m, end) for _, m in path] for end in ("low", "high"))
             axis.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
-            axis.plot(
-                x,
-                [m.estimate for _, m in path],
-                color=color,
-                marker="o",
-                markevery=[-1],
-                clip_on=False,
-            )
+            y = [m.estimate for _, m in path]
+            axis.plot(x, y, color=color, marker="o", markevery=[-1], clip_on=False)
+            axis.plot(x[-1:] * 2, [low[-1], high[-1]], color=color, linewidth=0.8)
             axis.set_title(self.measures[key].name, fontsize=8)
             axis.set_ylim(-0.02, 1.02)
             axis.set_xlim(0, len(self.pairs) + 0.5)
+            axis.locator_params(axis="x", integer=True)
             axis.set_xlabel("pairs")
             axis.label_outer(remove_inner_ticks=False)
         axes[0].set_ylabel(f"estimate, {100 * self.confidence:g} % interval")

@@ -59,6 +59,8 @@ class Sampler:
         if m is None:
             raise InputError("a distribution or a sampler needs the number of rows: m=...")
         self.m = checked_integer(m, 1, "m, the rows per sample, must be a positive integer")
+        if self.law is None:
+            check_call(draw, "a sampler is called as sampler(m, rng)", 2)
         self._draw = draw
         self.name, self.anonymous = (
             (repr(draw), False) if self.law is not None else identified(draw, name)
@@ -253,6 +255,19 @@ def array_hash(array: Array | None) -> str | None:
     return hashlib.sha256(head + body).hexdigest()
 
 
+def check_call(function: Any, said: str, n_arguments: int) -> None:
+    """Refuse a function that does not take that many arguments."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some callables of C have no signature
+        return
+    try:
+        signature.bind(*[None] * n_arguments)
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise InputError(f"{said}, which {name} does not allow: {error}") from None
+
+
 def identified(function: Callable[..., Any], name: str | None) -> tuple[str, bool]:
     """Return what identifies a function, and whether nothing does.
 
@@ -273,10 +288,7 @@ def identified(function: Callable[..., Any], name: str | None) -> tuple[str, boo
 def random_stream(
     text: str, generator: np.random.RandomState | None = None
 ) -> np.random.RandomState:
-    """Return the generator that a text starts, the same everywhere.
-
-    A given one starts anew: making one takes ten times as long.
-    """
+    """Return the generator that a text starts; a given one starts anew, which takes less time."""
     digest = hashlib.sha256(text.encode()).digest()
     generator = np.random.RandomState() if generator is None else generator
     generator.seed(np.frombuffer(digest, dtype=">u4").astype(np.uint32))

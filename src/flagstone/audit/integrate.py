@@ -28,18 +28,8 @@ from flagstone.rules import rule_named
 class Thresholds:
     """The subspace a rule chooses, as a function of the threshold.
 
-    Parameters
-    ----------
-    flag : Flag
-    rule : {"index", "heavy"}
-
-    Attributes
-    ----------
-    ends : tuple of int
-        Rising right ends: space i is chosen for thresholds in ``(ends[i-1], ends[i]]``, and the
-        zero space beyond the last.
-    dims : tuple of int
-        Dimensions of the chosen spaces, with a final 0.
+    Space i, of dimension ``dims[i]``, is chosen for thresholds in ``(ends[i-1], ends[i]]``, and
+    the zero space beyond the last.
 
     Examples
     --------
@@ -82,17 +72,10 @@ def disagreement(
     stop: float,
     answer: Callable[[Subspace], Any] | None = None,
 ) -> float:
-    """Return the probability, over the threshold alone, that two flags give different answers.
+    """Return the probability, over a threshold uniform on ``(start, stop]``, that answers differ.
 
-    Parameters
-    ----------
-    a, b : Thresholds
-        Of the two samples, under the same rule.
-    start, stop : float
-        The threshold is uniform on ``(start, stop]``.
-    answer : callable, optional
-        Turns a subspace into what is compared with ``==`` (the parity rule under the shared
-        coins, say); by default the subspaces themselves.
+    ``answer`` turns a subspace into what is compared with ``==`` (the parity rule under the shared
+    coins, say); by default the subspaces themselves are.
 
     Notes
     -----

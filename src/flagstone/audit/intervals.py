@@ -46,6 +46,12 @@ def check_confidence(confidence: float) -> float:
     return 1.0 - confidence
 
 
+def check_claim(claim: float | None) -> None:
+    """Refuse a claimed rho outside of [0, 1]."""
+    if claim is not None and not 0.0 <= claim <= 1.0:
+        raise InputError(f"a claimed rho must lie in [0, 1], got {claim}")
+
+
 def standard_error(values: Sequence[float]) -> float:
     """Return the standard error of the mean of values; 0 of a single one."""
     n = len(values)

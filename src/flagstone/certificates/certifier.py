@@ -20,7 +20,6 @@ from flagstone.certificates.claims import (
     Claims,
     SetsOutside,
     SharesBetween,
-    index_window,
     mean_failure,
 )
 from flagstone.certificates.pieces import Cutter, Evidence
@@ -213,7 +212,7 @@ class Certifier:
         n_runs = max(1, self.n_runs) if runs is None else positive("runs", runs)
         if (n_runs, threshold) not in self._proven:
             claims = self._claims(n_runs, 1.0, threshold)
-            self._proven[n_runs, threshold] = claims, self._rho(claims, 1.0)
+            self._proven[n_runs, threshold] = claims, claims.rho(self.plan.window)
         claims, found = self._proven[n_runs, threshold]
         needed = None
         if rho is not None and found > rho and self.n_rows:
@@ -269,7 +268,7 @@ class Certifier:
 
     def forecast(self, factor: float) -> float | None:
         """The rho that ``factor`` times the rows, all like these, would certify; None for none."""
-        rho = self._rho(self._claims(max(1, self.n_runs), factor), factor)
+        rho = self._claims(max(1, self.n_runs), factor).rho(self._window(factor))
         return rho if rho < 1 else None
 
     def _index(self, subspace: Subspace | None) -> int | None:
@@ -308,7 +307,7 @@ class Certifier:
         betas = betas or (edge, edge / 10, edge / 1000)
         asked = [] if threshold is None else [math.ceil(threshold)]
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
-        past = window.start if window.rule == "heavy" else 0
+        past = 0 if window.whole else window.start
         spaces = [CertifiedSpace.zero()]
         for i, part in enumerate(plan.parts):
             inner = self._evidence(i, "inside", factor)
@@ -335,19 +334,13 @@ class Certifier:
         seen = {piece: times * factor for piece, times in pieces.items()}
         return Evidence(getattr(part, side), seen, failure, math.sqrt(self.plan.stride))
 
-    def _rho(self, claims: Claims, factor: float) -> float:
-        window = self._window(factor)
-        if window.rule == "index":
-            return index_window(claims, window)
-        return mean_failure(claims.spaces, window, samples=2)
-
     def _rows_needed(self, rho: float, runs: int) -> int | None:
         """Try more and more rows that look like these, then narrow down."""
         # One β that ρ leaves room for serves nearly as well as several, in less time.
         betas = [min(self._failure / 2, rho / 10)]
 
         def enough(factor: float) -> bool:
-            return self._rho(self._claims(runs, factor, betas=betas), factor) <= rho
+            return self._claims(runs, factor, betas=betas).rho(self._window(factor)) <= rho
 
         high = 2.0
         while not enough(high):

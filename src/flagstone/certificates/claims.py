@@ -17,7 +17,7 @@ from flagstone.algebra.fields import Array
 from flagstone.certificates.pieces import Evidence
 from flagstone.guarantees.binomial import binomial_above, binomial_least, share_at_most
 from flagstone.guarantees.promise import Window
-from flagstone.guarantees.rules import index_constant
+from flagstone.guarantees.rules import bounds_of, index_constant
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class CertifiedSpace:
         The heavy rule needs t > b, so that nothing outside U is heavy, and t ≤ a − b.
         """
         return [
-            (b, a if rule == "index" else a - b, beta + beyond)
+            (b, a if bounds_of(rule).whole else a - b, beta + beyond)
             for a, beta in self.inside
             for b, beyond in self.outside
         ]
@@ -72,7 +72,7 @@ class CertifiedSpace:
         if not inside or not outside:
             return None, None
         first, last = int(min(outside)) + 1, int(max(inside))
-        last -= first - 1 if rule == "heavy" else 0
+        last -= 0 if bounds_of(rule).whole else first - 1
         return (first, last) if first <= last else (None, None)
 
     def fails_inside(self, t: float) -> float:
@@ -147,6 +147,12 @@ class Claims:
         if self.merged:
             return self.n_rows * self.between[0, len(self.spaces) - 1]
         return self.n_rows * (self.between[i, j] + missed * self.spaces[j].eps)
+
+    def rho(self, window: Window) -> float:
+        """The probability, at most, that two samples disagree for this window; at most 1."""
+        if window.whole:
+            return index_window(self, window)
+        return mean_failure(self.spaces, window, samples=2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,12 +82,12 @@ class CertificatePlan:
             raise InputError(
                 f"a pilot is the first part of the rows: got {pilot.n_rows} pilot rows of {n_rows}"
             )
-        rule, t_min, t_max = window.rule, window.t_min, window.t_max
-        whole = t_min == int(t_min) and (rule == "heavy" or t_max == int(t_max))
-        if rule not in ("index", "heavy") or not (1 <= t_min <= t_max and whole):
+        t_min, t_max = window.t_min, window.t_max
+        ends = (t_min, t_max) if window.whole else (t_min,)
+        if not 1 <= t_min <= t_max or any(t != int(t) for t in ends):
             raise InputError(
-                'a window is "index" or "heavy" with 1 ≤ t_min ≤ t_max, both whole numbers (of '
-                f'"heavy", t_min): got {rule!r} with t_min={t_min}, t_max={t_max}'
+                'a window has 1 ≤ t_min ≤ t_max, both whole numbers (of "heavy", t_min): got '
+                f"{window.rule!r} with t_min={t_min}, t_max={t_max}"
             )
         counts, factor = pilot.counts, n_rows / pilot.n_rows
         dims, weights = _chosen(counts, factor, window)
@@ -117,7 +117,7 @@ def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], li
     start, heaviest = 0, 0
     for end in sorted(set(counts.tolist())):  # from the largest space to the smallest
         sets = end - start
-        first, last = (start, end) if window.rule == "index" else (heaviest, sets)
+        first, last = (start, end) if window.whole else (heaviest, sets)
         overlap = min(high, factor * last) - max(low, factor * first)
         # A space whose sets number less than the noise of their end is most likely an accident.
         solid = sets >= max(2.0, math.sqrt(end))

@@ -197,19 +197,10 @@ class LevelCounts:
 
     def counted(self, confidence: float) -> tuple[Counted, ...]:
         """Return what the counts certify of each space."""
-        ambient, m = self._spans[0].dim, self.n_rows
-        return tuple(
-            Counted.of(
-                dim,
-                first and first[0],
-                first and first[1],
-                int(outside),
-                int(runs),
-                ambient,
-                m,
-                confidence,
-            )
-            for dim, first, outside, runs in zip(
-                self.dims, self.first, self.outside, self.runs, strict=True
-            )
-        )
+        found, ambient_dim = [], self._spans[0].dim
+        for i, dim in enumerate(self.dims):
+            first, skipped = self.first[i] or (None, None)
+            outside, runs = int(self.outside[i]), int(self.runs[i])
+            counted = Counted(dim, first, skipped, self.n_rows, outside, runs)
+            found.append(counted.certified(ambient_dim, confidence))
+        return tuple(found)

@@ -264,7 +264,7 @@ def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> 
     found = table.proposals(list(encoding.columns), encoding.field, missing=options.missing)
     for proposal in found:
         encoder = proposal.encoder
-        if encoder is None or encoder.kind == "element":
+        if encoder is None or encoder.is_plain:
             continue
         if chosen[proposal.column] == encoder.text:
             print_stderr(f"encoding {proposal}")

@@ -33,7 +33,7 @@ from flagstone.encoding import Monomials
 from flagstone.finding import SCHEMA
 from flagstone.guarantees import Window, plan
 from flagstone.rules import IndexRule
-from flagstone.suggest import MOST_ROWS, Suggestion, forecast, forecast_equations, proposed
+from flagstone.suggest import suggestion
 from flagstone.text import agreement
 
 
@@ -102,28 +102,24 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     if output is not None:
         check_target(output, overwrite=force)
     run = Run(source, question, options, options.seed)
-    protocol, plateau, finding = proposed(
+    found = suggestion(
         run.read(),
-        question,
-        source.encoding,
+        lambda finding: run.second_pass(finding, options.confidence).second_pass,
+        run.sample,
         rule=options.rule,
+        question=question,
+        encoding=source.encoding,
         seed=run.seed,
         max_rows=options.max_rows,
         confidence=options.confidence,
         reading=reading_of(options),
         partition=run.cut,
     )
-    second_pass = run.second_pass(finding, options.confidence).second_pass
-    assert second_pass is not None
-    rows = run.sample(MOST_ROWS)
-    points = forecast(second_pass, protocol, rows)
-    kept = forecast_equations(second_pass, protocol, plateau)
-    found = Suggestion(protocol, plateau, run.rows, points, kept)
     if options.equations:
         found = found.for_equations()
     elif options.max_rows is None:
         found = dataclasses.replace(
-            found, protocol=dataclasses.replace(protocol, max_rows=found.rows_needed)
+            found, protocol=dataclasses.replace(found.protocol, max_rows=found.rows_needed)
         )
     if output is not None:
         found.protocol.save(output, overwrite=force)
@@ -132,7 +128,8 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     if options.json:
         print_json(_plain(found) | {"outputs": written})
     else:
-        how = "if rows are like these" if rows is not None else "at least: fewer rows may do"
+        here = options.workers is None and options.cluster is None  # then rows were drawn again
+        how = "if rows are like these" if here else "at least: fewer rows may do"
         for line in _lines(found, [safe(path) for path in written], how):
             print(line)
     return OK

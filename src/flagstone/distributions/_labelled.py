@@ -126,12 +126,6 @@ class LabelledParity(Distribution):
         seen = merged > 0
         return np.vstack(rows)[seen], merged[seen]
 
-    @property
-    def _order(self) -> int:
-        order = self.field.order
-        assert order is not None  # corruption over QQ is refused in __init__
-        return order
-
     def _label_law(self, agreeing: float, total: float) -> float:
         """Mass of {x in a set of mass ``total``, y = g(x)}, g agreeing on mass ``agreeing``."""
         wrong = self.corruption / (self._order - 1) if self.corruption else 0.0

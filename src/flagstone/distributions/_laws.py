@@ -88,6 +88,12 @@ class Distribution(ABC):
         """Probability that a row falls outside ``space``."""
         return 1.0 - self.probability(space)
 
+    @property
+    def _order(self) -> int:
+        order = self.field.order
+        assert order is not None  # laws that ask for it are refused over QQ
+        return order
+
     def _check_space(self, space: Subspace | AffineSubspace) -> None:
         if space.ambient_dim != self.dim or space.field != self.field:
             raise InputError(
@@ -215,12 +221,6 @@ class UniformOn(Distribution):
         self.field = subspace.field
         self.dim = subspace.ambient_dim
         self._name = name or f"UniformOn({subspace!r})"
-
-    @property
-    def _order(self) -> int:
-        order = self.field.order
-        assert order is not None  # refused in __init__
-        return order
 
     def _combinations(self, coefficients: Array) -> Array:
         """Turn coordinates in the basis of the subspace into rows."""

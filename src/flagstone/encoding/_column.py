@@ -103,8 +103,12 @@ class ColumnEncoder(ABC):
     kind: ClassVar[str]
     #: An example and what it does.
     usage: ClassVar[str]
+    #: Whether entries are elements already.
+    is_plain: ClassVar[bool] = False
     #: Whether different entries always stay different.
     loses_nothing: ClassVar[bool] = False
+    #: Whether the values of the column are listed: the entries are names of things.
+    lists_values: ClassVar[bool] = False
     #: Whether exactly one of the encoded columns is 1, the others 0.
     is_one_hot: ClassVar[bool] = False
     #: Whether entries are frames, of which those of another length are left out.
@@ -158,6 +162,16 @@ class ColumnEncoder(ABC):
     def is_binary(self) -> bool:
         """Whether every encoded column holds 0 or 1, whatever the table holds."""
         return True
+
+    @property
+    def fits_label(self) -> bool:
+        """Whether it makes a label that can be learned: one element, which says what was meant."""
+        return self.loses_nothing and self.width == 1
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """What the elements 0, 1, … of a label stand for; None where they are the labels."""
+        return None
 
     def reads(self, field: Field) -> str:
         """Say what untyped text must be read as: integer, number or text."""
@@ -222,6 +236,7 @@ class Element(ColumnEncoder):
         "element - entries are elements of the field already (0 or 1, true or false); over "
         "QQ numbers, decimals exactly (element:exact refuses binary floats)"
     )
+    is_plain = True
     loses_nothing = True
 
     def problem(self) -> str | None:
@@ -260,6 +275,7 @@ class _Listed(ColumnEncoder):
     """What encoders have in common that list the values of a column."""
 
     loses_nothing = True
+    lists_values = True
 
     def problem(self) -> str | None:
         if not self.values or len(set(self.values)) < len(self.values):
@@ -358,6 +374,10 @@ class Levels(_Listed):
     def is_binary(self) -> bool:
         return len(self.values) <= 2
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.values
+
     def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
         codes = self.codes(values, ignore_unknown=ignore_unknown)
         if field.order is not None and len(self.values) > field.order:
@@ -385,9 +405,9 @@ class Levels(_Listed):
     def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
         if whole_range(values) is not None:
             # Two numbers that come again and again, such as -1 and 1, are names of two things.
-            found = list(map(str, sorted(set(values.tolist()))))
-            if field.order == 2 and len(found) == 2 < len(values):
-                return cls(column, tuple(found)), "whole numbers with 2 values"
+            numbers = sorted(set(values.tolist()))
+            if field.order == 2 and len(numbers) == 2 < len(values):
+                return cls(column, tuple(map(str, numbers))), "whole numbers with 2 values"
             return None
         found = sorted(set(texts(values)))
         if values.dtype.kind == "f" or len(found) != 2:
@@ -468,6 +488,7 @@ class Above(ColumnEncoder):
 
     kind = "above"
     usage = "above:3.5 - 1 where the number is greater"
+    fits_label = True
 
     def problem(self) -> str | None:
         if len(self.values) == 1 and _is_number(self.values[0]):

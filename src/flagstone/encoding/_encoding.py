@@ -110,7 +110,7 @@ class Encoding:
     @property
     def labels(self) -> tuple[str, ...] | None:
         """What the elements 0, 1, … of the label stand for; None where they are the labels."""
-        return self.label.values if isinstance(self.label, Levels) else None
+        return None if self.label is None else self.label.labels
 
     def decoded(self, elements: Array) -> list[str]:
         """Return elements of the label as the texts that stand for them.
@@ -146,7 +146,7 @@ class Encoding:
 
     @property
     def _is_plain(self) -> bool:
-        return all(isinstance(encoder, Element) for encoder in self._all)
+        return all(encoder.is_plain for encoder in self._all)
 
     def split(self, matrix: Array) -> tuple[Array, Array | None]:
         """Return encoded rows as features and, if there is a label, its column."""
@@ -177,10 +177,13 @@ class Encoding:
             kept = found if kept is None else kept & found
         return None if kept is None or kept.all() else kept
 
-    def matrix(self, values: Array | BitRows | Sequence[Array]) -> Array:
+    def matrix(
+        self, values: Array | BitRows | Sequence[Array], *, ignore_unknown: bool = False
+    ) -> Array:
         """Encode values of exactly :attr:`columns`, in this order: one array, or one per column.
 
-        Products of columns are not among them.
+        Products of columns are not among them. Values that an encoder does not list become zeros
+        if they are to be ignored.
         """
         if isinstance(values, BitRows):
             values = values.unpack()
@@ -196,7 +199,7 @@ class Encoding:
         place = 0
         for encoder, column in zip(self._all, values, strict=True):
             try:
-                part = encoder.encode(column, self.field)
+                part = encoder.encode(column, self.field, ignore_unknown=ignore_unknown)
             except BadEntry as bad:
                 raise BadEntry(bad.index, bad.problem, encoder.column) from None
             out[:, place : place + part.shape[1]] = part

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.algebra import Array, Field, Subspace
-from flagstone.encoding._column import ColumnEncoder, Element, OneHot
+from flagstone.encoding._column import ColumnEncoder, OneHot
 from flagstone.encoding._encoding import Encoding
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _categories(answer: Constraints, encoding: Encoding) -> Encoding:
 
 def _category(encoder: ColumnEncoder) -> str | None:
     name, equals, _ = encoder.column.partition("=")
-    return name if isinstance(encoder, Element) and equals else None
+    return name if encoder.is_plain and equals else None
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,11 @@ def _candidates(form: _NormalForm, rows: Array, basis: Array, search: bool) -> I
     """Yield equations that may be short; the first ones span all of them."""
     F, width = form.field, form.dim
     kind = "rational" if F.order is None else "bits" if F.order == 2 else "finite"
-    turns, pairs = (_TURNS, _PAIRS[kind]) if basis.size <= _CELLS[kind] and search else (0, 0)
+    # one equation is as short as it gets, where nothing but constants is known of the columns
+    is_plain = not form.has_groups and form.degrees.max(initial=1) == 1
+    several = len(basis) > (1 if is_plain else 0)
+    search = search and several and basis.size <= _CELLS[kind]
+    turns, pairs = (_TURNS, _PAIRS[kind]) if search else (0, 0)
     yield form.shortest(rows)
     if basis is not rows:
         yield form.shortest(basis)

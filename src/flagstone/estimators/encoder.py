@@ -166,13 +166,12 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             asked = {n: v for n, v in columns.items() if n not in (self.encoders or {})}
             found = propose_columns(asked, field, missing=self.missing)
         except MissingEntry as gap:
-            counts = ", ".join(f"{n:,} in {name!r}" for name, n in list(gap.counts.items())[:5])
             raise InputError(
-                f"X: row {gap.index}, column {gap.column!r} is missing ({counts}), None or NaN; "
-                "fill it in, drop the rows (X.dropna()), or make it a value of its own with ",
+                f"X: row {gap.index}, column {gap.column!r} is missing ({gap.counted}), None or "
+                "NaN; fill it in, drop the rows (X.dropna()), or make it a value of its own with ",
                 Parameter("missing", "level"),
             ) from None
-        warn_of(found, "X", self.missing)
+        warn_of(found, "X", self.missing, ways=["level"])
         return {proposal.column: proposal for proposal in found}
 
     def _accept(self, proposal: Proposal, values: Array, field: Field) -> ColumnEncoder | None:
@@ -193,19 +192,18 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return proposal.encoder
 
     def _encode(self, columns: dict[str, Array]) -> Array:
-        field, parts, ignore = self.encoding_.field, [], self.handle_unknown == "ignore"
+        values = []
         for encoder in self.encoding_.encoders:
-            values = columns[encoder.column]
-            if isinstance(encoder, Mod):
-                values = _floored(values)
-            try:
-                parts.append(encoder.encode(values, field, ignore_unknown=ignore))
-            except BadEntry as bad:
-                entry = " (NaN)" * bool(missing_entries(values)[bad.index])
-                raise InputError(
-                    f"X: row {bad.index}, column {encoder.column!r}{entry}: {bad.problem}"
-                ) from None
-        return np.concatenate(parts, axis=1)
+            column = columns[encoder.column]
+            values.append(_floored(column) if isinstance(encoder, Mod) else column)
+        try:
+            found = self.encoding_.matrix(values, ignore_unknown=self.handle_unknown == "ignore")
+        except BadEntry as bad:
+            entry = " (NaN)" * bool(missing_entries(columns[bad.column])[bad.index])
+            raise InputError(
+                f"X: row {bad.index}, column {bad.column!r}{entry}: {bad.problem}"
+            ) from None
+        return np.ascontiguousarray(found)
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Array]:
         """Return the columns by name, each with its own type."""

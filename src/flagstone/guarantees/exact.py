@@ -101,13 +101,9 @@ _WHY_NOT_ZERO = {
 _SMALLEST_SHARE = Fraction(1, 10**40)
 
 
-def _finite(value: Any) -> bool:
-    return math.isfinite(value)
-
-
 def check_share(name: str, value: Any) -> Fraction:
     """A probability strictly between 0 and 1, as the decimal it prints as."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise InputError(
             Parameter(name), f" must be a number strictly between 0 and 1, got {value!r}"
         )

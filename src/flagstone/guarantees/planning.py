@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from flagstone.algebra.fields import FieldLike, as_field
@@ -25,12 +24,9 @@ from flagstone.guarantees.exact import (
 )
 from flagstone.guarantees.paper import generalization_rows, paper_length, paper_rows
 from flagstone.guarantees.rules import (
+    bounds_of,
     check_contamination,
     each_length,
-    heavy_length,
-    heavy_rows,
-    index_length,
-    index_rows,
     outlier_start,
     outlier_start_for_failure,
 )
@@ -241,18 +237,20 @@ def plan(
         k = outlier_start(rows, c) if delta is None else pac_start(rows, c, delta)
         return PlanRow(analysis, rows, math.ceil(length(rows, k)), k + 1)
 
-    if delta is None:
-        heavy = heavy_rows(d, rho, eps, contamination=c)
-        index = index_rows(d, rho, eps, contamination=c)
-    else:
-        heavy = pac_rows(d, rho, eps, delta, rule="heavy", contamination=c)
-        index = pac_rows(d, rho, eps, delta, contamination=c)
+    def ours(analysis: str, rule: str) -> PlanRow:
+        bounds = bounds_of(rule)
+        if delta is None:
+            rows = bounds.rows(d, rho, eps, contamination=c)
+        else:
+            rows = pac_rows(d, rho, eps, delta, rule=rule, contamination=c)
+        return entry(analysis, rows, lambda m, k: bounds.promised_length(d, rho, m, start=k))
+
     printed, corrected = papers(corrected=False), papers(corrected=True)
     entries = [
         entry("paper (printed)", printed, lambda m, k: paper_length(d, rho, m)),
         entry("paper (corrected)", corrected, lambda m, k: paper_length(d, rho, m, corrected=True)),
-        entry("heavy (sharp)", heavy, lambda m, k: heavy_length(d, rho, start=k, n_rows=m)),
-        entry("index", index, lambda m, k: index_length(d, rho, start=k)),
+        ours("heavy (sharp)", "heavy"),
+        ours("index", "index"),
     ]
     if each:
         rows = each_rows(d, rho, eps, delta, contamination=c)
@@ -331,15 +329,15 @@ def pac_rows(
     """
     d, e, share = check_dim(dim), check_share("eps", eps), check_share("delta", delta)
     k0, c = at_least("start", start, 0), exact(check_contamination(contamination))
-    each = d if rule == "index" else d * d  # rows that one more threshold may leave out
+    bounds = bounds_of(rule)
+    each = bounds.per_set(d)  # rows that one more threshold may leave out
     if c * each >= e:
         return None
     miss = float(share / 2 if c else share)
-    length = cache(lambda k: index_length(d, rho, start=k))  # without outliers k never changes
 
     def enough(m: int) -> bool:
         k = max(k0, pac_start(m, float(c), delta))
-        T: float = length(k) if rule == "index" else heavy_length(d, rho, start=k, n_rows=m)
+        T = bounds.promised_length(d, rho, m, start=k)
         return binomial_below(m, float(e), each * math.ceil(k + T)) <= miss
 
     return smallest(enough)

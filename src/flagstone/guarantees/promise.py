@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from flagstone.guarantees.coverage import (
     start_points,
     stream_certificate,
 )
+from flagstone.guarantees.rules import bounds_of
 from flagstone.markup import card, table
 
 #: Of certified promises, unless the caller asks for another one.
@@ -55,8 +56,13 @@ class Window:
         """T, the number of thresholds, or the length of the interval."""
         return self.t_max - self.start
 
+    @property
+    def whole(self) -> bool:
+        """Whether V* is V_t itself, so that thresholds are integers: see `RuleBounds`."""
+        return bounds_of(self.rule).whole
+
     def __str__(self) -> str:
-        if self.rule == "index":
+        if self.whole:
             return f"{{{self.t_min}..{self.t_max}}}"
         return f"({self.start}, {self.t_max:g}]"
 
@@ -154,28 +160,23 @@ class Counted:
     n_rows: int
     outside: int
     runs: int
-    eps: float
+    eps: float = 1.0
 
-    @classmethod
-    def of(
-        cls,
-        dim: int,
-        first: int | None,
-        skipped: int | None,
-        outside: int,
-        runs: int,
-        ambient_dim: int,
-        n_rows: int,
-        confidence: float,
-    ) -> Counted:
-        """Return what the counts certify, as their share of this confidence."""
-        share, eps = 1 - SHARE_OF_START * (1 - confidence), 1.0
-        starts = start_points(n_rows, ambient_dim)
-        if first is not None and skipped is not None and first in starts:
-            eps = counted_certificate(
-                first, skipped, outside, n_rows, starts=len(starts), confidence=share
-            )
-        return cls(dim, first, skipped, n_rows, outside, runs, eps)
+    def certified(self, ambient_dim: int, confidence: float) -> Counted:
+        """Return it with what the counts certify, as their share of this confidence (S42)."""
+        share = 1 - SHARE_OF_START * (1 - confidence)
+        starts = start_points(self.n_rows, ambient_dim)
+        if self.first is None or self.skipped is None or self.first not in starts:
+            return replace(self, eps=1.0)
+        eps = counted_certificate(
+            self.first,
+            self.skipped,
+            self.outside,
+            self.n_rows,
+            starts=len(starts),
+            confidence=share,
+        )
+        return replace(self, eps=eps)
 
     @classmethod
     def of_stream(
@@ -417,8 +418,8 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
         ``dim`` is the dimension of the answer.
         """
         setup, certified = self.setup, self.certified
-        each = setup.dim if setup.window.rule == "heavy" else 1
-        sets = each * math.ceil(setup.threshold) if setup.n_shards == 1 else None
+        decide = bounds_of(setup.window.rule).per_set(setup.dim) // setup.dim  # sets per threshold
+        sets = decide * math.ceil(setup.threshold) if setup.n_shards == 1 else None
         future, span = future_coverage(
             counts,
             setup.n_rows,
@@ -588,28 +589,3 @@ def counted_outside(levels: Sequence[Counted], dim: int) -> Counted | None:
     (True, None)
     """
     return next((level for level in levels if level.dim == dim and level.eps < 1), None)
-
-
-def certified_from_dict(values: Mapping[str, Any], setup: Setup, dim: int) -> Certified:
-    """Read the primary facts of `Certified`: what follows from them is computed again.
-
-    ``dim`` is the dimension of the answer.
-    """
-    certificate, confidence = values["certificate"], values["confidence"]
-    any_time = bool(values["any_time"])
-
-    def counted(dim: int, first: Any, skipped: Any, outside: int, runs: int) -> Counted:
-        if any_time:
-            return Counted.of_stream(dim, first, outside, runs, confidence)
-        known = setup.dim, setup.n_rows, confidence
-        return Counted.of(dim, first, skipped, outside, runs, *known)
-
-    numbers = ("dim", "first", "skipped", "outside", "runs")
-    levels = tuple(counted(*(level[name] for name in numbers)) for level in values["levels"])
-    return Certified(
-        confidence=confidence,
-        any_time=any_time,
-        counted=counted_outside(levels, dim),
-        levels=levels,
-        certificate=None if certificate is None else Certificate(**certificate),
-    )

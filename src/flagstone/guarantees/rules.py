@@ -55,7 +55,8 @@ class RuleBounds:
     per_set, outside : callable
         a(d) and b(d).
     whole : bool
-        Whether T must be an integer.
+        Whether V* is V_t itself, so that t and T are integers; otherwise V* is the largest space
+        that t sets or more span. Certificates know these two readings of a threshold.
 
     Examples
     --------
@@ -190,6 +191,67 @@ class RuleBounds:
         longest = e * m / (positive("shards", shards) * self.outside(d))
         return 1 + math.floor(longest) if self.whole else float(longest)
 
+    def promised_length(
+        self, dim: int, rho: Share, n_rows: int, *, start: int = 0, shards: int = 1
+    ) -> float:
+        """The length that a rule takes for ρ and m rows: of the index rule one for every m."""
+        m = None if self.whole else n_rows
+        return self.length(dim, rho, start=start, shards=shards, n_rows=m)
+
+    def rows(
+        self,
+        dim: int,
+        rho: Share,
+        eps: Share,
+        *,
+        start: int = 0,
+        shards: int = 1,
+        contamination: Share = 0.0,
+    ) -> int | None:
+        """Rows with which a rule is proven ρ-replicable and covers 1 - ε (S16, S17, S18, S24).
+
+        The least m with R·b(d)·(k+T) ≤ ε·m, T the length of the window and k its start (given
+        outright, or ⌈contamination·m⌉). Without a start this is d²·C(d)²/(ρ²ε) (index), and the
+        smaller of 2d³(d+1)²/(ρε)² and 4d⁴(d+1)/(ρ²ε) (heavy). None when no number of rows is
+        enough, which happens when R·b(d)·contamination ≥ ε.
+
+        Examples
+        --------
+        >>> index_rows(10, 0.1, 0.1), heavy_rows(10, 0.1, 0.1)
+        (6231800, 440000000)
+        >>> heavy_rows(4, 0.1, 0.8) == 2 * 4**3 * 5**2 * 10_000 // 8**2  # the first, for large ε
+        True
+        >>> index_rows(10, 0.1, 0.1, contamination=0.02) is None  # ten directions at 2 % each
+        True
+        """
+        d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
+        c, k0, R = exact(contamination), at_least("start", start, 0), positive("shards", shards)
+        each = R * self.outside(d)  # rows outside, for one more threshold
+        if each * c * ROUNDING >= e:
+            return None
+        if self.whole and not c:
+            return math.ceil(each * (k0 + self.length(d, rho, start=k0, shards=R)) / e)
+        # Real k ≤ cm + 1 and T ≤ T(cm + 1) + 1 make the condition smooth in m, hence monotone.
+        square = R * d * index_constant(d) ** 2 / float(r) ** 2 if self.whole else 0.0
+
+        def enough(m: int) -> bool:
+            k = c * m + 1 if c else Fraction(k0)
+            if self.whole:
+                T = _enough_length(square, k)
+            elif k:
+                T = min(_enough_length(float(8 * R * d**3 / r**2), k), root(8 * d * m / r**2))
+            else:
+                room = (e * m / each) ** 2  # the square of the longest window that ε allows
+                slack = (
+                    ROUNDING**2 if room > 2**106 else 1
+                )  # past 2^53, not all integers are floats
+                return (
+                    room >= slack * 8 * d * m / r**2 or room >= slack * (8 * R * d**3 / r**2) ** 2
+                )
+            return each * (k + Fraction(T)) * ROUNDING <= e * m
+
+        return smallest(enough)
+
     def _length(self, length: float) -> Fraction:
         if self.whole:
             return Fraction(positive("length", length))
@@ -219,8 +281,21 @@ HEAVY = RuleBounds(
 )
 index_proves, index_rho, index_uncovered = INDEX.proves, INDEX.rho, INDEX.uncovered
 heavy_proves, heavy_rho, heavy_uncovered = HEAVY.proves, HEAVY.rho, HEAVY.uncovered
-index_length, index_length_for_eps = INDEX.length, INDEX.length_for_eps
-heavy_length, heavy_length_for_eps = HEAVY.length, HEAVY.length_for_eps
+index_length, index_length_for_eps, index_rows = INDEX.length, INDEX.length_for_eps, INDEX.rows
+heavy_length, heavy_length_for_eps, heavy_rows = HEAVY.length, HEAVY.length_for_eps, HEAVY.rows
+_BOUNDS = {"index": INDEX, "heavy": HEAVY}
+
+
+def bounds_of(rule: str) -> RuleBounds:
+    """The bounds of the rule of this name.
+
+    >>> bounds_of("heavy").uncovered(10, 100)
+    5445
+    """
+    if rule not in _BOUNDS:
+        names = " or ".join(map(repr, _BOUNDS))
+        raise InputError(Parameter("rule"), f" must be {names}, got {rule!r}")
+    return _BOUNDS[rule]
 
 
 def index_constant(dim: int) -> float:
@@ -235,90 +310,9 @@ def index_constant(dim: int) -> float:
     return 2 * math.sqrt(d / 3) + math.sqrt(2 * (d - 1))
 
 
-def index_rows(
-    dim: int,
-    rho: Share,
-    eps: Share,
-    *,
-    start: int = 0,
-    shards: int = 1,
-    contamination: Share = 0.0,
-) -> int | None:
-    """Rows with which the index rule is proven ρ-replicable and covers 1 - ε: m = dT/ε (S18, S24).
-
-    With a start k (given outright, or ⌈contamination·m⌉): R·d·(k+T) ≤ ε·m. None when no number of
-    rows is enough, which happens when R·d·contamination ≥ ε.
-
-    Examples
-    --------
-    >>> index_rows(10, 0.1, 0.1)
-    6231800
-    >>> f"{index_rows(20, 0.05, 0.1):.1e}"
-    '2.1e+08'
-    >>> index_rows(10, 0.1, 0.1, contamination=0.02) is None  # ten directions at 2 % each
-    True
-    """
-    d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
-    c, R = exact(contamination), positive("shards", shards)
-    if c == 0:
-        T = index_length(d, rho, start=start, shards=R)
-        return math.ceil(R * d * (start + T) / e)
-    if R * d * c * ROUNDING >= e:
-        return None
-    # Real k ≤ cm + 1 and T ≤ T(cm + 1) + 1 make the condition smooth in m, hence monotone.
-    A = R * d * index_constant(d) ** 2 / float(r) ** 2
-
-    def enough(m: int) -> bool:
-        k = c * m + 1
-        T = _enough_length(A, k)
-        return R * d * (k + Fraction(T)) * ROUNDING <= e * m
-
-    return smallest(enough)
-
-
 def _enough_length(A: float, k: Fraction) -> float:
     """A real T with T² ≥ A·(k+T), with room for rounding it up to an integer."""
     return (A + math.sqrt(A * A + 4 * A * float(k))) / 2 + 1
-
-
-def heavy_rows(
-    dim: int,
-    rho: Share,
-    eps: Share,
-    *,
-    start: int = 0,
-    shards: int = 1,
-    contamination: Share = 0.0,
-) -> int | None:
-    """Rows with which Algorithm 1 is proven ρ-replicable and covers 1 - ε (S16, S17, S24).
-
-    The smaller of 2d³(d+1)²/(ρε)² and 4d⁴(d+1)/(ρ²ε). With a start k (given outright, or
-    ⌈contamination·m⌉): R·(k+T)·d(d+1)/2 ≤ ε·m; None when no number of rows is enough.
-
-    Examples
-    --------
-    >>> heavy_rows(10, 0.1, 0.1)
-    440000000
-    >>> heavy_rows(4, 0.1, 0.8) == 2 * 4**3 * 5**2 * 10_000 // 8**2  # the first, for large ε
-    True
-    """
-    d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
-    c, R = exact(contamination), positive("shards", shards)
-    k0, area = at_least("start", start, 0), Fraction(d * (d + 1), 2)
-    if R * area * c * ROUNDING >= e:
-        return None
-
-    def enough(m: int) -> bool:
-        k = c * m + 1 if c else Fraction(k0)
-        if c or k0:
-            A = float(8 * R * d**3 / r**2)
-            T = min(_enough_length(A, k), root(8 * d * m / r**2))
-            return R * area * (k + Fraction(T)) * ROUNDING <= e * m
-        room = (e * m / (R * area)) ** 2  # the square of the longest window that ε allows
-        slack = ROUNDING**2 if room > 2**106 else 1  # past 2^53, not every integer is a float
-        return room >= slack * 8 * d * m / r**2 or room >= slack * (8 * R * d**3 / r**2) ** 2
-
-    return smallest(enough)
 
 
 def each_rho(

@@ -129,12 +129,12 @@ class ScreeDisplay(Display):
         )
         if self.threshold is None:
             return text
-        if self.sets is not None:
-            return (
-                f"{text} The threshold {self.threshold:,.0f} was drawn from sets {self.sets[0]:,} "
-                f"to {self.sets[1]:,}."
-            )
-        return f"{text} The threshold {self.threshold:,.4g} was drawn from {self.window}."
+        if self.sets is None:
+            return f"{text} The threshold {self.threshold:,.4g} was drawn from {self.window}."
+        low, high = self.sets
+        return (
+            f"{text} The threshold {self.threshold:,.0f} was drawn from sets {low:,} to {high:,}."
+        )
 
     def __repr__(self) -> str:
         return f"ScreeDisplay({self.describe()})"
@@ -146,62 +146,41 @@ class ScreeDisplay(Display):
         return super().image(suffix)
 
     def _draw(self, axes: list[Axes]) -> None:
-        axis, stairs = axes[0], self.stairs
+        axis, levels, right = axes[0], self.stairs.levels, self.end + 0.5
         if self.is_log:
             axis.set_xscale("log")
-        right = self.end + 0.5
-        blue = OKABE_ITO["blue"]
         if self.sets is not None:
             low, high = self.sets
-            axis.axvspan(
-                low - 0.5,
-                high + 0.5,
-                color=OKABE_ITO["sky"],
-                alpha=0.22,
-                linewidth=0,
-                label=f"window {low:,}–{high:,}",
-            )
-        # A stairs outline: set j occupies (j - 1/2, j + 1/2), and spans nothing past the last.
-        edges = [0.5] + [s.last + 0.5 for s in stairs.levels]
-        dims = [s.dim for s in stairs.levels]
-        axis.stairs(dims, edges, color=blue, alpha=0.08, fill=True)
-        axis.stairs(dims, edges, color=blue, linewidth=1.6, baseline=None)
-        drop = [dims[-1] if dims else 0, 0, 0]
-        axis.plot([edges[-1], edges[-1], right], drop, color=blue, linewidth=1.6)
+            window: Any = {"color": OKABE_ITO["sky"], "alpha": 0.22, "linewidth": 0}
+            axis.axvspan(low - 0.5, high + 0.5, label=f"window {low:,}–{high:,}", **window)
+        # Set j occupies (j - 1/2, j + 1/2); past the last one nothing is spanned.
+        edges = [0.5, *(step.last + 0.5 for step in levels), right]
+        dims = [*(step.dim for step in levels), 0]
+        axis.stairs(dims, edges, color=OKABE_ITO["blue"], alpha=0.08, fill=True)
+        axis.stairs(dims, edges, color=OKABE_ITO["blue"], linewidth=1.6, baseline=None)
         if self.threshold is not None:
-            self._draw_choice(axis)
+            self._draw_choice(axis, self.threshold, self.chosen_dim or 0)
         axis.set_xlim(0.5, right)
-        axis.set_ylim(0, 1.04 * max(stairs.ambient_dim, 1))
+        axis.set_ylim(0, 1.04 * max(self.stairs.ambient_dim, 1))
         axis.set_xlabel(X_LABEL + (", logarithmic" if self.is_log else ""))
         axis.set_ylabel(Y_LABEL)
         axis.locator_params(axis="y", integer=True)
         if axis.get_legend_handles_labels()[0]:
             axis.legend(loc="best")
 
-    def _draw_choice(self, axis: Axes) -> None:
-        t, dim, mark = self.threshold, self.chosen_dim or 0, OKABE_ITO["vermillion"]
-        assert t is not None
+    def _draw_choice(self, axis: Axes, t: float, dim: int) -> None:
+        def bar(low: float, high: float, **look: Any) -> None:
+            axis.plot([low, high], [dim, dim], solid_capstyle="butt", **look)
+
+        mark = OKABE_ITO["vermillion"]
         if self.sets is None:
             step = self.chosen or Level(0, 1, 1)
-            axis.plot(
-                [step.first - 0.5, step.last + 0.5],
-                [dim, dim],
-                color=mark,
-                linewidth=3.5,
-                solid_capstyle="butt",
-                zorder=5,
-                label=self.choice,
-            )
+            look: Any = {"color": mark, "linewidth": 3.5, "zorder": 5, "label": self.choice}
+            bar(step.first - 0.5, step.last + 0.5, **look)
             return
         if self.margin:
-            axis.plot(
-                [max(t - self.margin - 0.5, 0.5), min(t + self.margin + 0.5, self.end + 0.5)],
-                [dim, dim],
-                color=OKABE_ITO["orange"],
-                alpha=0.45,
-                linewidth=8,
-                solid_capstyle="butt",
-                label=f"margin {self.margin:,}",
-            )
+            ends = (max(t - self.margin - 0.5, 0.5), min(t + self.margin, self.end) + 0.5)
+            look = {"color": OKABE_ITO["orange"], "alpha": 0.45, "linewidth": 8}
+            bar(*ends, label=f"margin {self.margin:,}", **look)
         axis.axvline(t, color=mark, linewidth=1.3, linestyle="--", label=self.choice)
         axis.plot([t], [dim], "o", color=mark, markersize=5, zorder=5, clip_on=False)

@@ -8,7 +8,7 @@ heavy rule, whose threshold is a number of sets, the step that reaches it is dra
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 X_LABEL, Y_LABEL = "set index j", "dimension of V(j)"
 WIDTH, HEIGHT = 720.0, 360.0
-LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 38.0, 62.0
+#: The plot within the drawing: its ends, its upper edge, and the height of dimension 0.
+LEFT, RIGHT, TOP, BASE = 72.0, 702.0, 38.0, 298.0
 
 STYLE = """
 .scree { --ink: #1c2430; --soft: #5b6675; --grid: #d9dee6; --stair: #0b62a8; --window: #56b4e9;
@@ -41,178 +42,141 @@ STYLE = """
 
 
 def scree_svg(scree: ScreeDisplay, *, standalone: bool = False) -> str:
-    """Draw a flag.
-
-    Parameters
-    ----------
-    scree : ScreeDisplay
-    standalone : bool
-        Whether the drawing must carry its own style (a file) or finds it in the page.
-    """
-    style = f"<style>{STYLE}.scree {{ background: var(--paper, #fff); }} "
-    style += "@media (prefers-color-scheme: dark) { .scree { --paper: #14181f; } }</style>"
+    """Draw a flag; a drawing that stands alone (a file) carries its own style and keys."""
+    paper = (
+        f"<style>{STYLE}.scree {{ background: var(--paper, #fff); }} "
+        "@media (prefers-color-scheme: dark) { .scree { --paper: #14181f; } }</style>"
+    )
+    drawing = ScreeDrawing(scree)
     return (
         f'<svg class="scree" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" aria-labelledby="scree-title">'
         f'<title id="scree-title">{scree.describe()}</title>'
-        f"{style if standalone else ''}{_body(scree)}{_keys(scree) if standalone else ''}</svg>"
+        f"{paper if standalone else ''}{''.join(drawing.parts())}"
+        f"{drawing.keys() if standalone else ''}</svg>"
     )
 
 
-def set_place(scree: ScreeDisplay, j: float) -> float:
-    """Return where a set stands in the drawing."""
-    return _Axis(scree)(j)
-
-
-def step_places(scree: ScreeDisplay) -> list[tuple[float, float, float]]:
-    """Return where each step stands in the drawing: its left and right end, and its height."""
-    x, y = _Axis(scree), _heights(max(scree.stairs.ambient_dim, 1))
-    steps = scree.stairs.levels
-    return [(x(step.first - 0.5), x(step.last + 0.5), y(step.dim)) for step in steps]
-
-
-def _body(scree: ScreeDisplay) -> str:
-    x, y = _Axis(scree), _heights(max(scree.stairs.ambient_dim, 1))
-    base = y(0)
-    parts = []
-    if scree.sets is not None:
-        parts.append(_band("window", x, scree.sets[0] - 0.5, scree.sets[1] + 0.5, base))
-    t = scree.threshold
-    parts += _grid(scree, x, y)
-    dim = scree.chosen_dim or 0
-    if t is not None and scree.margin and scree.sets is not None:
-        low, high = x(t - scree.margin - 0.5), x(t + scree.margin + 0.5)
-        parts.append(
-            f'<rect class="margin" x="{low:.1f}" y="{y(dim) - 9:.1f}" '
-            f'width="{max(2.0, high - low):.1f}" height="18" rx="4"/>'
-        )
-    if scree.stairs.levels:
-        points = []
-        for left, right, height in step_places(scree):
-            points += [(left, height), (right, height)]
-        points.append((points[-1][0], base))
-        path = " ".join(
-            f"{'M' if i == 0 else 'L'}{a:.1f} {b:.1f}" for i, (a, b) in enumerate(points)
-        )
-        parts.append(f'<path class="under" d="{path} L{points[0][0]:.1f} {base:.1f} Z"/>')
-        parts.append(f'<path class="stair" d="{path}"/>')
-    if t is not None:
-        parts += _choice(scree, t, x, y(dim), base)
-    return "".join(parts)
-
-
-def _choice(scree: ScreeDisplay, t: float, x: _Axis, height: float, base: float) -> list[str]:
-    """Mark the threshold and its answer, and say both in words."""
-    if scree.sets is not None:
-        at = x(t)
-        marks = [
-            f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{base:.1f}"/>',
-            f'<circle class="dot" cx="{at:.1f}" cy="{height:.1f}" r="5"/>',
-        ]
-    else:
-        step = scree.chosen
-        low, high = (x(step.first - 0.5), x(step.last + 0.5)) if step else (x(0.5), x(0.5))
-        at = (low + high) / 2
-        marks = [
-            f'<line class="bold" x1="{low:.1f}" x2="{max(low + 2, high):.1f}" '
-            f'y1="{height:.1f}" y2="{height:.1f}"/>'
-        ]
-    anchor = "end" if at > WIDTH * 0.6 else "start"
-    shift = -8 if anchor == "end" else 8
-    return [
-        *marks,
-        f'<text class="mark-text" x="{at + shift:.1f}" y="{TOP - 12:.1f}" '
-        f'text-anchor="{anchor}">{scree.choice}</text>',
-    ]
-
-
-def _keys(scree: ScreeDisplay) -> str:
-    """Return what the shades mean, for a drawing that stands alone."""
-    if scree.sets is None:
-        return ""
-    y = HEIGHT - 12
-    keys = [("window", f"window {scree.sets[0]:,}–{scree.sets[1]:,}", LEFT)]
-    if scree.margin:
-        keys.append(("margin", f"margin {scree.margin:,}", WIDTH - 150))
-    return "".join(
-        f'<rect class="{name}" x="{x}" y="{y - 9}" width="16" height="10"/>'
-        f'<text x="{x + 22}" y="{y}">{text}</text>'
-        for name, text, x in keys
-    )
-
-
-def _grid(scree: ScreeDisplay, x: _Axis, y: Callable[[float], float]) -> list[str]:
-    parts = []
-    right, base = WIDTH - RIGHT, y(0)
-    for dim in _ticks(0, max(scree.stairs.ambient_dim, 1), 5):
-        at = y(dim)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{dim:g}</text>')
-    parts.append(f'<line class="axis" x1="{LEFT}" x2="{right}" y1="{base}" y2="{base}"/>')
-    for tick in x.ticks():
-        at = x(tick)
-        parts.append(
-            f'<text x="{at:.1f}" y="{base + 22:.1f}" text-anchor="middle">{tick:,.0f}</text>'
-        )
-    middle = (LEFT + right) / 2
-    scale = ", logarithmic" if scree.is_log else ""
-    parts.append(
-        f'<text class="strong" x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"{X_LABEL}{scale}</text>"
-    )
-    high = (TOP + base) / 2
-    parts.append(
-        f'<text class="strong" transform="translate(22 {high:.1f}) rotate(-90)" '
-        f'text-anchor="middle">{Y_LABEL}</text>'
-    )
-    return parts
-
-
-def _band(name: str, x: _Axis, low: float, high: float, base: float) -> str:
-    a, b = x(low), x(high)
-    return (
-        f'<rect class="{name}" x="{a:.1f}" y="{TOP}" width="{max(1.5, b - a):.1f}" '
-        f'height="{base - TOP:.1f}"/>'
-    )
-
-
-class _Axis:
-    """From a set index to a place on the page, linear or logarithmic, clipped to the plot."""
+class ScreeDrawing:
+    """Where sets and dimensions stand in the drawing, and what is drawn there."""
 
     def __init__(self, scree: ScreeDisplay) -> None:
-        self._log = scree.is_log
+        self.scree = scree
         self._end = scree.end + 0.5
-        self._low = 0.5
+        self._top = 1.04 * max(scree.stairs.ambient_dim, 1)
 
-    def __call__(self, value: float) -> float:
-        value = min(max(value, self._low), self._end)
-        if self._log:
-            share = math.log(value / self._low) / math.log(self._end / self._low)
+    def x(self, j: float) -> float:
+        """Return the place of a set, linear or logarithmic, within the plot."""
+        low, j = 0.5, min(max(j, 0.5), self._end)
+        if self.scree.is_log:
+            share = math.log(j / low) / math.log(self._end / low)
         else:
-            share = (value - self._low) / (self._end - self._low)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+            share = (j - low) / (self._end - low)
+        return LEFT + share * (RIGHT - LEFT)
 
-    def ticks(self) -> list[float]:
-        """Return the marks of the axis."""
-        if not self._log:
-            return [t for t in _ticks(0, self._end, 6) if t >= 1] or [1.0]
-        powers = range(math.floor(math.log10(self._end)) + 1)
-        return [10.0**power for power in powers]
+    def y(self, dim: float) -> float:
+        """Return the height of a dimension."""
+        return BASE - (BASE - TOP) * dim / self._top
+
+    def steps(self) -> list[tuple[float, float, float]]:
+        """Return for each step its left and right end, and its height."""
+        return [
+            (self.x(step.first - 0.5), self.x(step.last + 0.5), self.y(step.dim))
+            for step in self.scree.stairs.levels
+        ]
+
+    def parts(self) -> Iterator[str]:
+        """Yield the elements, from the back to the front."""
+        scree, t = self.scree, self.scree.threshold
+        height = self.y(scree.chosen_dim or 0)
+        if scree.sets is not None:
+            a, b = self.x(scree.sets[0] - 0.5), self.x(scree.sets[1] + 0.5)
+            yield _rect("window", a, TOP, max(1.5, b - a), BASE - TOP)
+        yield from self._grid()
+        if t is not None and scree.margin and scree.sets is not None:
+            a, b = self.x(t - scree.margin - 0.5), self.x(t + scree.margin + 0.5)
+            yield _rect("margin", a, height - 9, max(2.0, b - a), 18, ' rx="4"')
+        points = [(x, y) for left, right, y in self.steps() for x in (left, right)]
+        if points:
+            path = "M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in [*points, (points[-1][0], BASE)])
+            yield f'<path class="under" d="{path} L{points[0][0]:.1f} {BASE:.1f} Z"/>'
+            yield f'<path class="stair" d="{path}"/>'
+        if t is not None:
+            yield from self._choice(t, height)
+
+    def _choice(self, t: float, height: float) -> Iterator[str]:
+        """Mark the threshold and its answer, and say both in words."""
+        step = self.scree.chosen
+        if self.scree.sets is not None:
+            at = self.x(t)
+            yield f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{BASE:.1f}"/>'
+            yield f'<circle class="dot" cx="{at:.1f}" cy="{height:.1f}" r="5"/>'
+        else:
+            low, high = (
+                (self.x(step.first - 0.5), self.x(step.last + 0.5)) if step else (LEFT, LEFT)
+            )
+            at = (low + high) / 2
+            yield (
+                f'<line class="bold" x1="{low:.1f}" x2="{max(low + 2, high):.1f}" '
+                f'y1="{height:.1f}" y2="{height:.1f}"/>'
+            )
+        anchor, shift = ("end", -8) if at > WIDTH * 0.6 else ("start", 8)
+        yield (
+            f'<text class="mark-text" x="{at + shift:.1f}" y="{TOP - 12:.1f}" '
+            f'text-anchor="{anchor}">{self.scree.choice}</text>'
+        )
+
+    def keys(self) -> str:
+        """Return what the shades mean."""
+        scree, y = self.scree, HEIGHT - 12
+        if scree.sets is None:
+            return ""
+        keys = [("window", f"window {scree.sets[0]:,}–{scree.sets[1]:,}", LEFT)]
+        if scree.margin:
+            keys.append(("margin", f"margin {scree.margin:,}", WIDTH - 150))
+        return "".join(
+            f'<rect class="{name}" x="{x}" y="{y - 9}" width="16" height="10"/>'
+            f'<text x="{x + 22}" y="{y}">{text}</text>'
+            for name, text, x in keys
+        )
+
+    def _grid(self) -> Iterator[str]:
+        for dim in _ticks(max(self.scree.stairs.ambient_dim, 1), 5):
+            y = self.y(dim)
+            yield f'<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{dim:g}</text>'
+        yield f'<line class="axis" x1="{LEFT}" x2="{RIGHT}" y1="{BASE}" y2="{BASE}"/>'
+        sets = [t for t in _ticks(self._end, 6) if t >= 1] or [1]
+        if self.scree.is_log:
+            sets = [10**power for power in range(math.floor(math.log10(self._end)) + 1)]
+        for j in sets:
+            x, y = self.x(j), BASE + 22
+            yield f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{j:,.0f}</text>'
+        scale = ", logarithmic" if self.scree.is_log else ""
+        yield (
+            f'<text class="strong" x="{(LEFT + RIGHT) / 2}" y="{HEIGHT - 8}" '
+            f'text-anchor="middle">{X_LABEL}{scale}</text>'
+        )
+        yield (
+            f'<text class="strong" transform="translate(22 {(TOP + BASE) / 2:.1f}) rotate(-90)" '
+            f'text-anchor="middle">{Y_LABEL}</text>'
+        )
 
 
-def _heights(top: int) -> Callable[[float], float]:
-    base = HEIGHT - BOTTOM
-    return lambda value: base - (base - TOP) * value / (top * 1.04)
+def _rect(name: str, x: float, y: float, width: float, height: float, more: str = "") -> str:
+    return (
+        f'<rect class="{name}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+        f'height="{height:.1f}"{more}/>'
+    )
 
 
-def _ticks(low: float, high: float, about: int) -> list[float]:
-    """Return round numbers that cover an interval.
+def _ticks(high: float, about: int) -> list[float]:
+    """Return round numbers from 0 to ``high``.
 
-    >>> _ticks(0, 41, 5)
+    >>> _ticks(41, 5)
     [0, 10, 20, 30, 40]
     """
-    raw = (high - low) / about
-    power = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1
-    step = next(s * power for s in (1, 2, 5, 10) if s * power >= raw)
-    step = max(1, step)
-    return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    raw = high / about
+    power = 10 ** math.floor(math.log10(raw))
+    step = max(1, next(s * power for s in (1, 2, 5, 10) if s * power >= raw))
+    return [i * step for i in range(math.floor(high / step) + 1)]

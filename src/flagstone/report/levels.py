@@ -15,8 +15,8 @@ from flagstone.encoding import constant_text, news, worded
 from flagstone.finding import Finding
 from flagstone.guarantees import uncovered_bracket
 from flagstone.plots import ScreeDisplay
-from flagstone.plots.svg import BOTTOM, HEIGHT, TOP, set_place, step_places
-from flagstone.report.parts import bits, items
+from flagstone.plots.svg import BASE, TOP, ScreeDrawing
+from flagstone.report.parts import items
 
 #: The most levels that are listed, those next to the answer's.
 _LEVELS = 300
@@ -80,7 +80,8 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
     chosen = next((i for i, level in enumerate(levels) if level.dim == V.dim), len(levels) - 1)
     nearest = sorted(range(len(levels)), key=lambda i: (abs(i - chosen), i))[:_LEVELS]
     scree = ScreeDisplay.of(finding)
-    places = step_places(scree)
+    drawing = ScreeDrawing(scree)
+    places = drawing.steps()
     answers: dict[int, tuple[Sequence[str], str | None]] = {}
     room = _CHARACTERS
     for i in nearest[: max(1, _ENTRIES // flag.dim**2)]:
@@ -100,7 +101,7 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
         is_chosen = levels[i].dim == V.dim
         stop = (places[i][0] + places[i][1]) / 2
         if is_chosen and scree.sets is not None and scree.threshold is not None:
-            stop = set_place(scree, scree.threshold)
+            stop = drawing.x(scree.threshold)
         views.append(LevelView(levels[i], places[i], stop, outside, is_chosen, *said))
     return views
 
@@ -148,9 +149,8 @@ def level_list(finding: Finding, *, has_bits: bool = True) -> tuple[str, str]:
     if len(views) < 2:
         return "", ""
     body = "".join(_item(finding, view) for view in views)
-    base = HEIGHT - BOTTOM
     return (
-        f'<ol class="levels" data-top="{TOP:g}" data-base="{base:g}">{body}</ol>',
+        f'<ol class="levels" data-top="{TOP:g}" data-base="{BASE:g}">{body}</ol>',
         f"<p>{''.join(_remarks(finding, views))}</p>",
     )
 
@@ -193,7 +193,8 @@ def _item(finding: Finding, view: LevelView) -> str:
     chosen = " chosen" if view.is_chosen else ""
     body = ""
     if view.pattern is not None:
-        body += f'<p class="bits pattern">{bits(view.pattern)}</p>'
+        octets = (view.pattern[i : i + 8] for i in range(0, len(view.pattern), 8))
+        body += f'<p class="bits pattern"><span>{"</span> <span>".join(octets)}</span></p>'
     if view.lines is None:
         body += '<p class="hint">No room for its equations in this page.</p>'
     elif view.lines:

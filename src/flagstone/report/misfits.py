@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from flagstone.algebra.fields import Array
+from flagstone.answers import Constraints
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.markup import escape
 from flagstone.report.parts import folded, table
-from flagstone.report.view import AnswerView
-from flagstone.tables import MisfitGroup, as_written, frame_text, misfit_groups
+from flagstone.tables import MisfitGroup, as_written, frame_text, is_frames, misfit_groups
 from flagstone.text import left_out
 from flagstone.wording import counted
 
@@ -18,6 +22,8 @@ from flagstone.wording import counted
 _SAID = 6
 #: How many rows are seen at once; the others unfold.
 _OPEN = 12
+#: Longer rows are cut.
+_WIDE = 512
 
 
 @dataclass(frozen=True)
@@ -30,20 +36,17 @@ class Misfit:
         Its elements, as :meth:`Field.texts` writes them.
     written : str or None
         The frame as the file has it, in hexadecimal.
-    marks : frozenset of int
-        Bits that are not what the others say they must be.
     breaks : tuple of str
         What it breaks.
     """
 
     values: str
     written: str | None
-    marks: frozenset[int]
     breaks: tuple[str, ...]
 
 
-def misfits_of(finding: Finding, view: AnswerView | None = None) -> list[Misfit]:
-    """Return the rows that are known not to fit, with what they break in a view of the answer.
+def misfits_of(finding: Finding) -> list[Misfit]:
+    """Return the rows that are known not to fit, with what they break.
 
     Examples
     --------
@@ -68,14 +71,28 @@ def misfits_of(finding: Finding, view: AnswerView | None = None) -> list[Misfit]
         frames = as_written(finding, features) if finding.field.order == 2 else None
     except InputError:  # some bits of the frames were not read
         frames = None
-    broken = (view or AnswerView()).broken(finding, features, X[:, -1])
-    return [
-        Misfit(text, None if frames is None else frame_text(frames[i]), *broken[i])
-        for i, text in enumerate(values)
-    ]
+    written = [None] * len(values) if frames is None else map(frame_text, frames)
+    return list(map(Misfit, values, written, _breaks(finding, features, X[:, -1])))
 
 
-def misfit_section(finding: Finding, view: AnswerView | None = None) -> str:
+def _breaks(finding: Finding, X: Array, labels: Array) -> list[tuple[str, ...]]:
+    """Return what each row breaks, for every kind of answer."""
+    answer: Any = finding.answer
+    if answer.is_bottom or finding.question.kind == "equations":
+        return [()] * len(X)
+    if not isinstance(answer, Constraints):
+        said = finding.encoding.decoded(answer.predict(X))
+        return [(f"the rule says {text}",) for text in said]
+    lines = answer.lines
+    broken = [tuple(lines[i] for i in np.flatnonzero(row)) for row in answer.syndrome(X) != 0]
+    if not finding.question.labelled:
+        return broken
+    # a negative example breaks the answer by obeying it
+    pairs = zip(broken, labels.tolist(), strict=True)
+    return [some if label else ("negative, but inside",) for some, label in pairs]
+
+
+def misfit_section(finding: Finding) -> str:
     """Return how many rows do not fit, and the first of them."""
     rows, total = finding.rows, finding.rows.read
     misfits = rows.misfits
@@ -93,12 +110,8 @@ def misfit_section(finding: Finding, view: AnswerView | None = None) -> str:
         f'height="1"/><rect class="fit" width="{fit:.4f}" height="1"/></svg>',
     ]
     if rows.places:
-        view = AnswerView() if view is None else view
-        groups = [] if view.has_bits(finding) else misfit_groups(finding)
-        if groups:
-            out.append(_by_equation(groups))
-        else:
-            out.append(_listed(finding, misfits_of(finding, view), view))
+        groups = [] if is_frames(finding) else misfit_groups(finding)
+        out.append(_by_equation(groups) if groups else _listed(finding))
         if misfits > len(rows.places):
             out.append(
                 f'<p class="hint">The first {len(rows.places):,} are listed; max-misfits, on the '
@@ -125,27 +138,28 @@ def _by_equation(groups: Sequence[MisfitGroup]) -> str:
     return "".join(out)
 
 
-def _listed(finding: Finding, found: Sequence[Misfit], view: AnswerView) -> str:
+def _listed(finding: Finding) -> str:
     places = [
         (escape(str(file)), f"{row:,}", "–" if line is None else f"{line:,}")
         for file, row, line in finding.rows.places
     ]
+    found = misfits_of(finding)
     if not found:
         return table(("File", "Row", "Line"), places, numbers=(1, 2))
-    out, listed = [view.legend()], []
+    listed = []
     for (file, row, line), misfit in zip(places, found, strict=True):
         where = f"row {row}" if line == "–" else f"line {line}"
         frame = "" if misfit.written is None else f" <code>{escape(misfit.written)}</code>"
-        shown = view.row(misfit.values, misfit.marks)
+        values = misfit.values if len(misfit.values) <= _WIDE else f"{misfit.values[:_WIDE]}…"
         listed.append(
-            f'<li><p class="place">{file}, {where}{frame}</p><p class="bits">{shown}</p>'
+            f'<li><p class="place">{file}, {where}{frame}</p><p class="bits">{escape(values)}</p>'
             f"{_said(misfit.breaks)}</li>"
         )
-    for part, summary in ((listed[:_OPEN], ""), (listed[_OPEN:], f"{len(listed) - _OPEN} more")):
-        body = f'<ol class="misfits">{"".join(part)}</ol>'
-        if part:
-            out.append(folded(summary, body) if summary else body)
-    return "".join(out)
+    out = f'<ol class="misfits">{"".join(listed[:_OPEN])}</ol>'
+    if len(listed) > _OPEN:
+        rest = f'<ol class="misfits">{"".join(listed[_OPEN:])}</ol>'
+        out += folded(f"{len(listed) - _OPEN} more", rest)
+    return out
 
 
 def _said(breaks: Sequence[str]) -> str:

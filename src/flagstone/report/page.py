@@ -15,6 +15,7 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from importlib.resources import files
+from itertools import groupby
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ def html_report(
     sections = [
         _head(finding, view.headline(finding), day, finding.notes if notes is None else notes),
         view.answer(finding),
-        misfit_section(finding, view) if view.lists_misfits else "",
+        misfit_section(finding) if view.lists_misfits else "",
         _fingerprint(finding),
         _promises(finding),
         _plot(finding, view.has_bits(finding)),
@@ -145,8 +146,9 @@ def report_date() -> date:
 
 def _head(finding: Finding, headline: str, day: date, notes: Sequence[str]) -> str:
     encoding, rows = finding.encoding, finding.rows
+    sources = list(map(str, finding.provenance.get("sources") or []))
     parts = [
-        _listed(finding.provenance.get("sources") or [], 3),
+        ", ".join(sources[:3]) + (f" and {len(sources) - 3} more files" if sources[3:] else ""),
         counted(rows.read, "row") if rows.read else "",
         finding.partitions or "",
         f"{counted(len(encoding.names), 'column')} over {encoding.field.name}",
@@ -243,12 +245,8 @@ def _names_of(finding: Finding) -> Callable[[str], str]:
 def _columns(finding: Finding) -> str:
     encoding = finding.encoding
     pairs = [*encoding.encoders, *([encoding.label] if encoding.label else [])]
-    runs: list[list[Any]] = []  # neighbours with one encoder are one line
-    for e in pairs:
-        if runs and runs[-1][-1].text == e.text and e is not encoding.label:
-            runs[-1].append(e)
-        else:
-            runs.append([e])
+    # Neighbours with one encoder are one line.
+    runs = [list(run) for _, run in groupby(pairs, lambda e: (e.text, e is encoding.label))]
     rows = []
     for run in runs[:MANY]:
         names = [escape(e.column) for e in (run if len(run) < 4 else (run[0], run[-1]))]
@@ -279,8 +277,3 @@ def _code(text: Any) -> str:
 
 def _first(listed: Sequence[Any]) -> str:
     return "" if len(listed) <= MANY else f"<p>The first {MANY} are listed.</p>"
-
-
-def _listed(names: Sequence[Any], most: int) -> str:
-    shown = ", ".join(str(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more files" if len(names) > most else "")

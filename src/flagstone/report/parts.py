@@ -38,23 +38,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[
         )
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return scrolled(
-        f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+    return (
+        f'<div class="scroll"><table><thead><tr>{cells("th", head)}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
-
-
-def scrolled(body: str) -> str:
-    """Return markup that may be wider than the page."""
-    return f'<div class="scroll">{body}</div>'
-
-
-def bits(text: str, marks: frozenset[int] = frozenset()) -> str:
-    """Return the bits of a frame, 0, 1 or ?, by byte and with marks.
-
-    >>> bits("0000000011", frozenset({1}))
-    '<span>0<mark>0</mark>000000</span> <span>11</span>'
-    """
-    text = text.replace(" ", "")
-    marked = [f"<mark>{bit}</mark>" if i in marks else bit for i, bit in enumerate(text)]
-    groups = ("".join(marked[i : i + 8]) for i in range(0, len(marked), 8))
-    return " ".join(f"<span>{group}</span>" for group in groups)

@@ -1,13 +1,7 @@
-"""How a page shows an answer, and the rows that break it."""
+"""How a page shows an answer."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from flagstone.algebra.fields import Array
-from flagstone.answers import Constraints
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.markup import escape
@@ -17,12 +11,10 @@ from flagstone.wording import counted
 
 #: A longer Python expression is left out.
 _LONGEST = 20_000
-#: Longer rows are cut.
-_WIDE = 512
 
 
 class AnswerView:
-    """Show an answer as a list of lines, and of a row which of these it breaks.
+    """Show an answer as a list of lines, and in other notations.
 
     A package that says more about an answer derives a view of its own from this one.
     """
@@ -69,34 +61,3 @@ class AnswerView:
     def has_bits(self, finding: Finding) -> bool:
         """Say whether rows are frames, to be shown bit by bit, or those of a table."""
         return is_frames(finding)
-
-    def broken(
-        self, finding: Finding, X: Array, labels: Array
-    ) -> list[tuple[frozenset[int], tuple[str, ...]]]:
-        """Return for each row which of its columns to mark, and what it breaks."""
-        return [(frozenset(), said) for said in _by_equation(finding, X, labels)]
-
-    def legend(self) -> str:
-        """Return what stands above the rows that do not fit."""
-        return ""
-
-    def row(self, values: str, marks: frozenset[int]) -> str:
-        """Return the elements of a row."""
-        return escape(values if len(values) <= _WIDE else f"{values[:_WIDE]}…")
-
-
-def _by_equation(finding: Finding, X: Array, labels: Array) -> list[tuple[str, ...]]:
-    """Return what rows break, for every kind of answer."""
-    answer: Any = finding.answer
-    if answer.is_bottom or finding.question.kind == "equations":
-        return [()] * len(X)
-    if not isinstance(answer, Constraints):
-        said = finding.encoding.decoded(answer.predict(X))
-        return [(f"the rule says {text}",) for text in said]
-    lines = answer.lines
-    broken = [tuple(lines[i] for i in np.flatnonzero(row)) for row in answer.syndrome(X) != 0]
-    if not finding.question.labelled:
-        return broken
-    # a negative example breaks the answer by obeying it
-    pairs = zip(broken, labels.tolist(), strict=True)
-    return [some if label else ("negative, but inside",) for some, label in pairs]

@@ -17,7 +17,7 @@ Proofs: docs/theory/rules.md (what the rules do), docs/theory/guarantees.md (wha
 from flagstone.rules.base import DEFAULT_EPS, SpanRule
 from flagstone.rules.heavy import HeavyRule
 from flagstone.rules.index import IndexRule
-from flagstone.rules.select import Selection, choose_span, rule_from_dict, rule_named, select_span
+from flagstone.rules.select import Selection, rule_from_dict, rule_named, select_span
 
 __all__ = [
     "DEFAULT_EPS",
@@ -25,7 +25,6 @@ __all__ = [
     "IndexRule",
     "Selection",
     "SpanRule",
-    "choose_span",
     "rule_from_dict",
     "rule_named",
     "select_span",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
 from flagstone.guarantees.exact import at_least, check_share, exact, positive
+from flagstone.guarantees.rules import bounds_of
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
 DEFAULT_EPS = 0.1
@@ -53,8 +53,6 @@ class SpanRule(ABC):
     draw_rows: int | None = None
 
     name: ClassVar[str]
-    _bounds: ClassVar[g.RuleBounds]
-    _rows_needed: ClassVar[Callable[..., int | None]]  # for some rho and eps
 
     def __post_init__(self) -> None:
         if self.rho is not None:
@@ -151,6 +149,10 @@ class SpanRule(ABC):
         return int(t_max)
 
     @property
+    def _bounds(self) -> g.RuleBounds:
+        return bounds_of(self.name)
+
+    @property
     def is_default(self) -> bool:
         """Whether nothing was said about the window but eps."""
         given = (self.rho, self.t_min, self.t_max)
@@ -165,8 +167,7 @@ class SpanRule(ABC):
         bounds = self._bounds
         if self.rho is None:
             return max(bounds.length_for_eps(dim, self.eps, n_rows, shards=n_shards), 1.0)
-        m = None if bounds.whole else n_rows  # the index rule has one length for all m
-        return max(bounds.length(dim, self.rho, start=start, shards=n_shards, n_rows=m), 1.0)
+        return max(bounds.promised_length(dim, self.rho, n_rows, start=start, shards=n_shards), 1.0)
 
     @abstractmethod
     def draw(self, window: g.Window, coins: Coins) -> int | float:
@@ -198,7 +199,7 @@ class SpanRule(ABC):
             asked = float(self.rho)
             proves = bounds.proves(d, self.rho, T, **known, n_rows=m)
             rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
-            needed = self._rows_needed(d, self.rho, self.eps, **shards, **self._outliers(window))
+            needed = bounds.rows(d, self.rho, self.eps, **shards, **self._outliers(window))
         share = Fraction(bounds.uncovered(d, T, **known), m)
         tail = (
             g.containment_failure(m, window.start, self.contamination)

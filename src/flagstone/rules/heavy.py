@@ -46,8 +46,6 @@ class HeavyRule(SpanRule):
     """
 
     name: ClassVar[str] = "heavy"
-    _bounds: ClassVar = g.rules.HEAVY
-    _rows_needed: ClassVar = staticmethod(g.heavy_rows)
 
     def draw(self, window: g.Window, coins: Coins) -> float:
         """t = k + T(1 - u), k = t_min - 1, u = coins.uniform("threshold")."""

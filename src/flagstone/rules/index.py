@@ -45,8 +45,6 @@ class IndexRule(SpanRule):
     """
 
     name: ClassVar[str] = "index"
-    _bounds: ClassVar = g.rules.INDEX
-    _rows_needed: ClassVar = staticmethod(g.index_rows)
 
     def _default_first(self, dim: int, n_rows: int, n_shards: int) -> int:
         """Half way to the last threshold (docs/theory/rules.md, "Which window?")."""

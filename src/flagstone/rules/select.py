@@ -57,22 +57,7 @@ def rule_from_dict(data: Mapping[str, Any]) -> SpanRule:
     return rule_named(data["name"], **parameters)
 
 
-def choose_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
-    """Choose a span from a flag with published coins, without a warning."""
-    used = rule.n_rows(coins)
-    if used is not None and used != flag.n_rows:
-        raise InputError(
-            f"of {rule.draw_rows:,} rows the coins use the first {used:,}, got {flag.n_rows:,}: "
-            "draw_rows needs exactly these (rule.n_rows(coins))"
-        )
-    window = rule.window(flag.dim, flag.n_rows, flag.n_shards)
-    t = rule.draw(window, coins)
-    stairs = Staircase.of(flag)
-    index = rule.index(stairs, t)
-    return Selection(flag.span_at(index), rule.guarantee(flag, window, t, index), stairs)
-
-
-def select_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
+def select_span(flag: Flag, rule: SpanRule, coins: Coins, *, warn: bool = True) -> Selection:
     """Choose a span from a flag with published coins.
 
     Warns
@@ -98,12 +83,22 @@ def select_span(flag: Flag, rule: SpanRule, coins: Coins) -> Selection:
     """
     if flag.n_rows == 0:
         raise InputError("no rows: a span is chosen from at least one row")
-    chosen = choose_span(flag, rule, coins)
-    guarantee = chosen.guarantee
-    for parts in (_past_the_end(rule, flag, guarantee), _unproven(rule, flag, guarantee)):
-        if parts:
-            warnings.warn(ReplicabilityWarning(*parts), stacklevel=_callers_level())
-    return chosen
+    used = rule.n_rows(coins)
+    if used is not None and used != flag.n_rows:
+        raise InputError(
+            f"of {rule.draw_rows:,} rows the coins use the first {used:,}, got {flag.n_rows:,}: "
+            "draw_rows needs exactly these (rule.n_rows(coins))"
+        )
+    window = rule.window(flag.dim, flag.n_rows, flag.n_shards)
+    t = rule.draw(window, coins)
+    stairs = Staircase.of(flag)
+    index = rule.index(stairs, t)
+    guarantee = rule.guarantee(flag, window, t, index)
+    if warn:
+        for parts in (_past_the_end(rule, flag, guarantee), _unproven(rule, flag, guarantee)):
+            if parts:
+                warnings.warn(ReplicabilityWarning(*parts), stacklevel=_callers_level())
+    return Selection(flag.span_at(index), guarantee, stairs)
 
 
 def _past_the_end(rule: SpanRule, flag: Flag, guarantee: g.Guarantee) -> list[str | Parameter]:

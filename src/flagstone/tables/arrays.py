@@ -28,7 +28,6 @@ from flagstone.tables.batches import (
     reading,
     rows_per_batch,
 )
-from flagstone.tables.columnar import as_numpy
 from flagstone.tables.files import Location, binary_file, check_row_bytes
 
 
@@ -227,18 +226,9 @@ class MemoryReader(Reader):
         return reader if label is None else reader._beside(label)
 
     def _column(self, column: Any, name: str) -> Array:
-        import pyarrow as pa
+        from flagstone.tables.arrow_columns import from_pandas  # Arrow, which arrays do not need
 
-        try:
-            found = pa.array(column, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-            reason = " ".join(str(error).split())[:160]
-            raise InputError(
-                f"{self.path}, column {name!r}: a column must hold numbers, text, or true and "
-                f"false ({reason})"
-            ) from error
-        found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-        return as_numpy(found, self, name)
+        return from_pandas(column, self, name)
 
     def _beside(self, label: Any) -> MemoryReader:
         column = label if isinstance(label, np.ndarray) else self._column(label, "y")

@@ -8,92 +8,18 @@ memory, where a file cut short meanwhile would end the process.
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 from flagstone.errors import FormatError
-from flagstone.tables.batches import (
-    Array,
-    Batch,
-    Reader,
-    Request,
-    reading,
-    rows_per_batch,
-)
-from flagstone.tables.files import MOST_ROW_BYTES, arrow_file
-
-#: Cells that are quicker made one by one.
-_FEW = 4096
-
-
-def as_numpy(column: Any, reader: Reader, name: str) -> Array:
-    """Return a valid Arrow column as NumPy; missing values are None, in an array of objects."""
-    import pyarrow as pa
-
-    if column.type.id in _dtypes():  # most columns: at once
-        return _objects(column.to_pylist()) if column.null_count else _plain(column)
-    is_dictionary = pa.types.is_dictionary(column.type)
-    if pa.types.is_nested(column.type.value_type if is_dictionary else column.type):
-        reader.fail(
-            f"column {name!r}",
-            f"holds {column.type}; a column must hold numbers, text, or true and false",
-        )
-    if is_dictionary:
-        values = _plain(column.dictionary)
-        if column.null_count or column.dictionary.null_count:
-            values, gaps = values.astype(object), np.asarray(column.is_null())
-            values[np.asarray(column.dictionary.is_null())] = None
-            places = _plain(column.indices.fill_null(0))
-            out = values[places] if len(values) else np.full(len(column), None, dtype=object)
-            out[gaps] = None
-            return out
-        # never decoded: a long text that many rows share would be written out for each
-        return values[_plain(column.indices)]
-    return _plain(column)
-
-
-@functools.cache
-def _dtypes() -> dict[int, np.dtype[Any]]:
-    """Return the types of numbers, by Arrow's numbers for them."""
-    import pyarrow as pa
-
-    names = ["float16", "float32", "float64"]
-    names += [f"{sign}int{8 << i}" for sign in ("", "u") for i in range(4)]
-    return {getattr(pa, name)().id: np.dtype(name) for name in names}
-
-
-def _plain(column: Any) -> Array:
-    import pyarrow as pa
-
-    # Arrow's own to_numpy would load pandas, which takes longer than a small file.
-    dtype = _dtypes().get(column.type.id)
-    if dtype is not None:
-        flat = np.frombuffer(column.buffers()[1] or b"", dtype)
-        return flat[column.offset : column.offset + len(column)]
-    if pa.types.is_boolean(column.type) and not column.null_count:
-        return _plain(column.cast(pa.uint8())).astype(bool)
-    if str(column.type).endswith("_view"):  # views may show one long text over and over
-        sizes = np.frombuffer(column.buffers()[1] or b"", dtype="<i4")[::4]
-        total = int(sizes[column.offset : column.offset + len(column)].sum(dtype=np.int64))
-        if total > 16 * MOST_ROW_BYTES:
-            raise ValueError(f"its texts are {total:,} bytes long, more than a batch may hold")
-    if pa.types.is_string(column.type) and len(column) > _FEW:
-        # a text that many cells share is made once
-        shared = column.dictionary_encode()
-        if len(shared.dictionary) < len(column) // 2:
-            return _plain(shared.dictionary)[_plain(shared.indices)]
-    return _objects(column.to_pylist())
-
-
-def _objects(values: list[Any]) -> Array:
-    out = np.empty(len(values), dtype=object)
-    for index, value in enumerate(values):  # all at once, lists in them would become rows
-        out[index] = value
-    return out
+from flagstone.tables.arrow_columns import as_numpy
+from flagstone.tables.batches import Batch, Reader, Request, reading, rows_per_batch
+from flagstone.tables.files import MOST_ROW_BYTES
+from flagstone.tables.remote import arrow_file
 
 
 @dataclass
@@ -101,9 +27,6 @@ class ParquetReader(Reader):
     """Rows of a Parquet file, or of some of its row groups."""
 
     def __post_init__(self) -> None:
-        import pyarrow as pa
-        from pyarrow import parquet
-
         with (
             reading(self.path, "Parquet"),
             arrow_file(self.path) as source,
@@ -160,8 +83,6 @@ class ParquetReader(Reader):
     def _read(
         self, groups: Sequence[int], columns: Sequence[str], size: int = 1 << 16
     ) -> Iterator[Any]:
-        from pyarrow import parquet
-
         with (
             arrow_file(self.path) as source,
             # pre_buffer would hold whole row groups of every column at once. So would no buffer;
@@ -211,8 +132,6 @@ class ArrowReader(Reader):
             self.columns = tuple(names)
 
     def _open(self, source: Any, columns: Sequence[str] | None = None) -> Any:
-        import pyarrow as pa
-
         places = {name: i for i, name in enumerate(self.columns)} if columns else {}
         options = pa.ipc.IpcReadOptions(
             included_fields=sorted(places[name] for name in columns or ()), use_threads=False

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv as pacsv
 
 from flagstone.checks import shown
 from flagstone.encoding import MARKERS
 from flagstone.errors import InputError, Parameter
 from flagstone.exact import exact_integers, whole_number
+from flagstone.tables.arrow_columns import as_numpy
 from flagstone.tables.batches import Array, Batch, Reader, Request, numbered, repeated
-from flagstone.tables.columnar import as_numpy
 from flagstone.tables.files import line_blocks, lines
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
@@ -143,8 +145,6 @@ class DelimitedReader(Reader):
 
     def _parse(self, block: bytes, asked: Request) -> Any:
         """Return the record batch of some whole lines; None if all are blank."""
-        import pyarrow as pa
-
         if block.count(b"\r") > block.count(b"\r\n"):
             self._check_carriage_returns(block, asked)
         try:
@@ -176,9 +176,6 @@ class DelimitedReader(Reader):
                 self._explain(asked, error)
 
     def _read(self, block: bytes, asked: Request) -> Any:
-        import pyarrow as pa
-        from pyarrow import csv as pacsv
-
         columns, kinds = asked.columns, asked.kinds
         types = {"integer": pa.int64(), "number": pa.float64(), "text": pa.string()}
         memory = pa.allocate_buffer(len(block))

@@ -1,7 +1,8 @@
 """Files: which ones are meant, on this machine or elsewhere, and their bytes and lines.
 
 A `RemoteFile`, on any filesystem that Arrow or fsspec knows, has as much of a path as readers need.
-Compression is known by what a file holds.
+How it is opened stands in `flagstone.tables.remote`, which is imported when one is: it loads Arrow,
+which takes longer than a small file. Compression is known by what a file holds.
 """
 
 from __future__ import annotations
@@ -14,9 +15,6 @@ import io
 import itertools
 import lzma
 import re
-import shutil
-import tempfile
-import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,13 +22,11 @@ from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import IO, Any, TypeAlias, cast
 
-from flagstone.errors import FormatError, InputError, MissingDependencyError
+from flagstone.errors import FormatError, InputError
 from flagstone.wording import closest
 
 #: A row is held in memory as a whole, and compressed files unpack to much more than their size.
 MOST_ROW_BYTES = 1 << 26
-#: Bytes of an unpacked member of an archive that are kept in memory.
-_IN_MEMORY = 1 << 26
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 BLOCK = 1 << 22
 #: By suffix, for names; and how files of each kind begin, whatever they are called.
@@ -76,28 +72,9 @@ class RemoteFile:
 
     def open(self, mode: str = "rb") -> IO[bytes]:
         """Open the file for reading bytes, at any place in it."""
-        return cast("IO[bytes]", io.BufferedReader(self.arrow_file()))
+        from flagstone.tables.remote import arrow_file
 
-    def arrow_file(self) -> Any:
-        """Open the file as Arrow reads it.
-
-        A member of a ZIP archive is unpacked first, in memory or, if it is large, to a temporary
-        file: to seek in it is to unpack it again and again, and in some versions of Python, where
-        others read from the archive at the same time, ends up at the wrong place.
-        """
-        import pyarrow as pa
-        from pyarrow import fs
-
-        handler = getattr(self.filesystem, "handler", None)
-        if not isinstance(handler, fs.FSSpecHandler):
-            return self.filesystem.open_input_file(self.path)
-        opened = handler.fs.open(self.path, mode="rb")
-        if isinstance(opened, zipfile.ZipExtFile):
-            with opened as member:
-                opened = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115
-                shutil.copyfileobj(member, opened)
-            opened.seek(0)
-        return pa.PythonFile(opened, mode="r")
+        return cast("IO[bytes]", io.BufferedReader(arrow_file(self)))
 
 
 Location: TypeAlias = Path | RemoteFile
@@ -108,88 +85,9 @@ def is_uri(source: object) -> bool:
     return isinstance(source, str) and _URI.match(source) is not None
 
 
-def arrow_file(path: Location) -> Any:
-    """Open a file as Arrow reads it."""
-    import pyarrow as pa
-
-    if isinstance(path, RemoteFile):
-        return path.arrow_file()
-    return pa.OSFile(str(path))
-
-
 def binary_file(path: Location) -> Any:
     """Return what other libraries open: a path as it is, a remote file as a stream."""
     return path.open("rb") if isinstance(path, RemoteFile) else path
-
-
-def from_anywhere(path: Location) -> Location:
-    """Return a file that processes in other folders find, too, and that keeps its name."""
-    if isinstance(path, RemoteFile) or path.is_absolute():
-        return path
-    from pyarrow import fs
-
-    return RemoteFile(fs.LocalFileSystem(), str(path.absolute()), path.stat().st_size, str(path))
-
-
-def find_remote(source: str, filesystem: Any = None) -> list[RemoteFile]:
-    """Return the file of a URI, or all files below it, sorted; hidden ones are left out.
-
-    ``filesystem`` is one of Arrow's or fsspec's, on which ``source`` is a path; without it the URI
-    says which one.
-    """
-    from pyarrow import fs
-
-    try:
-        if filesystem is None:
-            filesystem, path = _resolve(source)
-        else:
-            known = isinstance(filesystem, fs.FileSystem)
-            filesystem = filesystem if known else fs.PyFileSystem(fs.FSSpecHandler(filesystem))
-            path = source
-        found = filesystem.get_file_info(path)
-        if found.type == fs.FileType.File:
-            return [RemoteFile(filesystem, path, found.size, source)]
-        if found.type != fs.FileType.Directory:
-            raise InputError(f"{source}: no such file or directory there")
-        below = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{source}: cannot be read ({reason})") from error
-    files = []
-    for info in sorted(below, key=lambda info: str(info.path)):
-        inside = str(info.path).removeprefix(path).strip("/")
-        if info.type == fs.FileType.File and not re.search(r"(^|/)[._]", inside):
-            files.append(
-                RemoteFile(filesystem, info.path, info.size, f"{source.rstrip('/')}/{inside}")
-            )
-    if not files:
-        raise InputError(f"{source}: the directory holds no files")
-    return files
-
-
-def _resolve(uri: str) -> tuple[Any, str]:
-    """Return the filesystem of a URI and the path on it; Arrow's own come before fsspec's."""
-    from pyarrow import fs
-
-    if "::" not in uri:  # chains, such as zip://member::archive.zip, are fsspec's
-        try:
-            return cast("tuple[Any, str]", fs.FileSystem.from_uri(uri))
-        except ValueError as unknown:
-            if "nrecognized filesystem" not in str(unknown):
-                raise
-    scheme = uri.partition("://")[0]
-    try:
-        from fsspec.core import url_to_fs
-
-        filesystem, path = url_to_fs(uri)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{uri}: Arrow knows no filesystem {scheme!r}; install fsspec and its package for it "
-            f"({error})"
-        ) from error
-    return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path
 
 
 def expand(sources: Iterable[str | Location], filesystem: Any = None) -> list[Location]:
@@ -204,6 +102,8 @@ def expand(sources: Iterable[str | Location], filesystem: Any = None) -> list[Lo
             if isinstance(source, RemoteFile):
                 found = [source]
             elif filesystem is not None or is_uri(source):
+                from flagstone.tables.remote import find_remote
+
                 found = find_remote(str(source), filesystem)
             else:
                 found = _expand(Path(source))

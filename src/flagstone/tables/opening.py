@@ -6,30 +6,27 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 from flagstone.errors import CaptureError, FormatError, InputError, Parameter
-from flagstone.tables.arrays import NpyReader, NpzReader
 from flagstone.tables.batches import MOST_COLUMNS, Reader
-from flagstone.tables.columnar import ArrowReader, ParquetReader
-from flagstone.tables.delimited import DelimitedReader
 from flagstone.tables.files import COMPRESSED, Location, RemoteFile, expand
-from flagstone.tables.frames import FrameReader
-from flagstone.tables.jsonlines import JsonLinesReader
 from flagstone.tables.table import Table
 from flagstone.wording import closest
 
-#: The reader of each format, and how its files are called.
-_READERS: dict[str, tuple[Callable[..., Reader], tuple[str, ...]]] = {
-    "csv": (DelimitedReader, (".csv",)),
-    "tsv": (DelimitedReader, (".tsv", ".tab")),
-    "parquet": (ParquetReader, (".parquet", ".pq")),
-    "arrow": (ArrowReader, (".arrow", ".feather", ".ipc", ".arrows")),
-    "npy": (NpyReader, (".npy",)),
-    "npz": (NpzReader, (".npz",)),
-    "jsonl": (JsonLinesReader, (".jsonl", ".ndjson")),
-    "hex": (FrameReader, (".hex",)),
-    "bits": (FrameReader, (".bits",)),
+#: The reader of each format, and how its files are called. Its module is imported when a file is
+#: opened: to load Arrow takes longer than to read a small file.
+_READERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "csv": ("delimited:DelimitedReader", (".csv",)),
+    "tsv": ("delimited:DelimitedReader", (".tsv", ".tab")),
+    "parquet": ("columnar:ParquetReader", (".parquet", ".pq")),
+    "arrow": ("columnar:ArrowReader", (".arrow", ".feather", ".ipc", ".arrows")),
+    "npy": ("arrays:NpyReader", (".npy",)),
+    "npz": ("arrays:NpzReader", (".npz",)),
+    "jsonl": ("jsonlines:JsonLinesReader", (".jsonl", ".ndjson")),
+    "hex": ("frames:FrameReader", (".hex",)),
+    "bits": ("frames:FrameReader", (".bits",)),
 }
 FORMATS = {name: suffixes for name, (_, suffixes) in _READERS.items()}
 BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
@@ -194,16 +191,19 @@ def _reader(path: Location, format: str, options: Mapping[str, Any], most: int) 
             pass
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    make = _READERS[format][0]
+    module, _, name = _READERS[format][0].partition(":")
+    make = getattr(import_module(f"flagstone.tables.{module}"), name)
     given: dict[str, Any] = {k: v for k, v in options.items() if format in APPLIES[k]}
     if format in _FRAMES:
         given |= {"notation": format, "bit_order": given["bit_order"] or "msb"}
-    if format not in _TEXT:
-        return make(path, **given, max_columns=most)
-    usual = {"csv": ",", "tsv": "\t"}[format]
-    reader = make(path, given["delimiter"] or usual, given["header"], max_columns=most)
+    usual = {"csv": ",", "tsv": "\t"}.get(format)
+    if usual is not None:
+        given["delimiter"] = given["delimiter"] or usual
+    reader: Reader = make(path, **given, max_columns=most)
+    if usual is None:
+        return reader
     other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
-    if given["delimiter"] is None and len(reader.columns) == 1 and other is not None:
+    if options["delimiter"] is None and len(reader.columns) == 1 and other is not None:
         raise InputError(
             f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates the "
             "cells, give ",

@@ -23,7 +23,6 @@ from flagstone.shards import Shard, ShardTask, too_few
 from flagstone.tables.arrays import MemoryReader
 from flagstone.tables.batches import numbered
 from flagstone.tables.encoded import Batches, first_rows, without_repeats
-from flagstone.tables.files import from_anywhere
 from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import SAMPLE_ROWS
 from flagstone.tables.table import Table
@@ -153,6 +152,8 @@ class Dataset:
             raise InputError(
                 Parameter("partition", partition), ' must be "none", "files", or a number of bytes'
             )
+        from flagstone.tables.remote import from_anywhere
+
         size = PARTITION_BYTES if partition == "files" else positive("partition", partition)
         parts = []
         for reader in table.readers:

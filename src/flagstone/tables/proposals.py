@@ -36,6 +36,8 @@ from flagstone.exact import exact_integers, missing_entries, whole_number
 from flagstone.tables.batches import Array
 
 SAMPLE_ROWS = 10_000
+#: Columns that a message counts.
+_LISTED = 5
 #: Rows that are numbered in order by a column of any name.
 _MANY = 100
 #: Fields for labels of up to this many values.
@@ -52,6 +54,12 @@ class MissingEntry(ValueError):
     def __init__(self, index: int, column: str, counts: Mapping[str, int]) -> None:
         super().__init__(f"row {index}, column {column!r}: the value is missing")
         self.index, self.column, self.counts = index, column, counts
+
+    @property
+    def counted(self) -> str:
+        """How many values the first columns lack: ``3 in 'vat', 1 in 'gross'``."""
+        said = [f"{n:,} in {name!r}" for name, n in self.counts.items()]
+        return ", ".join(said[:_LISTED]) + (", …" if len(said) > _LISTED else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,12 +344,12 @@ over a field that is large enough: field=3, encode={'ring': 'levels:n,o,p'}
     name, encoder = proposal.column, proposal.encoder
     if encoder is None:
         return [f"label {name!r} cannot be learned: {proposal.reason}"]
-    if isinstance(encoder, Above) or (encoder.loses_nothing and encoder.width == 1):
+    if encoder.fits_label:
         return []
-    is_text, order = isinstance(encoder, OneHot), field.order or math.inf
-    told = f"label {name!r} {'is' if is_text else 'holds'} {proposal.reason}, and must become "
-    told += f"one element of {field.name}; "
-    if not is_text:
+    order = field.order or math.inf
+    verb = "is" if encoder.lists_values else "holds"
+    told = f"label {name!r} {verb} {proposal.reason}, and must become one element of {field.name}; "
+    if not encoder.lists_values:
         advice = "choose a larger field, or say which numbers stand for 1, such as "
         return [told + advice, Parameter("encode", {name: "above:0"})]
     levels = Parameter("encode", {name: Levels(name, encoder.values).text})
@@ -352,8 +360,13 @@ over a field that is large enough: field=3, encode={'ring': 'levels:n,o,p'}
     return [told + advice, Parameter("field", large), ", ", levels]
 
 
-def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
-    """Say once which texts may be missing values, and which numbers are binary floats."""
+def warn_of(
+    proposals: Sequence[Proposal], file: str, missing: str, ways: Sequence[str] = ("drop", "level")
+) -> None:
+    """Say once which texts may be missing values, and which numbers are binary floats.
+
+    ``ways`` are what the caller can do with missing values, but refuse them.
+    """
     marked = {p.column: p.marker for p in proposals if p.marker is not None}
     if marked:
         column, marker = next(iter(marked.items()))
@@ -363,7 +376,7 @@ def warn_of(proposals: Sequence[Proposal], file: str, missing: str) -> None:
         ]
         if missing == "refuse":
             told += ["read as a value; if it means a missing value, give "]
-            told += [Parameter("missing", "drop"), " or ", Parameter("missing", "level")]
+            told += [part for way in ways for part in (" or ", Parameter("missing", way))][1:]
         else:
             told += [
                 "taken for a missing value; if it is a value, list it with ",

@@ -187,12 +187,10 @@ class Table:
         try:
             return propose_columns(seen, F, missing=missing, floats=floats, parse=True)
         except MissingEntry as gap:
-            counts = [f"{n:,} in {name!r}" for name, n in list(gap.counts.items())[:5]]
-            more = ", …" if len(gap.counts) > 5 else ""
             raise InputError(
                 f"{batch.place(self.files[file], gap.index)}, column {gap.column!r}: the value is "
-                f"missing ({', '.join(counts)}{more}, among the {len(seen[gap.column]):,} rows "
-                "looked at); leave such rows out with ",
+                f"missing ({gap.counted}, among the {len(seen[gap.column]):,} rows looked at); "
+                "leave such rows out with ",
                 Parameter("missing", "drop"),
                 ", give them a level of their own with ",
                 Parameter("missing", "level"),
@@ -277,7 +275,7 @@ class Table:
                 raise InputError(f"{self.files[0]}: ", *problem)
             if encoder is None and unnamed and name != label:
                 left_out.append(proposal)
-            elif not isinstance(encoder, Element) and given[name] is None:
+            elif not (encoder and encoder.is_plain) and given[name] is None:
                 refused.append(proposal)
         if refused:
             frames = next((e for e in encoders.values() if e.holds_frames), None)

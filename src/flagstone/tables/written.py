@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from flagstone.algebra.fields import Array
-from flagstone.encoding import Element
 from flagstone.errors import InputError, Parameter
 from flagstone.finding import Finding
 from flagstone.tables.frames import reorder
@@ -71,7 +70,7 @@ def _places(finding: Finding) -> tuple[list[int], int]:
     label = finding.encoding.label
     in_frame = label is not None and re.fullmatch(r"x\d+", label.column) is not None
     known = {f"x{i}": i for i in range(len(features) + in_frame)}
-    if not known.keys() >= set(features) or not all(isinstance(e, Element) for e in encoders):
+    if not known.keys() >= set(features) or not all(e.is_plain for e in encoders):
         raise InputError(
             "masks in the order of frames need every bit of a frame as a column, x0, x1, …; "
             "use masks by columns instead: ",

@@ -182,8 +182,10 @@ class Field(ABC):
         >>> GF(2).texts(GF(2).rows([[1, 0, 1]])), GF(5).texts(GF(5).rows([[4, 0]]))
         (['101'], ['4 0'])
         """
-        gap = "" if self.order == 2 else " "
-        return [gap.join(map(self.format, row)) for row in self.array(rows).tolist()]
+        if self.order == 2:
+            digits = self.array(rows).astype(np.uint8) + np.uint8(ord("0"))
+            return [row.tobytes().decode() for row in digits]
+        return [" ".join(map(self.format, row)) for row in self.array(rows).tolist()]
 
     def canonical_text(self, array: Array) -> bytes:
         """Return lines of entries apart by one space: what fingerprints are of."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flagstone._kernels import kernels
-from flagstone._reference.finite import FiniteField as Elementwise
+from flagstone._reference.finite import ArrayField
 from flagstone.algebra.fields._base import Field, Rows
 from flagstone.algebra.fields._conway import CONWAY
 from flagstone.algebra.fields._tables import fail_value, whole_numbers
@@ -67,10 +67,10 @@ class FiniteField(Field):
         return self._elements.inv(a)
 
     @cached_property
-    def _elements(self) -> Elementwise:
+    def _elements(self) -> ArrayField:
         """Arithmetic on arrays, entry by entry."""
         p, k = self.characteristic, self.degree
-        return Elementwise(p, k, () if k == 1 else CONWAY[p, k])
+        return ArrayField(p, k, () if k == 1 else CONWAY[p, k])
 
     def nonzero(self, rows: Rows) -> Array:
         return np.asarray(self.matrix(rows).any(axis=1))

@@ -29,7 +29,8 @@ def _as_array(X: Any, dim: int | None, name: str) -> Array:
     # Asked of plain arrays, too, this would load numpy.ma.
     if isinstance(X, np.ndarray) and type(X) is not np.ndarray and np.ma.is_masked(X):
         _fail_at(np.ma.getmaskarray(X), name, "is missing (masked); fill or drop the row first")
-    if isinstance(X, (str, bytes)) or np.isscalar(X):
+    # Of arrays their dimensions tell it, and numpy.isscalar takes long when it is first called.
+    if not isinstance(X, np.ndarray) and (isinstance(X, (str, bytes)) or np.isscalar(X)):
         raise InputError(f"{name} must be a table of rows, got {shown(X)}")
     try:
         array = exact_array(X)
