@@ -143,9 +143,9 @@ def _write_csv(stream: TextIO, lines: Iterable[list[Any]]) -> None:
     stream.flush()
 
 
-#: How a cell begins that spreadsheets take for a formula.
+#: The beginnings of cells that spreadsheets take for formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-#: A number is none: -1, 2.5e-3, -1/2.
+#: Numbers are no formulas: -1, 2.5e-3, -1/2.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?(/\d+)?", re.ASCII)
 
 
@@ -185,5 +185,5 @@ def _predicted(
 def _all_predicted(
     task: ShardTask, finding: Finding, part: Partition
 ) -> list[tuple[str, int, str]]:
-    """Return them all, for a worker elsewhere to send."""
+    """Return them all: what a worker sends."""
     return list(_predicted(task, finding, part))
