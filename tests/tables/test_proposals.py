@@ -135,7 +135,8 @@ def test_an_index_in_a_file_is_recognised(tmp_path, name, field):
     lines = [f"{i},{i % 2}" for i in range(20)]
     (tmp_path / "t.csv").write_text("\n".join([f"{name},a", *lines]) + "\n")
     table = open_table(tmp_path / "t.csv")
-    with pytest.warns(InputWarning, match=rf"left out {name} \(row numbers, like the index"):
+    shown = name or "''"
+    with pytest.warns(InputWarning, match=rf"left out {shown} \(row numbers, like the index"):
         assert table.encoding(field).names == ("a",)
     with pytest.warns(InputWarning, match="left out"):
         assert table.encoding(field, encode="auto").names == ("a",)

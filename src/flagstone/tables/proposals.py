@@ -402,7 +402,7 @@ def warn_left_out(proposals: Sequence[Proposal], file: str) -> None:
         return
     shared: dict[str, list[str]] = {}
     for proposal in proposals:
-        shared.setdefault(proposal.reason, []).append(proposal.column)
+        shared.setdefault(proposal.reason, []).append(proposal.column or "''")
     told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
     warnings.warn(
         InputWarning(
