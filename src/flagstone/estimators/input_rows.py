@@ -138,10 +138,10 @@ def refuse_masked(values: Any, name: str) -> None:
         raise InputError(f"{name}: {where} is missing (masked); fill it in or drop the row first")
 
 
-def checked_counts(sample_weight: Any, n_rows: int) -> tuple[Array | None, int]:
-    """Return how often each row counts (None for once) and the sum, or say which is bad."""
+def checked_counts(sample_weight: Any, n_rows: int) -> Array | None:
+    """Return how often each row counts (None for once), or say which number is bad."""
     refuse_masked(sample_weight, "sample_weight")
-    return checked_weights(sample_weight, n_rows, "sample_weight")
+    return checked_weights(sample_weight, n_rows, "sample_weight")[0]
 
 
 def feature_names(estimator: BaseEstimator, input_features: Any = None) -> Array:
