@@ -114,11 +114,7 @@ def in_a_browser(site: Path) -> list[str]:
             page.goto(path.as_uri())
             if cut := page.evaluate(CUT_OFF):
                 found.append(f"{name} has code that is cut off at 1280 pixels: {cut}")
-<<<<<<< HEAD
-            if name.parts[0] not in {"gallery", "genindex.html"}:
-=======
             if name.parts[0] not in NOT_NARROW:
->>>>>>> docs
                 page.set_viewport_size({"width": 400, "height": 900})
                 if wide := page.evaluate(TOO_WIDE):
                     found.append(f"{name} is wider than 400 pixels: {wide[:3]}")

@@ -24,7 +24,6 @@ from flagstone.algebra import (
     width,
 )
 from flagstone.answers import Answer
-from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding, Monomials
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
@@ -136,8 +135,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Check rows, labels and weights, and count them in."""
         rows = self._rows(X, reset=not self._is_begun)
         labels = self._labels(y, len(rows))
-        weights, total = checked_counts(sample_weight, len(rows))
-        checked_total(self._summary.n_rows if self._is_begun else 0, total)
+        weights = checked_counts(sample_weight, len(rows))
         # whether all are 1 depends on the sample, which the order of rows must not
         if weights is not None and not counts_rows and (weights == 1).all():
             weights = None
@@ -316,7 +314,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         finding = self._ask()
         rows, labels = self._given(X, y)
-        weights, _ = checked_counts(sample_weight, len(rows))
+        weights = checked_counts(sample_weight, len(rows))
         return measure(finding, rows, labels, weights)
 
     def contains(self, X: Any, y: Any = None) -> Array:
