@@ -64,7 +64,7 @@ COMPARED = (
 #: How an answer can be printed alone.
 SHOWN_AS = ("text", "canonical", "basis", "masks", "frames", "python")
 #: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
-FRAMES_SHOWN_AS = ("text", *SHOWN_AS[2:], "c", "rtl_433", "bitbench")
+FRAMES_SHOWN_AS = ("text", *SHOWN_AS[2:], "c", "rtl_433", "bitbench", "hex")
 
 
 @dataclass(frozen=True)

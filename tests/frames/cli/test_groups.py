@@ -122,6 +122,26 @@ def test_a_field_of_several_bits_tells_types_apart(run, place, field):
     }
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_ids_that_differ_in_many_bits_and_take_turns(run, place, shuffled):
+    rng = np.random.default_rng(4)
+    payload = rng.integers(0, 256, (600, 6))
+    payload[:, 0] = np.where(np.arange(600) % 2, 0x2E, 0x11)
+    checks = np.where(
+        np.arange(600) % 2,
+        np.bitwise_xor.reduce(payload, axis=1) ^ 0x5C,
+        payload.sum(axis=1) & 255,
+    )
+    X = np.unpackbits(np.column_stack([payload, checks]).astype(np.uint8), axis=1)
+    write(place, "two.hex", rng.permutation(X) if shuffled else X)
+    said = run("frames", "two.hex", "--seed", "1").out
+    assert "--by type" in said or "--by b0" in said
+    assert "--case" not in said
+    found = json.loads(run("frames", "two.hex", "--by", "type", "--seed", "1", "--json").out)
+    digests = {group["digest"][0]["name"] for group in found["groups"]}
+    assert digests == {"sum of bytes, 8 bits", "XOR of bytes"}
+
+
 def test_ids_with_the_same_check_are_one_type(run, place):
     """Whether two bits of the id are equal decides the check: no bit alone does."""
     rng = np.random.default_rng(4)

@@ -203,9 +203,11 @@ class Capture:
                 found.append(start)
         if not found:
             return None
-        # a sync word follows a preamble that ends in 10, and breaks it in its first or second bit
+        # A sync word breaks the preamble with its first or its second bit. If the frames differ
+        # right behind it, its end tells which; otherwise the preamble is taken to end in 10.
         odd = next(i for i in range(found[0] + 2, len(first)) if first[i] != first[i - 2])
-        start = odd - 1 if not first[odd - 2] else odd
+        begins = first[odd - 2] if odd + 1 in found else odd in found
+        start = odd if begins else odd - 1
         start = start if start in found else found[0]
         bits = first[start : start + _PATTERN]
         return f"{int(''.join(map(str, bits)), 2):0{_PATTERN // 4}x}"
@@ -219,6 +221,9 @@ class Capture:
             sizes = sorted(map(len, self.frames), reverse=True)
             length = sizes[max(0, int(np.ceil(_KEPT * len(sizes))) - 1)]
         index = [i for i, frame in enumerate(self.frames) if len(frame) >= length]
+        if not index:
+            known = length_text(self.lengths)
+            raise InputError(Parameter("length", length), f" is longer than every frame: {known}")
         cut = sum(len(self.frames[i]) > length for i in index)
         note = f"{counted(cut, 'frame')} cut to {length} bits" if cut else ""
         lost = len(self.frames) - len(index)
@@ -363,7 +368,11 @@ def _opened(path: Any, format: str | None, reading: ReaderState) -> tuple[str, I
     with opened(path) as stream:
         text = stream.read(MOST_TEXT + 1)
         if len(text) > MOST_TEXT:
-            raise InputError(f"{path}: more than {MOST_TEXT:,} bytes; frames are read as a whole")
+            raise InputError(
+                f"{path}: more than {MOST_TEXT >> 30} GiB, and frames are read as a whole: cut the "
+                "file into parts"
+            )
+    if format != "raw":
         text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if format is None:
         if b"\0" in text[:4096]:

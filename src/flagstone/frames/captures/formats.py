@@ -197,7 +197,8 @@ def _read_digits(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
                 reading.note("the text after each frame is not read")
             found = frame_bits(body, reading)
         except FrameProblem as problem:
-            reading.bad(number, problem)
+            said = FrameProblem(f"{problem}, in {_shown(line.strip())}", remedy=problem.remedy)
+            reading.bad(number, said)
             continue
         if "before" in columns:
             before = before or columns["before"][:40]
@@ -564,19 +565,31 @@ def read_can(path: str) -> Iterator[ReadFrame]:
         raise FrameProblem(
             "CAN logs of this kind are read through python-can: pip install 'flagstone[can]'"
         ) from None
-    with can.LogReader(path) as log:
-        for number, message in enumerate(log, 1):
-            if not message.data:
-                continue
-            width = 8 if message.is_extended_id else 3
-            columns = {
-                "id": f"0x{message.arbitration_id:0{width}X}",
-                "time": str(message.timestamp),
-                "channel": str(message.channel),
-                "direction": "Rx" if message.is_rx else "Tx",
-            }
-            digits = bytes(message.data).hex().encode()
-            yield ReadFrame(number, _unpacked(digits, 4 * len(digits), "hex"), columns)
+    if not path.lower().endswith(CAN_SUFFIXES):
+        raise FrameProblem(f"python-can tells formats by suffix: {', '.join(CAN_SUFFIXES)}")
+    number = 0
+    try:
+        with can.LogReader(path) as log:
+            for number, message in enumerate(log, 1):
+                if message.data:
+                    yield _can_frame(number, message)
+    except OSError:
+        raise
+    except Exception as error:  # readers of python-can raise whatever their parsing runs into
+        raise FrameProblem(f"python-can stops after message {number:,}: {error}") from error
+
+
+def _can_frame(number: int, message: Any) -> ReadFrame:
+    """Return the data of a message of python-can, with id, time, channel and direction."""
+    width = 8 if message.is_extended_id else 3
+    columns = {
+        "id": f"0x{message.arbitration_id:0{width}X}",
+        "time": str(message.timestamp),
+        "channel": str(message.channel),
+        "direction": "Rx" if message.is_rx else "Tx",
+    }
+    digits = bytes(message.data).hex().encode()
+    return ReadFrame(number, _unpacked(digits, 4 * len(digits), "hex"), columns)
 
 
 def bitbench_link(frames: Sequence[tuple[int, str]], layout: str = "") -> str:

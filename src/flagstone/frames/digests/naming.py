@@ -195,13 +195,13 @@ def _best(
             if digest is None or not explains(frame, digest):
                 continue
             odd, kind = "catalogued" not in digest.parameters, _KINDS.index(digest.kind)
-            covered = int(_solved(digest).matrix.any(axis=0).sum())
             # an XOR may stand in any of its bytes: the last one is meant; what holds for a wide
             # check holds for parts of it, too
             xor = digest.kind == "xor"
             varying = w if xor else int(frame.varies[list(columns)].sum())
-            inside = not xor and columns[0] > 0 and columns[-1] < frame.own[-1]
-            order = (-varying, kind, odd, -w, -covered, alignment, inside, -columns[-1])
+            used = np.flatnonzero(_solved(digest).matrix.any(axis=0))
+            inside = not xor and used[0] < columns[0] and columns[-1] < used[-1]
+            order = (-varying, kind, odd, -w, -len(used), alignment, inside, -columns[-1])
             found.append((order, digest))
             certain |= varying == w >= _WIDE
             ends = columns[-1] == frame.own[-1] and digest.kind in ("xor", "crc")

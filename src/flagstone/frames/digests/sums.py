@@ -298,7 +298,8 @@ def _constants(
         if np.count_nonzero(check != other) >= (_SHARE - 0.1) * len(check)
     ]
     for sign, modulus in product((1, -1), moduli):
-        zeros = either if modulus == ones else [0]
+        # a sum is 0 only where all data are, so its complement is never all ones
+        zeros = either[::sign] if modulus == ones else [0]
         if not zeros:
             continue
         found = _common(check, totals, lambda c, t: (c - sign * t) % modulus, same)  # noqa: B023
