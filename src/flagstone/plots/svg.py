@@ -60,12 +60,12 @@ def scree_svg(scree: ScreeDisplay, *, standalone: bool = False) -> str:
 
 
 def set_place(scree: ScreeDisplay, j: float) -> float:
-    """Return where a set stands in the drawing."""
+    """Return the place of a set in the drawing."""
     return _Axis(scree)(j)
 
 
 def step_places(scree: ScreeDisplay) -> list[tuple[float, float, float]]:
-    """Return where each step stands in the drawing: its left and right end, and its height."""
+    """Return the place of each step in the drawing: its left and right end, and its height."""
     x, y = _Axis(scree), _heights(max(scree.stairs.ambient_dim, 1))
     steps = scree.stairs.levels
     return [(x(step.first - 0.5), x(step.last + 0.5), y(step.dim)) for step in steps]
@@ -127,7 +127,7 @@ def _choice(scree: ScreeDisplay, t: float, x: _Axis, height: float, base: float)
 
 
 def _keys(scree: ScreeDisplay) -> str:
-    """Return what the shades mean, for a drawing that stands alone."""
+    """Return what the shades mean, for a drawing without a page."""
     if scree.sets is None:
         return ""
     y = HEIGHT - 12

@@ -29,7 +29,7 @@ def folded(summary: str, body: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
-    """Return rows of markup as a table; columns of numbers stand to the right."""
+    """Return rows of markup as a table; columns of numbers are aligned to the right."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
         return "".join(

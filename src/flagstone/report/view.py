@@ -58,7 +58,7 @@ class AnswerView:
                 said = "As masks in file order: to be ANDed with frames as they are written"
                 out += [folded(said, copied(frames))] * bool(frames)
             except InputError:
-                pass  # the columns are no frame, or not all of one
+                pass  # the columns are not a frame, or not all of one
             said = "As bit masks by column (bit i, from the lowest, is column i)"
             out.append(folded(said, copied(masks)))
         code = finding.expression
@@ -77,7 +77,7 @@ class AnswerView:
         return [(frozenset(), said) for said in _by_equation(finding, X, labels)]
 
     def legend(self) -> str:
-        """Return what stands above the rows that do not fit."""
+        """Return what is shown above the rows that do not fit."""
         return ""
 
     def row(self, values: str, marks: frozenset[int]) -> str:

@@ -429,7 +429,7 @@ class CertificateStudy(Experiment):
                 label=None if kind in seen else kind,
             )
             seen.add(kind)
-            # Names stand where no point is: right of what is allowed, or left of it.
+            # Names are placed where no point is: right of what is allowed, or left of it.
             name, side = (row["mistake"], "right") if wrong else (row["law"], "left")
             x = 9.6 if wrong else max(10.6, 100 * row["false_high"] + 0.6)
             axis.text(x, place, name, fontsize=6, ha=side, va="center")
