@@ -119,7 +119,7 @@ class Finite(Distribution):
 
     Examples
     --------
-    One multinomial draw stands for a billion rows, and the law is exact:
+    One multinomial draw replaces a billion rows, and the distribution is exact:
 
     >>> from flagstone.distributions import Finite
     >>> from flagstone import Subspace
@@ -200,7 +200,7 @@ class UniformOn(Distribution):
     **Guarantees**
 
     ``probability(W)`` is ``q**(dim(V & W) - dim(V))``, and for an affine ``W`` the same with the
-    solutions counted; no enumeration takes place, whatever the dimension.
+    solutions counted; nothing is enumerated, in any dimension.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def decimal_fractions(table: Array, name: str) -> Array:
 
 
 def plain_table(X: Any) -> Any:
-    """Return a table of rows, or say why there is none.
+    """Return a table of rows, or raise an error that says what is wrong.
 
     What scikit-learn would refuse in words that lead nowhere, or take silently (masked entries),
     is refused here.

@@ -1,4 +1,4 @@
-"""``flagstone reproduce``: the paper's evaluation, and ours, from one command."""
+"""``flagstone reproduce``: the paper's evaluation, and further experiments."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class ScreeDisplay(Display):
 
     @property
     def sets(self) -> tuple[int, int] | None:
-        """First and last set of the window; the heavy rule's thresholds are no sets."""
+        """First and last set of the window; thresholds of the heavy rule are not sets."""
         if self.window is None or self.window.rule != "index":
             return None
         return self.window.t_min, int(self.window.t_max)

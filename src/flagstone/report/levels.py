@@ -32,7 +32,7 @@ _ENTRIES = 40_000_000
 
 @dataclass(frozen=True)
 class LevelView:
-    """What a page says of one level.
+    """What a page says about one level.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class LevelView:
     place : tuple of float
         Left, right and height of the step in the drawing.
     stop : float
-        Where a slider stands for it: in its middle, or at the threshold that was drawn.
+        Position of the slider for it: its middle, or the threshold that was drawn.
     outside : tuple of int
         Bounds on the number of rows outside; equal where they were counted.
     lines : sequence of str, or None

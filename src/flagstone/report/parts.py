@@ -42,7 +42,7 @@ def misfit_list(listed: Sequence[str]) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
-    """Return rows of markup as a table; columns of numbers stand to the right."""
+    """Return rows of markup as a table; columns of numbers are aligned to the right."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
         return "".join(

@@ -419,7 +419,7 @@ class CertificateStudy(Experiment):
             label = None if kind in seen else kind
             axis.errorbar(100 * share, place, xerr=reach, elinewidth=0.8, label=label, **look)
             seen.add(kind)
-            # Names stand where no point is: right of what is allowed, or left of it.
+            # Names are placed where no point is: right of what is allowed, or left of it.
             name, side = (row["mistake"], "right") if wrong else (row["law"], "left")
             x = 9.6 if wrong else max(10.6, 100 * high + 0.6)
             axis.text(x, place, name, fontsize=6, ha=side, va="center")

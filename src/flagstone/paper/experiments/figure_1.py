@@ -1,4 +1,4 @@
-"""figure-1: the paper's empirical evaluation, as described, with our rule beside it.
+"""figure-1: the paper's empirical evaluation, as described, and the index rule.
 
 d = 20, D(e_i) = 2^-i, experiments of two trials each, fresh samples per trial, the threshold drawn
 once per experiment, lexicographically smallest parity, equal coefficients counted, accuracy on a
