@@ -132,7 +132,8 @@ class Task:
             sample, _, held_out = self.samples(pair)
             try:
                 first = self._learn(sample, pair, held_out)
-                self._fit_comparison(first)
+                what = first.output if self.learner.is_function else self.learner.learner
+                self.comparison.fit(kind_of(what, self._y, first.predicted), self._y, first)
                 found = self.comparison.pair(first, self._learn(sample, pair, held_out))
             except TaskError:
                 raise
@@ -140,12 +141,6 @@ class Task:
                 continue
             return found.outcome not in ("differ", "one_bottom")
         return None
-
-    def _fit_comparison(self, first: Trial) -> None:
-        kind = self.comparison.kind
-        if self.learner.is_function:
-            kind = kind_of(first.output, self._y, first.predicted)
-        self.comparison.fit(kind, self._y, first)
 
     @_unwarned()
     def run(self, pair: int) -> Pair:
