@@ -20,7 +20,7 @@ from flagstone.audit._compare import Pair, PairComparison
 from flagstone.audit._learners import Learner, TaskError, Trial, kind_of, last_step
 from flagstone.audit.data import Data, DividedTable, Sample, random_stream, stacked
 from flagstone.disk import check_fields, open_ledger, read_ledger
-from flagstone.errors import InputError, ReplicabilityWarning
+from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.processes import held_signals, in_processes
 from flagstone.progress import Update
 
@@ -77,8 +77,9 @@ class Task:
         kind = kind_of(learner.learner, self._y)
         if kind in ("classifier", "regressor") and self._y is None:
             raise InputError(
-                f"{learner.name} learns from labels and there are none: give y, a sampler that "
-                "returns (X, y), or on the command line --label"
+                f"{learner.name} learns from labels, and there are none: give y, or ",
+                Parameter("label"),
+                " on the command line; a sampler returns (X, y)",
             )
         by_answer = isinstance(compare, str) and compare in ("auto", "fingerprint")
         ours = by_answer and hasattr(type(last_step(learner.learner)), "finding_")
