@@ -699,7 +699,7 @@ class AuditOptions(RuleOptions, ColumnOptions):
         "--results FILE", "Append every pair; an audit resumes from it", OUTPUT
     )
     output: str | None = option(
-        "-o, --output FILE", "Write the results of all pairs as CSV", OUTPUT
+        "-o, --output FILE", "Write all pairs as CSV, or table and plot as .html", OUTPUT
     )
     plot: str | None = option(
         "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT

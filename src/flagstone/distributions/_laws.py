@@ -311,12 +311,8 @@ class Mixture(Distribution):
         self.weights: npt.NDArray[np.float64] = w / math.fsum(w)
         self.field = first.field
         self.dim = first.dim
-        self._name = (
-            name
-            or "Mixture("
-            + " + ".join(f"{p:g} {c!r}" for p, c in zip(self.weights, self.components, strict=True))
-            + ")"
-        )
+        parts = zip(self.weights, self.components, strict=True)
+        self._name = name or f"Mixture({' + '.join(f'{p:g} {c!r}' for p, c in parts)})"
 
     def sample(self, m: int, rng: RandomLike) -> Array:
         m = checked_size(m)

@@ -29,19 +29,11 @@ _WIDE = 512
 
 @dataclass(frozen=True)
 class Misfit:
-    """One row that does not fit.
+    """One row that does not fit, and what it breaks."""
 
-    Attributes
-    ----------
-    values : str
-        Its elements, as :meth:`Field.texts` writes them.
-    written : str or None
-        The frame as the file has it, in hexadecimal.
-    breaks : tuple of str
-        What it breaks.
-    """
-
+    #: Its elements, as :meth:`Field.texts` writes them.
     values: str
+    #: The frame as the file has it, in hexadecimal.
     written: str | None
     breaks: tuple[str, ...]
 
