@@ -457,11 +457,17 @@ def coverage(g: Guarantee, uncovered: float | None = None) -> str:
     asked = f"{100 * (1 - g.asked.eps):.6g} %"
     proven = "proven" if g.is_coverage_proven else "not proven"
     said = f"coverage of {asked} {proven} in advance (this sample: {here} of these rows uncovered)"
-    if g.certified.eps is None:
+    if not _certifies_coverage(g):
         return said
     if g.is_unmeasured and uncovered is None:
         return f"future rows not measured yet; {said}"
-    return f"at most {percent(g.certified.eps)} of future rows violate it (certified); {said}"
+    share = percent(g.certified.eps or 0.0)
+    return f"at most {share} of future rows violate it (certified); {said}"
+
+
+def _certifies_coverage(g: Guarantee) -> bool:
+    """Whether the rows certify a share of future rows that is not 100 % when it is printed."""
+    return g.certified.eps is not None and g.certified.eps <= 0.999
 
 
 def containment(g: Guarantee) -> str:
@@ -542,7 +548,7 @@ def certificate(c: Certificate) -> str:
     if c.misses is not None:
         gives = "a fresh one gives this space with probability"
         said.append(f"{gives} ≥ {agreement(c.misses)}")
-    if c.eps is not None:
+    if c.eps is not None and c.eps <= 0.999:
         said.append(f"at most {percent(c.eps)} of future rows lie outside")
     return f"{head}: {'; '.join(said)}"
 
@@ -593,7 +599,7 @@ def _replicability_badge(g: Guarantee) -> tuple[str, str]:
 def _coverage_badge(g: Guarantee, uncovered: int | None) -> tuple[str, str]:
     if g.is_unmeasured and uncovered is None:
         return "not measured", "open"
-    if g.certified.eps is not None:
+    if _certifies_coverage(g):
         return f"certified at {sure(g.certified.confidence)}", "proven"
     if g.is_coverage_proven:
         return "proven", "proven"

@@ -67,7 +67,9 @@ def question_for(purpose: PurposeOptions) -> Question:
         ("affine", purpose.affine, "subspace"),
     ):
         if given and verb != owner:
-            asks = "--label" if purpose.purpose is None and label is not None else "--for"
+            if purpose.purpose is None and label is None:
+                raise UsageError(f"--{option} is for {owner}: add --for {owner}")
+            asks = "--label" if purpose.purpose is None else "--for"
             raise UsageError(f"--{option} is for {owner}, but {asks} asks for {verb}; choose one")
     options: dict[str, dict[str, Any]] = {
         "learn": {"intercept": purpose.intercept},
