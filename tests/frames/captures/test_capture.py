@@ -121,6 +121,11 @@ def test_frames_are_cut_to_one_length() -> None:
         capture.truncated(50)
 
 
+def test_a_code_that_leaves_no_bits_is_refused() -> None:
+    with pytest.raises(InputError, match="no frame has bits left: decoded manchester"):
+        capture_of("ff", "00").decoded(["manchester"])
+
+
 def test_frames_are_kept_by_value() -> None:
     capture = capture_of("2d01", "2d02", "3d01", id=["0x229", "0x1F0", "0x229"])
     assert len(capture.where("id=0x229")) == 2

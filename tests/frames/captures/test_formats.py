@@ -120,6 +120,23 @@ def test_a_damaged_can_log_is_refused_in_a_sentence(tmp_path: Path, suffix: str)
         read_capture([path])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [b"(0.\xd7) can0 123#0D55\n", b"id,data\n1\r,0d55\n", b"id,data\n1,0d55\r\r\n"],
+)
+def test_stray_bytes_beside_a_frame_are_read_over(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "capture.txt"
+    path.write_bytes(text)
+    assert written(read_capture([path])) == [(16, "0d55")]
+
+
+def test_a_cell_without_end_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "capture.csv"
+    path.write_text('id,data\n1,"' + "0d" * 70_000 + "\n")
+    with pytest.raises(InputError, match="line 2 is no row of a table"):
+        read_capture([path])
+
+
 def test_can_logs_are_told_by_suffix(tmp_path: Path) -> None:
     pytest.importorskip("can")
     path = tmp_path / "log.hex"

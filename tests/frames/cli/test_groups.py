@@ -105,6 +105,13 @@ def test_one_type_is_one_group(run, capture):
     assert done.out.startswith("1 group by type, of 600 frames")
 
 
+def test_frames_without_an_answer_are_one_group(run, place):
+    few = np.random.default_rng(6).integers(0, 2, size=(5, 40), dtype=np.uint8)
+    done = run("frames", write(place, "few.hex", few), "--by", "type", *SEED)
+    assert (done.code, done.err) == (3, "")
+    assert done.out.startswith("1 group by type, of 5 frames")
+
+
 @pytest.mark.parametrize("field", ["b0", "b5"])
 def test_a_field_of_several_bits_tells_types_apart(run, place, field):
     """Four message types, told apart by two bits, anywhere: no single bit does."""

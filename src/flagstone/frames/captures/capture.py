@@ -159,6 +159,8 @@ class Capture:
     def changed(self, frames: Sequence[bytes], *notes: str) -> Capture:
         """Return other bits for the same frames; what is left without any is left out."""
         kept = [i for i, frame in enumerate(frames) if frame]
+        if not kept:
+            raise InputError(f"no frame has bits left: {', '.join(notes)}")
         other = replace(self, frames=list(frames)).some(kept)
         lost = len(frames) - len(kept)
         gone = f"{counted(lost, 'frame')} of no bits left out" if lost else ""
@@ -308,8 +310,7 @@ def read_capture(
     first = ""
     n_bits = 0
     for path in expand(files):
-        bad = _BadLines(path, skip_bad_lines)
-        reading = ReaderState(bad, skip_fields, length)
+        reading = ReaderState(path, skip_fields, length, skip_bad_lines)
         name, found = _opened(path, format, reading)
         first = first or name
         try:
@@ -327,37 +328,13 @@ def read_capture(
                 columns.append(dict(beside))
         except FrameProblem as problem:
             raise InputError(f"{path}: {problem}", *problem.remedy) from problem
-        notes += [f"{note} ({n:,})" if n > 1 else note for note, n in reading.notes.items()]
-        notes += bad.said
+        notes += reading.said()
     if not frames:
         raise InputError(
             f"{path}: holds no frames, read as {first} ({FORMATS[first]}); otherwise give ",
             Parameter("format"),
         )
     return Capture(frames, places, columns, first, tuple(dict.fromkeys(notes)))
-
-
-class _BadLines:
-    """Raises the problem of a line, or counts it."""
-
-    def __init__(self, path: object, skip: bool) -> None:
-        self._path, self._skip, self._first, self._n = path, skip, 0, 0
-
-    def __call__(self, line: int, problem: FrameProblem) -> None:
-        if not self._skip:
-            remedy = problem.remedy or (
-                "; to leave out what cannot be read, give ",
-                Parameter("skip_bad_lines"),
-            )
-            raise InputError(f"{self._path} line {line}: {problem}", *remedy) from problem
-        self._first, self._n = self._first or line, self._n + 1
-
-    @property
-    def said(self) -> list[str]:
-        """What was left out."""
-        if not self._n:
-            return []
-        return [f"{counted(self._n, 'line')} left out, the first is line {self._first}"]
 
 
 def _opened(path: Any, format: str | None, reading: ReaderState) -> tuple[str, Iterable[ReadFrame]]:

@@ -250,9 +250,9 @@ def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]
     whole, chosen = asked.study(capture)
     told = None if has_digest(whole) else telling_field(chosen, asked.study)
     field, same = told or (None, False)
-    if same:  # one type, whose digest has a constant for each case
-        return chosen, {"all": chosen}
     types = asked.types(whole)
+    if same or (field is None and not types):  # one type, maybe with constants for cases
+        return chosen, {"all": chosen}
     if len(types) < 2 and field is not None:
         groups = {f"{field} = {value}": group for value, group in chosen.by(field).items()}
         return chosen, same_check(groups, asked.study)

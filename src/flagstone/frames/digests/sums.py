@@ -16,8 +16,8 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.frames.digests.digest import RULES, Digest, hex_text, names_of, span_text
+from flagstone.frames.digests.frame import rank
 from flagstone.frames.digests.registers import CERTAIN
-from flagstone.frames.digests.relation import rank
 
 #: Rows that candidates are tried on before the best are tried on all, and before these.
 _SCREEN, _FIRST = 64, 12
