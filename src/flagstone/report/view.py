@@ -22,7 +22,7 @@ _WIDE = 512
 
 
 class AnswerView:
-    """Show an answer as a list of lines, and of a row which of these it breaks.
+    """Show an answer as a list of lines, and which of these a row breaks.
 
     A package that says more about an answer derives a view of its own from this one.
     """
@@ -45,7 +45,7 @@ class AnswerView:
         return out + self.notations(finding)
 
     def notations(self, finding: Finding) -> str:
-        """Return the answer as masks and as an expression, as far as there are such."""
+        """Return the answer as masks and as an expression, if it has them."""
         answer, out = finding.answer, []
         encoding = finding.encoding
         plain = encoding.degree == 1 and all(

@@ -123,7 +123,7 @@ def binary_file(path: Location) -> Any:
 
 
 def from_anywhere(path: Location) -> Location:
-    """Return a file that processes in other folders find, too, and that keeps its name."""
+    """Return a file that processes in other folders also find, under the same name."""
     if isinstance(path, RemoteFile) or path.is_absolute():
         return path
     from pyarrow import fs
